@@ -1,0 +1,200 @@
+//! What is wrong, where, and what would work: the messages a user sees.
+//!
+//! Every stage collects [`Diagnostic`]s instead of stopping at the first; the command line renders them as
+//! text for people or as JSON lines for programs. A diagnostic of severity [`Severity::Bug`] is our own
+//! fault and says so.
+
+use serde::Serialize;
+use std::fmt;
+
+/// How bad a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The result is not usable.
+    Error,
+    /// The result is usable, but probably not what was meant.
+    Warning,
+    /// Worth knowing.
+    Note,
+    /// Our mistake, not the user's.
+    Bug,
+}
+
+/// Where something is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// The file or request as a whole.
+    Whole,
+    /// A path inside a structured file, such as `model.ops[17].addr[0]`.
+    Path(String),
+    /// A byte offset in a binary file.
+    Byte(u64),
+    /// A line and column, both from 1, in a text.
+    Line {
+        /// Line, from 1.
+        line: u64,
+        /// Column, from 1.
+        column: u64,
+    },
+    /// A command-line option, spelt as typed (`--pipeline`).
+    Flag(String),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Whole => Ok(()),
+            Place::Path(p) => f.write_str(p),
+            Place::Byte(b) => write!(f, "byte {b}"),
+            Place::Line { line, column } => write!(f, "line {line}, column {column}"),
+            Place::Flag(o) => f.write_str(o),
+        }
+    }
+}
+
+/// One message: what is wrong, where, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// Stable code such as `E0104`, for programs and for searching.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// Where it is.
+    pub place: Place,
+    /// What would be right, if that can be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error at a place.
+    pub fn error(code: &'static str, place: Place, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { code, severity: Severity::Error, message: message.into(), place, help: None }
+    }
+
+    /// A warning at a place.
+    pub fn warning(code: &'static str, place: Place, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, place, message) }
+    }
+
+    /// A note at a place.
+    pub fn note(code: &'static str, place: Place, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Note, ..Diagnostic::error(code, place, message) }
+    }
+
+    /// The same with a help line.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    /// `error[E0104] at model.ops[17].addr[0]: message` and the help on a second line. Control characters of
+    /// the message are escaped, so that a hostile file cannot drive the terminal.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+            Severity::Bug => "internal error",
+        };
+        write!(f, "{severity}[{}]", self.code)?;
+        if self.place != Place::Whole {
+            write!(f, " at {}", printable(&self.place.to_string()))?;
+        }
+        write!(f, ": {}", printable(&self.message))?;
+        if let Some(help) = &self.help {
+            write!(f, "\n  help: {}", printable(help))?;
+        }
+        if self.severity == Severity::Bug {
+            write!(f, "\n  This is a mistake of alir2hdl itself; please report it with the input that shows it.")?;
+        }
+        Ok(())
+    }
+}
+
+/// Text from a file made harmless for a terminal: control characters (except newline) are escaped.
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || !c.is_control() { out.push(c) } else { out.extend(c.escape_default()) }
+    }
+    out
+}
+
+/// Diagnostics in the order they were found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics(pub Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// Whether any of them makes the result unusable.
+    pub fn has_errors(&self) -> bool {
+        self.0.iter().any(|d| matches!(d.severity, Severity::Error | Severity::Bug))
+    }
+
+    /// One JSON object a line.
+    pub fn to_json_lines(&self) -> String {
+        let mut out = String::new();
+        for d in &self.0 {
+            out.push_str(&serde_json::to_string(d).expect("a diagnostic is plain data"));
+            out.push('\n');
+        }
+        out
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(d: Diagnostic) -> Self {
+        Diagnostics(vec![d])
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, d) in self.0.iter().enumerate() {
+            if i > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{d}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_names_code_place_and_help() {
+        let d = Diagnostic::error("E0104", Place::Path("model.ops[17].addr[0]".into()), "operand 20 comes later")
+            .with_help("operations may only use earlier values");
+        assert_eq!(
+            d.to_string(),
+            "error[E0104] at model.ops[17].addr[0]: operand 20 comes later\n  help: operations may only use earlier values"
+        );
+    }
+
+    #[test]
+    fn control_characters_cannot_reach_the_terminal() {
+        let d = Diagnostic::error("E0001", Place::Whole, "bad \u{1b}[31m text");
+        assert_eq!(d.to_string(), "error[E0001]: bad \\u{1b}[31m text");
+    }
+
+    #[test]
+    fn json_is_one_object_a_line() {
+        let d = Diagnostics(vec![Diagnostic::note("N0001", Place::Byte(7), "x")]);
+        assert_eq!(
+            d.to_json_lines(),
+            "{\"code\":\"N0001\",\"severity\":\"note\",\"message\":\"x\",\"place\":{\"byte\":7}}\n"
+        );
+    }
+}

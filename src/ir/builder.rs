@@ -1,0 +1,205 @@
+//! The only way to a [`Model`].
+
+use super::check::{self, Problem};
+use super::model::{Model, Node, Output, Table};
+use super::{Op, TableId, ValueId};
+use crate::num::{Interval, Kif};
+
+/// What a model may ask for at most. Each is an option of the command line; hostile files stop here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a file after decompression.
+    pub max_bytes: u64,
+    /// Operations.
+    pub max_ops: u64,
+    /// Lookup table entries, all tables together.
+    pub max_table_entries: u64,
+    /// Absolute value of any shift and of any number of fractional bits.
+    pub max_shift: u32,
+    /// Bits of any value and of any aligned intermediate.
+    pub max_width: u32,
+    /// Problems collected before a reader gives up.
+    pub max_problems: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            max_bytes: 1 << 30,
+            max_ops: 10_000_000,
+            max_table_entries: 1 << 26,
+            max_shift: 4096,
+            max_width: 65_536,
+            max_problems: 50,
+        }
+    }
+}
+
+/// Collects the parts of a program; [`Builder::finish`] checks them.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    limits: Limits,
+    parts: Model,
+    /// Port types taken over from an earlier form of the program.
+    ports: Option<(Vec<Kif>, Vec<Interval>)>,
+}
+
+impl Builder {
+    /// An empty program whose inputs have these shifts.
+    pub fn new(inp_shifts: Vec<i32>) -> Builder {
+        Builder {
+            limits: Limits::default(),
+            parts: Model {
+                inp_shifts,
+                nodes: Vec::new(),
+                outputs: Vec::new(),
+                tables: Vec::new(),
+                carry_size: 1,
+                adder_size: -1,
+                kifs: Vec::new(),
+                input_kifs: Vec::new(),
+                output_intervals: Vec::new(),
+            },
+            ports: None,
+        }
+    }
+
+    /// A program that will have the inputs, tables, cost model and *port types* of `model`, and as yet no
+    /// operations and outputs. Passes start here: the port layout is the file's, whatever they do inside.
+    pub fn like(model: &Model) -> Builder {
+        let mut builder = Builder::new(model.inp_shifts.clone());
+        builder.parts.tables = model.tables.clone();
+        builder.parts.carry_size = model.carry_size;
+        builder.parts.adder_size = model.adder_size;
+        builder.ports = Some((model.input_kifs.clone(), model.output_intervals.clone()));
+        builder
+    }
+
+    /// Other limits than the default ones.
+    pub fn limits(&mut self, limits: Limits) -> &mut Builder {
+        self.limits = limits;
+        self
+    }
+
+    /// The producer's cost model parameters.
+    pub fn cost_model(&mut self, carry_size: i64, adder_size: i64) -> &mut Builder {
+        self.parts.carry_size = carry_size;
+        self.parts.adder_size = adder_size;
+        self
+    }
+
+    /// Appends an operation and returns the id of its value.
+    pub fn push(&mut self, node: Node) -> ValueId {
+        let id = ValueId(self.parts.nodes.len() as u32);
+        self.parts.nodes.push(node);
+        id
+    }
+
+    /// Appends an operation without latency and cost, its origin being its own index.
+    pub fn op(&mut self, op: Op, interval: Interval) -> ValueId {
+        let origin = self.parts.nodes.len() as u32;
+        self.push(Node { op, interval, latency: 0.0, cost: 0.0, origin })
+    }
+
+    /// The operations so far.
+    pub fn nodes(&self) -> &[Node] {
+        &self.parts.nodes
+    }
+
+    /// Appends a table.
+    pub fn table(&mut self, table: Table) -> TableId {
+        let id = TableId(self.parts.tables.len() as u32);
+        self.parts.tables.push(table);
+        id
+    }
+
+    /// Appends an output element.
+    pub fn output(&mut self, output: Output) -> &mut Builder {
+        self.parts.outputs.push(output);
+        self
+    }
+
+    /// The checked program.
+    ///
+    /// # Errors
+    /// Every problem found, up to [`Limits::max_problems`], in the order of the program.
+    pub fn finish(mut self) -> Result<Model, Vec<Problem>> {
+        let problems = check::check(&self.parts, &self.limits, self.ports.as_ref());
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let model = &mut self.parts;
+        model.kifs = model.nodes.iter().map(|n| n.interval.kif()).collect();
+        (model.input_kifs, model.output_intervals) =
+            self.ports.unwrap_or_else(|| (input_kifs(model), output_intervals(model)));
+        Ok(self.parts)
+    }
+}
+
+/// Section 2 of the specification: the narrowest type from which every reader gets its bits.
+fn input_kifs(model: &Model) -> Vec<Kif> {
+    let mut kifs = vec![Kif::ZERO; model.inp_shifts.len()];
+    for (node, &reader) in model.nodes.iter().zip(&model.kifs) {
+        let Op::Input { input } = node.op else { continue };
+        if reader.is_zero() {
+            continue;
+        }
+        let port = &mut kifs[input as usize];
+        if port.is_zero() {
+            *port = reader;
+            continue;
+        }
+        let top = (port.int + i32::from(port.signed)).max(reader.int + i32::from(reader.signed));
+        let signed = port.signed || reader.signed;
+        *port = Kif { signed, int: top - i32::from(signed), frac: port.frac.max(reader.frac) };
+    }
+    kifs
+}
+
+fn output_intervals(model: &Model) -> Vec<Interval> {
+    model
+        .outputs
+        .iter()
+        .map(|out| match out.source {
+            None => Interval::new(0, 0, 0),
+            Some(v) => {
+                let interval = model.node(v).interval.scaled(out.shift);
+                if out.neg { interval.negated() } else { interval }
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two_readers(first: Interval, second: Interval) -> Kif {
+        let mut b = Builder::new(vec![0]);
+        let x = b.op(Op::Input { input: 0 }, first);
+        b.op(Op::Input { input: 0 }, second);
+        b.output(Output { source: Some(x), shift: 0, neg: false });
+        b.finish().unwrap().input_kifs()[0]
+    }
+
+    #[test]
+    fn an_input_port_serves_all_its_readers() {
+        // u4.0 and s4.2 (signed + int = 2): top weight 4, two fractional bits, signed.
+        let port = two_readers(Interval::new(0, 15, 0), Interval::new(-8, 7, 2));
+        assert_eq!(port, Kif { signed: true, int: 3, frac: 2 });
+        // A reader of width 0 asks for nothing.
+        let port = two_readers(Interval::new(0, 15, 0), Interval::new(0, 0, 9));
+        assert_eq!(port, Kif { signed: false, int: 4, frac: 0 });
+    }
+
+    #[test]
+    fn an_output_has_the_type_of_its_scaled_and_negated_interval() {
+        let mut b = Builder::new(vec![0]);
+        let x = b.op(Op::Input { input: 0 }, Interval::new(0, 15, 0));
+        b.output(Output { source: Some(x), shift: 1, neg: true });
+        b.output(Output { source: None, shift: 0, neg: false });
+        let model = b.finish().unwrap();
+        assert_eq!(model.output_kif(0), Kif { signed: true, int: 5, frac: -1 });
+        assert_eq!(model.output_kif(1), Kif::ZERO);
+    }
+}

@@ -1,0 +1,400 @@
+//! The rules that make a program valid: section 4 of the specification, as far as it concerns meaning.
+//!
+//! Spelling (record lengths, numbers that are not integers, unknown opcodes) is the readers' matter.
+
+use super::builder::Limits;
+use super::model::Model;
+use super::{Op, ValueId};
+use crate::num::{Interval, Kif};
+use num_bigint::BigInt;
+use std::fmt;
+
+/// Which part of an operation is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The operation as a whole.
+    Whole,
+    /// The k-th operand, in the order of the version 4 `addr` field.
+    Operand(usize),
+    /// The k-th entry of the version 4 `data` field.
+    Data(usize),
+    /// The interval.
+    Interval,
+    /// The latency.
+    Latency,
+    /// The cost.
+    Cost,
+}
+
+/// Where in a program a problem is. Readers translate it to a place in their file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Site {
+    /// The program as a whole.
+    Model,
+    /// The shift of an input.
+    InputShift(usize),
+    /// Part of an operation.
+    Op(usize, Part),
+    /// The source index of an output.
+    OutputSource(usize),
+    /// The shift of an output.
+    OutputShift(usize),
+    /// A table.
+    Table(usize),
+    /// An entry of a table.
+    TableEntry(usize, usize),
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Site::Model => f.write_str("model"),
+            Site::InputShift(i) => write!(f, "inp_shifts[{i}]"),
+            Site::OutputSource(j) => write!(f, "out_idxs[{j}]"),
+            Site::OutputShift(j) => write!(f, "out_shifts[{j}]"),
+            Site::Table(t) => write!(f, "tables[{t}]"),
+            Site::TableEntry(t, k) => write!(f, "tables[{t}].table[{k}]"),
+            Site::Op(i, part) => {
+                write!(f, "ops[{i}]")?;
+                match part {
+                    Part::Whole => Ok(()),
+                    Part::Operand(k) => write!(f, ".addr[{k}]"),
+                    Part::Data(k) => write!(f, ".data[{k}]"),
+                    Part::Interval => f.write_str(".qint"),
+                    Part::Latency => f.write_str(".latency"),
+                    Part::Cost => f.write_str(".cost"),
+                }
+            }
+        }
+    }
+}
+
+/// One broken rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Stable code, `E02xx`.
+    pub code: &'static str,
+    /// Where.
+    pub site: Site,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({})", self.site, self.message, self.help)
+    }
+}
+
+/// Checks everything a [`Model`] promises; `parts` has no derived tables yet.
+pub(super) fn check(parts: &Model, limits: &Limits, ports: Option<&(Vec<Kif>, Vec<Interval>)>) -> Vec<Problem> {
+    let mut checker = Checker { parts, limits, problems: Vec::new(), kifs: Vec::with_capacity(parts.nodes.len()) };
+    checker.sizes();
+    checker.tables();
+    for index in 0..parts.nodes.len() {
+        if checker.full() {
+            break;
+        }
+        checker.op(index);
+    }
+    checker.ports(ports);
+    checker.problems
+}
+
+struct Checker<'a> {
+    parts: &'a Model,
+    limits: &'a Limits,
+    problems: Vec<Problem>,
+    /// Types of the operations checked so far.
+    kifs: Vec<Kif>,
+}
+
+impl Checker<'_> {
+    fn full(&self) -> bool {
+        self.problems.len() >= self.limits.max_problems
+    }
+
+    fn report(&mut self, code: &'static str, site: Site, message: impl Into<String>, help: impl Into<String>) {
+        if !self.full() {
+            self.problems.push(Problem { code, site, message: message.into(), help: help.into() });
+        }
+    }
+
+    fn sizes(&mut self) {
+        let n = self.parts.nodes.len() as u64;
+        if n > self.limits.max_ops.min(u64::from(u32::MAX)) {
+            let limit = self.limits.max_ops;
+            self.report("E0201", Site::Model, format!("{n} operations, the limit is {limit}"), "raise --max-ops");
+        }
+        let entries: u64 = self.parts.tables.iter().map(|t| t.entries.len() as u64).sum();
+        if entries > self.limits.max_table_entries {
+            let limit = self.limits.max_table_entries;
+            self.report(
+                "E0202",
+                Site::Model,
+                format!("{entries} table entries in all, the limit is {limit}"),
+                "raise --max-table-entries",
+            );
+        }
+        for (i, &shift) in self.parts.inp_shifts.iter().enumerate() {
+            self.shift(Site::InputShift(i), shift);
+        }
+    }
+
+    fn shift(&mut self, site: Site, shift: i32) {
+        if shift.unsigned_abs() > self.limits.max_shift {
+            let limit = self.limits.max_shift;
+            self.report(
+                "E0203",
+                site,
+                format!("shift {shift} is beyond the limit of {limit}"),
+                format!("use -{limit} to {limit}, or raise --max-shift"),
+            );
+        }
+    }
+
+    fn tables(&mut self) {
+        for (t, table) in self.parts.tables.iter().enumerate() {
+            let kif = table.out.kif();
+            if table.out.frac.unsigned_abs() > self.limits.max_shift {
+                self.shift(Site::Table(t), table.out.frac);
+                continue;
+            }
+            let (min, max) = (kif.min_code(), kif.max_code());
+            let bad = table.entries.iter().position(|&e| BigInt::from(e) < min || BigInt::from(e) > max);
+            if let Some(k) = bad {
+                self.report(
+                    "E0204",
+                    Site::TableEntry(t, k),
+                    format!("entry {} does not fit the table's output type {kif}", table.entries[k]),
+                    format!("entries are codes from {min} to {max}"),
+                );
+            }
+        }
+    }
+
+    fn op(&mut self, index: usize) {
+        let parts = self.parts;
+        let node = &parts.nodes[index];
+        let kif = node.interval.kif();
+        let before = self.problems.len();
+        if !node.latency.is_finite() {
+            self.report("E0205", Site::Op(index, Part::Latency), "latency is not finite", "use a number");
+        }
+        if !node.cost.is_finite() {
+            self.report("E0205", Site::Op(index, Part::Cost), "cost is not finite", "use a number");
+        }
+        self.fractionals(index, &node.interval);
+        self.operands(index, &node.op);
+        // What follows computes with the operands' types.
+        if self.problems.len() == before && !self.full() {
+            self.widths(index, kif);
+            self.rules(index, kif);
+        }
+        self.kifs.push(kif);
+    }
+
+    fn fractionals(&mut self, index: usize, interval: &Interval) {
+        // The step of an interval that is only zero says nothing about any width.
+        if interval.kif().is_zero() {
+            return;
+        }
+        let (frac, limit) = (interval.frac, self.limits.max_shift);
+        if frac.unsigned_abs() > limit {
+            self.report(
+                "E0206",
+                Site::Op(index, Part::Interval),
+                format!("{frac} fractional bits, the limit is {limit}"),
+                format!("use a step from 2^-{limit} to 2^{limit}, or raise --max-shift"),
+            );
+        }
+    }
+
+    fn operands(&mut self, index: usize, op: &Op) {
+        for (k, operand) in op.operands().into_iter().enumerate() {
+            if operand.index() >= index {
+                self.report(
+                    "E0207",
+                    Site::Op(index, Part::Operand(k)),
+                    format!("operand {} is not earlier than operation {index}", operand.0),
+                    "operations may only use earlier values",
+                );
+            }
+        }
+        match op {
+            Op::Input { input } if *input as usize >= self.parts.inp_shifts.len() => {
+                let n = self.parts.inp_shifts.len();
+                self.report(
+                    "E0208",
+                    Site::Op(index, Part::Data(0)),
+                    format!("input {input} does not exist"),
+                    format!("the shape says {n} inputs, counted from 0"),
+                );
+            }
+            Op::Lookup { table, .. } if table.index() >= self.parts.tables.len() => {
+                let n = self.parts.tables.len();
+                self.report(
+                    "E0209",
+                    Site::Op(index, Part::Data(0)),
+                    format!("table {} does not exist", table.0),
+                    format!("the file has {n} tables, counted from 0"),
+                );
+            }
+            Op::Add { shift, .. } | Op::Sub { shift, .. } | Op::Quantise { shift, .. } | Op::Mux { shift, .. } => {
+                self.shift(Site::Op(index, Part::Data(0)), *shift);
+            }
+            Op::Binary { shift, .. } => self.shift(Site::Op(index, Part::Data(0)), *shift),
+            Op::AddConst { shift, .. } => self.shift(Site::Op(index, Part::Data(1)), *shift),
+            Op::Sum { terms } => {
+                if terms.is_empty() {
+                    self.report("E0210", Site::Op(index, Part::Whole), "a sum of no terms", "give at least one term");
+                }
+                for (k, term) in terms.iter().enumerate() {
+                    self.shift(Site::Op(index, Part::Data(2 * k + 1)), term.shift);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Bits of an operand after alignment to `frac` fractional bits.
+    fn aligned(&self, v: ValueId, shift: i64, frac: i64) -> i64 {
+        let kif = self.kifs[v.index()];
+        if kif.is_zero() {
+            return 0;
+        }
+        i64::from(kif.width()) + (frac - (i64::from(kif.frac) - shift)).max(0)
+    }
+
+    fn frac(&self, v: ValueId) -> i64 {
+        let kif = self.kifs[v.index()];
+        // A value without bits is zero at every alignment: it must not make the others wider.
+        if kif.is_zero() { i64::MIN / 4 } else { i64::from(kif.frac) }
+    }
+
+    fn widths(&mut self, index: usize, kif: Kif) {
+        let node = &self.parts.nodes[index];
+        let out = i64::from(kif.frac);
+        let own = if kif.is_zero() { 0 } else { i64::from(kif.int) + out + i64::from(kif.signed) };
+        let finer = |frac: i64| if kif.is_zero() { 0 } else { (out - frac).max(0) };
+        let sum = |terms: &[(ValueId, i64)]| {
+            let frac = terms.iter().map(|&(v, s)| self.frac(v) - s).max().unwrap_or(0);
+            if frac < i64::MIN / 8 {
+                return 0;
+            }
+            terms.iter().map(|&(v, s)| self.aligned(v, s, frac)).max().unwrap_or(0) + finer(frac)
+        };
+        let wide = match &node.op {
+            Op::Input { .. } | Op::Const { .. } | Op::Lookup { .. } | Op::Unary { .. } => 0,
+            Op::Neg { x } | Op::Relu { x } => sum(&[(*x, 0)]),
+            Op::Quantise { x, shift } => sum(&[(*x, i64::from(*shift))]),
+            Op::Add { a, b, shift } | Op::Sub { a, b, shift } | Op::Binary { a, b, shift, .. } => {
+                sum(&[(*a, 0), (*b, i64::from(*shift))])
+            }
+            Op::Mux { on_true, on_false, shift, .. } => {
+                sum(&[(*on_true, 0)]).max(sum(&[(*on_false, i64::from(*shift))]))
+            }
+            Op::Mul { a, b } => {
+                let frac = self.frac(*a) + self.frac(*b);
+                let bits = |v: &ValueId| i64::from(self.kifs[v.index()].width());
+                if bits(a) == 0 || bits(b) == 0 { 0 } else { bits(a) + bits(b) + finer(frac) }
+            }
+            Op::AddConst { x, value, shift } => {
+                let constant = i64::from(*shift);
+                let frac = self.frac(*x).max(constant);
+                let bits = value.to_big().bits() as i64 + 1 + frac - constant;
+                self.aligned(*x, 0, frac).max(bits) + finer(frac)
+            }
+            Op::Sum { terms } => {
+                let all: Vec<_> = terms.iter().map(|t| (t.value, i64::from(t.shift))).collect();
+                sum(&all)
+            }
+        };
+        let (need, limit) = (wide.max(own), i64::from(self.limits.max_width));
+        if need > limit {
+            self.report(
+                "E0211",
+                Site::Op(index, if own > limit { Part::Interval } else { Part::Whole }),
+                format!("needs {need} bits once its operands are aligned, the limit is {limit}"),
+                "use smaller shifts or steps, or raise --max-width",
+            );
+        }
+    }
+
+    /// Rules of single operations about types.
+    fn rules(&mut self, index: usize, kif: Kif) {
+        let parts = self.parts;
+        let node = &parts.nodes[index];
+        match &node.op {
+            Op::Unary { op: super::UnaryBits::Not, x } => {
+                let from = self.kifs[x.index()];
+                if !kif.is_zero() && !from.is_zero() && from.frac != kif.frac {
+                    self.report(
+                        "E0212",
+                        Site::Op(index, Part::Interval),
+                        format!("a not has {} fractional bits, its operand {}", kif.frac, from.frac),
+                        "its step must be its operand's",
+                    );
+                }
+            }
+            Op::Lookup { x, table, base } => self.lookup(index, *x, &parts.tables[table.index()], base, kif),
+            _ => {}
+        }
+    }
+
+    fn lookup(&mut self, index: usize, x: ValueId, table: &super::Table, base: &crate::num::Code, kif: Kif) {
+        let out = table.out.kif();
+        if !kif.is_zero() && !out.is_zero() && kif.frac != out.frac {
+            self.report(
+                "E0213",
+                Site::Op(index, Part::Interval),
+                format!("the lookup has {} fractional bits, its table {}", kif.frac, out.frac),
+                "its step must be that of the table's out_qint",
+            );
+        }
+        let from = self.kifs[x.index()];
+        let (len, base) = (BigInt::from(table.entries.len()), base.to_big());
+        if table.entries.is_empty() {
+            self.report("E0214", Site::Op(index, Part::Data(0)), "the table has no entries", "give at least one entry");
+        } else if len > BigInt::from(1) << from.width() {
+            self.report(
+                "E0215",
+                Site::Op(index, Part::Data(0)),
+                format!(
+                    "the table has {len} entries, its operand of type {from} has {} codes",
+                    BigInt::from(1) << from.width()
+                ),
+                "a table has at most 2^width entries",
+            );
+        } else if base < from.min_code() || &base + &len - 1 > from.max_code() {
+            self.report(
+                "E0216",
+                Site::Op(index, Part::Operand(0)),
+                format!("entries {base} to {} leave the codes of the operand's type {from}", &base + &len - 1),
+                format!("they must lie in {} to {}", from.min_code(), from.max_code()),
+            );
+        }
+    }
+
+    fn ports(&mut self, ports: Option<&(Vec<Kif>, Vec<Interval>)>) {
+        for (j, out) in self.parts.outputs.iter().enumerate() {
+            if let Some(v) = out.source
+                && v.index() >= self.parts.nodes.len()
+            {
+                let n = self.parts.nodes.len();
+                self.report(
+                    "E0217",
+                    Site::OutputSource(j),
+                    format!("operation {} does not exist", v.0),
+                    format!("the file has {n} operations, counted from 0; -1 is the constant zero"),
+                );
+            }
+            self.shift(Site::OutputShift(j), out.shift);
+        }
+        let Some((inputs, outputs)) = ports else { return };
+        assert_eq!(inputs.len(), self.parts.inp_shifts.len(), "a pass keeps the inputs");
+        assert_eq!(outputs.len(), self.parts.outputs.len(), "a pass keeps the outputs");
+    }
+}

@@ -1,0 +1,15 @@
+//! The program: one block of combinational fixed-point operations in SSA form.
+//!
+//! A [`Model`] that exists is valid: it can only be made by [`Builder::finish`], which checks every rule of
+//! `docs/alir.md`, section 4, that concerns meaning rather than spelling. Passes make new models through
+//! the same door. Data lives in flat tables indexed by [`ValueId`]; a million operations is a normal size.
+
+mod builder;
+mod check;
+mod model;
+mod op;
+
+pub use builder::{Builder, Limits};
+pub use check::{Part, Problem, Site};
+pub use model::{Model, Node, Output, Table};
+pub use op::{BinaryBits, Op, TableId, Term, UnaryBits, ValueId};

@@ -1,0 +1,11 @@
+//! ALIR fixed-point programs in, verified Verilog and VHDL out.
+//!
+//! Data goes one way: bytes, [`ir::Model`], [`schedule::Schedule`], [`netlist::Netlist`], text. Each arrow makes a new
+//! immutable value; `ARCHITECTURE.md` has the map and the invariants.
+
+pub mod diag;
+pub mod files;
+pub mod ir;
+pub mod netlist;
+pub mod num;
+pub mod schedule;

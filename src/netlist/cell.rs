@@ -1,0 +1,371 @@
+//! The data structure: nets, cells, wiring, ports.
+
+use crate::num::Kif;
+use serde::Serialize;
+
+/// Index of a net.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NetId(pub u32);
+
+/// Index of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PortId(pub u32);
+
+/// Index of a read-only memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RomId(pub u32);
+
+impl NetId {
+    /// The index as a subscript.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A run of bits inside wiring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Piece {
+    /// Bits `lo .. lo + width` of a net.
+    Bits {
+        /// The net.
+        net: NetId,
+        /// Lowest bit taken.
+        lo: u32,
+        /// Number of bits, at least 1.
+        width: u32,
+    },
+    /// One bit of a net, `count` times: sign extension, or a mask.
+    Repeat {
+        /// The net.
+        net: NetId,
+        /// The bit.
+        bit: u32,
+        /// How often, at least 2 (once is [`Piece::Bits`]).
+        count: u32,
+    },
+    /// The same constant bit, `width` times. Longer constants are several of these.
+    Const {
+        /// The bit.
+        one: bool,
+        /// How often, at least 1.
+        width: u32,
+    },
+}
+
+impl Piece {
+    /// Number of bits.
+    pub fn width(self) -> u32 {
+        match self {
+            Piece::Bits { width, .. } | Piece::Const { width, .. } => width,
+            Piece::Repeat { count, .. } => count,
+        }
+    }
+}
+
+/// A cell's operand: a run of pieces in the netlist's pool, low bits first. May be empty only for an empty port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Wiring {
+    /// Index of the first piece.
+    pub(crate) start: u32,
+    /// Number of pieces.
+    pub(crate) len: u32,
+    /// Number of bits.
+    pub(crate) width: u32,
+}
+
+impl Wiring {
+    /// Number of bits.
+    pub fn width(self) -> u32 {
+        self.width
+    }
+}
+
+/// How a register is reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reset {
+    /// One bit that resets the register.
+    pub when: Wiring,
+    /// Level of `when` that resets: true for active high.
+    pub active_high: bool,
+    /// Whether the reset acts without a clock edge.
+    pub asynchronous: bool,
+    /// What the register becomes: constant wiring of the register's width.
+    pub value: Wiring,
+}
+
+/// What makes a net. Every arithmetic result is taken modulo `2^width` of its net.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cell {
+    /// Bits `lo ..` of an input port.
+    Input {
+        /// The port.
+        port: PortId,
+        /// Lowest bit taken.
+        lo: u32,
+    },
+    /// A name for wiring: operand as wide as the net.
+    Alias {
+        /// The bits.
+        x: Wiring,
+    },
+    /// `a + b`; both as wide as the net.
+    Add {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+    },
+    /// `a - b`; both as wide as the net.
+    Sub {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+    },
+    /// `-a`; as wide as the net.
+    Neg {
+        /// Operand.
+        a: Wiring,
+    },
+    /// The low bits of the exact product; operands of any width, both signed or both unsigned; the net is at
+    /// most as wide as both together.
+    Mul {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+        /// Whether both are two's complement.
+        signed: bool,
+    },
+    /// `on_true` if `sel` (one bit) is set; both as wide as the net.
+    Mux {
+        /// One bit.
+        sel: Wiring,
+        /// Chosen when set.
+        on_true: Wiring,
+        /// Chosen when clear.
+        on_false: Wiring,
+    },
+    /// Bitwise complement; as wide as the net.
+    Not {
+        /// Operand.
+        a: Wiring,
+    },
+    /// Bitwise and; both as wide as the net.
+    And {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+    },
+    /// Bitwise or; both as wide as the net.
+    Or {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+    },
+    /// Bitwise exclusive or; both as wide as the net.
+    Xor {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+    },
+    /// Whether any bit is set; the net has one bit.
+    ReduceOr {
+        /// Operand of any width.
+        a: Wiring,
+    },
+    /// Whether every bit is set; the net has one bit.
+    ReduceAnd {
+        /// Operand of any width.
+        a: Wiring,
+    },
+    /// A word of a read-only memory; addresses past its end read zero.
+    Rom {
+        /// The memory; the net is as wide as its words.
+        rom: RomId,
+        /// The address, unsigned, of the memory's address width.
+        addr: Wiring,
+    },
+    /// A register on the rising edge of the clock. The one cell whose operands may be later nets.
+    Register {
+        /// Next value; as wide as the net.
+        d: Wiring,
+        /// One bit; the register holds while it is 0.
+        enable: Option<Wiring>,
+        /// Wins over `enable`.
+        reset: Option<Reset>,
+        /// Power-on value: constant wiring of the net's width.
+        init: Option<Wiring>,
+    },
+}
+
+/// A net with the cell that makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Net {
+    /// Number of bits, at least 1.
+    pub width: u32,
+    /// What makes it.
+    pub cell: Cell,
+    /// Pipeline stage in which it is computed, from 1; for a register, the stage that it ends (0: input register).
+    pub stage: u32,
+    /// Its name, legal and unique in Verilog and VHDL: an index into the netlist's text pool.
+    pub(crate) name: (u32, u32),
+    /// A remark for the reader of the text, possibly empty: an index into the netlist's text pool.
+    pub(crate) comment: (u32, u32),
+}
+
+/// A read-only memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rom {
+    /// Its name, legal and unique.
+    pub name: String,
+    /// Bits of an address.
+    pub addr_width: u32,
+    /// Bits of a word, 1 to 64.
+    pub word_width: u32,
+    /// The words, low `word_width` bits each; at most `2^addr_width`; what is missing reads zero.
+    pub words: Vec<u64>,
+    /// A remark for the reader of the text.
+    pub comment: String,
+}
+
+/// Whether a port brings bits in or out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// An input.
+    In,
+    /// An output.
+    Out,
+}
+
+/// A port of the module. Ports without bits do not exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its name, legal and unique.
+    pub name: String,
+    /// In or out.
+    pub direction: Direction,
+    /// Bits, at least 1.
+    pub width: u32,
+    /// Whether it is declared as a single bit rather than a vector of one (clock, reset, valid, enable).
+    pub scalar: bool,
+    /// For an output: what drives it, as wide as the port.
+    pub driver: Option<Wiring>,
+}
+
+/// Where an element of the model's input or output vector is found on the ports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Element {
+    /// Port name; empty for an element without bits.
+    pub port: String,
+    /// Lowest bit on the port.
+    pub lsb: u32,
+    /// Number of bits; 0 if the element has none.
+    pub width: u32,
+    /// Whether it is two's complement.
+    pub signed: bool,
+    /// Fractional bits of its code; real weight of the lowest bit is `2^-fractionals` (for an input also divided by `2^inp_shift`).
+    pub fractionals: i32,
+    /// Its name, such as `inp[3]`.
+    pub name: String,
+}
+
+impl Element {
+    /// The element's type.
+    pub fn kif(&self) -> Kif {
+        let sign = i32::from(self.signed);
+        if self.width == 0 {
+            return Kif::ZERO;
+        }
+        Kif { signed: self.signed, int: self.width as i32 - self.fractionals - sign, frac: self.fractionals }
+    }
+}
+
+/// What the module looks like from outside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Interface {
+    /// Module name.
+    pub top: String,
+    /// Rising edges from input to result; 0 if combinational.
+    pub latency: u32,
+    /// Clocks between two inputs.
+    pub initiation_interval: u32,
+    /// Name of the clock port, if the module has a register.
+    pub clock: Option<String>,
+    /// Name of the reset port.
+    pub reset: Option<String>,
+    /// Whether the reset is active high.
+    pub reset_active_high: bool,
+    /// Whether the reset is asynchronous.
+    pub reset_async: bool,
+    /// Name of the clock enable port.
+    pub enable: Option<String>,
+    /// Names of the valid ports, in and out.
+    pub valid: Option<(String, String)>,
+    /// Input elements in order.
+    pub inputs: Vec<Element>,
+    /// Output elements in order.
+    pub outputs: Vec<Element>,
+}
+
+/// A module. See the module documentation for its rules; [`Netlist::net`] and friends read it.
+#[derive(Clone, Debug)]
+pub struct Netlist {
+    pub(crate) nets: Vec<Net>,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) roms: Vec<Rom>,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) text: String,
+    /// Lines for the head of the file: port map, latency, facts of the model.
+    pub(crate) header: Vec<String>,
+    /// What the module looks like from outside.
+    pub interface: Interface,
+}
+
+impl Netlist {
+    /// All nets, in topological order except for the operands of registers.
+    pub fn nets(&self) -> &[Net] {
+        &self.nets
+    }
+
+    /// One net.
+    pub fn net(&self, id: NetId) -> &Net {
+        &self.nets[id.index()]
+    }
+
+    /// The pieces of an operand, low bits first.
+    pub fn pieces(&self, wiring: Wiring) -> &[Piece] {
+        &self.pieces[wiring.start as usize..(wiring.start + wiring.len) as usize]
+    }
+
+    /// The read-only memories.
+    pub fn roms(&self) -> &[Rom] {
+        &self.roms
+    }
+
+    /// The ports, in the order of declaration.
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// Name of a net.
+    pub fn name(&self, id: NetId) -> &str {
+        let (start, len) = self.net(id).name;
+        &self.text[start as usize..(start + len) as usize]
+    }
+
+    /// Remark on a net, possibly empty; one line, printable characters only.
+    pub fn comment(&self, id: NetId) -> &str {
+        let (start, len) = self.net(id).comment;
+        &self.text[start as usize..(start + len) as usize]
+    }
+
+    /// Lines for the head of the file; printable characters only.
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+}

@@ -1,0 +1,19 @@
+//! The hardware, typed: nets of known width, made by cells, connected by explicit wiring.
+//!
+//! This is the only thing that text writers see. All shift, sign and width arithmetic of the program has
+//! been done in lowering to it, so a template computes nothing. Its rules:
+//!
+//! - A net has at least one bit, and exactly one cell makes it. Values without bits do not exist here.
+//! - A cell's operand is *wiring* ([`Wiring`]): a list of [`Piece`]s, low bits first, that names each bit
+//!   explicitly. Slices, concatenations, zero and sign extensions and constants are pieces, never cells, and
+//!   are normalised when made (neighbouring slices merge), so that equal wiring has one form.
+//! - Operand widths are what the cell says, checked when it is made: nothing is extended implicitly.
+//! - Only registers may refer to later nets; everything else is in topological order.
+//!
+//! [`Netlist`] knows nothing of models: whether a pipeline or a state machine was lowered, no reader can tell.
+
+mod cell;
+
+pub use cell::{
+    Cell, Direction, Element, Interface, Net, NetId, Netlist, Piece, Port, PortId, Reset, Rom, RomId, Wiring,
+};

@@ -1,0 +1,99 @@
+//! The interval of values that an operation declares for its result.
+
+use super::{Code, Kif};
+use num_bigint::BigInt;
+
+/// All multiples of `2^-frac` from `min` to `max`, both given as codes.
+///
+/// The step is kept also where the interval is only zero, so that a file can be written back as it was;
+/// the *type* of such a value is [`Kif::ZERO`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Interval {
+    /// Smallest code; at most `max`.
+    pub min: Code,
+    /// Largest code.
+    pub max: Code,
+    /// `-log2(step)`; negative for steps above 1.
+    pub frac: i32,
+}
+
+impl Interval {
+    /// The interval from `min` to `max` in steps of `2^-frac`.
+    ///
+    /// # Panics
+    /// If `min > max`: whoever computes an interval knows its order.
+    pub fn new(min: impl Into<Code>, max: impl Into<Code>, frac: i32) -> Interval {
+        let (min, max) = (min.into(), max.into());
+        assert!(min <= max, "interval with min {min} above max {max}");
+        Interval { min, max, frac }
+    }
+
+    /// Every value that a type can hold.
+    pub fn full(kif: Kif) -> Interval {
+        Interval::new(kif.min_code(), kif.max_code(), kif.frac)
+    }
+
+    /// The fixed-point type that holds the interval: section 2 of the specification, in exact integers.
+    pub fn kif(&self) -> Kif {
+        if self.min.is_zero() && self.max.is_zero() {
+            return Kif::ZERO;
+        }
+        let bits = Code::bits_of_interval(&self.min, &self.max);
+        let bits = i64::try_from(bits).unwrap_or(i64::MAX);
+        Kif {
+            signed: self.min.is_negative(),
+            // Saturates far above every width limit that the readers enforce.
+            int: i32::try_from(bits - i64::from(self.frac)).unwrap_or(i32::MAX),
+            frac: self.frac,
+        }
+    }
+
+    /// The interval of the negated values.
+    pub fn negated(&self) -> Interval {
+        Interval { min: self.max.negated(), max: self.min.negated(), frac: self.frac }
+    }
+
+    /// The interval of the values times `2^shift`: the codes stay, the step moves.
+    pub fn scaled(&self, shift: i32) -> Interval {
+        Interval { min: self.min.clone(), max: self.max.clone(), frac: self.frac.saturating_sub(shift) }
+    }
+
+    /// Whether `code` (in units of this interval's step) lies inside.
+    pub fn contains(&self, code: &BigInt) -> bool {
+        self.min.to_big() <= *code && *code <= self.max.to_big()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kif(min: i64, max: i64, frac: i32) -> (bool, i32, i32) {
+        let k = Interval::new(min, max, frac).kif();
+        (k.signed, k.int, k.frac)
+    }
+
+    #[test]
+    fn examples_of_the_specification() {
+        assert_eq!(kif(-3, 3, 0), (true, 2, 0));
+        assert_eq!(kif(0, 127, 4), (false, 3, 4));
+        assert_eq!(kif(3, 3, 0), (false, 2, 0));
+        assert_eq!(kif(0, 1, 4), (false, -3, 4));
+        assert_eq!(kif(0, 0, 9), (false, 0, 0));
+        assert_eq!(kif(-1, 0, 0), (true, 0, 0));
+        assert_eq!(kif(5, 6, 0), (false, 3, 0));
+    }
+
+    #[test]
+    fn width_is_exact_where_floats_round() {
+        // 2^25 needs 26 bits; the library's float32 rule says 25.
+        assert_eq!(kif(0, 1 << 25, 0), (false, 26, 0));
+        assert_eq!(kif(-(1 << 25), 0, 0), (true, 25, 0));
+        assert_eq!(kif(i64::MIN, i64::MAX, 0), (true, 63, 0));
+        assert_eq!(kif(0, i64::MAX, 0), (false, 63, 0));
+        let wide = Interval::new(0, BigInt::from(1) << 100u32, 0).kif();
+        assert_eq!(wide.width(), 101);
+        let negative = Interval::new(-(BigInt::from(1) << 100u32), 0, 0).kif();
+        assert_eq!((negative.signed, negative.int), (true, 100));
+    }
+}
