@@ -5,6 +5,7 @@
 
 pub mod diag;
 pub mod files;
+pub mod interp;
 pub mod ir;
 pub mod netlist;
 pub mod num;

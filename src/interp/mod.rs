@@ -1,0 +1,8 @@
+//! Running a program on samples.
+//!
+//! [`golden`] is the definition of what a program means: slow, plain and exact, any width. Everything else in this
+//! tool is held to it.
+
+mod golden;
+
+pub use golden::{LookupMiss, MissedEntry, Step, golden, golden_steps};
