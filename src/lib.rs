@@ -3,6 +3,7 @@
 //! Data goes one way: bytes, [`ir::Model`], [`schedule::Schedule`], [`netlist::Netlist`], text. Each arrow makes a new
 //! immutable value; `ARCHITECTURE.md` has the map and the invariants.
 
+pub mod cli;
 pub mod diag;
 pub mod files;
 pub mod interp;

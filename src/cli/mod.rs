@@ -1,0 +1,213 @@
+//! The command line: what was typed, what it means, what is said about it, and the exit code.
+//!
+//! One file per sub-command; this one holds what they share. Results go to stdout or to files, everything said to
+//! people goes to stderr. A sub-command returns an [`ExitStatus`] or a [`Failure`]; nothing else ends the program.
+
+mod check;
+
+use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// How the program ends. The numbers are documented in `--help` and never change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// All is well.
+    Ok = 0,
+    /// A comparison found a difference.
+    Mismatch = 1,
+    /// The input or the request is wrong.
+    Input = 2,
+    /// A tool that is needed is not there.
+    MissingTool = 3,
+    /// Our mistake.
+    Bug = 4,
+    /// A proof reached its limits.
+    Undecided = 5,
+}
+
+/// Why a sub-command could not do what was asked, and the exit code that says so.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub status: ExitStatus,
+    /// What is said.
+    pub diagnostics: Diagnostics,
+}
+
+impl Failure {
+    /// Wrong input or request (exit code 2).
+    pub fn input(diagnostics: impl Into<Diagnostics>) -> Failure {
+        Failure { status: ExitStatus::Input, diagnostics: diagnostics.into() }
+    }
+
+    /// A file that cannot be read or written (exit code 2).
+    pub fn io(path: &std::path::Path, doing: &str, error: &std::io::Error) -> Failure {
+        let place = Place::Path(path.display().to_string());
+        Failure::input(Diagnostic::error("E0001", place, format!("cannot {doing}: {error}")))
+    }
+
+    /// A tool that is not there (exit code 3).
+    pub fn missing_tool(diagnostics: impl Into<Diagnostics>) -> Failure {
+        Failure { status: ExitStatus::MissingTool, diagnostics: diagnostics.into() }
+    }
+}
+
+/// How diagnostics are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ErrorFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+const ABOUT: &str = "Turns ALIR fixed-point models into verified, pipelined Verilog and VHDL";
+
+const AFTER_HELP: &str = "\
+Exit codes:
+  0  all is well            3  a tool that is needed is not there
+  1  a mismatch was found   4  a mistake of alir2hdl itself
+  2  bad input or usage     5  undecided (a proof reached its limits)";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "alir2hdl",
+    version,
+    about = ABOUT,
+    after_help = AFTER_HELP,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    max_term_width = 110
+)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// Options of every sub-command.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Global {
+    /// How errors and warnings are written to stderr
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "FORMAT", help_heading = "Output")]
+    pub error_format: ErrorFormat,
+    /// Say nothing but errors
+    #[arg(short, long, global = true, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Args),
+    /// Print a completion script for a shell
+    #[command(after_help = "Example:\n  alir2hdl completions bash > /etc/bash_completion.d/alir2hdl")]
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    #[command(after_help = "Example:\n  alir2hdl man | man -l -")]
+    Man,
+}
+
+/// Runs the program on the process's own arguments.
+pub fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|info| {
+        // A closed pipe behind us (`| head`) is not a mistake of anybody.
+        let text = info.to_string();
+        let diagnostic = Diagnostic {
+            severity: Severity::Bug,
+            ..Diagnostic::error("E0000", Place::Whole, text.lines().collect::<Vec<_>>().join(" "))
+        };
+        eprintln!("{diagnostic}");
+    }));
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // clap's own exit codes are ours: 0 for help and version, 2 for usage.
+            let _ = error.print();
+            return code(if error.use_stderr() { ExitStatus::Input } else { ExitStatus::Ok });
+        }
+    };
+    let global = cli.global;
+    let outcome = std::panic::catch_unwind(|| run(cli));
+    code(match outcome {
+        Ok(Ok(status)) => status,
+        Ok(Err(failure)) => {
+            report(&failure.diagnostics, global);
+            failure.status
+        }
+        Err(_) => ExitStatus::Bug,
+    })
+}
+
+fn code(status: ExitStatus) -> ExitCode {
+    ExitCode::from(status as u8)
+}
+
+/// Writes diagnostics to stderr in the chosen form; with `--quiet` only errors.
+pub fn report(diagnostics: &Diagnostics, global: Global) {
+    let shown: Vec<_> = diagnostics
+        .0
+        .iter()
+        .filter(|d| !global.quiet || matches!(d.severity, Severity::Error | Severity::Bug))
+        .cloned()
+        .collect();
+    if shown.is_empty() {
+        return;
+    }
+    let shown = Diagnostics(shown);
+    let text = match global.error_format {
+        ErrorFormat::Text => format!("{shown}\n"),
+        ErrorFormat::Json => shown.to_json_lines(),
+    };
+    // Nobody is left to tell if stderr is closed.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+fn run(cli: Cli) -> Result<ExitStatus, Failure> {
+    match cli.command {
+        Some(Command::Check(args)) => check::run(&args, cli.global),
+        Some(Command::Completions { shell }) => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "alir2hdl", &mut text);
+            print(&text)
+        }
+        Some(Command::Man) => {
+            let mut text = Vec::new();
+            clap_mangen::Man::new(Cli::command())
+                .render(&mut text)
+                .map_err(|e| Failure::io("stdout".as_ref(), "write", &e))?;
+            print(&text)
+        }
+        None => {
+            let mut command = Cli::command();
+            let _ = write!(std::io::stderr(), "{}", command.render_help());
+            Ok(ExitStatus::Input)
+        }
+    }
+}
+
+/// Writes a result to stdout. A reader that has gone away (`| head`) is not an error.
+pub fn print(text: &[u8]) -> Result<ExitStatus, Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::io("stdout".as_ref(), "write", &e)),
+        _ => Ok(ExitStatus::Ok),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}
