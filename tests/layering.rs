@@ -80,5 +80,5 @@ fn modules_name_only_lower_ranks() {
             );
         }
     }
-    assert!(edges > 10, "only {edges} uses found: does this test still read the sources?");
+    assert!(edges >= 10, "only {edges} uses found: does this test still read the sources?");
 }
