@@ -13,6 +13,7 @@
 //! [`Netlist`] knows nothing of models: whether a pipeline or a state machine was lowered, no reader can tell.
 
 mod cell;
+pub mod keywords;
 
 pub use cell::{
     Cell, Direction, Element, Interface, Net, NetId, Netlist, Piece, Port, PortId, Reset, Rom, RomId, Wiring,
