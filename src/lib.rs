@@ -10,4 +10,5 @@ pub mod interp;
 pub mod ir;
 pub mod netlist;
 pub mod num;
+pub mod passes;
 pub mod schedule;

@@ -4,6 +4,7 @@
 //! people goes to stderr. A sub-command returns an [`ExitStatus`] or a [`Failure`]; nothing else ends the program.
 
 mod check;
+mod optimise;
 
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -104,6 +105,8 @@ pub struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
+    /// List the optimisation passes
+    Passes,
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  alir2hdl completions bash > /etc/bash_completion.d/alir2hdl")]
     Completions {
@@ -173,6 +176,7 @@ pub fn report(diagnostics: &Diagnostics, global: Global) {
 fn run(cli: Cli) -> Result<ExitStatus, Failure> {
     match cli.command {
         Some(Command::Check(args)) => check::run(&args, cli.global),
+        Some(Command::Passes) => optimise::list(),
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "alir2hdl", &mut text);

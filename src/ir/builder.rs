@@ -68,6 +68,11 @@ impl Builder {
     /// operations and outputs. Passes start here: the port layout is the file's, whatever they do inside.
     pub fn like(model: &Model) -> Builder {
         let mut builder = Builder::new(model.inp_shifts.clone());
+        // The limits guard against files; what follows from a valid program may go beyond them by a few bits.
+        builder.limits.max_shift = i32::MAX as u32 / 4;
+        builder.limits.max_width = u32::MAX / 4;
+        builder.limits.max_ops = u64::from(u32::MAX);
+        builder.limits.max_table_entries = u64::MAX;
         builder.parts.tables = model.tables.clone();
         builder.parts.carry_size = model.carry_size;
         builder.parts.adder_size = model.adder_size;
@@ -111,6 +116,12 @@ impl Builder {
         let id = TableId(self.parts.tables.len() as u32);
         self.parts.tables.push(table);
         id
+    }
+
+    /// Forgets all tables taken over by [`Builder::like`], for a pass that drops or reorders them.
+    pub fn clear_tables(&mut self) -> &mut Builder {
+        self.parts.tables.clear();
+        self
     }
 
     /// Appends an output element.

@@ -1,0 +1,293 @@
+//! Optimisations: programs in, better programs with the same meaning out.
+//!
+//! Every pass is a function from [`Model`] to [`Model`] that keeps the outputs for *every* bit pattern of the inputs
+//! (lookups outside their table reading zero), not only inside the declared intervals. Each is small, does one thing and
+//! is listed in [`PASSES`]; [`run`] applies a list of them and says what each saved.
+
+mod cse;
+mod dce;
+mod demand;
+mod facts;
+mod ranges;
+mod rewrite;
+mod simplify;
+
+use crate::ir::Model;
+
+/// One optimisation.
+pub struct PassInfo {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// The lowest `-O` level that runs it.
+    pub level: u8,
+    run: fn(&Model) -> Model,
+}
+
+impl PassInfo {
+    /// Applies the pass.
+    pub fn apply(&self, model: &Model) -> Model {
+        (self.run)(model)
+    }
+}
+
+/// All passes.
+pub const PASSES: &[PassInfo] = &[
+    PassInfo {
+        name: "simplify",
+        summary: "identities: constants, powers of two, copies, known signs, negations taken into sums",
+        level: 1,
+        run: simplify::run,
+    },
+    PassInfo {
+        name: "cse",
+        summary: "compute equal operations once, also when they differ by a shift or by their type",
+        level: 1,
+        run: cse::run,
+    },
+    PassInfo {
+        name: "ranges",
+        summary: "narrow every type to the range that its value takes for any input",
+        level: 1,
+        run: ranges::run,
+    },
+    PassInfo { name: "demand", summary: "compute no bit that nobody reads", level: 1, run: demand::run },
+    PassInfo { name: "dce", summary: "drop operations and tables that no output needs", level: 1, run: dce::run },
+];
+
+/// What `-O<level>` runs, in order. Some passes come twice: the second time on what the others found.
+pub fn pipeline(level: u8) -> &'static [&'static str] {
+    match level {
+        0 => &[],
+        _ => &["dce", "simplify", "ranges", "cse", "demand", "simplify", "ranges", "cse", "dce"],
+    }
+}
+
+/// What one pass did to a program.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct PassStat {
+    /// The pass.
+    pub name: &'static str,
+    /// Operations before.
+    pub ops_before: usize,
+    /// Operations after.
+    pub ops_after: usize,
+    /// Bits of all arithmetic and logic results before (wires do not count).
+    pub bits_before: u64,
+    /// Bits of all arithmetic and logic results after.
+    pub bits_after: u64,
+}
+
+/// Finds a pass by name.
+pub fn find(name: &str) -> Option<&'static PassInfo> {
+    PASSES.iter().find(|p| p.name == name)
+}
+
+/// Applies passes in order and says what each did.
+///
+/// # Panics
+/// If a name is not in [`PASSES`]: whoever takes names from a user asks [`find`] first.
+pub fn run(model: &Model, names: &[&str]) -> (Model, Vec<PassStat>) {
+    let mut current = model.clone();
+    let mut stats = Vec::with_capacity(names.len());
+    for name in names {
+        let pass = find(name).unwrap_or_else(|| panic!("no pass {name}"));
+        let next = pass.apply(&current);
+        stats.push(PassStat {
+            name: pass.name,
+            ops_before: current.nodes().len(),
+            ops_after: next.nodes().len(),
+            bits_before: computed_bits(&current),
+            bits_after: computed_bits(&next),
+        });
+        current = next;
+    }
+    (current, stats)
+}
+
+/// Bits of the results that cost hardware: everything but inputs, constants and wires.
+fn computed_bits(model: &Model) -> u64 {
+    use crate::ir::Op;
+    let costs = |op: &Op| !matches!(op, Op::Input { .. } | Op::Const { .. } | Op::Quantise { .. });
+    model.nodes().iter().zip(model.kifs()).filter(|(n, _)| costs(&n.op)).map(|(_, k)| u64::from(k.width())).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interp::{LookupMiss, golden};
+    use crate::ir::{BinaryBits, Builder, Op, Output, Table, Term, UnaryBits, ValueId};
+    use crate::num::{Code, Interval};
+    use num_bigint::BigInt;
+
+    /// A program on inputs of the given intervals; `make` appends operations and returns the outputs.
+    fn program(inputs: &[Interval], make: impl Fn(&mut Builder, &[ValueId]) -> Vec<ValueId>) -> Model {
+        let mut b = Builder::new(vec![0; inputs.len()]);
+        let ids: Vec<_> =
+            inputs.iter().enumerate().map(|(i, q)| b.op(Op::Input { input: i as u32 }, q.clone())).collect();
+        for v in make(&mut b, &ids) {
+            b.output(Output { source: Some(v), shift: 0, neg: false });
+        }
+        b.finish().unwrap_or_else(|p| panic!("{p:?}"))
+    }
+
+    fn q(min: i64, max: i64, frac: i32) -> Interval {
+        Interval::new(min, max, frac)
+    }
+
+    /// Applies the passes and holds the result to the golden interpreter on every input pattern.
+    fn optimised(model: &Model, names: &[&str]) -> Model {
+        let (after, _) = run(model, names);
+        assert_eq!(after.input_kifs(), model.input_kifs());
+        assert_eq!(after.output_intervals(), model.output_intervals());
+        let widths: Vec<u32> = model.input_kifs().iter().map(|k| k.width()).collect();
+        let bits: u32 = widths.iter().sum();
+        assert!(bits <= 12, "keep the example small enough to be tried whole");
+        for pattern in 0..1u64 << bits {
+            let mut rest = pattern;
+            let inputs: Vec<BigInt> = model
+                .input_kifs()
+                .iter()
+                .map(|kif| {
+                    let code = rest & ((1 << kif.width()) - 1);
+                    rest >>= kif.width();
+                    crate::num::wrap(&BigInt::from(code), *kif)
+                })
+                .collect();
+            assert_eq!(
+                golden(&after, &inputs, LookupMiss::Zero),
+                golden(model, &inputs, LookupMiss::Zero),
+                "inputs {inputs:?}\n{after:#?}"
+            );
+        }
+        after
+    }
+
+    fn ops(model: &Model) -> Vec<&'static str> {
+        model.nodes().iter().map(|n| n.op.name()).collect()
+    }
+
+    #[test]
+    fn a_loose_interval_is_narrowed() {
+        let model = program(&[q(0, 3, 0)], |b, v| vec![b.op(Op::Add { a: v[0], b: v[0], shift: 1 }, q(-100, 100, 2))]);
+        let after = optimised(&model, &["ranges"]);
+        // 3x for x in 0..=3: four bits without sign or fraction.
+        assert_eq!(after.kif(ValueId(1)).to_string(), "u4.0");
+    }
+
+    #[test]
+    fn high_bits_that_a_quantise_drops_are_not_computed() {
+        let model = program(&[q(-8, 7, 0), q(-8, 7, 0)], |b, v| {
+            let sum = b.op(Op::Add { a: v[0], b: v[1], shift: 0 }, q(-16, 14, 0));
+            vec![b.op(Op::Quantise { x: sum, shift: 0 }, q(0, 7, 0))]
+        });
+        let after = optimised(&model, &["demand"]);
+        assert_eq!(after.kif(ValueId(2)).width(), 3);
+        assert_eq!(after.kif(ValueId(0)).width(), 3);
+    }
+
+    #[test]
+    fn low_bits_that_make_no_carry_are_dropped() {
+        let model = program(&[q(-8, 7, 2), q(-2, 1, 0)], |b, v| {
+            let sum = b.op(Op::Add { a: v[0], b: v[1], shift: 0 }, q(-16, 15, 2));
+            vec![b.op(Op::Quantise { x: sum, shift: 0 }, q(-4, 3, 0))]
+        });
+        let after = optimised(&model, &["demand"]);
+        assert_eq!(after.kif(ValueId(0)).frac, 0, "the fraction of the first operand never carries");
+        // Subtracted, it borrows, and stays.
+        let model = program(&[q(-8, 7, 2), q(-2, 1, 0)], |b, v| {
+            let sum = b.op(Op::Sub { a: v[1], b: v[0], shift: 0 }, q(-16, 15, 2));
+            vec![b.op(Op::Quantise { x: sum, shift: 0 }, q(-4, 3, 0))]
+        });
+        let after = optimised(&model, &["demand"]);
+        assert_eq!(after.kif(ValueId(0)).frac, 2);
+    }
+
+    #[test]
+    fn constants_fold_and_dead_code_goes() {
+        let model = program(&[q(-8, 7, 0)], |b, v| {
+            let c = b.op(Op::Const { value: Code::from(3) }, q(3, 3, 0));
+            let d = b.op(Op::Add { a: c, b: c, shift: 1 }, q(9, 9, 0));
+            b.op(Op::Mul { a: v[0], b: v[0] }, q(0, 64, 0));
+            vec![b.op(Op::Add { a: v[0], b: d, shift: 0 }, q(1, 16, 0))]
+        });
+        let after = optimised(&model, &["simplify", "dce"]);
+        assert_eq!(ops(&after), ["input", "add_const"]);
+    }
+
+    #[test]
+    fn negations_are_taken_into_sums() {
+        let model = program(&[q(-8, 7, 0), q(-8, 7, 1)], |b, v| {
+            let n = b.op(Op::Neg { x: v[1] }, q(-7, 8, 1));
+            let s = b.op(Op::Add { a: v[0], b: n, shift: 2 }, q(-32, 31, 1));
+            let t = b.op(Op::Sub { a: v[0], b: n, shift: 0 }, q(-32, 31, 1));
+            let z = b.op(
+                Op::Sum {
+                    terms: Box::new([
+                        Term { value: n, shift: 1, neg: true },
+                        Term { value: v[0], shift: 0, neg: false },
+                        Term { value: v[1], shift: 1, neg: true },
+                    ]),
+                },
+                q(-16, 15, 0),
+            );
+            vec![s, t, z]
+        });
+        let after = optimised(&model, &["simplify", "dce"]);
+        assert_eq!(ops(&after), ["input", "input", "sub", "add"]);
+    }
+
+    #[test]
+    fn equal_work_is_done_once_whatever_its_shift() {
+        let model = program(&[q(-8, 7, 0), q(-8, 7, 0)], |b, v| {
+            let s = b.op(Op::Add { a: v[0], b: v[1], shift: 2 }, q(-40, 35, 0));
+            let t = b.op(Op::Add { a: v[1], b: v[0], shift: -2 }, q(-40, 35, 2));
+            let narrow = b.op(Op::Add { a: v[0], b: v[1], shift: 2 }, q(0, 3, 0));
+            vec![s, t, narrow]
+        });
+        let after = optimised(&model, &["cse", "dce"]);
+        assert_eq!(ops(&after), ["input", "input", "add", "quantise", "quantise"]);
+    }
+
+    #[test]
+    fn what_looks_at_types_still_sees_the_same_type() {
+        // Everything here is narrowed somewhere; lookup, not, all and mux look at width or step of their operand.
+        let model = program(&[q(0, 15, 1)], |b, v| {
+            let t = b.table(Table {
+                entries: (0..16).map(|i| i * 3 % 16).collect(),
+                out: q(0, 15, 0),
+                hash: String::new(),
+                inp_width: 4,
+            });
+            let half = b.op(Op::Quantise { x: v[0], shift: 0 }, q(0, 7, 0));
+            let wide = b.op(Op::Add { a: half, b: half, shift: 0 }, q(0, 15, 0));
+            let entry = b.op(Op::Lookup { x: wide, table: t, base: Code::ZERO }, q(0, 15, 0));
+            let not = b.op(Op::Unary { op: UnaryBits::Not, x: wide }, q(0, 15, 0));
+            let all = b.op(Op::Unary { op: UnaryBits::All, x: wide }, q(0, 1, 0));
+            let mux = b.op(Op::Mux { cond: wide, on_true: entry, on_false: not, shift: 0 }, q(0, 15, 0));
+            let signed = b.op(Op::Neg { x: wide }, q(-15, 0, 0));
+            let mux2 = b.op(Op::Mux { cond: signed, on_true: mux, on_false: wide, shift: 1 }, q(0, 15, 0));
+            let and = b.op(Op::Binary { op: BinaryBits::And, a: not, b: signed, shift: 0 }, q(0, 15, 0));
+            vec![entry, not, all, mux, mux2, and]
+        });
+        for pass in PASSES {
+            optimised(&model, &[pass.name]);
+        }
+        optimised(&model, pipeline(2));
+    }
+
+    #[test]
+    fn own_delays_never_grow() {
+        let mut b = Builder::new(vec![0, 0]);
+        let node = |op, interval, latency| crate::ir::Node { op, interval, latency, cost: 1.0, origin: 0 };
+        let x = b.push(node(Op::Input { input: 0 }, q(-8, 7, 0), 0.0));
+        let y = b.push(node(Op::Input { input: 1 }, q(-8, 7, 0), 0.0));
+        let n = b.push(node(Op::Neg { x: y }, q(-7, 8, 0), 1.0));
+        let s = b.push(node(Op::Add { a: x, b: n, shift: 0 }, q(-15, 15, 0), 2.5));
+        b.output(Output { source: Some(s), shift: 0, neg: false });
+        let after = optimised(&b.finish().unwrap(), pipeline(1));
+        // The negation is gone, the sum keeps its own 1.5.
+        assert_eq!(after.nodes().last().unwrap().latency, 1.5);
+    }
+}

@@ -1,0 +1,38 @@
+//! `ranges`: declares for every value the tightest interval that holds for every input.
+
+use super::facts::Facts;
+use super::rewrite::rebuild;
+use crate::ir::Model;
+use crate::num::{Code, Interval};
+use num_bigint::BigInt;
+
+/// Narrows types to what [`Facts`] proves: high bits that repeat the sign, low bits that are always zero, and whole
+/// values that never change (they become constants).
+pub(super) fn run(model: &Model) -> Model {
+    let facts = Facts::of(model);
+    rebuild(model, |rw, id| {
+        let node = model.node(id);
+        let Some(range) = facts.range(id) else { return rw.keep(id) };
+        if let Some(value) = range.constant() {
+            let (value, frac) = (BigInt::from(value), node.interval.frac);
+            let op = crate::ir::Op::Const { value: Code::from(&value) };
+            return rw.replace(id, op, Interval::new(value.clone(), value, frac));
+        }
+        let mut interval = facts.interval(model, id);
+        // A lookup's step is its table's, a not's its operand's; any and all count from bit 0.
+        let movable = !matches!(node.op, crate::ir::Op::Lookup { .. } | crate::ir::Op::Unary { .. });
+        if movable && range.zeros > 0 {
+            interval = Interval::new(
+                BigInt::from(range.lo >> range.zeros),
+                BigInt::from(range.hi >> range.zeros),
+                interval.frac - range.zeros as i32,
+            );
+        }
+        let (old, new) = (model.kif(id), interval.kif());
+        if new.width() >= old.width() {
+            return rw.keep(id);
+        }
+        let op = rw.translated(id);
+        rw.replace(id, op, interval)
+    })
+}
