@@ -8,6 +8,7 @@ mod cse;
 mod dce;
 mod demand;
 mod facts;
+mod polarity;
 mod ranges;
 mod rewrite;
 mod simplify;
@@ -52,6 +53,12 @@ pub const PASSES: &[PassInfo] = &[
         level: 1,
         run: ranges::run,
     },
+    PassInfo {
+        name: "polarity",
+        summary: "compute sums with the sign that costs fewer adder bits, drop negations",
+        level: 1,
+        run: polarity::run,
+    },
     PassInfo { name: "demand", summary: "compute no bit that nobody reads", level: 1, run: demand::run },
     PassInfo { name: "dce", summary: "drop operations and tables that no output needs", level: 1, run: dce::run },
 ];
@@ -60,7 +67,7 @@ pub const PASSES: &[PassInfo] = &[
 pub fn pipeline(level: u8) -> &'static [&'static str] {
     match level {
         0 => &[],
-        _ => &["dce", "simplify", "ranges", "cse", "demand", "simplify", "ranges", "cse", "dce"],
+        _ => &["dce", "simplify", "ranges", "cse", "polarity", "demand", "simplify", "ranges", "cse", "dce"],
     }
 }
 
@@ -275,6 +282,20 @@ mod tests {
             optimised(&model, &[pass.name]);
         }
         optimised(&model, pipeline(2));
+    }
+
+    #[test]
+    fn a_difference_is_taken_the_cheaper_way_round() {
+        // b has two low bits that a has not: a - b borrows for them, b - a passes them through.
+        let model = program(&[q(-4, 3, 0), q(-16, 15, 2), q(-4, 3, 0)], |b, v| {
+            let d = b.op(Op::Sub { a: v[0], b: v[1], shift: 0 }, q(-31, 28, 2));
+            let e = b.op(Op::Add { a: v[2], b: d, shift: 1 }, q(-80, 80, 2));
+            let n = b.op(Op::Neg { x: e }, q(-80, 80, 2));
+            vec![b.op(Op::Sub { a: v[2], b: n, shift: 0 }, q(-100, 100, 2))]
+        });
+        let after = optimised(&model, &["polarity", "simplify", "dce"]);
+        assert_eq!(ops(&after), ["input", "input", "input", "sub", "sub", "add"]);
+        assert_eq!(after.node(ValueId(3)).op, Op::Sub { a: ValueId(1), b: ValueId(0), shift: 0 });
     }
 
     #[test]

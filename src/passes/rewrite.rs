@@ -130,10 +130,18 @@ impl<'a> Rewrite<'a> {
     }
 
     /// The new program; outputs follow their values.
-    pub(super) fn finish(mut self) -> Model {
+    pub(super) fn finish(self) -> Model {
+        self.finish_with(|out, source, number| Output { source: source.map(number), ..*out })
+    }
+
+    /// The new program; `output` makes each output from the old one, its old source, and the map from old values to new.
+    pub(super) fn finish_with(
+        mut self,
+        mut output: impl FnMut(&Output, Option<ValueId>, &dyn Fn(ValueId) -> ValueId) -> Output,
+    ) -> Model {
         for out in self.old.outputs() {
-            let source = out.source.map(|v| self.number[v.index()]);
-            self.builder.output(Output { source, ..*out });
+            let new = output(out, out.source, &|v| self.number[v.index()]);
+            self.builder.output(new);
         }
         self.builder.finish().unwrap_or_else(|p| panic!("a pass made an invalid program: {}", p[0]))
     }
