@@ -4,5 +4,6 @@
 //! tool is held to it.
 
 mod golden;
+pub mod machine;
 
 pub use golden::{LookupMiss, MissedEntry, Step, golden, golden_steps};

@@ -6,6 +6,7 @@
 
 mod builder;
 mod check;
+pub mod machine;
 mod model;
 mod op;
 
