@@ -12,6 +12,7 @@ mod polarity;
 mod ranges;
 mod rewrite;
 mod simplify;
+mod tables;
 
 use crate::ir::Model;
 
@@ -54,6 +55,12 @@ pub const PASSES: &[PassInfo] = &[
         run: ranges::run,
     },
     PassInfo {
+        name: "tables",
+        summary: "cut tables to what can be reached, drop idle operand bits, share equal ones, sums instead of straight lines",
+        level: 1,
+        run: tables::run,
+    },
+    PassInfo {
         name: "polarity",
         summary: "compute sums with the sign that costs fewer adder bits, drop negations",
         level: 1,
@@ -67,7 +74,7 @@ pub const PASSES: &[PassInfo] = &[
 pub fn pipeline(level: u8) -> &'static [&'static str] {
     match level {
         0 => &[],
-        _ => &["dce", "simplify", "ranges", "cse", "polarity", "demand", "simplify", "ranges", "cse", "dce"],
+        _ => &["dce", "simplify", "ranges", "tables", "cse", "polarity", "demand", "simplify", "ranges", "cse", "dce"],
     }
 }
 
@@ -296,6 +303,32 @@ mod tests {
         let after = optimised(&model, &["polarity", "simplify", "dce"]);
         assert_eq!(ops(&after), ["input", "input", "input", "sub", "sub", "add"]);
         assert_eq!(after.node(ValueId(3)).op, Op::Sub { a: ValueId(1), b: ValueId(0), shift: 0 });
+    }
+
+    #[test]
+    fn tables_lose_what_nobody_reaches_and_idle_bits() {
+        let table = |entries: Vec<i32>| Table { entries, out: q(-64, 63, 1), hash: String::new(), inp_width: 5 };
+        let model = program(&[q(-16, 15, 0)], |b, v| {
+            let stairs = b.table(table((0..32).map(|i| (i / 4) * (i / 4)).collect()));
+            let line = b.table(table((0..32).map(|i| 2 * i - 17).collect()));
+            let same = b.table(table((0..32).map(|i| (i / 4) * (i / 4)).collect()));
+            let base = Code::from(-16);
+            let narrow = b.op(Op::Quantise { x: v[0], shift: 0 }, q(0, 7, 0));
+            let make = |x, table, base: &Code| Op::Lookup { x, table, base: base.clone() };
+            let short = b.table(table(vec![5, 1, 7]));
+            vec![
+                b.op(make(v[0], stairs, &base), q(0, 63, 1)),
+                b.op(make(v[0], line, &base), q(-64, 63, 1)),
+                b.op(make(v[0], same, &base), q(0, 63, 1)),
+                b.op(make(narrow, short, &Code::from(2)), q(0, 7, 1)),
+            ]
+        });
+        let after = optimised(&model, &["tables", "dce"]);
+        assert_eq!(after.tables().len(), 2);
+        // Sixteen codes of eight values each two steps wide; the first value is the zero outside.
+        assert_eq!(after.tables()[0].entries, [1, 4, 9, 16, 25, 36, 49]);
+        assert_eq!(after.tables()[1].entries, [5, 1, 7]);
+        assert_eq!(ops(&after).iter().filter(|&&o| o == "lookup").count(), 3);
     }
 
     #[test]

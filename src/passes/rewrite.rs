@@ -11,7 +11,7 @@
 //! the largest latency of its new operands plus its delay, so that scheduling after a pass sees the same delays on
 //! shorter paths. Constants get the smallest latency of the program, so that they never count as an arrival.
 
-use crate::ir::{Builder, Model, Node, Op, Output, UnaryBits, ValueId};
+use crate::ir::{Builder, Model, Node, Op, Output, Table, TableId, UnaryBits, ValueId};
 use crate::num::{Interval, Kif};
 
 /// A new program under construction beside the old one.
@@ -90,6 +90,11 @@ impl<'a> Rewrite<'a> {
         op
     }
 
+    /// Appends a table.
+    pub(super) fn table(&mut self, table: Table) -> TableId {
+        self.builder.table(table)
+    }
+
     /// Appends an operation that takes `delay` after its last operand.
     pub(super) fn push(&mut self, op: Op, interval: Interval, delay: f64, cost: f64, origin: u32) -> ValueId {
         let mut start = f64::NEG_INFINITY;
@@ -145,6 +150,20 @@ impl<'a> Rewrite<'a> {
         }
         self.builder.finish().unwrap_or_else(|p| panic!("a pass made an invalid program: {}", p[0]))
     }
+}
+
+/// [`rebuild`] for a pass that makes all tables anew ([`Rewrite::table`]): the old ones are forgotten.
+pub(super) fn rebuild_with_tables(
+    model: &Model,
+    mut decide: impl FnMut(&mut Rewrite<'_>, ValueId) -> ValueId,
+) -> Model {
+    let mut rewrite = Rewrite::new(model);
+    rewrite.builder.clear_tables();
+    for id in model.ids() {
+        let new = decide(&mut rewrite, id);
+        rewrite.stands_for_next(new);
+    }
+    rewrite.finish()
 }
 
 /// Rebuilds a program: `decide` is called for each operation in order and returns what stands for it.

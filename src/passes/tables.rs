@@ -1,0 +1,164 @@
+//! `tables`: lookup tables become smaller, shared, or no tables at all.
+//!
+//! - Entries that no input can reach are cut off; those outside a table that can be reached read zero, as ever.
+//! - A table that does not depend on the low bits of its operand is read by the operand without them.
+//! - A table that is `x * 2^k + c`, or that itself is a constant, becomes wires or one sum.
+//! - Equal tables are one table.
+
+use super::facts::Facts;
+use super::rewrite::{Rewrite, rebuild_with_tables};
+use crate::ir::{Model, Op, Table, TableId, ValueId};
+use crate::num::{Code, Interval};
+use num_bigint::BigInt;
+use rustc_hash::FxHashMap;
+
+/// Above this many reachable codes a table is left alone: such a table is not a table any more.
+const MOST_CODES: i128 = 1 << 20;
+
+/// Shrinks, replaces and shares tables.
+pub(super) fn run(model: &Model) -> Model {
+    let facts = Facts::of(model);
+    let mut pool = Pool::default();
+    rebuild_with_tables(model, |rw, id| {
+        let Op::Lookup { x, table, base } = &model.node(id).op else { return rw.keep(id) };
+        let reached = Reached::of(model, &facts, *x, *table, base);
+        let Some(reached) = reached else {
+            let same = pool.id(rw, model.table(*table).clone());
+            let x = rw.typed(*x);
+            return rw.replace(id, Op::Lookup { x, table: same, base: base.clone() }, model.node(id).interval.clone());
+        };
+        if let Some(sum) = reached.affine() {
+            return as_sum(model, rw, id, *x, sum);
+        }
+        shrunk(model, rw, &mut pool, id, *x, *table, reached)
+    })
+}
+
+/// New tables by content. Only looked up, never walked.
+#[derive(Default)]
+struct Pool {
+    seen: FxHashMap<(Vec<i32>, i32), TableId>,
+}
+
+impl Pool {
+    fn id(&mut self, rw: &mut Rewrite<'_>, table: Table) -> TableId {
+        let key = (table.entries.clone(), table.out.frac);
+        *self.seen.entry(key).or_insert_with(|| rw.table(table))
+    }
+}
+
+/// What a lookup reads for each code that its operand can have.
+struct Reached {
+    /// Code of the first value.
+    first: i128,
+    values: Vec<i32>,
+}
+
+/// `x * 2^shift + constant`, in codes of operand and table.
+struct Affine {
+    shift: i32,
+    constant: i128,
+}
+
+impl Reached {
+    fn of(model: &Model, facts: &Facts, x: ValueId, table: TableId, base: &Code) -> Option<Reached> {
+        let (range, base) = (facts.range(x)?, base.to_i128()?);
+        if range.hi - range.lo >= MOST_CODES {
+            return None;
+        }
+        let entries = &model.table(table).entries;
+        let value = |code: i128| usize::try_from(code - base).ok().and_then(|i| entries.get(i)).copied().unwrap_or(0);
+        Some(Reached { first: range.lo, values: (range.lo..=range.hi).map(value).collect() })
+    }
+
+    fn affine(&self) -> Option<Affine> {
+        let (first, second) = (i128::from(*self.values.first()?), i128::from(*self.values.get(1)?));
+        let slope = second - first;
+        if slope <= 0 || slope.count_ones() != 1 {
+            return None;
+        }
+        let straight = self.values.windows(2).all(|w| i128::from(w[1]) - i128::from(w[0]) == slope);
+        let shift = slope.trailing_zeros() as i32;
+        straight.then(|| Affine { shift, constant: first - (self.first << shift) })
+    }
+
+    /// Low bits of the operand that no value depends on.
+    fn idle_bits(&self) -> u32 {
+        let mut bits = 0;
+        let mut halved = Reached { first: self.first, values: self.values.clone() };
+        while halved.values.len() > 1 {
+            match halved.halved() {
+                Some(next) => halved = next,
+                None => break,
+            }
+            bits += 1;
+        }
+        bits
+    }
+
+    /// The same without the operand's lowest bit, if nothing depends on it.
+    fn halved(&self) -> Option<Reached> {
+        let first = self.first >> 1;
+        let last = (self.first + self.values.len() as i128 - 1) >> 1;
+        let at = |code: i128| usize::try_from(code - self.first).ok().and_then(|i| self.values.get(i));
+        let both = |m: i128| match (at(2 * m), at(2 * m + 1)) {
+            (Some(a), Some(b)) => (a == b).then_some(*a),
+            (one, other) => one.or(other).copied(),
+        };
+        Some(Reached { first, values: (first..=last).map(both).collect::<Option<Vec<i32>>>()? })
+    }
+}
+
+fn as_sum(model: &Model, rw: &mut Rewrite<'_>, id: ValueId, x: ValueId, sum: Affine) -> ValueId {
+    let node = model.node(id);
+    // The operand's code moves to the table's step: wires.
+    let shift = model.kif(x).frac - node.interval.frac + sum.shift;
+    let stand_in = rw.number(x);
+    if sum.constant == 0 {
+        return rw.replace(id, Op::Quantise { x: stand_in, shift }, node.interval.clone());
+    }
+    let constant = BigInt::from(sum.constant);
+    let interval = Interval::new(constant.clone(), constant.clone(), node.interval.frac);
+    let c = rw.push(Op::Const { value: Code::from(&constant) }, interval, 0.0, 0.0, node.origin);
+    rw.replace(id, Op::Add { a: c, b: stand_in, shift }, node.interval.clone())
+}
+
+fn shrunk(
+    model: &Model,
+    rw: &mut Rewrite<'_>,
+    pool: &mut Pool,
+    id: ValueId,
+    x: ValueId,
+    table: TableId,
+    reached: Reached,
+) -> ValueId {
+    let node = model.node(id);
+    let old = model.table(table);
+    let bits = reached.idle_bits();
+    let mut small = reached;
+    for _ in 0..bits {
+        small = small.halved().expect("counted just now");
+    }
+    let kif = model.kif(x);
+    let mut operand = rw.typed(x);
+    if bits > 0 {
+        let first = BigInt::from(small.first);
+        let last = &first + small.values.len() - 1;
+        let interval = Interval::new(first, last, kif.frac - bits as i32);
+        operand = rw.push(Op::Quantise { x: operand, shift: 0 }, interval, 0.0, 0.0, node.origin);
+    }
+    // Zeros at both ends are what is read there anyhow, as long as the operand's type can name the codes.
+    let start = small.values.iter().take_while(|&&v| v == 0).count().min(small.values.len() - 1);
+    let end = small.values.iter().rposition(|&v| v != 0).map_or(start + 1, |p| p + 1);
+    let entries = small.values[start..end].to_vec();
+    let (lo, hi) = entries.iter().fold((0, 0), |(lo, hi), &v| (v.min(lo), v.max(hi)));
+    let new = Table {
+        entries,
+        out: Interval::new(i64::from(lo), i64::from(hi), old.out.frac),
+        hash: old.hash.clone(),
+        inp_width: old.inp_width,
+    };
+    let table = pool.id(rw, new);
+    let base = Code::from(BigInt::from(small.first + start as i128));
+    rw.replace(id, Op::Lookup { x: operand, table, base }, node.interval.clone())
+}
