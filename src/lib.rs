@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod diag;
+pub mod emit;
 pub mod files;
 pub mod interp;
 pub mod ir;

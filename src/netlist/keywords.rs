@@ -12,8 +12,8 @@ pub fn is_reserved(name: &str) -> bool {
     [VERILOG, SYSTEM_VERILOG, VHDL, LIBRARY, WRITERS].iter().any(|list| list.binary_search(&lower.as_str()).is_ok())
 }
 
-/// Names made by the writers: the architecture, the sink of unread bits, the parameter of table functions.
-const WRITERS: &[&str] = &["rom_address", "rtl", "unused_bits"];
+/// Names made by the writers: the architecture, the sink of unread bits, the parameter of table functions, attributes.
+const WRITERS: &[&str] = &["rom_address", "rom_style", "romstyle", "rtl", "syn_romstyle", "unused_bits"];
 
 /// What the generated VHDL sees of its libraries, and the names of standard packages and types around it.
 const LIBRARY: &[&str] = &[

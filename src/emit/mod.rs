@@ -1,0 +1,227 @@
+//! Verilog and VHDL text of a netlist.
+//!
+//! The one input is a [`Netlist`]; the text is a pure function of it, of the [`Language`] and of the [`Options`]. What it
+//! promises to tools and to readers is `docs/rtl-interface.md`, section "Language": one self-contained file, one
+//! assignment for each net, wiring written where it is used, registers of a boundary together, every bit that nobody
+//! reads in one sink, no lint pragma.
+//!
+//! [`plan`] decides what stands where, for both languages; [`verilog`] and [`vhdl`] say how each thing is spelt; the
+//! templates (`templates/`) hold the shape of the file. A large module is split by pipeline stage, see
+//! [`Options::split_above`].
+
+mod columns;
+mod plan;
+mod rom;
+mod shared;
+mod sidecar;
+mod verilog;
+mod vhdl;
+
+use crate::netlist::Netlist;
+use std::io;
+
+pub use sidecar::{Sidecar, StageFacts, register_bits};
+
+/// The language of a generated file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Language {
+    /// Verilog-2001.
+    Verilog,
+    /// VHDL, the common part of 1993 and 2008.
+    Vhdl,
+}
+
+impl Language {
+    /// Its name in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Verilog => "verilog",
+            Language::Vhdl => "vhdl",
+        }
+    }
+
+    /// Usual extension of its files, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Language::Verilog => "v",
+            Language::Vhdl => "vhd",
+        }
+    }
+}
+
+/// What read-only memories shall become.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RomStyle {
+    /// The synthesiser's choice.
+    #[default]
+    Auto,
+    /// Logic (LUTs).
+    Logic,
+    /// Block memory, where a register follows the table or feeds its address; logic elsewhere.
+    Block,
+}
+
+/// How a netlist is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What read-only memories shall become.
+    pub rom_style: RomStyle,
+    /// Nets above which each pipeline stage becomes a module (or entity) of its own in the same file: synthesisers and
+    /// readers are slow in flat modules of this size.
+    pub split_above: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { rom_style: RomStyle::Auto, split_above: 20_000 }
+    }
+}
+
+/// Writes `netlist` as one self-contained file.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(netlist: &Netlist, language: Language, options: &Options, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut out = io::BufWriter::with_capacity(1 << 16, out);
+    match language {
+        Language::Verilog => verilog::write(netlist, options, &mut out)?,
+        Language::Vhdl => vhdl::write(netlist, options, &mut out)?,
+    }
+    io::Write::flush(&mut out)
+}
+
+/// The text that [`write()`] writes.
+pub fn text(netlist: &Netlist, language: Language, options: &Options) -> String {
+    let mut bytes = Vec::new();
+    write(netlist, language, options, &mut bytes).expect("memory does not refuse a write");
+    String::from_utf8(bytes).expect("names and comments are text")
+}
+
+#[cfg(test)]
+mod sample;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::netlist::{Cell, Direction};
+    use sample::{Sample, bits, constant, everything, repeat};
+
+    fn verilog(netlist: &Netlist) -> String {
+        text(netlist, Language::Verilog, &Options::default())
+    }
+
+    fn vhdl(netlist: &Netlist) -> String {
+        text(netlist, Language::Vhdl, &Options::default())
+    }
+
+    #[track_caller]
+    fn assert_line(text: &str, line: &str) {
+        assert!(text.lines().any(|l| l.trim() == line), "no line `{line}` in\n{text}");
+    }
+
+    #[test]
+    fn wiring_is_written_where_it_is_used() {
+        let (v, vhd) = (verilog(&everything()), vhdl(&everything()));
+        assert_line(&v, "wire [9:0] v7 = {{2{v0[7]}}, v0} - {1'b0, v1, 1'b0};  // the net v7");
+        assert_line(&vhd, "v7 <= (unsigned'(1 downto 0 => v0(7)) & v0) - (\"0\" & v1 & \"0\");  -- the net v7");
+        assert_line(&v, "wire [123:0] v19 = 124'hf0000000000000000000000000ffff8;  // the net v19");
+    }
+
+    #[test]
+    fn signed_factors_are_sign_extended_so_that_synthesis_trims_them() {
+        let (v, vhd) = (verilog(&everything()), vhdl(&everything()));
+        assert_line(&v, "wire [9:0] v11 = $signed({{2{v0[7]}}, v0}) * $signed({{5{v3[4]}}, v3});  // the net v11");
+        assert_line(&v, "wire [5:0] v12 = v0[5:0] * {1'b0, v3};  // the net v12");
+        assert_line(&vhd, "v11 <= resize(unsigned(signed(v0) * signed(v3)), 10);  -- the net v11");
+        assert_line(&vhd, "v10 <= unsigned(signed(v0) * signed(v3));  -- the net v10");
+    }
+
+    #[test]
+    fn unread_bits_and_only_they_end_in_the_sink() {
+        let mut s = Sample::new();
+        let x = s.input("inp_0", 8, false);
+        let port = s.port("inp_1", Direction::In, 6, false);
+        let y = s.net("y", 3, Cell::Input { port, lo: 2 });
+        let a = s.wiring(&[bits(x, 0, 5)]);
+        let b = s.wiring(&[bits(y, 0, 3), repeat(y, 2, 2)]);
+        // Three bits of a product need three bits of each factor.
+        let product = s.net("product", 3, Cell::Mul { a, b, signed: false });
+        s.output("out_0", false, &[bits(product, 0, 3)]);
+        assert_line(&verilog(&s.netlist), "wire unused_bits = &{1'b0, inp_1[1:0], inp_1[5], x_inp_0[7:3]};");
+        assert!(!vhdl(&s.netlist).contains("unused"));
+    }
+
+    #[test]
+    fn a_comment_gives_no_orders_to_tools() {
+        let v = verilog(&everything());
+        assert_line(&v, "// - verilator would obey this");
+    }
+
+    #[test]
+    fn no_line_is_longer_than_readers_and_tools_like() {
+        for split_above in [0, 20_000] {
+            for language in [Language::Verilog, Language::Vhdl] {
+                let options = Options { split_above, ..Options::default() };
+                let text = text(&everything(), language, &options);
+                let longest = text.lines().max_by_key(|line| line.len()).unwrap();
+                assert!(longest.len() < 300, "{longest}");
+                assert!(text.ends_with('\n') && !text.ends_with("\n\n"));
+            }
+        }
+    }
+
+    #[test]
+    fn block_memory_is_asked_for_only_where_a_register_follows() {
+        let mut s = Sample::new();
+        s.clock();
+        let x = s.input("inp_0", 4, false);
+        let table = s.rom("squares", 4, 8, (0..16).map(|i| i * i).collect());
+        let roots = s.rom("roots", 4, 2, vec![0, 1, 1, 1, 2]);
+        let addr = s.all(x);
+        let square = s.net("square", 8, Cell::Rom { rom: table, addr });
+        let root = s.net("root", 2, Cell::Rom { rom: roots, addr });
+        let held = s.register("square_r", square, None, None, false);
+        s.output("out_0", false, &[bits(held, 0, 8), bits(root, 0, 2)]);
+        let options = Options { rom_style: RomStyle::Block, ..Options::default() };
+        let v = text(&s.netlist, Language::Verilog, &options);
+        assert_line(&v, "reg [7:0] squares [0:15];  // a table");
+        assert_line(&v, "wire [7:0] square = squares[x_inp_0];  // the net square");
+        assert_line(&v, "wire [1:0] root = roots(x_inp_0);  // the net root");
+        assert_line(&v, "default: roots = 2'h0;");
+    }
+
+    #[test]
+    fn a_large_netlist_has_a_module_for_each_stage_with_nets_as_ports() {
+        let options = Options { split_above: 1, ..Options::default() };
+        let v = text(&everything(), Language::Verilog, &options);
+        assert_line(&v, "module sample_stage_1 (");
+        assert_line(&v, "output reg [6:0] v24_r,");
+        assert_line(&v, "sample_stage_2 u_sample_stage_2 (");
+        let vhd = text(&everything(), Language::Vhdl, &options);
+        assert_line(&vhd, "u_sample_stage_1 : entity work.sample_stage_1");
+        assert_line(&vhd, "v24_r_o => v24_r,");
+    }
+
+    #[test]
+    fn feedback_is_declared_before_it_is_read() {
+        let v = verilog(&everything());
+        let at = |what: &str| v.find(what).unwrap_or_else(|| panic!("no `{what}`"));
+        assert!(at("reg [3:0] count;") < at("count + 4'b0001"));
+        assert_eq!(v.matches("reg [3:0] count;").count(), 1);
+    }
+
+    #[test]
+    fn a_module_without_ports_is_still_one() {
+        let s = Sample::new();
+        assert_line(&verilog(&s.netlist), "module sample (");
+        assert!(!vhdl(&s.netlist).contains("port"));
+    }
+
+    #[test]
+    fn constants_need_no_net() {
+        let mut s = Sample::new();
+        s.output("out_0", false, &[constant(true, 2), constant(false, 1)]);
+        assert_line(&verilog(&s.netlist), "assign out_0 = 3'b011;");
+        assert_line(&vhdl(&s.netlist), "out_0 <= std_logic_vector(unsigned'(\"011\"));");
+    }
+}

@@ -1,0 +1,573 @@
+//! What stands where in the file: modules, sections, register groups, unread bits. The same for every language.
+//!
+//! Nets keep the netlist's order inside a section. There is one section for the inputs and one for each stage; a
+//! stage's registers follow its logic. Whatever the stages of a netlist say, each name is declared before it is
+//! read: registers that earlier text reads are declared ahead (`Module::early`), and if logic itself reads a later stage
+//! the stages are not used for ordering at all.
+
+use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Reset, Wiring};
+
+/// A module of the file.
+pub(super) struct Module {
+    /// Its name.
+    pub(super) name: String,
+    /// The stage whose logic it holds; `None` for the module that the file is about.
+    pub(super) stage: Option<u32>,
+    /// Nets of other modules that it reads. Empty for the top.
+    pub(super) imports: Vec<NetId>,
+    /// Its nets that other modules read. Empty for the top.
+    pub(super) exports: Vec<NetId>,
+    /// Registers read by text that stands before them.
+    pub(super) early: Vec<NetId>,
+    /// Its contents in order.
+    pub(super) sections: Vec<Section>,
+    /// Modules instantiated in it, by index.
+    pub(super) instances: Vec<usize>,
+    /// Nets of instantiated modules.
+    pub(super) links: Vec<NetId>,
+    /// Bits that nobody reads.
+    pub(super) unread: Vec<Unread>,
+    /// Memories that its nets read.
+    pub(super) roms: Vec<u32>,
+    /// Whether it holds a register.
+    pub(super) clocked: bool,
+}
+
+/// A run of nets under a heading.
+pub(super) struct Section {
+    /// What it is.
+    pub(super) kind: Kind,
+    /// Inputs or logic, in order.
+    pub(super) nets: Vec<NetId>,
+    /// The registers that end it.
+    pub(super) groups: Vec<Group>,
+}
+
+/// What a section holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The elements of the input ports.
+    Inputs,
+    /// Logic and registers of a stage; stage 0 is what stands before the first one.
+    Stage(u32),
+    /// All logic of a module that has no stages.
+    Logic,
+}
+
+/// Registers that share clock enable and reset, and so one process.
+pub(super) struct Group {
+    /// The enable.
+    pub(super) enable: Option<Wiring>,
+    /// The reset; each register has its own value.
+    pub(super) reset: Option<Reset>,
+    /// The registers.
+    pub(super) registers: Vec<NetId>,
+}
+
+/// Bits without a reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// Of a net.
+    Net {
+        /// The net.
+        net: NetId,
+        /// Lowest bit.
+        lo: u32,
+        /// Number of bits.
+        width: u32,
+    },
+    /// Of an input port, by index.
+    Port {
+        /// The port.
+        port: usize,
+        /// Lowest bit.
+        lo: u32,
+        /// Number of bits.
+        width: u32,
+    },
+}
+
+/// A file: the modules, the top one last.
+pub(super) struct Plan {
+    /// The modules.
+    pub(super) modules: Vec<Module>,
+}
+
+/// Operands of a cell in a fixed order, those of a register included.
+pub(super) fn for_each_operand(cell: &Cell, mut visit: impl FnMut(Wiring)) {
+    match *cell {
+        Cell::Input { .. } => {}
+        Cell::Alias { x } => visit(x),
+        Cell::Neg { a } | Cell::Not { a } | Cell::ReduceOr { a } | Cell::ReduceAnd { a } => visit(a),
+        Cell::Add { a, b }
+        | Cell::Sub { a, b }
+        | Cell::Mul { a, b, .. }
+        | Cell::And { a, b }
+        | Cell::Or { a, b }
+        | Cell::Xor { a, b } => {
+            visit(a);
+            visit(b);
+        }
+        Cell::Mux { sel, on_true, on_false } => {
+            visit(sel);
+            visit(on_true);
+            visit(on_false);
+        }
+        Cell::Rom { addr, .. } => visit(addr),
+        Cell::Register { d, enable, reset, init } => {
+            visit(d);
+            if let Some(enable) = enable {
+                visit(enable);
+            }
+            if let Some(reset) = reset {
+                visit(reset.when);
+                visit(reset.value);
+            }
+            if let Some(init) = init {
+                visit(init);
+            }
+        }
+    }
+}
+
+/// The nets that a run of wiring reads.
+pub(super) fn nets_of(netlist: &Netlist, wiring: Wiring) -> impl Iterator<Item = NetId> + '_ {
+    netlist.pieces(wiring).iter().filter_map(|piece| match *piece {
+        Piece::Bits { net, .. } | Piece::Repeat { net, .. } => Some(net),
+        Piece::Const { .. } => None,
+    })
+}
+
+/// The pieces of bits `lo .. lo + width` of a run of pieces.
+pub(super) fn slice(pieces: &[Piece], lo: u32, width: u32) -> Vec<Piece> {
+    let (mut out, mut at) = (Vec::new(), 0);
+    for &piece in pieces {
+        let (from, to) = (lo.max(at), (lo + width).min(at + piece.width()));
+        if from < to {
+            let (skipped, width) = (from - at, to - from);
+            out.push(match piece {
+                Piece::Bits { net, lo, .. } => Piece::Bits { net, lo: lo + skipped, width },
+                Piece::Repeat { net, bit, .. } if width == 1 => Piece::Bits { net, lo: bit, width: 1 },
+                Piece::Repeat { net, bit, .. } => Piece::Repeat { net, bit, count: width },
+                Piece::Const { one, .. } => Piece::Const { one, width },
+            });
+        }
+        at += piece.width();
+        if at >= lo + width {
+            break;
+        }
+    }
+    out
+}
+
+/// A piece of an output port: what drives it and what it is.
+pub(super) struct OutputSlice {
+    /// Lowest bit on the port.
+    pub(super) lo: u32,
+    /// Number of bits.
+    pub(super) width: u32,
+    /// What drives it.
+    pub(super) pieces: Vec<Piece>,
+    /// The element that it is, as a remark; empty if it is none.
+    pub(super) remark: String,
+}
+
+/// The driver of output port `port`, cut at the model's elements: one assignment for each reads well and keeps lines short.
+pub(super) fn output_slices(netlist: &Netlist, port: usize) -> Vec<OutputSlice> {
+    let port = &netlist.ports()[port];
+    let Some(driver) = port.driver else { return Vec::new() };
+    let mut cuts: Vec<(u32, u32, String)> = netlist
+        .interface
+        .outputs
+        .iter()
+        .filter(|e| e.port == port.name && e.width > 0)
+        .map(|e| (e.lsb, e.width, format!("{} {}", e.name, e.kif())))
+        .collect();
+    cuts.sort_by_key(|cut| cut.0);
+    let mut whole = Vec::with_capacity(cuts.len() + 1);
+    let mut at = 0;
+    for (lo, width, remark) in cuts {
+        if lo > at {
+            whole.push((at, lo - at, String::new()));
+        }
+        at = lo + width;
+        whole.push((lo, width, remark));
+    }
+    if at < port.width {
+        whole.push((at, port.width - at, String::new()));
+    }
+    // One walk over all pieces: ports of 100,000 bits are driven by as many pieces.
+    let pieces = netlist.pieces(driver);
+    let (mut first, mut start) = (0, 0);
+    whole
+        .into_iter()
+        .map(|(lo, width, remark)| {
+            while start + pieces[first].width() <= lo {
+                start += pieces[first].width();
+                first += 1;
+            }
+            OutputSlice { lo, width, pieces: slice(&pieces[first..], lo - start, width), remark }
+        })
+        .collect()
+}
+
+/// Whether a net is the whole of a scalar input port; such a port is read by its own name.
+pub(super) fn scalar_port(netlist: &Netlist, net: NetId) -> Option<&str> {
+    match netlist.net(net).cell {
+        Cell::Input { port, .. } => {
+            let port = &netlist.ports()[port.0 as usize];
+            port.scalar.then_some(port.name.as_str())
+        }
+        _ => None,
+    }
+}
+
+/// Number of the section of each net: 0 for inputs, else one more than the stage that its text belongs to.
+struct Places {
+    of: Vec<u32>,
+    staged: bool,
+}
+
+fn places(netlist: &Netlist) -> Places {
+    let nets = netlist.nets();
+    let is_logic = |net: NetId| !matches!(netlist.net(net).cell, Cell::Input { .. } | Cell::Register { .. });
+    let mut of: Vec<u32> = nets
+        .iter()
+        .map(|net| match net.cell {
+            Cell::Input { .. } => 0,
+            _ => net.stage + 1,
+        })
+        .collect();
+    let reads_later_stage = |of: &[u32], id: usize| {
+        let mut later = false;
+        for_each_operand(&nets[id].cell, |w| {
+            later |= nets_of(netlist, w).any(|read| is_logic(read) && of[read.index()] > of[id]);
+        });
+        later
+    };
+    let staged = (0..nets.len()).all(|id| !is_logic(NetId(id as u32)) || !reads_later_stage(&of, id));
+    if !staged {
+        of.iter_mut().for_each(|place| *place = (*place).min(1));
+    }
+    // A register stands after the logic that it reads.
+    for (id, net) in nets.iter().enumerate() {
+        if matches!(net.cell, Cell::Register { .. }) {
+            let mut place = of[id];
+            for_each_operand(&net.cell, |w| {
+                for read in nets_of(netlist, w).filter(|&read| is_logic(read)) {
+                    place = place.max(of[read.index()]);
+                }
+            });
+            of[id] = place;
+        }
+    }
+    Places { of, staged }
+}
+
+impl Plan {
+    /// Plans the file of `netlist`; more than `split_above` nets go into one module for each stage.
+    pub(super) fn new(netlist: &Netlist, split_above: usize) -> Plan {
+        let places = places(netlist);
+        let sections = sections(netlist, &places);
+        let early = early_registers(netlist, &places);
+        let split = places.staged && netlist.nets().len() > split_above && sections.len() > 2;
+        let mut modules =
+            if split { split_by_stage(netlist, &places, sections, early) } else { one(netlist, sections, early) };
+        let mut bits = BitUse::new(netlist);
+        for index in 0..modules.len() {
+            let unread = bits.unread(netlist, &modules, index);
+            modules[index].unread = unread;
+            modules[index].roms = roms(netlist, &modules[index]);
+        }
+        Plan { modules }
+    }
+}
+
+fn sections(netlist: &Netlist, places: &Places) -> Vec<Section> {
+    let last = places.of.iter().copied().max().unwrap_or(0);
+    let pipelined = netlist.interface.latency > 0 && places.staged;
+    let mut sections: Vec<Section> = (0..=last)
+        .map(|place| Section {
+            kind: match place {
+                0 => Kind::Inputs,
+                _ if pipelined => Kind::Stage(place - 1),
+                _ => Kind::Logic,
+            },
+            nets: Vec::new(),
+            groups: Vec::new(),
+        })
+        .collect();
+    for (id, net) in netlist.nets().iter().enumerate() {
+        let id = NetId(id as u32);
+        let section = &mut sections[places.of[id.index()] as usize];
+        let Cell::Register { enable, reset, .. } = net.cell else {
+            section.nets.push(id);
+            continue;
+        };
+        // There are few kinds of registers in a module: with and without reset, valid and data.
+        let same = |group: &Group| {
+            same_wiring(netlist, group.enable, enable)
+                && same_wiring(netlist, group.reset.map(|r| r.when), reset.map(|r| r.when))
+                && group.reset.map(|r| (r.active_high, r.asynchronous))
+                    == reset.map(|r| (r.active_high, r.asynchronous))
+        };
+        match section.groups.iter_mut().rev().find(|group| same(group)) {
+            Some(group) => group.registers.push(id),
+            None => section.groups.push(Group { enable, reset, registers: vec![id] }),
+        }
+    }
+    sections.retain(|s| !s.nets.is_empty() || !s.groups.is_empty());
+    sections
+}
+
+fn same_wiring(netlist: &Netlist, a: Option<Wiring>, b: Option<Wiring>) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => netlist.pieces(a) == netlist.pieces(b),
+        _ => false,
+    }
+}
+
+/// Registers that text before their own section reads, or logic of their own section.
+fn early_registers(netlist: &Netlist, places: &Places) -> Vec<NetId> {
+    let mut early = vec![false; netlist.nets().len()];
+    for (id, net) in netlist.nets().iter().enumerate() {
+        let reader_is_register = matches!(net.cell, Cell::Register { .. });
+        for_each_operand(&net.cell, |w| {
+            for read in nets_of(netlist, w) {
+                let (place, own) = (places.of[read.index()], places.of[id]);
+                if matches!(netlist.net(read).cell, Cell::Register { .. })
+                    && (place > own || (place == own && !reader_is_register))
+                {
+                    early[read.index()] = true;
+                }
+            }
+        });
+    }
+    (0..early.len() as u32).map(NetId).filter(|id| early[id.index()]).collect()
+}
+
+fn one(netlist: &Netlist, sections: Vec<Section>, early: Vec<NetId>) -> Vec<Module> {
+    vec![Module {
+        name: netlist.interface.top.clone(),
+        stage: None,
+        imports: Vec::new(),
+        exports: Vec::new(),
+        early,
+        clocked: sections.iter().any(|s| !s.groups.is_empty()),
+        sections,
+        instances: Vec::new(),
+        links: Vec::new(),
+        unread: Vec::new(),
+        roms: Vec::new(),
+    }]
+}
+
+fn split_by_stage(netlist: &Netlist, places: &Places, sections: Vec<Section>, early: Vec<NetId>) -> Vec<Module> {
+    // Which nets leave their module, and which foreign nets each module reads.
+    let mut leaves = vec![false; netlist.nets().len()];
+    let mut reader_of = vec![u32::MAX; netlist.nets().len()];
+    let mut imports: Vec<Vec<NetId>> = Vec::new();
+    for (index, section) in sections.iter().enumerate() {
+        let mut foreign = Vec::new();
+        for id in section.all_nets() {
+            let own = places.of[id.index()];
+            for_each_operand(&netlist.net(id).cell, |w| {
+                for read in nets_of(netlist, w) {
+                    if places.of[read.index()] != own && reader_of[read.index()] != index as u32 {
+                        reader_of[read.index()] = index as u32;
+                        leaves[read.index()] = true;
+                        foreign.push(read);
+                    }
+                }
+            });
+        }
+        foreign.sort_unstable();
+        imports.push(foreign);
+    }
+    for port in netlist.ports() {
+        for read in port.driver.iter().flat_map(|&w| nets_of(netlist, w)) {
+            leaves[read.index()] = true;
+        }
+    }
+    let top = &netlist.interface.top;
+    let mut modules = Vec::new();
+    let mut top_sections = Vec::new();
+    for (section, imports) in sections.into_iter().zip(imports) {
+        let Kind::Stage(stage) = section.kind else {
+            top_sections.push(section);
+            continue;
+        };
+        let mut exports: Vec<NetId> = section.all_nets().filter(|id| leaves[id.index()]).collect();
+        exports.sort_unstable();
+        let own = |id: &NetId| places.of[id.index()] == stage + 1;
+        modules.push(Module {
+            name: format!("{top}_stage_{stage}"),
+            stage: Some(stage),
+            imports,
+            exports,
+            early: early.iter().copied().filter(own).collect(),
+            clocked: !section.groups.is_empty(),
+            sections: vec![section],
+            instances: Vec::new(),
+            links: Vec::new(),
+            unread: Vec::new(),
+            roms: Vec::new(),
+        });
+    }
+    let mut links: Vec<NetId> = modules.iter().flat_map(|m| m.exports.iter().copied()).collect();
+    links.sort_unstable();
+    let instances = (0..modules.len()).collect();
+    let clocked = modules.iter().any(|m| m.clocked);
+    modules.extend(one(netlist, top_sections, Vec::new()));
+    let last = modules.last_mut().expect("just added");
+    (last.instances, last.links, last.clocked) = (instances, links, clocked);
+    modules
+}
+
+impl Section {
+    /// Logic, then registers.
+    pub(super) fn all_nets(&self) -> impl Iterator<Item = NetId> + '_ {
+        self.nets.iter().copied().chain(self.groups.iter().flat_map(|g| g.registers.iter().copied()))
+    }
+}
+
+fn roms(netlist: &Netlist, module: &Module) -> Vec<u32> {
+    let mut used = vec![false; netlist.roms().len()];
+    for id in module.sections.iter().flat_map(|s| s.nets.iter()) {
+        if let Cell::Rom { rom, .. } = netlist.net(*id).cell {
+            used[rom.0 as usize] = true;
+        }
+    }
+    (0..used.len() as u32).filter(|&rom| used[rom as usize]).collect()
+}
+
+/// Which bits of each net a module reads.
+struct BitUse {
+    /// First bit of each net in `read`.
+    first: Vec<usize>,
+    read: Vec<u64>,
+}
+
+impl BitUse {
+    fn new(netlist: &Netlist) -> BitUse {
+        let mut bits = 0;
+        let first = netlist
+            .nets()
+            .iter()
+            .map(|net| {
+                let at = bits;
+                bits += net.width as usize;
+                at
+            })
+            .collect();
+        BitUse { first, read: vec![0; bits.div_ceil(64)] }
+    }
+
+    fn set(&mut self, net: NetId, lo: u32, width: u32, value: bool) {
+        let (mut at, end) = (self.first[net.index()] + lo as usize, self.first[net.index()] + (lo + width) as usize);
+        while at < end {
+            let in_word = (64 - at % 64).min(end - at);
+            let mask = (u64::MAX >> (64 - in_word)) << (at % 64);
+            if value {
+                self.read[at / 64] |= mask
+            } else {
+                self.read[at / 64] &= !mask
+            }
+            at += in_word;
+        }
+    }
+
+    fn get(&self, net: NetId, bit: u32) -> bool {
+        let at = self.first[net.index()] + bit as usize;
+        self.read[at / 64] >> (at % 64) & 1 == 1
+    }
+
+    /// Marks the low `limit` bits of `wiring` as read.
+    fn mark(&mut self, netlist: &Netlist, wiring: Wiring, limit: u32) {
+        let mut left = limit;
+        for &piece in netlist.pieces(wiring) {
+            match piece {
+                Piece::Bits { net, lo, width } => self.set(net, lo, width.min(left), true),
+                Piece::Repeat { net, bit, .. } => self.set(net, bit, 1, true),
+                Piece::Const { .. } => {}
+            }
+            left -= piece.width().min(left);
+            if left == 0 {
+                break;
+            }
+        }
+    }
+
+    /// The bits of module `index` that nothing in it reads. Leaves all bits unmarked.
+    fn unread(&mut self, netlist: &Netlist, modules: &[Module], index: usize) -> Vec<Unread> {
+        let module = &modules[index];
+        let is_top = module.stage.is_none();
+        for id in module.sections.iter().flat_map(Section::all_nets) {
+            let net = netlist.net(id);
+            // A product is computed modulo the width of its net: higher bits of its operands are not written.
+            let limit = if matches!(net.cell, Cell::Mul { .. }) { net.width } else { u32::MAX };
+            for_each_operand(&net.cell, |w| self.mark(netlist, w, limit));
+        }
+        let whole = |bits: &mut BitUse, id: NetId| bits.set(id, 0, netlist.net(id).width, true);
+        for &id in &module.exports {
+            whole(self, id);
+        }
+        for &id in module.instances.iter().flat_map(|&m| modules[m].imports.iter()) {
+            whole(self, id);
+        }
+        let mut unread = Vec::new();
+        if is_top {
+            for driver in netlist.ports().iter().filter_map(|p| p.driver) {
+                self.mark(netlist, driver, u32::MAX);
+            }
+            unread_port_bits(netlist, &mut unread);
+        }
+        let own = module.sections.iter().flat_map(Section::all_nets);
+        let mut here: Vec<NetId> =
+            own.chain(module.imports.iter().copied()).chain(module.links.iter().copied()).collect();
+        here.sort_unstable();
+        for &id in &here {
+            self.unread_bits(netlist, id, &mut unread);
+        }
+        for id in here {
+            self.set(id, 0, netlist.net(id).width, false);
+        }
+        unread
+    }
+
+    fn unread_bits(&self, netlist: &Netlist, net: NetId, unread: &mut Vec<Unread>) {
+        let width = netlist.net(net).width;
+        let mut lo = 0;
+        while lo < width {
+            let end = (lo..width).find(|&bit| self.get(net, bit)).unwrap_or(width);
+            if end > lo {
+                unread.push(Unread::Net { net, lo, width: end - lo });
+            }
+            lo = end + 1;
+        }
+    }
+}
+
+/// Input port bits that no net takes. A clock is read by its registers.
+fn unread_port_bits(netlist: &Netlist, unread: &mut Vec<Unread>) {
+    let mut taken: Vec<Vec<(u32, u32)>> = vec![Vec::new(); netlist.ports().len()];
+    for net in netlist.nets() {
+        if let Cell::Input { port, lo } = net.cell {
+            taken[port.0 as usize].push((lo, lo + net.width));
+        }
+    }
+    for (index, port) in netlist.ports().iter().enumerate() {
+        if port.direction != Direction::In || netlist.interface.clock.as_ref() == Some(&port.name) {
+            continue;
+        }
+        taken[index].sort_unstable();
+        let mut at = 0;
+        for &(lo, end) in taken[index].iter().chain([&(port.width, port.width)]) {
+            if lo > at {
+                unread.push(Unread::Port { port: index, lo: at, width: lo - at });
+            }
+            at = at.max(end);
+        }
+    }
+}

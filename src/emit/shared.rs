@@ -1,0 +1,200 @@
+//! What both languages need to say about a netlist.
+
+use super::plan::{Group, Kind, Module, scalar_port};
+use crate::netlist::{Cell, NetId, Netlist, Piece, Wiring};
+use std::fmt::{self, Display, Write};
+
+/// The name by which text reads a net.
+pub(super) fn name(netlist: &Netlist, net: NetId) -> &str {
+    scalar_port(netlist, net).unwrap_or_else(|| netlist.name(net))
+}
+
+/// The clock of a module that has registers.
+pub(super) fn clock<'a>(netlist: &'a Netlist, module: &Module) -> Option<&'a str> {
+    let name = netlist.interface.clock.as_deref();
+    if module.clocked { Some(name.expect("a netlist with registers has a clock")) } else { None }
+}
+
+/// A comment up to the end of the line, two blanks ahead of it; nothing for an empty one.
+pub(super) struct Remark<'a> {
+    /// What opens a comment.
+    pub(super) sign: &'static str,
+    /// The text.
+    pub(super) text: &'a str,
+}
+
+impl Display for Remark<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        f.write_str("  ")?;
+        f.write_str(self.sign)?;
+        f.write_str(" ")?;
+        // Tools take orders from comments that begin with their name.
+        if ORDERS.iter().any(|order| self.text.starts_with(order)) {
+            f.write_str("- ")?;
+        }
+        f.write_str(self.text)
+    }
+}
+
+/// First words that make a comment an order to some tool.
+const ORDERS: &[&str] = &[
+    "synopsys",
+    "synthesis",
+    "pragma",
+    "verilator",
+    "verilog_lint",
+    "ambit",
+    "cadence",
+    "exemplar",
+    "xilinx",
+    "altera",
+    "vhdl_comp",
+    "rtl_synthesis",
+    "psl",
+    "translate_",
+    "coverage",
+    "lint_",
+];
+
+/// The comment lines at the head of the file.
+pub(super) fn head(sign: &'static str, netlist: &Netlist) -> Vec<String> {
+    let line = |text: &String| {
+        if text.is_empty() { sign.to_owned() } else { Remark { sign, text }.to_string().trim_start().to_owned() }
+    };
+    netlist.header().iter().map(line).collect()
+}
+
+/// Heading of a section's inputs or logic.
+pub(super) fn heading(kind: Kind) -> String {
+    match kind {
+        Kind::Inputs => "Inputs".into(),
+        Kind::Stage(0) => "Before the first stage".into(),
+        Kind::Stage(stage) => format!("Stage {stage}"),
+        Kind::Logic => "Logic".into(),
+    }
+}
+
+/// Heading of registers.
+pub(super) fn group_heading(netlist: &Netlist, kind: Kind, group: &Group) -> String {
+    let bits: u64 = group.registers.iter().map(|&net| u64::from(netlist.net(net).width)).sum();
+    let bits = if bits == 1 { "1 bit".to_owned() } else { format!("{bits} bits") };
+    match kind {
+        Kind::Stage(0) => format!("Input registers, {bits}"),
+        Kind::Stage(stage) => format!("Registers after stage {stage}, {bits}"),
+        Kind::Inputs | Kind::Logic => format!("Registers, {bits}"),
+    }
+}
+
+/// Lines of a list with commas between them.
+pub(super) fn with_commas(mut lines: Vec<String>) -> Vec<String> {
+    let last = lines.len().saturating_sub(1);
+    lines[..last].iter_mut().for_each(|line| line.push(','));
+    lines
+}
+
+/// A constant of any width.
+pub(super) struct Constant {
+    /// Low bits first, in runs.
+    runs: Vec<(bool, u32)>,
+}
+
+impl Constant {
+    /// Number of bits.
+    pub(super) fn width(&self) -> u32 {
+        self.runs.iter().map(|run| run.1).sum()
+    }
+
+    /// The bit that all of them are.
+    pub(super) fn uniform(&self) -> Option<bool> {
+        let first = self.runs[0].0;
+        self.runs.iter().all(|run| run.0 == first).then_some(first)
+    }
+
+    fn bits(&self) -> Vec<bool> {
+        self.runs.iter().flat_map(|&(one, width)| std::iter::repeat_n(one, width as usize)).collect()
+    }
+
+    /// Binary digits, high bits first.
+    pub(super) fn binary(&self, out: &mut impl Write) -> fmt::Result {
+        self.bits().iter().rev().try_for_each(|&one| out.write_char(if one { '1' } else { '0' }))
+    }
+
+    /// Hexadecimal digits, high bits first.
+    pub(super) fn hex(&self, out: &mut impl Write) -> fmt::Result {
+        self.bits().chunks(4).rev().try_for_each(|nibble| {
+            let digit: u32 = nibble.iter().enumerate().map(|(i, &one)| u32::from(one) << i).sum();
+            out.write_char(char::from_digit(digit, 16).expect("below 16"))
+        })
+    }
+}
+
+/// A part of wiring as text shows it.
+pub(super) enum Item {
+    /// Bits of a net.
+    Bits { net: NetId, lo: u32, width: u32 },
+    /// A bit several times.
+    Repeat { net: NetId, bit: u32, count: u32 },
+    /// Neighbouring constant pieces.
+    Const(Constant),
+}
+
+/// Mixed constants longer than this are written in parts, for the sake of line lengths.
+const LITERAL: u32 = 256;
+
+/// The items of wiring, **high** bits first, constants joined.
+pub(super) fn items(pieces: &[Piece]) -> Vec<Item> {
+    let mut items: Vec<Item> = Vec::with_capacity(pieces.len());
+    for &piece in pieces {
+        match piece {
+            Piece::Bits { net, lo, width } => items.push(Item::Bits { net, lo, width }),
+            Piece::Repeat { net, bit, count } => items.push(Item::Repeat { net, bit, count }),
+            Piece::Const { one, width } => match items.last_mut() {
+                Some(Item::Const(constant)) if constant.width() + width <= LITERAL => constant.runs.push((one, width)),
+                _ => items.push(Item::Const(Constant { runs: vec![(one, width)] })),
+            },
+        }
+    }
+    items.reverse();
+    items
+}
+
+/// Wiring cut or extended to `width` bits.
+pub(super) fn resized(pieces: &[Piece], width: u32, signed: bool) -> Vec<Piece> {
+    let own: u32 = pieces.iter().map(|p| p.width()).sum();
+    if own >= width {
+        return super::plan::slice(pieces, 0, width);
+    }
+    let missing = width - own;
+    let mut wide = pieces.to_vec();
+    wide.push(match pieces.last() {
+        _ if !signed => Piece::Const { one: false, width: missing },
+        Some(&Piece::Bits { net, lo, width }) => sign(net, lo + width - 1, missing),
+        Some(&Piece::Repeat { net, bit, .. }) => sign(net, bit, missing),
+        Some(&Piece::Const { one, .. }) => Piece::Const { one, width: missing },
+        None => Piece::Const { one: false, width: missing },
+    });
+    wide
+}
+
+fn sign(net: NetId, bit: u32, count: u32) -> Piece {
+    if count == 1 { Piece::Bits { net, lo: bit, width: 1 } } else { Piece::Repeat { net, bit, count } }
+}
+
+/// A register's power-on value.
+pub(super) fn init(netlist: &Netlist, net: NetId) -> Option<Wiring> {
+    match netlist.net(net).cell {
+        Cell::Register { init, .. } => init,
+        _ => None,
+    }
+}
+
+/// What a register becomes in reset.
+pub(super) fn reset_value(netlist: &Netlist, net: NetId) -> Option<Wiring> {
+    match netlist.net(net).cell {
+        Cell::Register { reset, .. } => reset.map(|r| r.value),
+        _ => None,
+    }
+}

@@ -1,0 +1,121 @@
+//! The interface of a module for programs (`--interface out.json`).
+
+use super::Language;
+use crate::netlist::{Cell, Direction, Element, Netlist};
+use serde::Serialize;
+
+/// A pipeline stage in figures.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct StageFacts {
+    /// Longest path of the stage, in the units of the model's latency fields.
+    pub delay: f64,
+    /// Bits of the registers that end it.
+    pub register_bits: u64,
+}
+
+/// Everything that a program needs to know to use a module.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sidecar<'a> {
+    generator: &'static str,
+    version: &'static str,
+    model_checksum: String,
+    top: &'a str,
+    language: &'static str,
+    latency: u32,
+    initiation_interval: u32,
+    register_bits: u64,
+    input_register_bits: u64,
+    stages: Vec<StageFacts>,
+    clock: Option<&'a str>,
+    reset: Option<ResetPort<'a>>,
+    enable: Option<&'a str>,
+    valid: Option<ValidPorts<'a>>,
+    ports: Vec<PortFacts<'a>>,
+    inputs: &'a [Element],
+    outputs: &'a [Element],
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ResetPort<'a> {
+    port: &'a str,
+    active_high: bool,
+    asynchronous: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ValidPorts<'a> {
+    input: &'a str,
+    output: &'a str,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct PortFacts<'a> {
+    name: &'a str,
+    direction: Direction,
+    width: u32,
+}
+
+impl<'a> Sidecar<'a> {
+    /// The facts of `netlist`, written in `languages`. `delays` are those of the stages, from stage 1; `model_checksum` is
+    /// passed on.
+    pub fn new(netlist: &'a Netlist, languages: &[Language], delays: &[f64], model_checksum: String) -> Sidecar<'a> {
+        let interface = &netlist.interface;
+        let bits = register_bits(netlist);
+        let after = |stage: usize| bits.get(stage).copied().unwrap_or(0);
+        Sidecar {
+            generator: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
+            model_checksum,
+            top: &interface.top,
+            language: match languages {
+                [one] => one.name(),
+                _ => "both",
+            },
+            latency: interface.latency,
+            initiation_interval: interface.initiation_interval,
+            register_bits: bits.iter().sum(),
+            input_register_bits: after(0),
+            stages: (1..)
+                .zip(delays)
+                .map(|(stage, &delay)| StageFacts { delay, register_bits: after(stage) })
+                .collect(),
+            clock: interface.clock.as_deref(),
+            reset: interface.reset.as_deref().map(|port| ResetPort {
+                port,
+                active_high: interface.reset_active_high,
+                asynchronous: interface.reset_async,
+            }),
+            enable: interface.enable.as_deref(),
+            valid: interface.valid.as_ref().map(|(input, output)| ValidPorts { input, output }),
+            ports: netlist
+                .ports()
+                .iter()
+                .map(|port| PortFacts { name: &port.name, direction: port.direction, width: port.width })
+                .collect(),
+            inputs: &interface.inputs,
+            outputs: &interface.outputs,
+        }
+    }
+
+    /// The facts as JSON, readable, with a newline at the end.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("plain data");
+        text.push('\n');
+        text
+    }
+}
+
+/// Register bits by the stage that they end; index 0 holds the input registers.
+pub fn register_bits(netlist: &Netlist) -> Vec<u64> {
+    let mut bits = Vec::new();
+    for net in netlist.nets() {
+        if matches!(net.cell, Cell::Register { .. }) {
+            let stage = net.stage as usize;
+            if bits.len() <= stage {
+                bits.resize(stage + 1, 0);
+            }
+            bits[stage] += u64::from(net.width);
+        }
+    }
+    bits
+}

@@ -1,0 +1,133 @@
+{%- for line in head %}
+{{- line }}
+{% endfor %}
+`default_nettype none
+{%- for module in modules %}
+
+module {{ module.name() }} (
+{%- for port in module.ports() %}
+    {{ port }}
+{%- endfor %}
+);
+{%- if module.has_memories() %}
+
+    // Tables
+{%- for rom in module.memories() %}
+    {{ rom.attributes() }}reg {{ rom.range() }}{{ rom.name() }} [0:{{ rom.last_address() }}];{{ rom.remark() }}
+    initial begin
+{%- for word in rom.memory_words() %}
+        {{ rom.name() }}[{{ word.label }}] = {{ word.value }};
+{%- endfor %}
+    end
+{%- endfor %}
+{%- endif %}
+{%- if module.has_early_registers() %}
+
+    // Registers that feed back
+{%- for net in module.early_registers() %}
+    reg {{ net.range() }}{{ net.name() }};{{ net.remark() }}
+{%- endfor %}
+{%- endif %}
+{%- if module.has_links() %}
+
+    // Between the stages
+{%- for net in module.links() %}
+    wire {{ net.range() }}{{ net.name() }};{{ net.remark() }}
+{%- endfor %}
+{%- endif %}
+{%- for section in module.sections() %}
+{%- if section.has_nets() %}
+
+    // {{ section.heading() }}
+{%- endif %}
+{%- for net in section.nets() %}
+{%- if net.is_port() %}
+    assign {{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
+{%- else if net.has_attributes() %}
+    {{ net.attributes() }}wire {{ net.range() }}{{ net.name() }};
+    assign {{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
+{%- else %}
+    wire {{ net.range() }}{{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
+{%- endif %}
+{%- endfor %}
+{%- for group in section.groups() %}
+
+    // {{ group.heading() }}
+{%- for net in group.declared_here() %}
+    reg {{ net.range() }}{{ net.name() }};{{ net.remark() }}
+{%- endfor %}
+{%- if group.has_initial_values() %}
+    initial begin
+{%- for register in group.registers() %}
+{%- if register.has_initial_value() %}
+        {{ register.name() }} = {{ register.initial_value() }};
+{%- endif %}
+{%- endfor %}
+    end
+{%- endif %}
+    always @({{ group.events() }}) begin
+{%- if group.has_reset() %}
+        if ({{ group.reset_condition() }}) begin
+{%- for register in group.registers() %}
+            {{ register.name() }} <= {{ register.reset_value() }};
+{%- endfor %}
+        end else {% if group.has_enable() %}if ({{ group.enable_condition() }}) {% endif %}begin
+{%- for register in group.registers() %}
+            {{ register.name() }} <= {{ register.next() }};
+{%- endfor %}
+        end
+{%- else if group.has_enable() %}
+        if ({{ group.enable_condition() }}) begin
+{%- for register in group.registers() %}
+            {{ register.name() }} <= {{ register.next() }};
+{%- endfor %}
+        end
+{%- else %}
+{%- for register in group.registers() %}
+        {{ register.name() }} <= {{ register.next() }};
+{%- endfor %}
+{%- endif %}
+    end
+{%- endfor %}
+{%- endfor %}
+{%- for instance in module.instances() %}
+
+    {{ instance.name() }} u_{{ instance.name() }} (
+{%- for connection in instance.connections() %}
+        {{ connection }}
+{%- endfor %}
+    );
+{%- endfor %}
+{%- if module.has_outputs() %}
+
+    // Outputs
+{%- for output in module.outputs() %}
+    assign {{ output.target() }} = {{ output.expression() }};{{ output.remark() }}
+{%- endfor %}
+{%- endif %}
+{%- if module.has_unread_bits() %}
+
+    // Bits that nothing reads
+    wire unused_bits = {{ module.unread_bits() }};
+{%- endif %}
+{%- if module.has_functions() %}
+
+    // Tables
+{%- for rom in module.functions() %}
+    function automatic {{ rom.range() }}{{ rom.name() }};{{ rom.remark() }}
+        input {{ rom.address_range() }}rom_address;
+        case (rom_address)
+{%- for word in rom.words() %}
+            {{ word.label }}: {{ rom.name() }} = {{ word.value }};
+{%- endfor %}
+            default: {{ rom.name() }} = {{ rom.zero() }};
+        endcase
+    endfunction
+{%- endfor %}
+{%- endif %}
+
+endmodule
+{%- endfor %}
+
+`default_nettype wire
+

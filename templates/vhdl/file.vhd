@@ -1,0 +1,133 @@
+{%- for line in head %}
+{{- line }}
+{% endfor %}
+{%- for entity in entities %}
+library ieee;
+use ieee.std_logic_1164.all;
+use ieee.numeric_std.all;
+
+entity {{ entity.name() }} is
+{%- if entity.has_ports() %}
+    port (
+{%- for port in entity.ports() %}
+        {{ port }}
+{%- endfor %}
+    );
+{%- endif %}
+end entity {{ entity.name() }};
+
+architecture rtl of {{ entity.name() }} is
+{%- for line in entity.attribute_declarations() %}
+    {{ line }}
+{%- endfor %}
+{%- for rom in entity.memories() %}
+
+    type {{ rom.type_name() }} is array (0 to {{ rom.last_address() }}) of {{ rom.subtype() }};
+    constant {{ rom.name() }} : {{ rom.type_name() }} := ({{ rom.remark() }}
+{%- for word in rom.memory_words() %}
+        {{ word }}
+{%- endfor %}
+    );
+    attribute rom_style of {{ rom.name() }} : constant is "block";
+    attribute syn_romstyle of {{ rom.name() }} : constant is "block_rom";
+{%- endfor %}
+{%- for rom in entity.functions() %}
+
+    function {{ rom.name() }} (rom_address : {{ rom.address_subtype() }}) return unsigned is{{ rom.remark() }}
+    begin
+        case rom_address is
+{%- for word in rom.words() %}
+            when {{ word.label }} => return {{ word.value }};
+{%- endfor %}
+            when others => return {{ rom.zero() }};
+        end case;
+    end function {{ rom.name() }};
+{%- endfor %}
+{%- if entity.has_links() %}
+
+    -- Between the stages
+{%- for net in entity.links() %}
+    signal {{ net.name() }} : {{ net.subtype() }};
+{%- endfor %}
+{%- endif %}
+{%- for section in entity.sections() %}
+{%- if section.has_signals() %}
+
+    -- {{ section.heading() }}
+{%- for net in section.nets() %}
+    signal {{ net.name() }} : {{ net.subtype() }};
+{%- for line in net.attributes() %}
+    {{ line }}
+{%- endfor %}
+{%- endfor %}
+{%- for net in section.registers() %}
+    signal {{ net.name() }} : {{ net.subtype() }}{{ net.initial_value() }};
+{%- endfor %}
+{%- endif %}
+{%- endfor %}
+begin
+{%- for section in entity.sections() %}
+{%- if section.has_nets() %}
+
+    -- {{ section.heading() }}
+{%- for net in section.nets() %}
+    {{ net.name() }} <= {{ net.expression() }};{{ net.remark() }}
+{%- endfor %}
+{%- endif %}
+{%- for group in section.groups() %}
+
+    -- {{ group.heading() }}
+    process ({{ group.sensitivity() }})
+    begin
+{%- if group.has_asynchronous_reset() %}
+        if {{ group.reset_condition() }} then
+{%- for register in group.registers() %}
+            {{ register.name() }} <= {{ register.reset_value() }};
+{%- endfor %}
+        elsif rising_edge({{ group.clock() }}) then
+{%- else %}
+        if rising_edge({{ group.clock() }}) then
+{%- endif %}
+{%- if group.has_synchronous_reset() %}
+            if {{ group.reset_condition() }} then
+{%- for register in group.registers() %}
+                {{ register.name() }} <= {{ register.reset_value() }};
+{%- endfor %}
+            {% if group.has_enable() %}elsif {{ group.enable_condition() }} then{% else %}else{% endif %}
+{%- for register in group.registers() %}
+                {{ register.name() }} <= {{ register.expression() }};{{ register.remark() }}
+{%- endfor %}
+            end if;
+{%- else if group.has_enable() %}
+            if {{ group.enable_condition() }} then
+{%- for register in group.registers() %}
+                {{ register.name() }} <= {{ register.expression() }};{{ register.remark() }}
+{%- endfor %}
+            end if;
+{%- else %}
+{%- for register in group.registers() %}
+            {{ register.name() }} <= {{ register.expression() }};{{ register.remark() }}
+{%- endfor %}
+{%- endif %}
+        end if;
+    end process;
+{%- endfor %}
+{%- endfor %}
+{%- for instance in entity.instances() %}
+
+    u_{{ instance.name() }} : entity work.{{ instance.name() }}
+        port map (
+{%- for connection in instance.connections() %}
+            {{ connection }}
+{%- endfor %}
+        );
+{%- endfor %}
+{%- if entity.has_outputs() %}
+
+    -- Outputs
+{%- for output in entity.outputs() %}
+    {{ output.target() }} <= {{ output.expression() }};{{ output.remark() }}
+{%- endfor %}
+{%- endif %}
+end architecture rtl;
+{% endfor %}
