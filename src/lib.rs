@@ -12,4 +12,5 @@ pub mod ir;
 pub mod netlist;
 pub mod num;
 pub mod passes;
+pub mod random;
 pub mod schedule;
