@@ -14,3 +14,4 @@ pub mod num;
 pub mod passes;
 pub mod random;
 pub mod schedule;
+pub mod verify;

@@ -1,0 +1,8 @@
+//! Tests that start simulators.
+//!
+//! A tool that is not installed is reported as skipped, by name; `ALIR2HDL_REQUIRE` (set by `scripts/test.sh`) lists
+//! those that must be there. Names of tests that take long begin with `sim_`: `.config/nextest.toml` limits how many
+//! of them run at once.
+
+mod bench;
+mod harness;

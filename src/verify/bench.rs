@@ -1,0 +1,179 @@
+//! Self-checking testbenches for one or more modules.
+//!
+//! All three read the same files of rows ([`Bench::rows`]) and print the same lines (see [`super::compare`]); what
+//! happens in which cycle is decided in [`super::cycles`]. Each module is a *lane* of its own, so that many small
+//! modules share one compilation and one run of a simulator.
+
+use super::cycles::{Cycles, Field};
+use crate::files::FileSet;
+use askama::Template;
+
+/// Mismatches that a lane prints; the rest is only counted.
+pub const SHOWN: usize = 20;
+
+/// A testbench for these modules, in the order of their lanes.
+#[derive(Clone, Copy, Debug)]
+pub struct Bench<'a> {
+    /// One run for each module.
+    pub lanes: &'a [Cycles],
+    /// Whether a value change dump (`wave.vcd`) of everything is written.
+    pub vcd: bool,
+}
+
+/// A port and what it is connected to, as text of the language.
+struct Connection {
+    port: String,
+    signal: String,
+}
+
+/// What the templates know about a lane.
+struct Lane {
+    index: usize,
+    top: String,
+    file: String,
+    connections: Vec<Connection>,
+    stimulus_width: u32,
+    stimulus_hi: u32,
+    response_width: u32,
+    response_hi: u32,
+    /// The data bits of a response, as text of the language.
+    data: Option<String>,
+    has_valid: bool,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/bench.v")]
+struct VerilogBench {
+    name: String,
+    lanes: Vec<Lane>,
+    shown: usize,
+    vcd: bool,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/bench.vhd")]
+struct VhdlBench {
+    name: String,
+    lanes: Vec<Lane>,
+    shown: usize,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/wrapper.v")]
+struct VerilatorWrapper {
+    name: String,
+    lanes: Vec<Lane>,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/bench.cpp")]
+struct VerilatorBench {
+    name: String,
+    lanes: Vec<Lane>,
+    shown: usize,
+    vcd: bool,
+}
+
+/// How a language writes a range of bits and how a lane names its signals.
+struct Style {
+    range: fn(u32, u32) -> String,
+    bit: fn(u32) -> String,
+    /// Appended to the names of stimulus and response: lanes of the wrapper share one scope.
+    suffix: bool,
+}
+
+const VERILOG: Style = Style { range: |hi, lo| format!("[{hi}:{lo}]"), bit: |at| format!("[{at}]"), suffix: false };
+const WRAPPER: Style = Style { suffix: true, ..VERILOG };
+const VHDL: Style = Style { range: |hi, lo| format!("({hi} downto {lo})"), bit: |at| format!("({at})"), suffix: false };
+
+impl Bench<'_> {
+    /// Name of the testbench's top: none of the modules has it.
+    pub fn name(&self) -> String {
+        let taken = |name: &str| self.lanes.iter().any(|l| l.layout.top.to_lowercase().starts_with(name));
+        let mut name = "testbench".to_owned();
+        while taken(&name) {
+            name.push_str("_x");
+        }
+        name
+    }
+
+    /// `bench.v`, for simulators that run Verilog with delays.
+    pub fn verilog(&self) -> String {
+        let lanes = self.described(&VERILOG);
+        render(&VerilogBench { name: self.name(), lanes, shown: SHOWN, vcd: self.vcd })
+    }
+
+    /// `bench.vhd`, for VHDL of 1993 and of 2008.
+    pub fn vhdl(&self) -> String {
+        render(&VhdlBench { name: self.name(), lanes: self.described(&VHDL), shown: SHOWN })
+    }
+
+    /// `wrapper.v` and `bench.cpp`, for Verilator. The program reads its files itself: Verilator 5.006 loses the
+    /// handle of a file that is opened in one process and read in another.
+    pub fn verilator(&self) -> (String, String) {
+        let wrapper = VerilatorWrapper { name: self.name(), lanes: self.described(&WRAPPER) };
+        let lanes = self.described(&WRAPPER);
+        let program = VerilatorBench { name: self.name(), lanes, shown: SHOWN, vcd: self.vcd };
+        (render(&wrapper), render(&program))
+    }
+
+    /// The files of rows.
+    pub fn rows(&self) -> FileSet {
+        let mut files = FileSet::default();
+        for (index, lane) in self.lanes.iter().enumerate() {
+            files.add(rows_name(index), rows_text(lane));
+        }
+        files
+    }
+
+    fn described(&self, style: &Style) -> Vec<Lane> {
+        self.lanes.iter().enumerate().map(|(index, lane)| describe(index, lane, style)).collect()
+    }
+}
+
+fn render(template: &impl Template) -> String {
+    template.render().expect("templates render what they are given")
+}
+
+fn rows_name(index: usize) -> String {
+    format!("rows_{index}.txt")
+}
+
+fn rows_text(lane: &Cycles) -> String {
+    let nothing = super::cycles::Bits::zero(lane.layout.response_width);
+    let mut text = String::new();
+    for cycle in &lane.cycles {
+        let mut expected = cycle.sample.map_or_else(|| nothing.clone(), |s| lane.response(s));
+        if let Some(valid) = cycle.valid {
+            expected.set(0, valid);
+        }
+        let flags = u32::from(cycle.sample.is_some()) + 2 * u32::from(cycle.valid.is_some());
+        text.push_str(&format!("{} {flags:x} {}\n", cycle.stimulus.hex(), expected.hex()));
+    }
+    text
+}
+
+fn describe(index: usize, lane: &Cycles, style: &Style) -> Lane {
+    let layout = &lane.layout;
+    let suffix = if style.suffix { format!("_{index}") } else { String::new() };
+    let connect = |row: &str, field: &Field| {
+        let bits = if field.scalar { (style.bit)(field.lo) } else { (style.range)(field.hi(), field.lo) };
+        Connection { port: field.port.clone(), signal: format!("{row}{suffix}{bits}") }
+    };
+    let clock = layout.clock.iter().map(|c| Connection { port: c.clone(), signal: "clk".to_owned() });
+    let stimulus = layout.stimulus.iter().map(|f| connect("stimulus", f));
+    let response = layout.response.iter().map(|f| connect("response", f));
+    let has_data = layout.response.iter().any(|f| f.lo >= layout.data_lo);
+    Lane {
+        index,
+        top: layout.top.clone(),
+        file: rows_name(index),
+        connections: clock.chain(stimulus).chain(response).collect(),
+        stimulus_width: layout.stimulus_width,
+        stimulus_hi: layout.stimulus_width - 1,
+        response_width: layout.response_width,
+        response_hi: layout.response_width - 1,
+        data: has_data.then(|| (style.range)(layout.response_width - 1, layout.data_lo)),
+        has_valid: layout.data_lo > 0,
+    }
+}

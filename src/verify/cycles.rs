@@ -1,0 +1,513 @@
+//! Samples laid out in time: what is on every input in each clock cycle, and what must be seen on the outputs.
+//!
+//! A cycle is: inputs change, everything settles, outputs are looked at, the clock rises. All pipeline behaviour
+//! (latency, valid, enable, reset, stalls) is worked out here, from the [`Interface`] alone; a testbench only applies
+//! rows and compares.
+
+use super::random::Random;
+use super::vectors::Vectors;
+use crate::netlist::{Element, Interface};
+use crate::num::Kif;
+use num_bigint::{BigInt, Sign};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A row of bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bits {
+    words: Vec<u64>,
+    width: u32,
+}
+
+impl Bits {
+    /// All zero.
+    pub fn zero(width: u32) -> Bits {
+        Bits { words: vec![0; width.div_ceil(64) as usize], width }
+    }
+
+    /// Sets one bit.
+    pub fn set(&mut self, at: u32, bit: bool) {
+        let mask = 1 << (at % 64);
+        let word = &mut self.words[(at / 64) as usize];
+        *word = if bit { *word | mask } else { *word & !mask };
+    }
+
+    /// One bit.
+    pub fn get(&self, at: u32) -> bool {
+        self.words[(at / 64) as usize] >> (at % 64) & 1 == 1
+    }
+
+    /// Puts the low `width` bits of a code, in two's complement, at bit `lo`.
+    pub fn put(&mut self, lo: u32, width: u32, code: &BigInt) {
+        let negative = code.sign() == Sign::Minus;
+        // -v in two's complement is the complement of v - 1.
+        let magnitude = if negative { -code - 1 } else { code.clone() };
+        let digits = magnitude.iter_u64_digits().collect::<Vec<_>>();
+        for i in 0..width {
+            let digit = digits.get((i / 64) as usize).copied().unwrap_or(0);
+            self.set(lo + i, (digit >> (i % 64) & 1 == 1) != negative);
+        }
+    }
+
+    /// The code of a type at bit `lo`.
+    pub fn code(&self, lo: u32, kif: Kif) -> BigInt {
+        let width = kif.width();
+        let mut bytes = vec![0u8; (width as usize).div_ceil(8)];
+        for i in 0..width {
+            bytes[(i / 8) as usize] |= u8::from(self.get(lo + i)) << (i % 8);
+        }
+        crate::num::wrap(&BigInt::from_bytes_le(Sign::Plus, &bytes), kif)
+    }
+
+    /// Hexadecimal digits, most significant first, one for every four bits begun.
+    pub fn hex(&self) -> String {
+        let digits = self.width.div_ceil(4);
+        let digit = |k: u32| (self.words[(k / 16) as usize] >> (k % 16 * 4) & 15) as u32;
+        (0..digits).rev().map(|k| char::from_digit(digit(k), 16).unwrap_or('?')).collect()
+    }
+}
+
+/// What a bit field of a row is connected to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The port.
+    pub port: String,
+    /// Lowest bit of the row.
+    pub lo: u32,
+    /// Number of bits.
+    pub width: u32,
+    /// Whether the port is a single bit rather than a vector of one.
+    pub scalar: bool,
+}
+
+impl Field {
+    /// Highest bit of the row.
+    pub fn hi(&self) -> u32 {
+        self.lo + self.width - 1
+    }
+}
+
+/// Where everything is in the rows of stimulus and response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Module name.
+    pub top: String,
+    /// Name of the clock port.
+    pub clock: Option<String>,
+    /// Input ports except for the clock.
+    pub stimulus: Vec<Field>,
+    /// Bits of a stimulus row, at least 1.
+    pub stimulus_width: u32,
+    /// Output ports; the valid flag, if there is one, is bit 0.
+    pub response: Vec<Field>,
+    /// Bits of a response row, at least 1.
+    pub response_width: u32,
+    /// Lowest data bit of a response row.
+    pub data_lo: u32,
+    /// Lowest bit of each input element in a stimulus row.
+    inputs: Vec<u32>,
+    /// Lowest bit of each output element in a response row.
+    outputs: Vec<u32>,
+    reset: Option<u32>,
+    enable: Option<u32>,
+    valid: Option<u32>,
+}
+
+impl Layout {
+    /// The layout for a module.
+    pub fn of(interface: &Interface) -> Layout {
+        let mut stimulus = Vec::new();
+        let mut response = Vec::new();
+        let scalar = |fields: &mut Vec<Field>, port: &String| {
+            let lo = fields.len() as u32;
+            fields.push(Field { port: port.clone(), lo, width: 1, scalar: true });
+            lo
+        };
+        let reset = interface.reset.as_ref().map(|p| scalar(&mut stimulus, p));
+        let enable = interface.enable.as_ref().map(|p| scalar(&mut stimulus, p));
+        let valid = interface.valid.as_ref().map(|(p, _)| scalar(&mut stimulus, p));
+        if let Some((_, port)) = &interface.valid {
+            scalar(&mut response, port);
+        }
+        let data_lo = response.len() as u32;
+        let (inputs, stimulus_end) = place(&interface.inputs, &mut stimulus);
+        let (outputs, response_end) = place(&interface.outputs, &mut response);
+        Layout {
+            top: interface.top.clone(),
+            clock: interface.clock.clone(),
+            stimulus,
+            stimulus_width: stimulus_end.max(1),
+            response,
+            response_width: response_end.max(1),
+            data_lo,
+            inputs,
+            outputs,
+            reset,
+            enable,
+            valid,
+        }
+    }
+
+    /// The code of an output element in a response row.
+    pub fn output_code(&self, row: &Bits, index: usize, kif: Kif) -> BigInt {
+        row.code(self.outputs[index], kif)
+    }
+
+    /// Lowest bit of an output element in a response row.
+    pub fn output_lo(&self, index: usize) -> u32 {
+        self.outputs[index]
+    }
+}
+
+/// Gives each port of the elements a field behind those that are there. Returns the lowest bit of each element and
+/// the end of the row.
+fn place(elements: &[Element], fields: &mut Vec<Field>) -> (Vec<u32>, u32) {
+    // Ports in the order of their first element, each as wide as its highest element says.
+    let mut widths: Vec<(&str, u32)> = Vec::new();
+    let mut index_of: BTreeMap<&str, usize> = BTreeMap::new();
+    for element in elements.iter().filter(|e| e.width > 0) {
+        let index = *index_of.entry(&element.port).or_insert_with(|| {
+            widths.push((&element.port, 0));
+            widths.len() - 1
+        });
+        widths[index].1 = widths[index].1.max(element.lsb + element.width);
+    }
+    let mut end = fields.last().map_or(0, |f| f.hi() + 1);
+    let mut starts = Vec::new();
+    for (port, width) in widths {
+        fields.push(Field { port: port.to_owned(), lo: end, width, scalar: false });
+        starts.push(end);
+        end += width;
+    }
+    let lo_of = |e: &Element| if e.width == 0 { 0 } else { starts[index_of[e.port.as_str()]] + e.lsb };
+    (elements.iter().map(lo_of).collect(), end)
+}
+
+/// One clock cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cycle {
+    /// What is on the inputs.
+    pub stimulus: Bits,
+    /// The sample whose outputs must be there, if data is to be compared in this cycle.
+    pub sample: Option<usize>,
+    /// The valid flag that must be there, if it is known.
+    pub valid: Option<bool>,
+}
+
+/// A run of the module.
+#[derive(Clone, Debug)]
+pub struct Cycles {
+    /// The layout of the rows.
+    pub layout: Layout,
+    /// Output elements of the module.
+    pub elements: Vec<Element>,
+    /// What happens.
+    pub cycles: Vec<Cycle>,
+    /// What must come out.
+    pub outputs: super::vectors::Rows,
+}
+
+/// What travels in one stage of the pipeline.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// The valid flag, once it is known.
+    valid: Option<bool>,
+    /// The sample, if its data is known to be intact.
+    sample: Option<usize>,
+}
+
+const UNKNOWN: Slot = Slot { valid: None, sample: None };
+const CLEARED: Slot = Slot { valid: Some(false), sample: None };
+
+impl Cycles {
+    /// A new sample every clock; where the module has valid, enable or reset, these stall and interrupt at random
+    /// (bubbles, pauses, resets in the middle), until every sample has come out intact once. Inputs that nobody
+    /// should look at carry garbage.
+    ///
+    /// # Panics
+    /// If the vectors do not fit the interface.
+    pub fn plan(interface: &Interface, vectors: &Vectors, seed: u64) -> Cycles {
+        let layout = Layout::of(interface);
+        let mut cycles = Vec::with_capacity(vectors.inputs.len() + interface.latency as usize);
+        let mut random = Random::new(seed, 2);
+        let mut waiting: VecDeque<usize> = (0..vectors.inputs.len()).collect();
+        let mut pipeline: VecDeque<Slot> = vec![UNKNOWN; interface.latency as usize].into();
+        let mut in_flight = 0usize;
+        let mut stalls = Stalls::new(interface);
+        while !waiting.is_empty() || in_flight > 0 {
+            let Controls { reset, enable, offer } = stalls.next(&mut random);
+            let taken = if offer && enable && !reset { waiting.pop_front() } else { None };
+            if reset && interface.reset_async {
+                in_flight -= clear(&mut pipeline, &mut waiting);
+            }
+            // With a valid port, a sample may be offered while the pipeline is held or reset: it must not get in.
+            let offered = offer && (taken.is_some() || (layout.valid.is_some() && (reset || !enable)));
+            let entering = Slot { valid: Some(taken.is_some()), sample: taken };
+            let mut stimulus = Bits::zero(layout.stimulus_width);
+            layout.drive(&mut stimulus, interface, Controls { reset, enable, offer: offered });
+            match taken {
+                Some(sample) => layout.put_sample(&mut stimulus, interface, vectors.inputs.row(sample)),
+                None => layout.put_garbage(&mut stimulus, interface, &mut random),
+            }
+            let leaving = if pipeline.is_empty() {
+                Slot { valid: Some(offered), sample: taken }
+            } else {
+                pipeline[pipeline.len() - 1]
+            };
+            let valid = leaving.valid.filter(|_| layout.valid.is_some());
+            cycles.push(Cycle { stimulus, sample: leaving.sample, valid });
+            if reset {
+                in_flight -= clear(&mut pipeline, &mut waiting);
+            } else if enable && !pipeline.is_empty() {
+                in_flight += usize::from(taken.is_some());
+                pipeline.push_front(entering);
+                in_flight -= pipeline.pop_back().map_or(0, |left| usize::from(left.sample.is_some()));
+            }
+        }
+        Cycles { layout, elements: interface.outputs.clone(), cycles, outputs: vectors.outputs.clone() }
+    }
+
+    /// The response row that a sample must give, valid flag aside.
+    pub fn response(&self, sample: usize) -> Bits {
+        let mut row = Bits::zero(self.layout.response_width);
+        for ((element, lo), code) in self.elements.iter().zip(&self.layout.outputs).zip(self.outputs.row(sample)) {
+            row.put(*lo, element.width, code);
+        }
+        row
+    }
+
+    /// Cycles in which data is compared.
+    pub fn compared(&self) -> usize {
+        self.cycles.iter().filter(|c| c.sample.is_some()).count()
+    }
+
+    /// The cycles up to and including `last` that decide what is seen in it.
+    pub fn window(&self, interface: &Interface, last: usize) -> Cycles {
+        let mut advances = interface.latency + 2;
+        let mut first = last;
+        while first > 0 && advances > 0 {
+            first -= 1;
+            let held = self.layout.enable.is_some_and(|at| !self.cycles[first].stimulus.get(at));
+            advances -= u32::from(!held);
+        }
+        Cycles { cycles: self.cycles[first..=last].to_vec(), ..self.clone() }
+    }
+}
+
+/// Empties the pipeline; the samples in it wait again. Returns how many there were.
+fn clear(pipeline: &mut VecDeque<Slot>, waiting: &mut VecDeque<usize>) -> usize {
+    let lost: Vec<usize> = pipeline.iter().filter_map(|s| s.sample).collect();
+    for sample in &lost {
+        waiting.push_front(*sample);
+    }
+    pipeline.iter_mut().for_each(|slot| *slot = CLEARED);
+    lost.len()
+}
+
+/// Levels of the control signals, active high.
+#[derive(Clone, Copy)]
+struct Controls {
+    reset: bool,
+    enable: bool,
+    /// Whether a sample is offered.
+    offer: bool,
+}
+
+/// Decides when to stall.
+struct Stalls {
+    has_reset: bool,
+    has_enable: bool,
+    has_valid: bool,
+    /// Cycles of reset still to come.
+    reset_left: u32,
+    /// Cycles until the next reset may come, so that samples get through.
+    calm_left: u32,
+    calm: u32,
+    /// Percentage of cycles that are enabled, and that offer a sample; changes from time to time.
+    pace: (u64, u64),
+}
+
+impl Stalls {
+    fn new(interface: &Interface) -> Stalls {
+        let calm = interface.latency * 6 + 40;
+        Stalls {
+            has_reset: interface.reset.is_some(),
+            has_enable: interface.enable.is_some(),
+            has_valid: interface.valid.is_some(),
+            // Power-up: the flags are unknown until the first reset has passed.
+            reset_left: 2,
+            calm_left: calm,
+            calm,
+            pace: (80, 70),
+        }
+    }
+
+    fn next(&mut self, random: &mut Random) -> Controls {
+        if random.chance(2) {
+            // Full speed, a trickle, and what lies between.
+            let paces = [(100, 100), (100, 50), (50, 100), (80, 70), (20, 90), (90, 20)];
+            self.pace = paces[random.below(paces.len() as u64) as usize];
+        }
+        let reset = self.has_reset && self.reset_left > 0;
+        if reset {
+            self.reset_left -= 1;
+        } else if self.calm_left > 0 {
+            self.calm_left -= 1;
+        } else if random.chance(5) {
+            self.reset_left = 1 + random.below(3) as u32;
+            self.calm_left = self.calm;
+        }
+        let enable = !self.has_enable || random.chance(self.pace.0);
+        let offer = !self.has_valid || random.chance(self.pace.1);
+        Controls { reset, enable, offer }
+    }
+}
+
+impl Layout {
+    fn drive(&self, row: &mut Bits, interface: &Interface, controls: Controls) {
+        if let Some(at) = self.reset {
+            row.set(at, controls.reset == interface.reset_active_high);
+        }
+        if let Some(at) = self.enable {
+            row.set(at, controls.enable);
+        }
+        if let Some(at) = self.valid {
+            row.set(at, controls.offer);
+        }
+    }
+
+    fn put_sample(&self, row: &mut Bits, interface: &Interface, codes: &[BigInt]) {
+        assert_eq!(codes.len(), interface.inputs.len(), "a code for each input");
+        for ((element, lo), code) in interface.inputs.iter().zip(&self.inputs).zip(codes) {
+            row.put(*lo, element.width, code);
+        }
+    }
+
+    fn put_garbage(&self, row: &mut Bits, interface: &Interface, random: &mut Random) {
+        for (element, lo) in interface.inputs.iter().zip(&self.inputs) {
+            row.put(*lo, element.width, &random.bits(element.width));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::Rows;
+
+    fn interface(latency: u32) -> Interface {
+        let element = |port: &str, lsb, width, signed| Element {
+            port: port.into(),
+            lsb,
+            width,
+            signed,
+            fractionals: 0,
+            name: String::new(),
+        };
+        Interface {
+            top: "m".into(),
+            latency,
+            initiation_interval: 1,
+            clock: Some("clk".into()),
+            reset: None,
+            reset_active_high: true,
+            reset_async: false,
+            enable: None,
+            valid: None,
+            inputs: vec![element("a", 0, 3, true), element("", 0, 0, false), element("a", 3, 66, false)],
+            outputs: vec![element("y", 0, 3, true)],
+        }
+    }
+
+    /// Samples that are told apart by both inputs; the output is the first input.
+    fn vectors(count: i64) -> Vectors {
+        let first = |i: i64| BigInt::from(i % 8 - 4);
+        let inputs = (0..count).map(|i| vec![first(i), BigInt::ZERO, BigInt::from(i) << 50u32]);
+        Vectors { inputs: Rows::new(3, inputs), outputs: Rows::new(1, (0..count).map(|i| vec![first(i)])) }
+    }
+
+    #[test]
+    fn bits_hold_codes_in_two_complement() {
+        let mut row = Bits::zero(75);
+        row.put(0, 5, &BigInt::from(-3));
+        row.put(5, 70, &(BigInt::from(1) << 69u32));
+        assert_eq!(row.hex(), "400000000000000001d");
+        assert_eq!(row.code(0, Kif { signed: true, int: 4, frac: 0 }), BigInt::from(-3));
+        assert_eq!(row.code(0, Kif { signed: false, int: 5, frac: 0 }), BigInt::from(29));
+        assert_eq!(row.code(5, Kif { signed: true, int: 69, frac: 0 }), -(BigInt::from(1) << 69u32));
+    }
+
+    #[test]
+    fn without_controls_a_sample_enters_every_clock() {
+        let plan = Cycles::plan(&interface(2), &vectors(5), 1);
+        let samples: Vec<Option<usize>> = plan.cycles.iter().map(|c| c.sample).collect();
+        assert_eq!(samples, [None, None, Some(0), Some(1), Some(2), Some(3), Some(4)]);
+        assert!(plan.cycles.iter().all(|c| c.valid.is_none()));
+        // 69 bits of stimulus: the first element low, the second without bits, the third above.
+        assert_eq!(plan.layout.stimulus_width, 69);
+        let third = plan.cycles[3].stimulus.code(3, Kif { signed: false, int: 66, frac: 0 });
+        assert_eq!(third, BigInt::from(3) << 50u32);
+    }
+
+    /// A pipeline as a program of its own: what a module with these controls must do, cycle by cycle.
+    struct Model {
+        flags: Vec<bool>,
+        data: Vec<BigInt>,
+    }
+
+    #[test]
+    fn a_pipeline_with_every_control_agrees_with_the_plan() {
+        for (seed, (latency, asynchronous)) in [(1, true), (1, false), (3, true), (3, false)].into_iter().enumerate() {
+            let interface = Interface {
+                reset: Some("rst".into()),
+                reset_async: asynchronous,
+                enable: Some("ce".into()),
+                valid: Some(("vi".into(), "vo".into())),
+                ..interface(latency)
+            };
+            let plan = Cycles::plan(&interface, &vectors(200), seed as u64);
+            let n = latency as usize;
+            let mut model = Model { flags: vec![true; n], data: vec![BigInt::from(99); n] };
+            let mut seen = vec![0; 200];
+            for cycle in &plan.cycles {
+                let bit = |at| cycle.stimulus.get(at);
+                let (rst, ce, valid) = (bit(0), bit(1), bit(2));
+                if rst && asynchronous {
+                    model.flags.fill(false);
+                }
+                if let Some(expected) = cycle.valid {
+                    assert_eq!(model.flags[n - 1], expected);
+                }
+                if let Some(sample) = cycle.sample {
+                    assert!(model.flags[n - 1], "data is compared only where it is valid");
+                    assert_eq!(&model.data[n - 1], &plan.outputs.row(sample)[0]);
+                    seen[sample] += 1;
+                }
+                if ce {
+                    model.data.insert(0, cycle.stimulus.code(3, Kif { signed: true, int: 2, frac: 0 }));
+                    model.data.truncate(n);
+                }
+                if rst {
+                    model.flags.fill(false);
+                } else if ce {
+                    model.flags.insert(0, valid);
+                    model.flags.truncate(n);
+                }
+            }
+            assert!(seen.iter().all(|times| *times > 0), "every sample comes out intact");
+            let known = plan.cycles.iter().filter(|c| c.valid.is_some()).count();
+            assert!(known + 3 > plan.cycles.len(), "the flag is known from the first reset on");
+            assert!(plan.cycles.iter().any(|c| c.valid == Some(false)));
+        }
+    }
+
+    #[test]
+    fn a_window_holds_enough_to_fill_the_pipeline() {
+        let held = Interface { enable: Some("ce".into()), ..interface(3) };
+        let plan = Cycles::plan(&held, &vectors(100), 5);
+        let last = plan.cycles.iter().rposition(|c| c.sample.is_some()).unwrap();
+        let window = plan.window(&held, last);
+        assert_eq!(window.cycles.last(), plan.cycles.get(last));
+        let advancing = window.cycles[..window.cycles.len() - 1].iter().filter(|c| c.stimulus.get(0)).count();
+        assert!(advancing >= 3, "{advancing}");
+    }
+}

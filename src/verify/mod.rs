@@ -1,0 +1,24 @@
+//! Simulation of the generated text: vectors, testbenches, simulators, and what they found.
+//!
+//! Everything a testbench does follows from the [`crate::netlist::Interface`] and from samples with expected values
+//! of the golden interpreter; no pass and no lowering has a say in it. The same code serves `alir2hdl verify` and the
+//! tests in `hdl_tests/`.
+//!
+//! ```text
+//! Model ─ Vectors::generate ─► Vectors ─ Cycles::plan ─► Cycles ─ Bench ─► rows, testbench
+//!                                                                             │ Simulator::run
+//!                                                                 Report ◄────┘
+//! ```
+
+mod bench;
+mod compare;
+mod cycles;
+mod random;
+mod sim;
+mod vectors;
+
+pub use bench::{Bench, SHOWN};
+pub use compare::{Difference, Mismatch, Report};
+pub use cycles::{Bits, Cycle, Cycles, Field, Layout};
+pub use sim::{Deadline, Ghdl, Icarus, Job, SIMULATORS, SimError, Simulator, Tools, Verilator};
+pub use vectors::{Rows, Vectors};

@@ -1,0 +1,188 @@
+//! Running a tool so that it can neither hang us nor drown us.
+//!
+//! Output goes to files of the job's folder (no pipe can fill up, and the log stays for the user), standard input is
+//! closed, and past the deadline the tool and everything that it started is ended. Tools stay in our process group, so
+//! that an interrupt from the terminal reaches them too.
+
+use super::{Deadline, SimError};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// How much of a log is kept in an error: its end, where tools say what was wrong.
+const LOG_TAIL: u64 = 4000;
+
+/// One command of a job.
+#[derive(Clone, Debug)]
+pub(crate) struct Invocation {
+    /// The program.
+    pub(crate) program: PathBuf,
+    /// Its arguments.
+    pub(crate) args: Vec<OsString>,
+    /// Additional environment.
+    pub(crate) env: Vec<(&'static str, OsString)>,
+}
+
+impl Invocation {
+    /// A command without arguments.
+    pub(crate) fn new(program: impl Into<PathBuf>) -> Invocation {
+        Invocation { program: program.into(), args: Vec::new(), env: Vec::new() }
+    }
+
+    /// The same with one more argument.
+    #[must_use]
+    pub(crate) fn arg(mut self, arg: impl Into<OsString>) -> Invocation {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// The same with more arguments.
+    #[must_use]
+    pub(crate) fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Invocation {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// The command as a shell would take it.
+    pub(crate) fn shell(&self) -> String {
+        let mut words: Vec<String> =
+            self.env.iter().map(|(name, value)| format!("{name}={}", quoted(&value.to_string_lossy()))).collect();
+        words.push(quoted(&self.program.to_string_lossy()));
+        words.extend(self.args.iter().map(|a| quoted(&a.to_string_lossy())));
+        words.join(" ")
+    }
+}
+
+/// A word quoted for a POSIX shell where it must be.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=+:,%@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Runs a command in `dir` with its output in `dir/log`. Returns whether it succeeded.
+///
+/// # Errors
+/// [`SimError::Timeout`] past the deadline, [`SimError::Io`] if it cannot be started or the log not be written.
+pub(crate) fn run(what: &Invocation, dir: &Path, log: &str, deadline: Deadline) -> Result<ExitStatus, SimError> {
+    let out = File::create(dir.join(log)).map_err(SimError::Io)?;
+    let both = out.try_clone().map_err(SimError::Io)?;
+    let child = Command::new(&what.program)
+        .args(&what.args)
+        .envs(what.env.iter().map(|(n, v)| (n, v)))
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .stdout(out)
+        .stderr(both)
+        .spawn()
+        .map_err(SimError::Io)?;
+    wait(child, deadline)
+}
+
+/// Waits for the end of a process, or brings it about.
+fn wait(mut child: Child, deadline: Deadline) -> Result<ExitStatus, SimError> {
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait().map_err(SimError::Io)? {
+            return Ok(status);
+        }
+        if deadline.passed() {
+            end_tree(child.id());
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(SimError::Timeout { after: deadline.allowed });
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+/// Ends a process and its descendants, as far as the system shows them (`/proc`).
+fn end_tree(root: u32) {
+    let mut doomed = vec![root];
+    let parents = parents();
+    let mut next = 0;
+    while next < doomed.len() {
+        let parent = doomed[next];
+        doomed.extend(parents.iter().filter(|(_, p)| *p == parent).map(|(child, _)| *child));
+        next += 1;
+    }
+    for id in doomed {
+        if let Some(id) = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw) {
+            // It may have ended by itself meanwhile.
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+/// Each process with its parent. Empty on systems without `/proc`: then only the tool itself is ended.
+fn parents() -> Vec<(u32, u32)> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let of = |entry: std::fs::DirEntry| {
+        let id: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        // The second field is the command in brackets and may hold anything; the parent is the second after it.
+        let parent = stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?;
+        Some((id, parent))
+    };
+    entries.filter_map(|e| of(e.ok()?)).collect()
+}
+
+/// The end of a log, for an error message.
+pub(crate) fn log_tail(path: &Path) -> String {
+    let read = || -> std::io::Result<String> {
+        let mut file = File::open(path)?;
+        let len = file.metadata()?.len();
+        file.seek(SeekFrom::Start(len.saturating_sub(LOG_TAIL)))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).trim_end().to_owned())
+    };
+    read().unwrap_or_else(|e| format!("(its log cannot be read: {e})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_hangs_is_ended_with_what_it_started() {
+        let dir = tempfile::tempdir().unwrap();
+        let hang = Invocation::new("sh").args(["-c", "sleep 1000 & echo $!; wait"]);
+        let deadline = Deadline::after(Duration::from_millis(300));
+        let outcome = run(&hang, dir.path(), "log", deadline);
+        assert!(matches!(outcome, Err(SimError::Timeout { .. })), "{outcome:?}");
+        let grandchild = log_tail(&dir.path().join("log"));
+        // A killed process is gone, or a zombie, once the kernel gets round to it; a living one sleeps far longer.
+        let gone = || {
+            let stat = std::fs::read_to_string(format!("/proc/{grandchild}/stat")).unwrap_or_default();
+            stat.is_empty() || stat.contains(") Z")
+        };
+        let limit = Deadline::after(Duration::from_secs(100));
+        while !gone() {
+            assert!(!limit.passed(), "process {grandchild} is still there");
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn output_and_exit_status_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let fail = Invocation::new("sh").args(["-c", "echo out; echo err >&2; exit 3"]);
+        let status = run(&fail, dir.path(), "log", Deadline::after(Duration::from_secs(60))).unwrap();
+        assert_eq!(status.code(), Some(3));
+        assert_eq!(log_tail(&dir.path().join("log")), "out\nerr");
+    }
+
+    #[test]
+    fn commands_are_shown_as_a_shell_takes_them() {
+        let mut shown = Invocation::new("vvp").arg("-n").arg("it's here");
+        shown.env.push(("A", "b c".into()));
+        assert_eq!(shown.shell(), "A='b c' vvp -n 'it'\\''s here'");
+    }
+}

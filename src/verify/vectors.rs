@@ -1,0 +1,284 @@
+//! What is applied to the inputs, and what has to come out.
+//!
+//! Samples are codes on the input port. Corners come first, then random samples of several kinds; a count and a seed
+//! give the same samples on every machine. Expected values come from the golden interpreter with
+//! [`LookupMiss::Zero`], which is what the hardware does.
+
+use super::random::Random;
+use crate::interp::{LookupMiss, golden};
+use crate::ir::{Model, Op};
+use crate::num::{Kif, align, wrap};
+use num_bigint::BigInt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Rows of codes, one code an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rows {
+    elements: usize,
+    rows: usize,
+    codes: Vec<BigInt>,
+}
+
+impl Rows {
+    /// Rows of `elements` codes each.
+    ///
+    /// # Panics
+    /// If a row has another length.
+    pub fn new(elements: usize, rows: impl IntoIterator<Item = Vec<BigInt>>) -> Rows {
+        let mut all = Rows { elements, rows: 0, codes: Vec::new() };
+        for row in rows {
+            all.push(row);
+        }
+        all
+    }
+
+    fn push(&mut self, row: Vec<BigInt>) {
+        assert_eq!(row.len(), self.elements, "a code for each element");
+        self.codes.extend(row);
+        self.rows += 1;
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// One row.
+    pub fn row(&self, index: usize) -> &[BigInt] {
+        &self.codes[index * self.elements..(index + 1) * self.elements]
+    }
+}
+
+/// Samples with the outputs that they must give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vectors {
+    /// Codes on the input port.
+    pub inputs: Rows,
+    /// Codes on the output port.
+    pub outputs: Rows,
+}
+
+impl Vectors {
+    /// `count` samples (at least one) for a model, and what it makes of them.
+    ///
+    /// The corners: all bits zero, all bits one, every element at the smallest and largest code of its type and of
+    /// its declared intervals, one element alone at each of these, a walking one through all bits. Where they are
+    /// more than half of `count`, the last two kinds are thinned out evenly. The rest is random: uniform bits, values
+    /// inside the intervals, and mixtures of corners.
+    pub fn generate(model: &Model, count: usize, seed: u64) -> Vectors {
+        let elements = elements_of(model);
+        let mut rows = corners(&elements, count.max(1));
+        let mut random = Random::new(seed, 1);
+        while rows.len() < count {
+            rows.push(random_sample(&elements, rows.len() % 4, &mut random));
+        }
+        Vectors::of_inputs(model, Rows::new(elements.len(), rows))
+    }
+
+    /// These samples and what the model makes of them.
+    ///
+    /// # Panics
+    /// If the rows do not fit the model.
+    pub fn of_inputs(model: &Model, inputs: Rows) -> Vectors {
+        let outputs = expected(model, &inputs);
+        Vectors { inputs, outputs }
+    }
+}
+
+/// What is interesting about an input element: its type, and the ends of the intervals that its readers declare, as
+/// codes of the port.
+struct Element {
+    kif: Kif,
+    ends: Vec<(BigInt, BigInt)>,
+}
+
+impl Element {
+    /// The corner codes: ends of the type, then ends of the intervals.
+    fn corners(&self) -> Vec<BigInt> {
+        let mut all = vec![self.kif.min_code(), self.kif.max_code()];
+        for (min, max) in &self.ends {
+            all.extend([min.clone(), max.clone()]);
+        }
+        all.dedup();
+        all
+    }
+}
+
+fn elements_of(model: &Model) -> Vec<Element> {
+    let mut elements: Vec<Element> = model.input_kifs().iter().map(|&kif| Element { kif, ends: Vec::new() }).collect();
+    for node in model.nodes() {
+        let Op::Input { input } = node.op else { continue };
+        let element = &mut elements[input as usize];
+        let code = |end: &crate::num::Code| {
+            wrap(&align(&end.to_big(), i64::from(node.interval.frac), i64::from(element.kif.frac)), element.kif)
+        };
+        let ends = (code(&node.interval.min), code(&node.interval.max));
+        // A reader whose interval the port's type wraps says nothing about the port.
+        if ends.0 <= ends.1 && !element.ends.contains(&ends) {
+            element.ends.push(ends);
+        }
+    }
+    elements
+}
+
+fn corners(elements: &[Element], count: usize) -> Vec<Vec<BigInt>> {
+    let all = |code: &dyn Fn(&Element) -> BigInt| elements.iter().map(code).collect::<Vec<_>>();
+    let mut rows = vec![
+        all(&|_| BigInt::ZERO),
+        all(&|e| wrap(&BigInt::from(-1), e.kif)),
+        all(&|e| e.kif.min_code()),
+        all(&|e| e.kif.max_code()),
+        all(&|e| e.ends.first().map_or(BigInt::ZERO, |(min, _)| min.clone())),
+        all(&|e| e.ends.first().map_or(BigInt::ZERO, |(_, max)| max.clone())),
+    ];
+    rows.truncate(count);
+    let room = (count / 2).saturating_sub(rows.len());
+    // An element beside zeros: at its corners, then with one bit set. The codes of wide elements are only made for
+    // those that are kept.
+    let corner_counts = elements.iter().enumerate().map(|(e, element)| (e, element.corners().len(), false));
+    let bit_counts = elements.iter().enumerate().map(|(e, element)| (e, element.kif.width() as usize, true));
+    let singles: Vec<(usize, usize, bool)> = corner_counts
+        .chain(bit_counts)
+        .flat_map(|(element, count, is_bit)| (0..count).map(move |k| (element, k, is_bit)))
+        .collect();
+    let kept = singles.len().min(room);
+    for k in 0..kept {
+        let (index, which, is_bit) = singles[k * singles.len() / kept];
+        let element = &elements[index];
+        let mut row = vec![BigInt::ZERO; elements.len()];
+        row[index] =
+            if is_bit { wrap(&(BigInt::from(1) << which), element.kif) } else { element.corners().swap_remove(which) };
+        rows.push(row);
+    }
+    rows
+}
+
+fn random_sample(elements: &[Element], kind: usize, random: &mut Random) -> Vec<BigInt> {
+    elements
+        .iter()
+        .map(|element| {
+            let uniform = |random: &mut Random| wrap(&random.bits(element.kif.width()), element.kif);
+            let inside = |random: &mut Random| match element.ends.len() {
+                0 => BigInt::ZERO,
+                n => {
+                    let (min, max) = &element.ends[random.below(n as u64) as usize];
+                    random.between(min, max)
+                }
+            };
+            match kind {
+                0 => uniform(random),
+                1 | 2 => inside(random),
+                _ if random.chance(50) => inside(random),
+                _ => {
+                    let mut corners = element.corners();
+                    let pick = random.below(corners.len() as u64) as usize;
+                    corners.swap_remove(pick)
+                }
+            }
+        })
+        .collect()
+}
+
+/// Rows that one thread takes at a time.
+const CHUNK: usize = 64;
+
+/// The model's outputs for every row, on all processors.
+fn expected(model: &Model, inputs: &Rows) -> Rows {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let start = next.fetch_add(CHUNK, Ordering::Relaxed);
+            if start >= inputs.len() {
+                return done;
+            }
+            for index in start..(start + CHUNK).min(inputs.len()) {
+                let outputs = golden(model, inputs.row(index), LookupMiss::Zero);
+                done.push((index, outputs.expect("a missed lookup reads zero")));
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(inputs.len().div_ceil(CHUNK));
+    let mut rows: Vec<(usize, Vec<BigInt>)> = if threads <= 1 {
+        work()
+    } else {
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().flat_map(|w| w.join().expect("the interpreter does not panic")).collect()
+        })
+    };
+    rows.sort_unstable_by_key(|(index, _)| *index);
+    Rows::new(model.outputs().len(), rows.into_iter().map(|(_, row)| row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Builder, Node, Output};
+    use crate::num::Interval;
+
+    /// Two inputs, one of 4 signed bits with the interval -3 to 5, one of 2 bits; the output is the first plus the
+    /// second.
+    fn model() -> Model {
+        let mut b = Builder::new(vec![0, 0]);
+        let node = |op, min: i64, max: i64| Node {
+            op,
+            interval: Interval::new(min, max, 0),
+            latency: 0.0,
+            cost: 0.0,
+            origin: 0,
+        };
+        let x = b.push(node(Op::Input { input: 0 }, -3, 5));
+        let y = b.push(node(Op::Input { input: 1 }, 0, 3));
+        let sum = b.push(node(Op::Add { a: x, b: y, shift: 0 }, -3, 8));
+        b.output(Output { source: Some(sum), shift: 0, neg: false });
+        b.finish().unwrap()
+    }
+
+    fn small(row: &[BigInt]) -> Vec<i64> {
+        row.iter().map(|c| i64::try_from(c).unwrap()).collect()
+    }
+
+    #[test]
+    fn corners_come_first_and_are_complete() {
+        let vectors = Vectors::generate(&model(), 100, 1);
+        let rows: Vec<Vec<i64>> = (0..vectors.inputs.len()).map(|i| small(vectors.inputs.row(i))).collect();
+        assert_eq!(rows.len(), 100);
+        assert_eq!(rows[..6], [vec![0, 0], vec![-1, 3], vec![-8, 0], vec![7, 3], vec![-3, 0], vec![5, 3]]);
+        // One element alone at the ends of its type and interval, and a walking one.
+        for single in [[-8, 0], [7, 0], [-3, 0], [5, 0], [0, 3], [1, 0], [2, 0], [4, 0], [0, 1], [0, 2]] {
+            assert!(rows.contains(&single.to_vec()), "{single:?}");
+        }
+    }
+
+    #[test]
+    fn samples_stay_in_their_types_and_reach_beyond_the_intervals() {
+        let vectors = Vectors::generate(&model(), 400, 2);
+        let firsts: Vec<i64> = (0..400).map(|i| small(vectors.inputs.row(i))[0]).collect();
+        assert!(firsts.iter().all(|v| (-8..8).contains(v)));
+        assert!((-8..8).all(|v| firsts.contains(&v)));
+    }
+
+    #[test]
+    fn outputs_are_those_of_the_interpreter_in_order() {
+        let vectors = Vectors::generate(&model(), 1000, 3);
+        for i in 0..1000 {
+            let row = small(vectors.inputs.row(i));
+            // The sum is a signed value of 5 bits.
+            let sum = (row[0] + row[1] + 16).rem_euclid(32) - 16;
+            assert_eq!(small(vectors.outputs.row(i)), [sum], "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_samples_again() {
+        assert_eq!(Vectors::generate(&model(), 50, 4), Vectors::generate(&model(), 50, 4));
+        assert_ne!(Vectors::generate(&model(), 50, 4), Vectors::generate(&model(), 50, 5));
+        assert_eq!(Vectors::generate(&model(), 1, 4).inputs.len(), 1);
+    }
+}

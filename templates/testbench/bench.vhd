@@ -1,0 +1,117 @@
+-- Self-checking testbench. Each lane applies the rows of its file to one entity, a row every clock, and compares what
+-- comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag), expected response; hexadecimal.
+library ieee;
+use ieee.std_logic_1164.all;
+use std.textio.all;
+
+entity {{ name }} is
+end entity;
+
+architecture simulation of {{ name }} is
+
+  -- The next hexadecimal number of the line, with as many digits as the vector needs.
+  procedure read_hex(source : inout line; value : out std_logic_vector) is
+    constant digits : natural := (value'length + 3) / 4;
+    variable padded : std_logic_vector(4 * digits - 1 downto 0);
+    variable nibble : std_logic_vector(3 downto 0);
+    variable c : character;
+  begin
+    loop
+      read(source, c);
+      exit when c /= ' ';
+    end loop;
+    for k in digits - 1 downto 0 loop
+      case c is
+        when '0' => nibble := "0000";
+        when '1' => nibble := "0001";
+        when '2' => nibble := "0010";
+        when '3' => nibble := "0011";
+        when '4' => nibble := "0100";
+        when '5' => nibble := "0101";
+        when '6' => nibble := "0110";
+        when '7' => nibble := "0111";
+        when '8' => nibble := "1000";
+        when '9' => nibble := "1001";
+        when 'a' => nibble := "1010";
+        when 'b' => nibble := "1011";
+        when 'c' => nibble := "1100";
+        when 'd' => nibble := "1101";
+        when 'e' => nibble := "1110";
+        when 'f' => nibble := "1111";
+        when others => nibble := "XXXX";
+      end case;
+      padded(4 * k + 3 downto 4 * k) := nibble;
+      if k > 0 then
+        read(source, c);
+      end if;
+    end loop;
+    value := padded(value'length - 1 downto 0);
+  end procedure;
+
+  -- A digit for each bit, x for one that is not known.
+  function to_binary(value : std_logic_vector) return string is
+    variable text : string(1 to value'length) := (others => 'x');
+  begin
+    for i in 0 to value'length - 1 loop
+      if value(i) = '1' then
+        text(value'length - i) := '1';
+      elsif value(i) = '0' then
+        text(value'length - i) := '0';
+      end if;
+    end loop;
+    return text;
+  end function;
+
+  procedure print(text : in string) is
+    variable l : line;
+  begin
+    write(l, text);
+    writeline(output, l);
+  end procedure;
+
+begin
+{% for lane in lanes %}
+  lane_{{ lane.index }} : block
+    signal clk : std_logic := '0';
+    signal stimulus : std_logic_vector({{ lane.stimulus_hi }} downto 0) := (others => '0');
+    signal response : std_logic_vector({{ lane.response_hi }} downto 0);
+  begin
+    dut : entity work.{{ lane.top }}{% if !lane.connections.is_empty() %} port map (
+{%- for c in lane.connections %}
+      {{ c.port }} => {{ c.signal }}{% if !loop.last %},{% endif %}
+{%- endfor %}
+    ){% endif %};
+
+    process
+      file rows : text open read_mode is "{{ lane.file }}";
+      variable source : line;
+      variable applied : std_logic_vector({{ lane.stimulus_hi }} downto 0);
+      variable flags : std_logic_vector(3 downto 0);
+      variable expected : std_logic_vector({{ lane.response_hi }} downto 0);
+      variable row, wrong : natural := 0;
+    begin
+      while not endfile(rows) loop
+        readline(rows, source);
+        read_hex(source, applied);
+        read_hex(source, flags);
+        read_hex(source, expected);
+        stimulus <= applied;
+        clk <= '0';
+        wait for 1 ns;
+        if {% match lane.data %}{% when Some with (d) %}(flags(0) = '1' and response{{ d }} /= expected{{ d }}){% when None %}false{% endmatch %}
+           {%- if lane.has_valid %} or (flags(1) = '1' and response(0) /= expected(0)){% endif %} then
+          wrong := wrong + 1;
+          if wrong <= {{ shown }} then
+            print("MISMATCH {{ lane.index }} " & integer'image(row) & " " & to_binary(response));
+          end if;
+        end if;
+        clk <= '1';
+        wait for 1 ns;
+        row := row + 1;
+      end loop;
+      print("DONE {{ lane.index }} " & integer'image(row) & " " & integer'image(wrong));
+      wait;
+    end process;
+  end block;
+{% endfor %}
+end architecture;
