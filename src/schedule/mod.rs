@@ -4,6 +4,47 @@
 //! `s - 1` or computed in the same stage; boundary `s` is the register layer that ends stage `s`. Every output is
 //! held in boundary `N`. A value made in stage `s` and last used in stage `t` is held in boundaries `s .. t`
 //! (`t` not included); one that an output shows is held to boundary `N`.
+//!
+//! [`schedule`] finds the smallest stage delay or the fewest stages that a [`Goal`] allows, and then the fewest
+//! register bits, with a proof of how few there can be ([`Certificate`]). [`check`] and [`check_certificate`] are
+//! written without a look at how either was found.
+//!
+//! | file | what |
+//! |---|---|
+//! | `delay` | how long each operation takes |
+//! | `uses` | which bits can be held, and who reads them |
+//! | `graph` | the timing graph, in integers |
+//! | `bounds` | earliest and latest stages, smallest stage delay |
+//! | `goal` | what can be asked for, and why it may be impossible |
+//! | `cost` | register bits of a schedule |
+//! | `random` | legal schedules for tests |
+//! | `check` | the independent judge |
+//!
+//! Nothing here depends on time: effort is counted in steps, so the same request gives the same schedule on every
+//! machine.
+
+mod bounds;
+mod check;
+mod cost;
+mod delay;
+mod goal;
+mod graph;
+mod random;
+#[cfg(test)]
+mod testing;
+mod uses;
+
+pub use check::check;
+pub use delay::{ByWidth, Delay, LatencyFields, default_delay};
+pub use goal::{Effort, Goal, Infeasible, Objective};
+pub use random::random;
+pub use uses::{Class, Reader, Root, Uses};
+
+use crate::diag::Diagnostics;
+use crate::ir::{Model, ValueId};
+use bounds::{Labels, earliest, latest};
+use cost::Cost;
+use graph::{Graph, NONE, Outside};
 
 /// A pipeline: how many stages, and which operation goes where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,5 +66,182 @@ impl Schedule {
     /// Rising edges from input to result.
     pub fn latency(&self) -> u32 {
         self.stages + u32::from(self.register_inputs)
+    }
+}
+
+/// A schedule with what is known about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Who goes where.
+    pub schedule: Schedule,
+    /// The longest path of each stage, in the units of the delays; one entry for a combinational module.
+    pub stage_delays: Vec<f64>,
+    /// The bound that every stage keeps.
+    pub max_stage_delay: f64,
+    /// The smallest bound that this number of stages allows.
+    pub smallest_stage_delay: f64,
+    /// Register bits, input registers included.
+    pub register_bits: u64,
+    /// No schedule with these stages and this bound has fewer register bits than this.
+    pub lower_bound: u64,
+}
+
+impl Outcome {
+    /// How far the register bits may be above the fewest possible, as a share of the lower bound; 0 if they are it.
+    pub fn gap(&self) -> f64 {
+        match (self.register_bits, self.lower_bound) {
+            (bits, bound) if bits <= bound => 0.0,
+            (_, 0) => f64::INFINITY,
+            (bits, bound) => (bits - bound) as f64 / bound as f64,
+        }
+    }
+
+    /// Lets [`check`] judge the schedule against the goal and against the bound that it claims to keep.
+    ///
+    /// # Errors
+    /// As [`check`].
+    pub fn check(&self, model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Vec<f64>, Diagnostics> {
+        let goal = Goal { max_stage_delay: Some(self.max_stage_delay), stages: Some(self.schedule.stages), ..*goal };
+        check(model, delay, &goal, &self.schedule)
+    }
+}
+
+/// Finds a schedule for a goal.
+///
+/// # Errors
+/// If no schedule can keep what the goal asks for.
+pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Outcome, Infeasible> {
+    schedule_with(model, delay, goal, &Uses::of(model))
+}
+
+/// [`schedule`] with another account of which bits are to be held.
+///
+/// # Errors
+/// As [`schedule`].
+pub fn schedule_with(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> Result<Outcome, Infeasible> {
+    goal.validate()?;
+    let outside =
+        Outside { before: if goal.register_inputs { 0.0 } else { goal.input_delay }, after: goal.output_delay };
+    let graph = Graph::new(model, delay, uses, outside);
+    let frame = goal::frame(&graph, goal)?;
+    let mut early = Labels::default();
+    earliest(&graph, frame.limit, &mut early);
+    pin(&graph, frame.stages, &mut early.stage);
+    let cost = Cost::new(&graph, uses);
+    let mut best = early.stage;
+    if frame.stages > 1 {
+        let mut late = Labels::default();
+        latest(&graph, frame.limit, frame.stages, &mut late);
+        if cost.bits(&late.stage, frame.stages) < cost.bits(&best, frame.stages) {
+            best = late.stage;
+        }
+    }
+    let held = if goal.is_combinational() { 0 } else { cost.bits(&best, frame.stages) };
+    let inputs = if goal.register_inputs { uses.input_bits() } else { 0 };
+    Ok(Outcome {
+        stage_delays: stage_delays(&graph, &best, frame.stages),
+        schedule: Schedule {
+            stages: if goal.is_combinational() { 0 } else { frame.stages },
+            register_inputs: goal.register_inputs,
+            stage: operation_stages(model, &graph, &best),
+        },
+        max_stage_delay: frame.bound,
+        smallest_stage_delay: graph.units(frame.smallest),
+        register_bits: held + inputs,
+        lower_bound: inputs + cost.trivial_bound(if goal.is_combinational() { 0 } else { 1 }),
+    })
+}
+
+/// Puts what is pinned to the last stage there.
+fn pin(graph: &Graph, stages: u32, stage: &mut [u32]) {
+    stage[graph.first_pinned as usize..].fill(stages);
+}
+
+/// The longest path of each stage in the model's units.
+fn stage_delays(graph: &Graph, stage: &[u32], stages: u32) -> Vec<f64> {
+    let mut longest = vec![0i64; stages.max(1) as usize];
+    let mut path = vec![0i64; graph.len()];
+    for v in 0..graph.len() as u32 {
+        let s = stage[v as usize];
+        let same = graph.preds(v).iter().filter(|&&u| stage[u as usize] == s);
+        let length = graph.delay[v as usize] + same.map(|&u| path[u as usize]).max().unwrap_or(0);
+        path[v as usize] = length;
+        let slot = &mut longest[s as usize - 1];
+        *slot = (*slot).max(length);
+    }
+    longest.into_iter().map(|t| graph.units(t)).collect()
+}
+
+/// Stage of each operation: that of its vertex; the first for constants; for what no output depends on, that of its
+/// latest operand.
+fn operation_stages(model: &Model, graph: &Graph, stage: &[u32]) -> Vec<u32> {
+    let mut all: Vec<u32> = Vec::with_capacity(model.nodes().len());
+    for id in model.ids() {
+        let vertex = graph.vertex[id.index()];
+        all.push(if vertex != NONE { stage[vertex as usize] } else { latest_operand(model, id, &all) });
+    }
+    all
+}
+
+fn latest_operand(model: &Model, id: ValueId, stage: &[u32]) -> u32 {
+    let mut latest = 1;
+    model.node(id).op.for_each_operand(|v| latest = latest.max(stage[v.index()]));
+    latest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{chain, random_model};
+    use super::*;
+
+    #[test]
+    fn a_bound_alone_gives_the_fewest_stages() {
+        let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
+        let stages = |bound| schedule(&model, &LatencyFields, &Goal::max_stage_delay(bound)).map(|o| o.schedule.stages);
+        assert_eq!([9.0, 8.0, 5.0, 4.0, 3.0].map(|d| stages(d).unwrap()), [1, 2, 2, 3, 3]);
+        // A printed delay can be typed back.
+        assert_eq!(stages(5.0 - 4e-9), Ok(2));
+        let slow = stages(2.5).unwrap_err();
+        assert_eq!(slow, Infeasible::TooSlow { operation: Some(ValueId(1)), delay: 3.0, bound: 2.5 });
+    }
+
+    #[test]
+    fn what_is_impossible_names_what_is_possible() {
+        let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
+        let goal = Goal { max_stage_delay: Some(4.0), ..Goal::stages(2) };
+        let error = schedule(&model, &LatencyFields, &goal).unwrap_err();
+        assert_eq!(error, Infeasible::TooFewStages { asked: 2, bound: 4.0, needed: 3, least: 5.0 });
+        let text = error.diagnostic().to_string();
+        assert!(text.contains("2 stages asked, 3 needed") && text.contains("stage delay of 5"), "{text}");
+        assert!(schedule(&model, &LatencyFields, &Goal { output_delay: f64::NAN, ..Goal::stages(2) }).is_err());
+    }
+
+    #[test]
+    fn delays_outside_belong_to_the_first_and_the_last_stage() {
+        let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
+        let outer = Goal { input_delay: 2.0, output_delay: 1.5, ..Goal::stages(2) };
+        let outcome = schedule(&model, &LatencyFields, &outer).unwrap();
+        assert_eq!(outcome.stage_delays, [6.0, 6.5]);
+        // Registered inputs keep the world outside away from the first stage.
+        let inner = Goal { register_inputs: true, ..outer };
+        let outcome = schedule(&model, &LatencyFields, &inner).unwrap();
+        assert_eq!(outcome.stage_delays, [6.0, 4.5]);
+    }
+
+    #[test]
+    fn every_outcome_passes_the_checker() {
+        for seed in 0..300 {
+            let model = random_model(seed, 30).model;
+            for stages in 0..5 {
+                for objective in [Objective::Delay, Objective::Registers] {
+                    let register_inputs = seed % 2 == 0;
+                    let goal = Goal { register_inputs, objective, output_delay: 0.5, ..Goal::stages(stages) };
+                    let outcome = schedule(&model, &LatencyFields, &goal).unwrap();
+                    let delays = outcome.check(&model, &LatencyFields, &goal).unwrap();
+                    assert_eq!(delays, outcome.stage_delays, "seed {seed}");
+                    assert!(outcome.lower_bound <= outcome.register_bits, "seed {seed}");
+                }
+            }
+        }
     }
 }
