@@ -5,7 +5,7 @@
 //! files of a set are written before the first is renamed.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// Named contents, in name order. Names are relative paths with `/`.
@@ -36,9 +36,22 @@ impl FileSet {
 }
 
 /// Several files at arbitrary places that appear together or not at all.
+///
+/// A target that exists keeps its permissions; a symbolic link stays one, and what it points to is replaced. Devices and
+/// pipes (`/dev/stdout`) cannot be renamed over: their contents are kept aside and copied by [`Batch::commit`], as are those
+/// for standard output.
 #[derive(Default)]
 pub struct Batch {
-    staged: Vec<(tempfile::NamedTempFile, PathBuf)>,
+    staged: Vec<Staged>,
+}
+
+enum Staged {
+    /// A finished neighbour of a file.
+    Neighbour(tempfile::NamedTempFile, PathBuf),
+    /// Contents for something that is not a file.
+    Aside(std::fs::File, PathBuf),
+    /// Contents for standard output.
+    Stdout(std::fs::File),
 }
 
 impl Batch {
@@ -47,21 +60,74 @@ impl Batch {
     /// # Errors
     /// If the neighbour cannot be made or written.
     pub fn add(&mut self, path: &Path, contents: &[u8]) -> io::Result<()> {
-        let mut staged = temp_beside(path)?;
-        staged.write_all(contents)?;
-        self.staged.push((staged, path.to_owned()));
+        self.add_with(path, |out| out.write_all(contents))
+    }
+
+    /// Like [`Batch::add`] for contents that `write` streams.
+    ///
+    /// # Errors
+    /// If the neighbour cannot be made or written.
+    pub fn add_with(&mut self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        if path == Path::new("/dev/stdout") {
+            // It may be redirected into a file at some position, which a rename would take no notice of.
+            return self.add_stdout(write);
+        }
+        // The target of a link, so that the link stays.
+        let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        match std::fs::metadata(&target) {
+            Ok(existing) if existing.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(existing) if !existing.is_file() => {
+                let mut aside = tempfile::tempfile()?;
+                write(&mut aside)?;
+                self.staged.push(Staged::Aside(aside, path.to_owned()));
+            }
+            existing => {
+                let mut staged = temp_beside(&target)?;
+                write(staged.as_file_mut())?;
+                if let Ok(existing) = existing {
+                    staged.as_file().set_permissions(existing.permissions())?;
+                }
+                self.staged.push(Staged::Neighbour(staged, target));
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what `write` streams for standard output.
+    ///
+    /// # Errors
+    /// If there is no place for temporary files.
+    pub fn add_stdout(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let mut aside = tempfile::tempfile()?;
+        write(&mut aside)?;
+        self.staged.push(Staged::Stdout(aside));
         Ok(())
     }
 
     /// Renames all of them into place.
     ///
     /// # Errors
-    /// If a rename fails; those renamed before it stay.
+    /// If a rename or a copy fails; those done before it stay.
     pub fn commit(self) -> io::Result<()> {
-        for (staged, path) in self.staged {
-            staged.persist(&path).map_err(|e| e.error)?;
+        for staged in self.staged {
+            match staged {
+                Staged::Neighbour(file, path) => {
+                    file.persist(&path).map_err(|e| e.error)?;
+                }
+                Staged::Aside(aside, path) => copy(aside, &mut std::fs::OpenOptions::new().write(true).open(&path)?)?,
+                Staged::Stdout(aside) => copy(aside, &mut io::stdout().lock())?,
+            }
         }
         Ok(())
+    }
+}
+
+/// Copies a file from its start. A reader that has gone away (`| head`) is not an error.
+fn copy(mut from: std::fs::File, to: &mut dyn Write) -> io::Result<()> {
+    from.seek(io::SeekFrom::Start(0))?;
+    match io::copy(&mut from, to).and_then(|_| to.flush()) {
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done,
     }
 }
 
@@ -113,5 +179,39 @@ mod tests {
         drop(batch);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
         assert_eq!(std::fs::read(&target).unwrap(), b"old");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_and_links_stay() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (target, link) = (dir.path().join("x"), dir.path().join("link"));
+        std::fs::write(&target, "old").unwrap();
+        std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink("x", &link).unwrap();
+        let mut batch = Batch::default();
+        batch.add(&link, b"new").unwrap();
+        batch.commit().unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&target).unwrap(), b"new");
+        assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_are_written_not_replaced() {
+        use std::os::unix::fs::FileTypeExt;
+        let mut batch = Batch::default();
+        batch.add(Path::new("/dev/null"), b"gone").unwrap();
+        batch.commit().unwrap();
+        assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    }
+
+    #[test]
+    fn a_folder_is_refused_before_anything_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut batch = Batch::default();
+        assert_eq!(batch.add(dir.path(), b"").unwrap_err().kind(), io::ErrorKind::IsADirectory);
     }
 }

@@ -321,7 +321,8 @@ impl<'a> ModuleText<'a> {
     fn roms(&self, wanted: fn(Form) -> bool) -> impl Iterator<Item = RomText<'a>> + use<'a> {
         let ModuleText { netlist, forms, module, .. } = *self;
         let used = module.roms.iter().map(|&rom| rom as usize);
-        used.filter(move |&rom| wanted(forms[rom])).map(move |rom| RomText { rom: &netlist.roms()[rom] })
+        used.filter(move |&rom| wanted(forms[rom]))
+            .map(move |rom| RomText { rom: &netlist.roms()[rom], form: forms[rom] })
     }
 
     fn has_early_registers(&self) -> bool {
@@ -526,6 +527,7 @@ impl Display for UnreadBits<'_> {
 /// A table.
 struct RomText<'a> {
     rom: &'a Rom,
+    form: Form,
 }
 
 /// One entry.
@@ -553,6 +555,11 @@ impl<'a> RomText<'a> {
 
     fn remark(&self) -> shared::Remark<'a> {
         shared::Remark { sign: "//", text: &self.rom.comment }
+    }
+
+    /// For yosys, which makes a memory of the `case` and looks there; the others look at the net that reads the table.
+    fn case_attributes(&self) -> &'static str {
+        if self.form == Form::LogicFunction { "(* romstyle = \"logic\" *) " } else { "" }
     }
 
     fn attributes(&self) -> &'static str {

@@ -116,7 +116,7 @@ module {{ module.name() }} (
 {%- for rom in module.functions() %}
     function automatic {{ rom.range() }}{{ rom.name() }};{{ rom.remark() }}
         input {{ rom.address_range() }}rom_address;
-        case (rom_address)
+        {{ rom.case_attributes() }}case (rom_address)
 {%- for word in rom.words() %}
             {{ word.label }}: {{ rom.name() }} = {{ word.value }};
 {%- endfor %}
