@@ -4,10 +4,10 @@
 //! (latency, valid, enable, reset, stalls) is worked out here, from the [`Interface`] alone; a testbench only applies
 //! rows and compares.
 
-use super::random::Random;
 use super::vectors::Vectors;
 use crate::netlist::{Element, Interface};
 use crate::num::Kif;
+use crate::random::SplitMix;
 use num_bigint::{BigInt, Sign};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -228,7 +228,7 @@ impl Cycles {
     pub fn plan(interface: &Interface, vectors: &Vectors, seed: u64) -> Cycles {
         let layout = Layout::of(interface);
         let mut cycles = Vec::with_capacity(vectors.inputs.len() + interface.latency as usize);
-        let mut random = Random::new(seed, 2);
+        let mut random = SplitMix::new(seed ^ 0x7374_616c_6c73);
         let mut waiting: VecDeque<usize> = (0..vectors.inputs.len()).collect();
         let mut pipeline: VecDeque<Slot> = vec![UNKNOWN; interface.latency as usize].into();
         let mut in_flight = 0usize;
@@ -341,8 +341,8 @@ impl Stalls {
         }
     }
 
-    fn next(&mut self, random: &mut Random) -> Controls {
-        if random.chance(2) {
+    fn next(&mut self, random: &mut SplitMix) -> Controls {
+        if chance(random, 2) {
             // Full speed, a trickle, and what lies between.
             let paces = [(100, 100), (100, 50), (50, 100), (80, 70), (20, 90), (90, 20)];
             self.pace = paces[random.below(paces.len() as u64) as usize];
@@ -352,14 +352,19 @@ impl Stalls {
             self.reset_left -= 1;
         } else if self.calm_left > 0 {
             self.calm_left -= 1;
-        } else if random.chance(5) {
+        } else if chance(random, 5) {
             self.reset_left = 1 + random.below(3) as u32;
             self.calm_left = self.calm;
         }
-        let enable = !self.has_enable || random.chance(self.pace.0);
-        let offer = !self.has_valid || random.chance(self.pace.1);
+        let enable = !self.has_enable || chance(random, self.pace.0);
+        let offer = !self.has_valid || chance(random, self.pace.1);
         Controls { reset, enable, offer }
     }
+}
+
+/// True with a probability of `percent` in a hundred.
+fn chance(random: &mut SplitMix, percent: u64) -> bool {
+    random.below(100) < percent
 }
 
 impl Layout {
@@ -382,7 +387,7 @@ impl Layout {
         }
     }
 
-    fn put_garbage(&self, row: &mut Bits, interface: &Interface, random: &mut Random) {
+    fn put_garbage(&self, row: &mut Bits, interface: &Interface, random: &mut SplitMix) {
         for (element, lo) in interface.inputs.iter().zip(&self.inputs) {
             row.put(*lo, element.width, &random.bits(element.width));
         }

@@ -13,7 +13,6 @@
 mod bench;
 mod compare;
 mod cycles;
-mod random;
 mod sim;
 mod vectors;
 

@@ -4,10 +4,10 @@
 //! give the same samples on every machine. Expected values come from the golden interpreter with
 //! [`LookupMiss::Zero`], which is what the hardware does.
 
-use super::random::Random;
 use crate::interp::{LookupMiss, golden};
 use crate::ir::{Model, Op};
 use crate::num::{Kif, align, wrap};
+use crate::random::SplitMix;
 use num_bigint::BigInt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -73,7 +73,7 @@ impl Vectors {
     pub fn generate(model: &Model, count: usize, seed: u64) -> Vectors {
         let elements = elements_of(model);
         let mut rows = corners(&elements, count.max(1));
-        let mut random = Random::new(seed, 1);
+        let mut random = SplitMix::new(seed ^ 0x7665_6374_6f72);
         while rows.len() < count {
             rows.push(random_sample(&elements, rows.len() % 4, &mut random));
         }
@@ -158,22 +158,22 @@ fn corners(elements: &[Element], count: usize) -> Vec<Vec<BigInt>> {
     rows
 }
 
-fn random_sample(elements: &[Element], kind: usize, random: &mut Random) -> Vec<BigInt> {
+fn random_sample(elements: &[Element], kind: usize, random: &mut SplitMix) -> Vec<BigInt> {
     elements
         .iter()
         .map(|element| {
-            let uniform = |random: &mut Random| wrap(&random.bits(element.kif.width()), element.kif);
-            let inside = |random: &mut Random| match element.ends.len() {
+            let uniform = |random: &mut SplitMix| wrap(&random.bits(element.kif.width()), element.kif);
+            let inside = |random: &mut SplitMix| match element.ends.len() {
                 0 => BigInt::ZERO,
                 n => {
                     let (min, max) = &element.ends[random.below(n as u64) as usize];
-                    random.between(min, max)
+                    between(random, min, max)
                 }
             };
             match kind {
                 0 => uniform(random),
                 1 | 2 => inside(random),
-                _ if random.chance(50) => inside(random),
+                _ if random.below(2) == 0 => inside(random),
                 _ => {
                     let mut corners = element.corners();
                     let pick = random.below(corners.len() as u64) as usize;
@@ -182,6 +182,14 @@ fn random_sample(elements: &[Element], kind: usize, random: &mut Random) -> Vec<
             }
         })
         .collect()
+}
+
+/// A number from `min` to `max`, both included.
+fn between(random: &mut SplitMix, min: &BigInt, max: &BigInt) -> BigInt {
+    let span: BigInt = max - min + 1;
+    // 64 bits more than needed make the bias invisible.
+    let width = u32::try_from(span.bits()).unwrap_or(u32::MAX - 64) + 64;
+    min + random.bits(width) % span
 }
 
 /// Rows that one thread takes at a time.

@@ -50,13 +50,14 @@ architecture simulation of {{ name }} is
 
   -- A digit for each bit, x for one that is not known.
   function to_binary(value : std_logic_vector) return string is
-    variable text : string(1 to value'length) := (others => 'x');
+    constant digits : natural := value'length;
+    variable text : string(1 to digits) := (others => 'x');
   begin
-    for i in 0 to value'length - 1 loop
+    for i in digits - 1 downto 0 loop
       if value(i) = '1' then
-        text(value'length - i) := '1';
+        text(digits - i) := '1';
       elsif value(i) = '0' then
-        text(value'length - i) := '0';
+        text(digits - i) := '0';
       end if;
     end loop;
     return text;
