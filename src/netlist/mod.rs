@@ -12,9 +12,22 @@
 //!
 //! [`Netlist`] knows nothing of models: whether a pipeline or a state machine was lowered, no reader can tell.
 
+mod arith;
+mod builder;
 mod cell;
+mod demand;
+mod describe;
 pub mod keywords;
+mod eval;
+mod lower;
+pub mod names;
+mod options;
+mod pipeline;
+mod wiring;
 
 pub use cell::{
     Cell, Direction, Element, Interface, Net, NetId, Netlist, Piece, Port, PortId, Reset, Rom, RomId, Wiring,
 };
+pub use eval::Evaluator;
+pub use lower::lower;
+pub use options::{Options, PortNames, Ports, ResetOptions};

@@ -1,0 +1,403 @@
+//! Arithmetic on bits with a place: where shifts, signs and widths are worked out.
+//!
+//! A [`Fixed`] is an exact integer of some weight: a run of bits, the position of its lowest one, and whether it
+//! continues upwards with zeros or with its top bit. Everything is done in the frame of the result: position 0 is the
+//! weight of the result's lowest bit, positions below it are what floor drops. So an alignment, in either direction
+//! and by any distance, is a change of one number, and a quantisation is [`Draft::window`].
+//!
+//! Each operation computes only what its arithmetic needs: bits that one operand alone reaches are wires, and no
+//! position at or above `top` is computed (the result's type wraps there).
+
+use super::builder::{Draft, repeat};
+use super::cell::{Cell, Piece, Wiring};
+use super::wiring::{EMPTY, part};
+use num_bigint::BigInt;
+
+/// An integer with a weight: `bits * 2^at`, the bits read as two's complement if `signed`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fixed {
+    /// The bits, low first. None at all: zero.
+    pub(super) bits: Wiring,
+    /// Position of the lowest bit.
+    pub(super) at: i64,
+    /// Whether the top bit continues upwards; otherwise zeros do.
+    pub(super) signed: bool,
+}
+
+impl Fixed {
+    /// Zero.
+    pub(super) const ZERO: Fixed = Fixed { bits: EMPTY, at: 0, signed: false };
+
+    /// First position above the bits.
+    fn top(self) -> i64 {
+        self.at + i64::from(self.bits.width)
+    }
+
+    /// First position above the bits once it is read as two's complement.
+    fn signed_top(self) -> i64 {
+        self.top() + i64::from(!self.signed)
+    }
+
+    fn is_zero(self) -> bool {
+        self.bits.width == 0
+    }
+
+    /// How many bits it has at or above a position.
+    pub(super) fn bits_above(self, position: i64) -> u32 {
+        (self.top() - position).clamp(0, i64::from(u32::MAX)) as u32
+    }
+}
+
+/// A bitwise operation on two wirings of equal width.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Bitwise {
+    /// Both.
+    And,
+    /// Either.
+    Or,
+    /// One of the two.
+    Xor,
+    /// The first where this one-bit wiring is set, else the second.
+    Select(Wiring),
+}
+
+/// Where a run of result bits comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source {
+    /// Straight from wiring.
+    Pass(Piece),
+    /// Computed from these; if `times` is not 1, one bit is computed and repeated.
+    Compute {
+        /// From the first operand.
+        a: Piece,
+        /// From the second operand.
+        b: Piece,
+        /// How often.
+        times: u32,
+    },
+}
+
+impl Draft {
+    /// Bits `lo .. lo + width` of a number that goes on for ever in both directions.
+    pub(super) fn window(&mut self, x: Fixed, lo: i64, width: u32) -> Wiring {
+        let whole = x.at == lo && x.bits.width == width;
+        if whole {
+            return x.bits;
+        }
+        self.pool.open();
+        self.push_window(x, lo, width);
+        self.pool.close()
+    }
+
+    fn push_window(&mut self, x: Fixed, lo: i64, width: u32) {
+        let end = lo + i64::from(width);
+        let below = (x.at.min(end) - lo).clamp(0, i64::from(width)) as u32;
+        if x.is_zero() {
+            self.pool.push_const(false, width);
+            return;
+        }
+        self.pool.push_const(false, below);
+        let (from, to) = (lo.max(x.at), end.min(x.top()));
+        if from < to {
+            self.pool.push_slice(x.bits, (from - x.at) as u32, (to - from) as u32);
+        }
+        let above = (end - lo.max(x.top())).max(0) as u32;
+        if above > 0 && x.signed {
+            let sign = repeat(self.pool.bit(x.bits, x.bits.width - 1), above);
+            self.pool.push(sign);
+        } else {
+            self.pool.push_const(false, above);
+        }
+    }
+
+    /// A constant of this weight.
+    pub(super) fn constant(&mut self, value: &BigInt, at: i64) -> Fixed {
+        let negative = *value < BigInt::ZERO;
+        // The bit length of a negative number's magnitude, and a sign; trimming makes it minimal.
+        let width = value.bits() as u32 + u32::from(negative);
+        self.pool.open();
+        self.pool.push_int(value, width);
+        let bits = self.pool.close();
+        self.trimmed(Fixed { bits, at, signed: negative })
+    }
+
+    /// The same number without constant zeros at its low end and without a constant zero as its top bit.
+    pub(super) fn trimmed(&mut self, x: Fixed) -> Fixed {
+        let pieces = self.pool.pieces(x.bits);
+        let low = match pieces.first() {
+            Some(&Piece::Const { one: false, width }) => width,
+            _ => 0,
+        };
+        if low == x.bits.width {
+            return Fixed::ZERO;
+        }
+        let high = match pieces.last() {
+            Some(&Piece::Const { one: false, width }) => width,
+            _ => 0,
+        };
+        if low == 0 && high == 0 {
+            return x;
+        }
+        let bits = self.pool.slice(x.bits, low, x.bits.width - low - high);
+        Fixed { bits, at: x.at + i64::from(low), signed: x.signed && high == 0 }
+    }
+
+    /// The number without the bits at or above `top`; what is above them is then meaningless.
+    fn below(&mut self, x: Fixed, top: i64) -> Fixed {
+        if x.at >= top {
+            return Fixed::ZERO;
+        }
+        if x.top() <= top {
+            return x;
+        }
+        let bits = self.pool.slice(x.bits, 0, (top - x.at) as u32);
+        Fixed { bits, at: x.at, signed: false }
+    }
+
+    /// `a + b`, or `a - b`, right at all positions below `top`.
+    pub(super) fn sum(&mut self, a: Fixed, b: Fixed, minus: bool, top: i64) -> Fixed {
+        let (a, b) = (self.below(a, top), self.below(b, top));
+        let (a, b) = (self.trimmed(a), self.trimmed(b));
+        if b.is_zero() {
+            return a;
+        }
+        if a.is_zero() && !minus {
+            return b;
+        }
+        if self.pool.is_const(a.bits) && self.pool.is_const(b.bits) {
+            return self.constant_sum(a, b, minus);
+        }
+        // Below `start` there is nothing to add: what `a` (or, in an addition, the lower one) has there passes through.
+        let start = if minus || a.is_zero() { b.at } else { a.at.max(b.at) };
+        let lower = if minus || a.at <= b.at { a } else { b };
+        let other = if minus || a.at <= b.at { b } else { a };
+        let apart = lower.is_zero() || (!lower.signed && lower.top() <= start);
+        let upper = if apart {
+            if minus { self.negated(other, top) } else { other }
+        } else {
+            let signed = minus || a.signed || b.signed;
+            let exact = match (a.signed || b.signed, minus) {
+                (false, false) => a.top().max(b.top()) + 1,
+                // The difference of two unsigned numbers needs a sign, but no carry beside it.
+                (false, true) => a.signed_top().max(b.signed_top()),
+                (true, _) => a.signed_top().max(b.signed_top()) + 1,
+            };
+            let end = exact.min(top);
+            let width = (end - start) as u32;
+            let (left, right) = (self.window(a, start, width), self.window(b, start, width));
+            let cell = if minus { Cell::Sub { a: left, b: right } } else { Cell::Add { a: left, b: right } };
+            Fixed { bits: self.wire(width, cell), at: start, signed: signed && end == exact }
+        };
+        if lower.is_zero() || lower.at >= start {
+            return upper;
+        }
+        self.pool.open();
+        self.push_window(lower, lower.at, (start - lower.at) as u32);
+        self.pool.push_slice(upper.bits, 0, upper.bits.width);
+        Fixed { bits: self.pool.close(), at: lower.at, signed: upper.signed }
+    }
+
+    fn constant_sum(&mut self, a: Fixed, b: Fixed, minus: bool) -> Fixed {
+        let at = if a.is_zero() { b.at } else { a.at.min(b.at) };
+        let value = |d: &Draft, x: Fixed| match x.is_zero() {
+            true => BigInt::ZERO,
+            false => d.pool.const_value(x.bits, x.signed) << (x.at - at) as u64,
+        };
+        let (left, right) = (value(self, a), value(self, b));
+        let total = if minus { left - right } else { left + right };
+        self.constant(&total, at)
+    }
+
+    /// `-x`, right at all positions below `top`.
+    pub(super) fn negated(&mut self, x: Fixed, top: i64) -> Fixed {
+        let x = self.below(x, top);
+        let x = self.trimmed(x);
+        if x.is_zero() {
+            return x;
+        }
+        if self.pool.is_const(x.bits) {
+            return self.constant_sum(Fixed::ZERO, x, true);
+        }
+        // The most negative number of a signed type has a negative one bit wider; so has every unsigned one.
+        let exact = x.top() + 1;
+        let end = exact.min(top);
+        let width = (end - x.at) as u32;
+        let a = self.window(x, x.at, width);
+        Fixed { bits: self.wire(width, Cell::Neg { a }), at: x.at, signed: end == exact }
+    }
+
+    /// `a * b`, right at all positions below `top`.
+    pub(super) fn product(&mut self, a: Fixed, b: Fixed, top: i64) -> Fixed {
+        let (a, b) = (self.trimmed(a), self.trimmed(b));
+        let at = a.at + b.at;
+        if a.is_zero() || b.is_zero() || at >= top {
+            return Fixed::ZERO;
+        }
+        let (a, b) = (Fixed { at: 0, ..a }, Fixed { at, ..b });
+        for (one, other) in [(a, Fixed { at, ..b }), (b, Fixed { at, ..a })] {
+            if one.bits.width == 1 {
+                return self.one_bit_product(one, other, top);
+            }
+        }
+        if self.pool.is_const(a.bits) && self.pool.is_const(b.bits) {
+            let value = self.pool.const_value(a.bits, a.signed) * self.pool.const_value(b.bits, b.signed);
+            return self.constant(&value, at);
+        }
+        let signed = a.signed || b.signed;
+        let wide = |x: Fixed| x.bits.width + u32::from(signed && !x.signed);
+        let exact = wide(a) + wide(b);
+        // The low bits of a product depend on the low bits of its operands only.
+        let width = i64::from(exact).min(top - at) as u32;
+        let (wa, wb) = (wide(a).min(width), wide(b).min(width));
+        let (left, right) = (self.window(a, a.at, wa), self.window(b, b.at, wb));
+        let bits = self.wire(width, Cell::Mul { a: left, b: right, signed });
+        Fixed { bits, at, signed: signed && width == exact }
+    }
+
+    /// A product with a factor of one bit, which is 0 or 1, or if signed 0 or -1.
+    fn one_bit_product(&mut self, bit: Fixed, other: Fixed, top: i64) -> Fixed {
+        let other = if bit.signed { self.negated(other, top) } else { self.below(other, top) };
+        if other.is_zero() || self.pool.is_const(bit.bits) {
+            // Trimmed: the constant bit is a one.
+            return other;
+        }
+        let zero = self.window(Fixed::ZERO, 0, other.bits.width);
+        let bits = self.bitwise(Bitwise::Select(bit.bits), other.bits, zero);
+        Fixed { bits, ..other }
+    }
+
+    /// A bitwise operation. Bits that need no gate are wires, and a run of equal bits is computed once.
+    pub(super) fn bitwise(&mut self, op: Bitwise, a: Wiring, b: Wiring) -> Wiring {
+        assert_eq!(a.width, b.width, "bitwise operands of different width");
+        let op = match op {
+            Bitwise::Select(sel) => match self.pool.bit(sel, 0) {
+                Piece::Const { one: true, .. } => return a,
+                Piece::Const { one: false, .. } => return b,
+                _ => op,
+            },
+            other => other,
+        };
+        let mut sources = std::mem::take(&mut self.sources);
+        self.match_up(op, a, b, &mut sources);
+        let left = self.gather(&sources, |a, _| a);
+        let right = self.gather(&sources, |_, b| b);
+        let net = (left.width > 0).then(|| {
+            let cell = match op {
+                Bitwise::And => Cell::And { a: left, b: right },
+                Bitwise::Or => Cell::Or { a: left, b: right },
+                Bitwise::Xor => Cell::Xor { a: left, b: right },
+                Bitwise::Select(sel) => Cell::Mux { sel, on_true: left, on_false: right },
+            };
+            self.net(left.width, cell)
+        });
+        self.pool.open();
+        let mut lo = 0;
+        for source in &sources {
+            match (source, net) {
+                (Source::Pass(piece), _) => self.pool.push(*piece),
+                (Source::Compute { a, b: _, times }, Some(net)) => {
+                    let width = if *times > 1 { 1 } else { a.width() };
+                    let bits = Piece::Bits { net, lo, width };
+                    self.pool.push(if *times > 1 { repeat(bits, *times) } else { bits });
+                    lo += width;
+                }
+                (Source::Compute { .. }, None) => unreachable!("what is computed has a net"),
+            }
+        }
+        self.sources = sources;
+        self.pool.close()
+    }
+
+    /// Splits two wirings of equal width into runs that can be treated alike.
+    fn match_up(&self, op: Bitwise, a: Wiring, b: Wiring, sources: &mut Vec<Source>) {
+        sources.clear();
+        let (mut ia, mut ib, mut skip_a, mut skip_b) = (0, 0, 0, 0);
+        while ia < a.len {
+            let (pa, pb) = (self.pool.piece(a, ia), self.pool.piece(b, ib));
+            let width = (pa.width() - skip_a).min(pb.width() - skip_b);
+            sources.push(self.source(op, part(pa, skip_a, width), part(pb, skip_b, width)));
+            (skip_a, skip_b) = (skip_a + width, skip_b + width);
+            if skip_a == pa.width() {
+                (ia, skip_a) = (ia + 1, 0);
+            }
+            if skip_b == pb.width() {
+                (ib, skip_b) = (ib + 1, 0);
+            }
+        }
+    }
+
+    /// How a run of bits is made from two pieces of equal width.
+    fn source(&self, op: Bitwise, a: Piece, b: Piece) -> Source {
+        let constant = |p: Piece| match p {
+            Piece::Const { one, .. } => Some(one),
+            Piece::Bits { .. } | Piece::Repeat { .. } => None,
+        };
+        let width = a.width();
+        let fixed = |one| Source::Pass(Piece::Const { one, width });
+        match (op, constant(a), constant(b)) {
+            (Bitwise::Xor, _, _) if a == b => return fixed(false),
+            _ if a == b => return Source::Pass(a),
+            (Bitwise::And, Some(false), _) | (Bitwise::And, _, Some(false)) => return fixed(false),
+            (Bitwise::Or, Some(true), _) | (Bitwise::Or, _, Some(true)) => return fixed(true),
+            (Bitwise::And, Some(true), _) | (Bitwise::Or | Bitwise::Xor, Some(false), _) => return Source::Pass(b),
+            (Bitwise::And, _, Some(true)) | (Bitwise::Or | Bitwise::Xor, _, Some(false)) => return Source::Pass(a),
+            (Bitwise::Select(sel), Some(true), Some(false)) => {
+                return Source::Pass(repeat(self.pool.bit(sel, 0), width));
+            }
+            _ => {}
+        }
+        let uniform = |p: Piece| !matches!(p, Piece::Bits { .. });
+        if width > 1 && uniform(a) && uniform(b) {
+            Source::Compute { a: part(a, 0, 1), b: part(b, 0, 1), times: width }
+        } else {
+            Source::Compute { a, b, times: 1 }
+        }
+    }
+
+    /// The operand that a net computing these runs needs.
+    fn gather(&mut self, sources: &[Source], side: impl Fn(Piece, Piece) -> Piece) -> Wiring {
+        self.pool.open();
+        for source in sources {
+            if let Source::Compute { a, b, times: _ } = *source {
+                self.pool.push(side(a, b));
+            }
+        }
+        self.pool.close()
+    }
+
+    /// The complement of each bit.
+    pub(super) fn complement(&mut self, a: Wiring) -> Wiring {
+        if a.width == 0 {
+            return a;
+        }
+        if self.pool.is_const(a) {
+            let value = -self.pool.const_value(a, false) - 1;
+            self.pool.open();
+            self.pool.push_int(&value, a.width);
+            return self.pool.close();
+        }
+        self.wire(a.width, Cell::Not { a })
+    }
+
+    /// Whether any bit is set, as one bit.
+    pub(super) fn any(&mut self, a: Wiring) -> Wiring {
+        if self.pool.pieces(a).iter().any(|p| matches!(p, Piece::Const { one: true, .. })) {
+            return self.constant(&BigInt::from(1), 0).bits;
+        }
+        if a.width <= 1 || self.pool.is_zero(a) {
+            return self.window(Fixed { bits: a, at: 0, signed: false }, 0, 1);
+        }
+        self.wire(1, Cell::ReduceOr { a })
+    }
+
+    /// Whether every bit is set, as one bit; set for no bits at all.
+    pub(super) fn all(&mut self, a: Wiring) -> Wiring {
+        if self.pool.pieces(a).iter().any(|p| matches!(p, Piece::Const { one: false, .. })) {
+            return self.window(Fixed::ZERO, 0, 1);
+        }
+        if self.pool.is_const(a) {
+            return self.constant(&BigInt::from(1), 0).bits;
+        }
+        if a.width == 1 { a } else { self.wire(1, Cell::ReduceAnd { a }) }
+    }
+}

@@ -1,0 +1,275 @@
+//! The combinational draft of a netlist: nets with a stage and an owner, before registers, trimming and names.
+//!
+//! [`Draft`] checks widths when a net is made. It promises topological order, because a cell can only be made of
+//! nets that exist. Which bits are worth having is not its matter: [`super::pipeline`] drops what nobody reads.
+
+use super::arith::Source;
+use super::cell::{Cell, NetId, Piece, RomId, Wiring};
+use super::wiring::Pool;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
+
+/// What a net of the draft belongs to; gives its name and comment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// An input element.
+    Input(u32),
+    /// An operation.
+    Op(u32),
+    /// An output element.
+    Output(u32),
+}
+
+/// A net of the draft.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DraftNet {
+    /// Bits, at least 1.
+    pub(super) width: u32,
+    /// Stage in which it is computed; 0 for an input that is registered.
+    pub(super) stage: u32,
+    /// What it belongs to.
+    pub(super) owner: Owner,
+    /// 0 for the net that holds the owner's value, from 1 for its helpers in order of making.
+    pub(super) helper: u32,
+    /// What makes it. Never a register.
+    pub(super) cell: Cell,
+}
+
+/// A netlist without registers.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) pool: Pool,
+    pub(super) nets: Vec<DraftNet>,
+    pub(super) roms: Vec<DraftRom>,
+    /// Scratch of the bitwise operations, so that none of them allocates.
+    pub(super) sources: Vec<Source>,
+    /// Memories by the hash of what they hold.
+    rom_ids: FxHashMap<u64, Vec<RomId>>,
+    owner: Owner,
+    stage: u32,
+    helpers: u32,
+    /// First net of the present owner.
+    first: u32,
+}
+
+impl Draft {
+    /// A draft without nets.
+    pub(super) fn new() -> Draft {
+        Draft {
+            pool: Pool::default(),
+            nets: Vec::new(),
+            roms: Vec::new(),
+            sources: Vec::new(),
+            rom_ids: FxHashMap::default(),
+            owner: Owner::Input(0),
+            stage: 0,
+            helpers: 0,
+            first: 0,
+        }
+    }
+
+    /// Nets made from now on belong to `owner` and are computed in `stage`.
+    pub(super) fn begin(&mut self, owner: Owner, stage: u32) {
+        (self.owner, self.stage, self.helpers) = (owner, stage, 0);
+        self.first = self.nets.len() as u32;
+    }
+
+    /// Makes a net.
+    ///
+    /// # Panics
+    /// If a width is not what the cell demands: lowering is wrong.
+    pub(super) fn net(&mut self, width: u32, cell: Cell) -> NetId {
+        assert!(width > 0, "a net has at least one bit");
+        assert!(widths_fit(width, &cell, &self.roms), "{cell:?} cannot make a net of {width} bits");
+        let id = NetId(u32::try_from(self.nets.len()).expect("fewer than 2^32 nets"));
+        self.helpers += 1;
+        self.nets.push(DraftNet { width, stage: self.stage, owner: self.owner, helper: self.helpers, cell });
+        id
+    }
+
+    /// Makes a net and gives it as wiring.
+    pub(super) fn wire(&mut self, width: u32, cell: Cell) -> Wiring {
+        let net = self.net(width, cell);
+        self.whole(net)
+    }
+
+    /// All bits of a net.
+    pub(super) fn whole(&mut self, net: NetId) -> Wiring {
+        let width = self.nets[net.index()].width;
+        self.pool.open();
+        self.pool.push(Piece::Bits { net, lo: 0, width });
+        self.pool.close()
+    }
+
+    /// Declares `value` to be the present owner's value, and returns the wiring that its readers should use.
+    ///
+    /// A value that is not one net made for it gets an [`Cell::Alias`] of its own, so that each operation is found in
+    /// the text by its name; constant bits stay constants, for the readers to fold. An alias is made of nets that
+    /// are no aliases.
+    pub(super) fn finish(&mut self, value: Wiring) -> Wiring {
+        if self.pool.is_const(value) {
+            return value;
+        }
+        if let [Piece::Bits { net, lo: 0, width }] = *self.pool.pieces(value) {
+            let made = &mut self.nets[net.index()];
+            let own = net.0 >= self.first || matches!((made.owner, made.cell), (Owner::Input(_), Cell::Input { .. }));
+            if own && made.width == width {
+                (made.owner, made.helper) = (self.owner, 0);
+                return value;
+            }
+        }
+        let resolved = self.resolve(value);
+        let alias = self.net(value.width, Cell::Alias { x: resolved });
+        self.nets[alias.index()].helper = 0;
+        self.pool.open();
+        let mut lo = 0;
+        for index in 0..value.len {
+            let piece = self.pool.piece(value, index);
+            let width = piece.width();
+            self.pool.push(match piece {
+                Piece::Const { .. } => piece,
+                Piece::Bits { .. } | Piece::Repeat { .. } => Piece::Bits { net: alias, lo, width },
+            });
+            lo += width;
+        }
+        self.pool.close()
+    }
+
+    /// The same bits, taken from nets that are no aliases.
+    fn resolve(&mut self, wiring: Wiring) -> Wiring {
+        self.pool.open();
+        for index in 0..wiring.len {
+            let piece = self.pool.piece(wiring, index);
+            let (net, lo, width) = match piece {
+                Piece::Const { .. } => {
+                    self.pool.push(piece);
+                    continue;
+                }
+                Piece::Bits { net, lo, width } => (net, lo, width),
+                Piece::Repeat { net, bit, .. } => (net, bit, 1),
+            };
+            match (self.nets[net.index()].cell, piece) {
+                (Cell::Alias { x }, Piece::Repeat { count, .. }) => {
+                    let bit = repeat(self.pool.bit(x, lo), count);
+                    self.pool.push(bit);
+                }
+                (Cell::Alias { x }, _) => self.pool.push_slice(x, lo, width),
+                _ => self.pool.push(piece),
+            }
+        }
+        self.pool.close()
+    }
+
+    /// A memory with these words, made for a table; equal ones are shared. Trailing zero words are dropped, since
+    /// what is missing reads zero.
+    pub(super) fn rom(&mut self, table: u32, addr_width: u32, word_width: u32, mut words: Vec<u64>) -> RomId {
+        let used = words.iter().rposition(|&w| w != 0).map_or(1, |last| last + 1);
+        words.truncate(used);
+        let rom = DraftRom { table, addr_width, word_width, words };
+        let hash = rom.hash();
+        let same = self.rom_ids.entry(hash).or_default();
+        if let Some(&id) = same.iter().find(|id| self.roms[id.0 as usize].equals(&rom)) {
+            return id;
+        }
+        let id = RomId(self.roms.len() as u32);
+        same.push(id);
+        self.roms.push(rom);
+        id
+    }
+}
+
+/// A memory of the draft.
+#[derive(Clone, Debug)]
+pub(super) struct DraftRom {
+    /// The table that it was first made for.
+    pub(super) table: u32,
+    /// Bits of an address.
+    pub(super) addr_width: u32,
+    /// Bits of a word.
+    pub(super) word_width: u32,
+    /// The words.
+    pub(super) words: Vec<u64>,
+}
+
+impl DraftRom {
+    fn hash(&self) -> u64 {
+        FxBuildHasher.hash_one((self.addr_width, self.word_width, &self.words))
+    }
+
+    fn equals(&self, other: &DraftRom) -> bool {
+        (self.addr_width, self.word_width, &self.words) == (other.addr_width, other.word_width, &other.words)
+    }
+}
+
+/// A one-bit piece, `count` times.
+pub(super) fn repeat(bit: Piece, count: u32) -> Piece {
+    match bit {
+        Piece::Bits { net, lo, .. } => super::wiring::bit_times(net, lo, count),
+        Piece::Const { one, .. } => Piece::Const { one, width: count },
+        Piece::Repeat { .. } => unreachable!("one bit is no repeat"),
+    }
+}
+
+/// Whether a net of `width` bits can be made by `cell`. Registers come later than the draft.
+fn widths_fit(width: u32, cell: &Cell, roms: &[DraftRom]) -> bool {
+    let wide = |x: &Wiring| x.width == width;
+    match cell {
+        Cell::Input { port: _, lo: _ } => true,
+        Cell::Alias { x: a } | Cell::Neg { a } | Cell::Not { a } => wide(a),
+        Cell::Add { a, b }
+        | Cell::Sub { a, b }
+        | Cell::And { a, b }
+        | Cell::Or { a, b }
+        | Cell::Xor { a, b } => wide(a) && wide(b),
+        Cell::Mul { a, b, signed: _ } => a.width > 0 && b.width > 0 && width <= a.width + b.width,
+        Cell::Mux { sel, on_true, on_false } => sel.width == 1 && wide(on_true) && wide(on_false),
+        Cell::ReduceOr { a } | Cell::ReduceAnd { a } => width == 1 && a.width > 0,
+        Cell::Rom { rom, addr } => {
+            let rom = &roms[rom.0 as usize];
+            rom.word_width == width && rom.addr_width == addr.width
+        }
+        Cell::Register { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::netlist::PortId;
+
+    #[test]
+    fn values_that_are_no_net_of_their_own_get_an_alias_of_real_nets() {
+        let mut d = Draft::new();
+        d.begin(Owner::Input(0), 1);
+        let x = d.wire(8, Cell::Input { port: PortId(0), lo: 0 });
+        d.begin(Owner::Op(0), 1);
+        // The operation that reads the whole input gives the net its name.
+        assert_eq!(d.finish(x), x);
+        assert_eq!(d.nets[0].owner, Owner::Op(0));
+        d.begin(Owner::Op(1), 1);
+        let upper = d.pool.slice(x, 4, 4);
+        let first = d.finish(upper);
+        d.begin(Owner::Op(2), 1);
+        let again = d.pool.slice(first, 1, 2);
+        d.finish(again);
+        let Cell::Alias { x } = d.nets[2].cell else { panic!("{:?}", d.nets[2]) };
+        assert_eq!(d.pool.pieces(x), [Piece::Bits { net: NetId(0), lo: 5, width: 2 }]);
+    }
+
+    #[test]
+    fn equal_memories_are_one() {
+        let mut d = Draft::new();
+        let first = d.rom(0, 3, 4, vec![1, 2, 0, 0]);
+        assert_eq!(d.rom(1, 3, 4, vec![1, 2]), first);
+        assert_ne!(d.rom(1, 3, 5, vec![1, 2]), first);
+        assert_eq!(d.roms[0].words, [1, 2]);
+    }
+
+    #[test]
+    #[should_panic(expected = "cannot make a net")]
+    fn a_width_that_does_not_fit_is_our_bug() {
+        let mut d = Draft::new();
+        let x = d.wire(8, Cell::Input { port: PortId(0), lo: 0 });
+        d.net(7, Cell::Neg { a: x });
+    }
+}

@@ -1,0 +1,267 @@
+//! Which bits of a draft are worth having, and how long: computed backward from the outputs.
+//!
+//! A bit is *demanded* if some cell that is itself worth having reads it. Bit-parallel cells (aliases, mux, and, or, xor, not,
+//! inputs) need the same bits of their operands; carries make a sum, difference or product need every bit below. A bit
+//! that a later stage reads is *held* until then: the last stage that reads it is recorded for each bit.
+//!
+//! A value read in a later stage is looked up behind its alias, so that a value and its shifted, quantised or
+//! sign-extended copy hold the same bits once.
+
+use super::builder::Draft;
+use super::cell::{Cell, NetId, Piece, Wiring};
+use super::wiring::part;
+
+/// Which bits of wiring are meant.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Select {
+    /// The lowest ones.
+    Low(u32),
+    /// Those at the places of a net's demanded bits.
+    Of(NetId),
+}
+
+/// Marks a net none of whose bits is held.
+const NOT_HELD: u32 = u32::MAX;
+
+/// Demanded and held bits of every net of a draft.
+#[derive(Debug)]
+pub(super) struct Demand {
+    /// First word of each net in `words`.
+    base: Vec<u32>,
+    /// Demanded bits, 64 a word, each net beginning a new word.
+    words: Vec<u64>,
+    /// Last stage that reads the net, or what it is an alias of, across a boundary and by its name; 0 if none does.
+    reach: Vec<u32>,
+    /// First entry of each net in `last`, or [`NOT_HELD`].
+    held: Vec<u32>,
+    /// For each bit of a held net the last stage that reads it, 0 if none beyond its own.
+    last: Vec<u32>,
+}
+
+impl Demand {
+    /// Follows the demand of the outputs, which are read in stage `reader`.
+    pub(super) fn of(draft: &Draft, outputs: &[Wiring], reader: u32) -> Demand {
+        let mut base = Vec::with_capacity(draft.nets.len());
+        let mut words = 0u32;
+        for net in &draft.nets {
+            base.push(words);
+            words = words.checked_add(net.width.div_ceil(64)).expect("fewer than 2^38 bits");
+        }
+        let mut demand = Demand {
+            base,
+            words: vec![0; words as usize],
+            reach: vec![0; draft.nets.len()],
+            held: vec![NOT_HELD; draft.nets.len()],
+            last: Vec::new(),
+        };
+        for &output in outputs {
+            demand.read(draft, output, Select::Low(output.width()), reader);
+        }
+        for index in (0..draft.nets.len() as u32).rev() {
+            demand.visit(draft, NetId(index));
+        }
+        demand
+    }
+
+    fn visit(&mut self, draft: &Draft, id: NetId) {
+        let net = &draft.nets[id.index()];
+        let Some((lowest, highest)) = self.hull(id, net.width) else { return };
+        let (mask, stage, low) = (Select::Of(id), net.stage, Select::Low(highest + 1));
+        match net.cell {
+            // A port is read in one run.
+            Cell::Input { .. } => self.set(id, lowest, highest + 1 - lowest),
+            Cell::Alias { x: a } | Cell::Not { a } => self.read(draft, a, mask, stage),
+            Cell::And { a, b } | Cell::Or { a, b } | Cell::Xor { a, b } => {
+                self.read(draft, a, mask, stage);
+                self.read(draft, b, mask, stage);
+            }
+            Cell::Mux { sel, on_true, on_false } => {
+                self.read(draft, sel, Select::Low(1), stage);
+                self.read(draft, on_true, mask, stage);
+                self.read(draft, on_false, mask, stage);
+            }
+            Cell::Neg { a } => {
+                self.set(id, 0, highest + 1);
+                self.read(draft, a, low, stage);
+            }
+            Cell::Add { a, b } | Cell::Sub { a, b } | Cell::Mul { a, b, signed: _ } => {
+                self.set(id, 0, highest + 1);
+                self.read(draft, a, low, stage);
+                self.read(draft, b, low, stage);
+            }
+            Cell::ReduceOr { a } | Cell::ReduceAnd { a } => self.read(draft, a, Select::Low(a.width()), stage),
+            Cell::Rom { rom: _, addr } => {
+                // A memory can lose columns at either side, but not from within.
+                self.set(id, lowest, highest + 1 - lowest);
+                self.read(draft, addr, Select::Low(addr.width()), stage);
+            }
+            Cell::Register { .. } => unreachable!("a draft has no registers"),
+        }
+    }
+
+    /// Marks selected bits of an operand as read in `stage`.
+    fn read(&mut self, draft: &Draft, wiring: Wiring, select: Select, stage: u32) {
+        let mut offset = 0;
+        for &piece in draft.pool.pieces(wiring) {
+            let (mut from, end) = (offset, offset + piece.width());
+            offset = end;
+            if matches!(piece, Piece::Const { .. }) {
+                continue;
+            }
+            while let Some((start, stop)) = self.run(select, from, end) {
+                self.read_piece(draft, part(piece, start - (end - piece.width()), stop - start), stage);
+                from = stop;
+            }
+        }
+    }
+
+    fn read_piece(&mut self, draft: &Draft, piece: Piece, stage: u32) {
+        let (net, lo, width) = match piece {
+            Piece::Bits { net, lo, width } => (net, lo, width),
+            Piece::Repeat { net, bit, .. } => (net, bit, 1),
+            Piece::Const { .. } => return,
+        };
+        let made = &draft.nets[net.index()];
+        if made.stage == stage {
+            self.set(net, lo, width);
+            return;
+        }
+        let reach = &mut self.reach[net.index()];
+        *reach = (*reach).max(stage);
+        let Cell::Alias { x } = made.cell else { return self.hold(draft, net, lo, width, stage) };
+        for_each_part(draft, x, lo, width, |piece| match piece {
+            Piece::Bits { net, lo, width } => self.hold(draft, net, lo, width, stage),
+            Piece::Repeat { net, bit, .. } => self.hold(draft, net, bit, 1, stage),
+            Piece::Const { .. } => {}
+        });
+    }
+
+    /// Marks bits of a net that is no alias as read in a later stage.
+    fn hold(&mut self, draft: &Draft, net: NetId, lo: u32, width: u32, stage: u32) {
+        self.set(net, lo, width);
+        let held = &mut self.held[net.index()];
+        if *held == NOT_HELD {
+            *held = u32::try_from(self.last.len()).expect("fewer than 2^32 bits are held");
+            self.last.resize(self.last.len() + draft.nets[net.index()].width as usize, 0);
+        }
+        let first = (*held + lo) as usize;
+        for last in &mut self.last[first..first + width as usize] {
+            *last = (*last).max(stage);
+        }
+    }
+
+    fn set(&mut self, net: NetId, lo: u32, width: u32) {
+        let base = self.base[net.index()];
+        let (mut at, end) = (lo, lo + width);
+        while at < end {
+            let (word, bit) = (at / 64, at % 64);
+            let count = (64 - bit).min(end - at);
+            self.words[(base + word) as usize] |= (u64::MAX >> (64 - count)) << bit;
+            at += count;
+        }
+    }
+
+    fn word(&self, net: NetId, word: u32) -> u64 {
+        self.words[(self.base[net.index()] + word) as usize]
+    }
+
+    /// First and last demanded bit.
+    fn hull(&self, net: NetId, width: u32) -> Option<(u32, u32)> {
+        let words = width.div_ceil(64);
+        let lowest = (0..words).find(|&w| self.word(net, w) != 0)?;
+        let highest = (0..words).rev().find(|&w| self.word(net, w) != 0)?;
+        Some((
+            lowest * 64 + self.word(net, lowest).trailing_zeros(),
+            highest * 64 + 63 - self.word(net, highest).leading_zeros(),
+        ))
+    }
+
+    /// The next run of selected bits at or above `from` and below `end`: its first bit and the one after its last.
+    pub(super) fn run(&self, select: Select, from: u32, end: u32) -> Option<(u32, u32)> {
+        match select {
+            Select::Low(count) => (from < end.min(count)).then(|| (from, end.min(count))),
+            Select::Of(net) => {
+                let start = self.next(net, from, end, true)?;
+                let stop = self.next(net, start, end, false).unwrap_or(end);
+                Some((start, stop))
+            }
+        }
+    }
+
+    /// The next bit at or above `from` and below `end` that is demanded, or is not.
+    fn next(&self, net: NetId, from: u32, end: u32, demanded: bool) -> Option<u32> {
+        let mut at = from;
+        while at < end {
+            let word = self.word(net, at / 64);
+            let wanted = (if demanded { word } else { !word }) >> (at % 64);
+            if wanted != 0 {
+                let found = at + wanted.trailing_zeros();
+                return (found < end).then_some(found);
+            }
+            at = (at / 64 + 1) * 64;
+        }
+        None
+    }
+
+    /// Number of selected bits among the lowest `width`.
+    pub(super) fn count(&self, select: Select, width: u32) -> u32 {
+        match select {
+            Select::Low(count) => count.min(width),
+            Select::Of(net) => self.rank(net, width),
+        }
+    }
+
+    /// Number of demanded bits below `bit`: the place of that bit once the others are gone.
+    pub(super) fn rank(&self, net: NetId, bit: u32) -> u32 {
+        let whole = (0..bit / 64).map(|w| self.word(net, w).count_ones()).sum::<u32>();
+        if bit.is_multiple_of(64) {
+            return whole;
+        }
+        whole + (self.word(net, bit / 64) & !(u64::MAX << (bit % 64))).count_ones()
+    }
+
+    /// Whether any bit is demanded.
+    pub(super) fn is_alive(&self, net: NetId, width: u32) -> bool {
+        self.hull(net, width).is_some()
+    }
+
+    /// Last stage that reads the net across a boundary by its name; 0 if none does.
+    pub(super) fn reach(&self, net: NetId) -> u32 {
+        self.reach[net.index()]
+    }
+
+    /// Index of a net's first bit among all bits of held nets, if any of its bits is held.
+    pub(super) fn held(&self, net: NetId) -> Option<u32> {
+        let first = self.held[net.index()];
+        (first != NOT_HELD).then_some(first)
+    }
+
+    /// Last stage that reads a bit of a held net, by the index that [`Demand::held`] counts from.
+    pub(super) fn last(&self, index: u32) -> u32 {
+        self.last[index as usize]
+    }
+
+    /// Number of bits of all held nets.
+    pub(super) fn held_bits(&self) -> usize {
+        self.last.len()
+    }
+}
+
+/// Calls `visit` with the pieces of bits `lo .. lo + width` of wiring.
+pub(super) fn for_each_part(draft: &Draft, wiring: Wiring, lo: u32, width: u32, mut visit: impl FnMut(Piece)) {
+    let (mut skip, mut left) = (lo, width);
+    for &piece in draft.pool.pieces(wiring) {
+        let have = piece.width();
+        if left == 0 {
+            break;
+        }
+        if skip >= have {
+            skip -= have;
+            continue;
+        }
+        let take = left.min(have - skip);
+        visit(part(piece, skip, take));
+        skip = 0;
+        left -= take;
+    }
+}

@@ -1,0 +1,357 @@
+//! What a reader of the text sees beside the hardware: names, comments, the head of the file.
+//!
+//! Names come from the operation's place in the file that was read ([`crate::ir::Node::origin`]), so that neither
+//! optimisation nor another number of stages renames what stays.
+
+use super::builder::Owner;
+use super::cell::{Element, Interface};
+use super::names::{Scheme, push_letters, push_number, unique};
+use crate::ir::{Model, Op, ValueId};
+use crate::num::{Code, Interval};
+use crate::schedule::Schedule;
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
+
+/// Writes names and comments into the netlist's text pool.
+pub(super) struct Describer<'a> {
+    model: &'a Model,
+    text: String,
+    scheme: Scheme,
+    /// Names that do not follow the scheme.
+    taken: Vec<String>,
+    /// For each operation how many before it stem from the same one; empty if every operation has its own origin.
+    repeated: Vec<u32>,
+    /// How many memories of each table have a name.
+    memories: FxHashMap<u32, u32>,
+}
+
+impl<'a> Describer<'a> {
+    /// A describer whose names differ from all of `taken`.
+    pub(super) fn new(model: &'a Model, taken: Vec<&str>) -> Describer<'a> {
+        Describer {
+            model,
+            text: String::new(),
+            scheme: Scheme::avoiding(taken.iter().copied()),
+            repeated: repeated_origins(model),
+            memories: FxHashMap::default(),
+            taken: taken.into_iter().map(str::to_owned).collect(),
+        }
+    }
+
+    /// The text pool.
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// The text written since `start`, as the netlist refers to it.
+    fn since(&self, start: usize) -> (u32, u32) {
+        let index = |n: usize| u32::try_from(n).expect("less than 4 GiB of names and comments");
+        (index(start), index(self.text.len() - start))
+    }
+
+    /// Name of a net, or of the register that holds it at the end of a stage.
+    pub(super) fn name(&mut self, owner: Owner, helper: u32, boundary: Option<u32>) -> (u32, u32) {
+        let start = self.text.len();
+        self.text.push_str(self.scheme.prefix());
+        self.push_owner(owner);
+        if helper > 0 {
+            self.text.push('_');
+            push_letters(&mut self.text, helper);
+        }
+        if let Some(boundary) = boundary {
+            self.text.push_str("_s");
+            push_number(&mut self.text, boundary.into());
+        }
+        self.since(start)
+    }
+
+    fn push_owner(&mut self, owner: Owner) {
+        let (letter, number) = match owner {
+            Owner::Input(i) => ("in", i),
+            Owner::Output(j) => ("out", j),
+            Owner::Op(op) => return self.push_value(ValueId(op)),
+        };
+        self.text.push_str(letter);
+        push_number(&mut self.text, number.into());
+    }
+
+    /// An operation's name without the scheme's prefix.
+    fn push_value(&mut self, id: ValueId) {
+        self.text.push('v');
+        push_number(&mut self.text, self.model.node(id).origin.into());
+        if let Some(&earlier) = self.repeated.get(id.index())
+            && earlier > 0
+        {
+            self.text.push('_');
+            push_number(&mut self.text, u64::from(earlier) + 1);
+        }
+    }
+
+    /// Name of the net that a control port drives.
+    pub(super) fn control_name(&mut self, port: &str) -> (u32, u32) {
+        let taken: Vec<&str> = self.taken.iter().map(String::as_str).collect();
+        let name = unique(&format!("{port}_net"), &taken);
+        let start = self.text.len();
+        self.text.push_str(&name);
+        self.taken.push(name);
+        self.since(start)
+    }
+
+    /// Name of the valid flag at the end of a stage.
+    pub(super) fn valid_name(&mut self, boundary: u32) -> (u32, u32) {
+        let start = self.text.len();
+        self.text.push_str(self.scheme.prefix());
+        self.text.push_str("valid_s");
+        push_number(&mut self.text, boundary.into());
+        self.since(start)
+    }
+
+    /// Name of the next memory of a table.
+    pub(super) fn rom_name(&mut self, table: u32) -> String {
+        let number = self.memories.entry(table).or_default();
+        let mut name = format!("{}rom{table}", self.scheme.prefix());
+        if *number > 0 {
+            name.push('_');
+            push_letters(&mut name, *number);
+        }
+        *number += 1;
+        name
+    }
+
+    /// The empty comment.
+    pub(super) fn no_comment(&self) -> (u32, u32) {
+        (0, 0)
+    }
+
+    /// What a net is: the operation, its type and interval, for the net that has its value; and which of its bits
+    /// are there (runs from the first to before the second) if not all are.
+    pub(super) fn comment(
+        &mut self,
+        owner: Owner,
+        helper: u32,
+        kept: Option<impl Iterator<Item = (u32, u32)>>,
+    ) -> (u32, u32) {
+        let start = self.text.len();
+        if helper == 0 {
+            match owner {
+                Owner::Op(op) => self.push_operation(ValueId(op)),
+                Owner::Input(i) => {
+                    let kif = self.model.input_kifs()[i as usize];
+                    let _ = write!(self.text, "input {i}, {kif}");
+                }
+                Owner::Output(j) => {
+                    let _ = write!(self.text, "output {j} negated");
+                }
+            }
+        }
+        if let Some(kept) = kept {
+            if self.text.len() > start {
+                self.text.push_str(", only ");
+            }
+            self.push_bits(kept);
+        }
+        self.since(start)
+    }
+
+    /// Which bits of a net a register holds, if not all.
+    pub(super) fn held_comment(&mut self, owner: Owner, helper: u32, runs: Option<&Vec<(u32, u32)>>) -> (u32, u32) {
+        let Some(runs) = runs else { return self.no_comment() };
+        let start = self.text.len();
+        self.push_bits(runs.iter().copied());
+        self.text.push_str(" of ");
+        self.name(owner, helper, None);
+        self.since(start)
+    }
+
+    fn push_bits(&mut self, runs: impl Iterator<Item = (u32, u32)>) {
+        /// More would not help anybody.
+        const MOST: usize = 6;
+        self.text.push_str("bits ");
+        for (k, (start, stop)) in runs.enumerate() {
+            if k == MOST {
+                self.text.push_str(", ...");
+                break;
+            }
+            if k > 0 {
+                self.text.push_str(", ");
+            }
+            if stop - start > 1 {
+                push_number(&mut self.text, u64::from(stop - 1));
+                self.text.push(':');
+            }
+            push_number(&mut self.text, start.into());
+        }
+    }
+
+    fn push_operation(&mut self, id: ValueId) {
+        let model = self.model;
+        let node = model.node(id);
+        self.text.push_str(node.op.name());
+        self.text.push(' ');
+        match &node.op {
+            Op::Input { input } => push_number(&mut self.text, (*input).into()),
+            Op::Const { value } => self.push_real(value, node.interval.frac),
+            Op::Neg { x } | Op::Relu { x } | Op::Unary { op: _, x } => self.push_value(*x),
+            Op::Quantise { x, shift } => self.push_scaled(*x, *shift),
+            Op::Add { a, b, shift } => self.push_two(*a, " + ", *b, *shift),
+            Op::Sub { a, b, shift } => self.push_two(*a, " - ", *b, *shift),
+            Op::Mul { a, b } => self.push_two(*a, " * ", *b, 0),
+            Op::Binary { op: _, a, b, shift } => self.push_two(*a, ", ", *b, *shift),
+            Op::AddConst { x, value, shift } => {
+                self.push_value(*x);
+                self.text.push_str(if value.is_negative() { " - " } else { " + " });
+                let magnitude = if value.is_negative() { value.negated() } else { value.clone() };
+                self.push_real(&magnitude, *shift);
+            }
+            Op::Mux { cond, on_true, on_false, shift } => {
+                self.text.push_str("if top bit of ");
+                self.push_value(*cond);
+                self.text.push_str(" then ");
+                self.push_value(*on_true);
+                self.text.push_str(" else ");
+                self.push_scaled(*on_false, *shift);
+            }
+            Op::Lookup { x, table, base: _ } => {
+                self.push_value(*x);
+                self.text.push_str(" in table ");
+                push_number(&mut self.text, table.0.into());
+            }
+            Op::Sum { terms } => {
+                /// A line has to end somewhere.
+                const MOST: usize = 8;
+                for (k, term) in terms.iter().take(MOST).enumerate() {
+                    self.text.push_str(match (k, term.neg) {
+                        (0, false) => "",
+                        (0, true) => "-",
+                        (_, false) => " + ",
+                        (_, true) => " - ",
+                    });
+                    self.push_scaled(term.value, term.shift);
+                }
+                if terms.len() > MOST {
+                    let _ = write!(self.text, " ... ({} terms)", terms.len());
+                }
+            }
+        }
+        let _ = write!(self.text, ", {} ", model.kif(id));
+        self.push_interval(&node.interval);
+    }
+
+    fn push_two(&mut self, a: ValueId, operator: &str, b: ValueId, shift: i32) {
+        self.push_value(a);
+        self.text.push_str(operator);
+        self.push_scaled(b, shift);
+    }
+
+    fn push_scaled(&mut self, x: ValueId, shift: i32) {
+        self.push_value(x);
+        if shift != 0 {
+            self.text.push_str("*2^");
+            self.push_signed(shift.into());
+        }
+    }
+
+    fn push_signed(&mut self, number: i64) {
+        if number < 0 {
+            self.text.push('-');
+        }
+        push_number(&mut self.text, number.unsigned_abs());
+    }
+
+    fn push_interval(&mut self, interval: &Interval) {
+        self.text.push('[');
+        self.push_real(&interval.min, interval.frac);
+        self.text.push_str(", ");
+        self.push_real(&interval.max, interval.frac);
+        self.text.push(']');
+    }
+
+    /// `code * 2^-frac`, in decimal where that is exact and short.
+    fn push_real(&mut self, code: &Code, frac: i32) {
+        /// Digits after the point at most.
+        const DIGITS: i32 = 12;
+        match code.to_i64() {
+            Some(0) => self.text.push('0'),
+            Some(code) if (0..=DIGITS).contains(&frac) => {
+                if code < 0 {
+                    self.text.push('-');
+                }
+                let magnitude = code.unsigned_abs();
+                push_number(&mut self.text, magnitude >> frac);
+                let mut rest = magnitude & ((1 << frac) - 1);
+                if rest > 0 {
+                    self.text.push('.');
+                    while rest > 0 {
+                        rest *= 10;
+                        self.text.push(char::from(b'0' + (rest >> frac) as u8));
+                        rest &= (1 << frac) - 1;
+                    }
+                }
+            }
+            Some(code) if (-30..0).contains(&frac) && code.unsigned_abs() < 1 << 32 => {
+                self.push_signed(code << -frac);
+            }
+            _ if code.to_i64().is_none() && code.to_big().bits() > 128 => {
+                // Hundreds of digits tell less than their number.
+                let _ = write!(self.text, "about 2^{}", code.to_big().bits() as i64 - i64::from(frac));
+            }
+            _ => {
+                let _ = write!(self.text, "{code}");
+                if frac != 0 {
+                    self.text.push_str("*2^");
+                    self.push_signed(-i64::from(frac));
+                }
+            }
+        }
+    }
+}
+
+/// For each operation how many earlier ones have its origin; empty if none has.
+fn repeated_origins(model: &Model) -> Vec<u32> {
+    if model.nodes().windows(2).all(|w| w[0].origin < w[1].origin) {
+        return Vec::new();
+    }
+    let mut seen: FxHashMap<u32, u32> = FxHashMap::default();
+    model
+        .nodes()
+        .iter()
+        .map(|n| {
+            let count = seen.entry(n.origin).or_default();
+            *count += 1;
+            *count - 1
+        })
+        .collect()
+}
+
+/// Lines for the head of the file.
+pub(super) fn header(model: &Model, schedule: &Schedule, interface: &Interface) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{}: {} operations, {} inputs, {} outputs, {} tables",
+        interface.top,
+        model.nodes().len(),
+        model.n_inputs(),
+        model.outputs().len(),
+        model.tables().len()
+    )];
+    lines.push(match interface.latency {
+        0 => "combinational".into(),
+        1 => "latency 1 clock, a new input every clock".into(),
+        n => format!("latency {n} clocks, a new input every clock"),
+    });
+    if schedule.latency() > 0 {
+        let inputs = if schedule.register_inputs { ", inputs registered" } else { "" };
+        lines.push(format!("{} pipeline stages, each ending in registers{inputs}", schedule.stages));
+    }
+    lines.push("elements: port bits, type (s signed, u unsigned, width, fractional bits)".into());
+    lines.extend(interface.inputs.iter().chain(&interface.outputs).map(element_line));
+    lines
+}
+
+fn element_line(element: &Element) -> String {
+    let Element { port, lsb, width, name, .. } = element;
+    match width {
+        0 => format!("  {name}: always 0, no bits"),
+        1 => format!("  {name}: {port}[{lsb}], {}", element.kif()),
+        _ => format!("  {name}: {port}[{}:{lsb}], {}", lsb + width - 1, element.kif()),
+    }
+}

@@ -1,0 +1,160 @@
+//! Names of HDL objects: legal and unique in Verilog-2001 and in VHDL at once.
+//!
+//! VHDL ignores case and forbids doubled and trailing underscores, so both rules hold for every name here. The names
+//! of nets follow a scheme and are unique by construction, without a table of a million strings: operation 17 is
+//! `v17`, its helpers `v17_a`, `v17_b`, ..., what a register holds of it at the end of stage 2 is `v17_s2`. Only module and
+//! port names are free; [`Scheme::avoiding`] picks a prefix that keeps out of their way.
+
+use super::keywords::is_reserved;
+
+/// Whether `name` can be used as it is in both languages.
+pub fn is_legal(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_')
+        && !name.ends_with('_')
+        && !name.contains("__")
+        && !is_reserved(name)
+}
+
+/// The nearest legal name: other characters become underscores, underscores are thinned, a leading digit gets an `m`
+/// before it, a reserved word an `_m` after it. A legal name stays as it is.
+pub fn legalise(name: &str) -> String {
+    let mut legal = String::with_capacity(name.len());
+    for c in name.chars() {
+        let c = if c.is_ascii_alphanumeric() { c } else { '_' };
+        if c != '_' || !(legal.is_empty() || legal.ends_with('_')) {
+            legal.push(c);
+        }
+    }
+    while legal.ends_with('_') {
+        legal.pop();
+    }
+    if !legal.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        legal.insert(0, 'm');
+    }
+    if is_reserved(&legal) {
+        legal.push_str("_m");
+    }
+    legal
+}
+
+/// A legal name that differs from all in `taken`, near `name`.
+pub(super) fn unique(name: &str, taken: &[&str]) -> String {
+    let legal = legalise(name);
+    let free = |candidate: &str| !taken.iter().any(|t| t.eq_ignore_ascii_case(candidate));
+    if free(&legal) {
+        return legal;
+    }
+    (2u32..).map(|n| format!("{legal}_{n}")).find(|c| free(c)).expect("fewer names than numbers")
+}
+
+/// Beginnings of the names that follow a scheme; a digit comes next.
+const BEGINNINGS: [&str; 5] = ["v", "in", "out", "rom", "valid_s"];
+
+/// How nets, memories and flags are named: as the module documentation says, with a prefix if a port name would
+/// otherwise clash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Scheme {
+    prefix: String,
+}
+
+impl Scheme {
+    /// The scheme whose names differ from all of `taken`.
+    pub(super) fn avoiding<'a>(taken: impl Iterator<Item = &'a str> + Clone) -> Scheme {
+        let clashes = |prefix: &str| {
+            taken.clone().any(|name| {
+                let lower = name.to_ascii_lowercase();
+                let rest = lower.strip_prefix(prefix).unwrap_or("");
+                BEGINNINGS.iter().any(|b| {
+                    rest.strip_prefix(b).is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit()))
+                })
+            })
+        };
+        let prefixes = std::iter::once(String::new()).chain((0u32..).map(|n| match n {
+            0 => "n_".to_owned(),
+            n => format!("n{n}_"),
+        }));
+        let prefix = prefixes.into_iter().find(|p| !clashes(p)).expect("fewer names than prefixes");
+        Scheme { prefix }
+    }
+
+    /// The prefix of every name.
+    pub(super) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+}
+
+/// Appends a number in decimal; much of the text of a large netlist is numbers.
+pub(super) fn push_number(text: &mut String, number: u64) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    let mut rest = number;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    text.extend(digits[at..].iter().map(|&d| char::from(d)));
+}
+
+/// Appends `a`, `b`, ..., `z`, `aa`, ... for 1, 2, ...
+pub(super) fn push_letters(text: &mut String, number: u32) {
+    let mut letters = [0u8; 7];
+    let mut at = letters.len();
+    let mut rest = number;
+    while rest > 0 {
+        at -= 1;
+        letters[at] = b'a' + ((rest - 1) % 26) as u8;
+        rest = (rest - 1) / 26;
+    }
+    text.extend(letters[at..].iter().map(|&l| char::from(l)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn legal_names_fit_both_languages() {
+        for good in ["model", "v17_s2", "A1"] {
+            assert!(is_legal(good), "{good}");
+            assert_eq!(legalise(good), good);
+        }
+        for bad in ["", "1a", "_a", "a_", "a__b", "a-b", "ä", "signal", "Module", "always"] {
+            assert!(!is_legal(bad), "{bad}");
+            assert!(is_legal(&legalise(bad)), "{bad} -> {}", legalise(bad));
+        }
+        assert_eq!(legalise("my-model (2)"), "my_model_2");
+        assert_eq!(legalise("entity"), "entity_m");
+    }
+
+    #[test]
+    fn names_are_unique_whatever_their_case() {
+        assert_eq!(unique("clk", &["CLK", "clk_2"]), "clk_3");
+    }
+
+    #[test]
+    fn the_scheme_keeps_away_from_port_names() {
+        assert_eq!(Scheme::avoiding(["model_inp", "value1", "invalid"].into_iter()).prefix(), "");
+        assert_eq!(Scheme::avoiding(["V3"].into_iter()).prefix(), "n_");
+        assert_eq!(Scheme::avoiding(["v3", "n_rom0"].into_iter()).prefix(), "n1_");
+    }
+
+    #[test]
+    fn numbers_and_letters() {
+        let mut text = String::new();
+        for n in [0, 7, 1_000_000] {
+            push_number(&mut text, n);
+            text.push(' ');
+        }
+        for n in [1, 26, 27, 53, 702, 703] {
+            push_letters(&mut text, n);
+            text.push(' ');
+        }
+        assert_eq!(text, "0 7 1000000 a z aa ba zz aaa ");
+    }
+}

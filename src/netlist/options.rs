@@ -1,0 +1,172 @@
+//! What a user may choose about the module's outside and its registers.
+
+use super::names;
+use crate::diag::{Diagnostic, Place};
+
+/// How elements are laid out on ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ports {
+    /// All elements side by side on one port, element 0 lowest, no padding.
+    #[default]
+    Packed,
+    /// A port for each element that has bits.
+    Split,
+}
+
+/// The reset port and what it clears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResetOptions {
+    /// Whether it acts without a clock edge.
+    pub asynchronous: bool,
+    /// Level that resets.
+    pub active_high: bool,
+    /// Whether it clears the data registers too, not only the valid flags.
+    pub data: bool,
+}
+
+/// Names of the ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortNames {
+    /// The clock.
+    pub clock: String,
+    /// The reset.
+    pub reset: String,
+    /// The clock enable.
+    pub enable: String,
+    /// The valid flag of the inputs.
+    pub valid_in: String,
+    /// The valid flag of the outputs.
+    pub valid_out: String,
+    /// All input elements, for packed ports.
+    pub inputs: String,
+    /// All output elements, for packed ports.
+    pub outputs: String,
+    /// What `_0`, `_1`, ... is appended to for the input elements of split ports.
+    pub input_prefix: String,
+    /// What `_0`, `_1`, ... is appended to for the output elements of split ports.
+    pub output_prefix: String,
+}
+
+impl Default for PortNames {
+    fn default() -> Self {
+        PortNames {
+            clock: "clk".into(),
+            reset: "rst".into(),
+            enable: "ce".into(),
+            valid_in: "valid_in".into(),
+            valid_out: "valid_out".into(),
+            inputs: "model_inp".into(),
+            outputs: "model_out".into(),
+            input_prefix: "inp".into(),
+            output_prefix: "out".into(),
+        }
+    }
+}
+
+/// Choices for [`super::lower`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Module name.
+    pub top: String,
+    /// Layout of the elements.
+    pub ports: Ports,
+    /// Port names.
+    pub names: PortNames,
+    /// Whether a valid flag travels beside the data.
+    pub valid: bool,
+    /// Whether a clock enable holds the whole pipeline. Adds a port only if there is a register.
+    pub enable: bool,
+    /// The reset, if any. Adds a port only if there is a register that it clears.
+    pub reset: Option<ResetOptions>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            top: "model".into(),
+            ports: Ports::Packed,
+            names: PortNames::default(),
+            valid: false,
+            enable: false,
+            reset: None,
+        }
+    }
+}
+
+impl Options {
+    /// Every name that the user has chosen, with the option it belongs to, as far as it is used.
+    fn chosen(&self) -> Vec<(&'static str, &str)> {
+        let n = &self.names;
+        let mut all = vec![("--top", self.top.as_str()), ("clock port", &n.clock)];
+        match self.ports {
+            Ports::Packed => all.extend([("input port", n.inputs.as_str()), ("output port", n.outputs.as_str())]),
+            Ports::Split => {
+                all.extend([("input port", n.input_prefix.as_str()), ("output port", n.output_prefix.as_str())]);
+            }
+        }
+        if self.reset.is_some() {
+            all.push(("reset port", &n.reset));
+        }
+        if self.enable {
+            all.push(("enable port", &n.enable));
+        }
+        if self.valid {
+            all.extend([("valid port", n.valid_in.as_str()), ("valid port", n.valid_out.as_str())]);
+        }
+        all
+    }
+
+    /// Whether every chosen name is legal and unique in Verilog and VHDL. [`super::lower`] changes names that are not;
+    /// a command line should rather say so.
+    ///
+    /// # Errors
+    /// One diagnostic for each name that would be changed.
+    pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
+        let chosen = self.chosen();
+        let mut problems = Vec::new();
+        for (i, &(what, name)) in chosen.iter().enumerate() {
+            let place = Place::Flag(what.into());
+            if !names::is_legal(name) {
+                let better = names::legalise(name);
+                problems.push(
+                    Diagnostic::error("E0601", place, format!("`{name}` is no legal name in both Verilog and VHDL"))
+                        .with_help(format!("`{better}` would be; names start with a letter, hold letters, digits and single underscores, end in no underscore, and are no reserved word")),
+                );
+            } else if let Some(&(other, _)) = chosen[..i].iter().find(|(_, n)| n.eq_ignore_ascii_case(name)) {
+                problems.push(
+                    Diagnostic::error("E0602", place, format!("`{name}` is also the name chosen for {other}"))
+                        .with_help("names must differ, and VHDL ignores case"),
+                );
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_legal() {
+        assert_eq!(Options::default().check(), Ok(()));
+        let all = Options {
+            valid: true,
+            enable: true,
+            reset: Some(ResetOptions { asynchronous: true, active_high: false, data: true }),
+            ..Options::default()
+        };
+        assert_eq!(all.check(), Ok(()));
+    }
+
+    #[test]
+    fn bad_names_are_told_with_a_better_one() {
+        let options = Options { top: "Signal".into(), ..Options::default() };
+        let problems = options.check().unwrap_err();
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].help.as_ref().is_some_and(|h| h.contains("`signal_m`")), "{problems:?}");
+        let mut options = Options::default();
+        options.names.clock = "MODEL".into();
+        assert_eq!(options.check().unwrap_err()[0].code, "E0602");
+    }
+}
