@@ -216,11 +216,9 @@ fn widths_fit(width: u32, cell: &Cell, roms: &[DraftRom]) -> bool {
     match cell {
         Cell::Input { port: _, lo: _ } => true,
         Cell::Alias { x: a } | Cell::Neg { a } | Cell::Not { a } => wide(a),
-        Cell::Add { a, b }
-        | Cell::Sub { a, b }
-        | Cell::And { a, b }
-        | Cell::Or { a, b }
-        | Cell::Xor { a, b } => wide(a) && wide(b),
+        Cell::Add { a, b } | Cell::Sub { a, b } | Cell::And { a, b } | Cell::Or { a, b } | Cell::Xor { a, b } => {
+            wide(a) && wide(b)
+        }
         Cell::Mul { a, b, signed: _ } => a.width > 0 && b.width > 0 && width <= a.width + b.width,
         Cell::Mux { sel, on_true, on_false } => sel.width == 1 && wide(on_true) && wide(on_false),
         Cell::ReduceOr { a } | Cell::ReduceAnd { a } => width == 1 && a.width > 0,

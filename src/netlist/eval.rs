@@ -189,7 +189,11 @@ impl<'a> Evaluator<'a> {
     /// If there are not as many codes as elements.
     pub fn clock(&mut self, codes: &[BigInt]) -> Vec<BigInt> {
         self.set_inputs(codes);
-        if self.netlist.interface.clock.is_some() { self.tick() } else { self.settle() }
+        if self.netlist.interface.clock.is_some() {
+            self.tick()
+        } else {
+            self.settle()
+        }
         self.outputs()
     }
 

@@ -66,9 +66,9 @@ impl Scheme {
             taken.clone().any(|name| {
                 let lower = name.to_ascii_lowercase();
                 let rest = lower.strip_prefix(prefix).unwrap_or("");
-                BEGINNINGS.iter().any(|b| {
-                    rest.strip_prefix(b).is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit()))
-                })
+                BEGINNINGS
+                    .iter()
+                    .any(|b| rest.strip_prefix(b).is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit())))
             })
         };
         let prefixes = std::iter::once(String::new()).chain((0u32..).map(|n| match n {

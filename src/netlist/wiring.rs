@@ -289,10 +289,7 @@ mod tests {
         let mut pool = Pool::default();
         let net = NetId(0);
         let w = write(&mut pool, &[Piece::Bits { net, lo: 0, width: 8 }, Piece::Repeat { net, bit: 7, count: 4 }]);
-        assert_eq!(
-            pool.pieces(w),
-            [Piece::Bits { net, lo: 0, width: 8 }, Piece::Repeat { net, bit: 7, count: 4 }]
-        );
+        assert_eq!(pool.pieces(w), [Piece::Bits { net, lo: 0, width: 8 }, Piece::Repeat { net, bit: 7, count: 4 }]);
         let top = pool.slice(w, 7, 5);
         assert_eq!(pool.pieces(top), [Piece::Repeat { net, bit: 7, count: 5 }]);
     }
