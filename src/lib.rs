@@ -12,6 +12,7 @@ pub mod ir;
 pub mod netlist;
 pub mod num;
 pub mod passes;
+pub mod prove;
 pub mod random;
 pub mod schedule;
 pub mod verify;

@@ -1,0 +1,22 @@
+//! Proof that a file on disk computes the model, for every input.
+//!
+//! Two roads lead to the same gates: one goes from the model by section 3 of the specification, and the readers
+//! of Verilog and VHDL go from the text. Neither knows how the text was made.
+
+pub mod aig;
+pub mod aiger;
+pub mod aignet;
+
+/// A program on the PATH that a test needs. Absent tools are reported as skipped, unless the environment variable
+/// `ALIR2HDL_REQUIRE` lists them.
+#[cfg(test)]
+pub(crate) fn tool(name: &str) -> Option<std::path::PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let found = std::env::split_paths(&path).map(|d| d.join(name)).find(|p| p.is_file());
+    if found.is_none() {
+        let required = std::env::var("ALIR2HDL_REQUIRE").unwrap_or_default();
+        assert!(!required.split_whitespace().any(|r| r == name), "{name} is required but not on the PATH");
+        eprintln!("skipped: {name} is not on the PATH");
+    }
+    found
+}
