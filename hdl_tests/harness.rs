@@ -1,8 +1,17 @@
-//! What the tests share: finding simulators, running jobs, and judging what comes back.
+//! What the tests share: finding simulators, making hardware, running it, and judging what comes back.
 
-use alir2hdl::emit::Language;
-use alir2hdl::verify::{Bench, Cycles, Deadline, Job, Report, SIMULATORS, SimError, Simulator, Tools};
+use alir2hdl::emit::{self, Language};
+use alir2hdl::ir::Model;
+use alir2hdl::netlist::{self, Netlist, Options};
+use alir2hdl::schedule::Schedule;
+use alir2hdl::verify::{Bench, Cycles, Deadline, Job, Report, SIMULATORS, SimError, Simulator, Tools, Vectors};
 use std::time::Duration;
+
+/// Files of a design, in the order in which a compiler must read them.
+pub(crate) type Design = Vec<(String, Vec<u8>)>;
+
+/// Ways of simulating: language, simulator, VHDL revision.
+pub(crate) const STANDARDS: [(Language, &[&str]); 2] = [(Language::Verilog, &["-"]), (Language::Vhdl, &["93", "08"])];
 
 /// The simulators of a language that are installed. One that is not is named on stderr.
 ///
@@ -45,7 +54,57 @@ pub(crate) fn simulate(
         bench: Bench { lanes, vcd: false },
         vhdl_standard: standard,
         dir: dir.path(),
-        deadline: Deadline::after(Duration::from_secs(900)),
+        deadline: Deadline::after(Duration::from_secs(1200)),
     };
     simulator.run(&job, &Tools::of_environment())
+}
+
+/// A program made into hardware, with a run that it must pass.
+pub(crate) struct Case {
+    pub(crate) netlist: Netlist,
+    pub(crate) cycles: Cycles,
+}
+
+impl Case {
+    /// The hardware of a program and `samples` samples for it, with random stalls where it has controls.
+    pub(crate) fn new(model: &Model, schedule: &Schedule, options: &Options, samples: usize, seed: u64) -> Case {
+        let netlist = netlist::lower(model, schedule, options);
+        let vectors = Vectors::generate(model, samples, seed);
+        let cycles = Cycles::plan(&netlist.interface, &vectors, seed);
+        Case { netlist, cycles }
+    }
+
+    /// Its text.
+    pub(crate) fn text(&self, language: Language) -> (String, Vec<u8>) {
+        let text = emit::text(&self.netlist, language, &emit::Options::default());
+        (format!("{}.{}", self.netlist.interface.top, language.extension()), text.into_bytes())
+    }
+}
+
+/// Simulates all cases side by side in every simulator that is there.
+///
+/// # Panics
+/// If a simulator finds a difference, naming the module and the first few of its differences.
+pub(crate) fn assert_equal_everywhere(cases: &[Case]) {
+    let lanes: Vec<Cycles> = cases.iter().map(|c| c.cycles.clone()).collect();
+    for (language, standards) in STANDARDS {
+        let design: Design = cases.iter().map(|c| c.text(language)).collect();
+        for simulator in simulators(language) {
+            for standard in standards {
+                let report = simulate(simulator, language, standard, &design, &lanes);
+                let name = format!("{} {standard}", simulator.name());
+                assert_clean(&name, &report.unwrap_or_else(|e| panic!("{name}: {e}")), &lanes);
+            }
+        }
+    }
+}
+
+/// # Panics
+/// If the report has a difference, or something was not compared.
+pub(crate) fn assert_clean(name: &str, report: &Report, lanes: &[Cycles]) {
+    let of_lane = |lane: usize| lanes[lane].layout.top.as_str();
+    let shown: Vec<String> = report.mismatches.iter().take(5).map(|m| format!("{}: {m}", of_lane(m.lane))).collect();
+    assert!(report.wrong_rows == 0, "{name}: {} rows differ\n{}", report.wrong_rows, shown.join("\n"));
+    assert_eq!(report.compared, lanes.iter().map(Cycles::compared).sum::<usize>(), "{name}");
+    assert!(report.compared > 0, "{name}: nothing was compared");
 }

@@ -5,4 +5,5 @@
 //! of them run at once.
 
 mod bench;
+mod fuzz;
 mod harness;
