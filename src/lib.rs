@@ -7,6 +7,7 @@ pub mod cli;
 pub mod diag;
 pub mod emit;
 pub mod files;
+pub mod formats;
 pub mod interp;
 pub mod ir;
 pub mod netlist;

@@ -1,17 +1,38 @@
 //! `alir2hdl check`: is this file a valid program?
 
-use super::{ExitStatus, Failure, Global};
-use std::path::PathBuf;
+use super::input::InputArgs;
+use super::{ExitStatus, Failure, Global, print};
 
 /// Check a model file and report every problem in it
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  alir2hdl check model.json.gz
+  alir2hdl check --error-format json model.json    one JSON object a problem, on stderr
+  generate | alir2hdl check -
+
+Each code is explained in docs/errors.md.")]
 pub(super) struct Args {
-    /// The model (JSON or gzip), `-` for stdin
-    model: PathBuf,
+    #[command(flatten)]
+    input: InputArgs,
 }
 
 /// Runs the sub-command.
-pub(super) fn run(args: &Args, _global: Global) -> Result<ExitStatus, Failure> {
-    std::fs::metadata(&args.model).map_err(|e| Failure::io(&args.model, "read", &e))?;
-    Ok(ExitStatus::Ok)
+pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    let model = args.input.read(global)?;
+    if global.quiet {
+        return Ok(ExitStatus::Ok);
+    }
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let mut text = format!(
+        "valid: {}, {}, {}",
+        count(model.n_inputs(), "input"),
+        count(model.outputs().len(), "output"),
+        count(model.nodes().len(), "operation"),
+    );
+    if !model.tables().is_empty() {
+        text.push_str(&format!(", {}", count(model.tables().len(), "table")));
+    }
+    text.push('\n');
+    print(text.as_bytes())
 }

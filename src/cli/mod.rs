@@ -4,6 +4,7 @@
 //! people goes to stderr. A sub-command returns an [`ExitStatus`] or a [`Failure`]; nothing else ends the program.
 
 mod check;
+mod input;
 mod optimise;
 
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};

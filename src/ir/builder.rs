@@ -130,6 +130,11 @@ impl Builder {
         self
     }
 
+    /// What [`Builder::finish`] would object to.
+    pub fn check(&self) -> Vec<Problem> {
+        check::check(&self.parts, &self.limits, self.ports.as_ref())
+    }
+
     /// The checked program.
     ///
     /// # Errors

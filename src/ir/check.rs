@@ -16,6 +16,8 @@ pub enum Part {
     Whole,
     /// The k-th operand, in the order of the version 4 `addr` field.
     Operand(usize),
+    /// The index of an external input.
+    Input,
     /// The k-th entry of the version 4 `data` field.
     Data(usize),
     /// The interval.
@@ -59,6 +61,7 @@ impl fmt::Display for Site {
                 match part {
                     Part::Whole => Ok(()),
                     Part::Operand(k) => write!(f, ".addr[{k}]"),
+                    Part::Input => f.write_str(".data[0]"),
                     Part::Data(k) => write!(f, ".data[{k}]"),
                     Part::Interval => f.write_str(".qint"),
                     Part::Latency => f.write_str(".latency"),
@@ -228,7 +231,7 @@ impl Checker<'_> {
                 let n = self.parts.inp_shifts.len();
                 self.report(
                     "E0208",
-                    Site::Op(index, Part::Data(0)),
+                    Site::Op(index, Part::Input),
                     format!("input {input} does not exist"),
                     format!("the shape says {n} inputs, counted from 0"),
                 );

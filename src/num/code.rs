@@ -62,6 +62,14 @@ impl Code {
         matches!(self.0, Repr::Small(0))
     }
 
+    /// Bits of the magnitude.
+    pub fn bits(&self) -> u64 {
+        match &self.0 {
+            Repr::Small(v) => u64::from(64 - v.unsigned_abs().leading_zeros()),
+            Repr::Big(v) => v.bits(),
+        }
+    }
+
     /// The integer with its sign changed.
     pub fn negated(&self) -> Code {
         match &self.0 {

@@ -1,0 +1,68 @@
+//! The options about reading a model, the same in every sub-command.
+
+use super::{Failure, Global, report};
+use crate::formats;
+use crate::ir::{Limits, Model};
+use std::path::PathBuf;
+
+/// Which model is read, and how large it may be.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct InputArgs {
+    /// The model: ALIR JSON of version 2, 3 or 4, plain or gzip; `-` for stdin
+    #[arg(value_name = "MODEL")]
+    pub(super) model: PathBuf,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+/// What a file may ask for at most.
+#[derive(Clone, Copy, Debug, clap::Args)]
+#[command(next_help_heading = "Limits (a file beyond one is refused)")]
+struct LimitArgs {
+    /// Bytes of the file, decompressed
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_bytes, hide_short_help = true)]
+    max_bytes: u64,
+    /// Operations
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_ops, hide_short_help = true)]
+    max_ops: u64,
+    /// Entries of all lookup tables together
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_table_entries, hide_short_help = true)]
+    max_table_entries: u64,
+    /// Absolute value of any shift and any number of fractional bits
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_shift, hide_short_help = true,
+        value_parser = clap::value_parser!(u32).range(0..=1 << 24))]
+    max_shift: u32,
+    /// Bits of any value and any aligned intermediate
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_width, hide_short_help = true,
+        value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    max_width: u32,
+    /// Problems of a file that are reported
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_problems as u32, hide_short_help = true,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_problems: u32,
+}
+
+impl InputArgs {
+    /// Reads and checks the model; notes about it are said at once.
+    ///
+    /// # Errors
+    /// Every problem of the file (exit code 2).
+    pub(super) fn read(&self, global: Global) -> Result<Model, Failure> {
+        let (model, notes) = formats::read_path(&self.model, &self.limits.limits(), None).map_err(Failure::input)?;
+        report(&notes, global);
+        Ok(model)
+    }
+}
+
+impl LimitArgs {
+    fn limits(self) -> Limits {
+        Limits {
+            max_bytes: self.max_bytes,
+            max_ops: self.max_ops,
+            max_table_entries: self.max_table_entries,
+            max_shift: self.max_shift,
+            max_width: self.max_width,
+            max_problems: self.max_problems as usize,
+        }
+    }
+}
