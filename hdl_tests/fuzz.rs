@@ -8,7 +8,7 @@ use alir2hdl::random::{self, SplitMix};
 use alir2hdl::schedule;
 
 /// A program of a seed with a pipeline and ports of the same seed.
-fn case(seed: u64, samples: usize) -> Case {
+pub(crate) fn case(seed: u64, samples: usize) -> Case {
     let model = random::model(seed);
     let mut rng = SplitMix::new(seed);
     let stages = [0, 0, 1, 2, 3, 7][rng.below(6) as usize];

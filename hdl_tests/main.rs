@@ -7,3 +7,4 @@
 mod bench;
 mod fuzz;
 mod harness;
+mod lint;

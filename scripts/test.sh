@@ -6,7 +6,7 @@
 # The matrix of all models, pipelines, languages and simulators is larger and apart: scripts/matrix.sh.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-export PATH="$PWD/.venv/bin:$HOME/.cargo/bin:$PATH" CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-auto}"
+export PATH="$HOME/.cargo/bin:$PATH:$PWD/.venv/bin" CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-auto}"
 
 [ "${SETUP:-yes}" = no ] || scripts/setup.sh </dev/null
 
