@@ -131,6 +131,67 @@ fn copy(mut from: std::fs::File, to: &mut dyn Write) -> io::Result<()> {
     }
 }
 
+/// A file that is written bit by bit and appears at its place only when it is whole.
+///
+/// What is there already and is no ordinary file (a pipe, `/dev/null`) is written to directly. A symbolic link stays;
+/// the file that it points to is replaced.
+pub struct Streamed {
+    target: Target,
+}
+
+enum Target {
+    Renamed(tempfile::NamedTempFile, PathBuf),
+    Direct(std::fs::File),
+}
+
+impl Streamed {
+    /// Begins a file that shall be at `path`.
+    ///
+    /// # Errors
+    /// If the folder does not exist or is not writable, or if `path` is a folder.
+    pub fn create(path: &Path) -> io::Result<Streamed> {
+        let target = match std::fs::metadata(path) {
+            Ok(there) if there.is_dir() => return Err(io::Error::from(io::ErrorKind::IsADirectory)),
+            Ok(there) if !there.is_file() => Target::Direct(std::fs::OpenOptions::new().write(true).open(path)?),
+            Ok(_) => {
+                let path = std::fs::canonicalize(path)?;
+                Target::Renamed(temp_beside(&path)?, path)
+            }
+            Err(_) => Target::Renamed(temp_beside(path)?, path.to_owned()),
+        };
+        Ok(Streamed { target })
+    }
+
+    /// The file itself, for writing at any place of it.
+    pub fn file(&mut self) -> &mut std::fs::File {
+        match &mut self.target {
+            Target::Renamed(staged, _) => staged.as_file_mut(),
+            Target::Direct(file) => file,
+        }
+    }
+
+    /// Puts the file at its place. Without this nothing is left of it.
+    ///
+    /// # Errors
+    /// If the rename fails.
+    pub fn finish(self) -> io::Result<()> {
+        match self.target {
+            Target::Renamed(staged, path) => staged.persist(path).map(drop).map_err(|e| e.error),
+            Target::Direct(_) => Ok(()),
+        }
+    }
+}
+
+impl Write for Streamed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file().flush()
+    }
+}
+
 /// A temporary file beside `path`, readable like an ordinary new file once it is renamed.
 ///
 /// For results that are streamed: write into it, then [`tempfile::NamedTempFile::persist`] to `path`.
@@ -166,6 +227,38 @@ mod tests {
         set.write_to(dir.path()).unwrap();
         assert_eq!(std::fs::read(dir.path().join("a/b.v")).unwrap(), b"module b;\n");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_streamed_file_appears_at_the_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("x");
+        let mut file = Streamed::create(&target).unwrap();
+        file.write_all(b"half").unwrap();
+        assert!(!target.exists());
+        drop(file);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        let mut file = Streamed::create(&target).unwrap();
+        file.write_all(b"whole").unwrap();
+        file.finish().unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"whole");
+        assert!(Streamed::create(dir.path()).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_are_written_and_links_stay() {
+        Streamed::create(Path::new("/dev/null")).unwrap().finish().unwrap();
+        assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        std::fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let mut new = Streamed::create(&link).unwrap();
+        new.write_all(b"new").unwrap();
+        new.finish().unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
     }
 
     #[test]

@@ -5,5 +5,6 @@
 
 mod golden;
 pub mod machine;
+pub mod samples;
 
 pub use golden::{LookupMiss, MissedEntry, Step, golden, golden_steps};
