@@ -2,8 +2,9 @@
 //! programs with random schedules, every kind of port and control signal.
 
 use alir2hdl::interp::{LookupMiss, golden};
-use alir2hdl::ir::Model;
+use alir2hdl::ir::{Builder, Model, Op, Output};
 use alir2hdl::netlist::{Evaluator, Options, Ports, ResetOptions, lower};
+use alir2hdl::num::{Code, Interval};
 use alir2hdl::random::{self, Profile, Recipe, SplitMix};
 use alir2hdl::schedule::Schedule;
 use num_bigint::{BigInt, BigUint};
@@ -39,6 +40,8 @@ fn random_options(rng: &mut SplitMix) -> Options {
 /// Feeds a new sample every clock and compares each result with the golden interpreter's.
 fn compare(model: &Model, schedule: &Schedule, options: &Options, rng: &mut SplitMix, samples: usize) {
     let netlist = lower(model, schedule, options);
+    netlist.check().unwrap_or_else(|p| panic!("{p:?}"));
+    netlist.check_pipeline().unwrap_or_else(|p| panic!("{p:?}"));
     let mut fast = Evaluator::new(&netlist);
     let mut plain = Evaluator::plain(&netlist);
     let latency = netlist.interface.latency as usize;
@@ -102,4 +105,113 @@ proptest! {
         let schedule = random_schedule(&model, &mut rng);
         compare(&model, &schedule, &Options::default(), &mut rng, 4);
     }
+}
+
+/// A pipeline under random stalls, bubbles and resets: what comes out with `valid_out` is the result of what went in
+/// with `valid_in`, in order, none lost and none doubled.
+#[test]
+fn valid_results_survive_random_stalls() {
+    for seed in 0..200 {
+        let model = random::model(seed);
+        let mut rng = SplitMix::new(seed);
+        let schedule = random_schedule(&model, &mut rng);
+        let reset = Some(ResetOptions { asynchronous: seed % 2 == 1, active_high: seed % 3 == 1, data: seed % 5 < 2 });
+        let options = Options { valid: true, enable: true, reset, ..Options::default() };
+        let netlist = lower(&model, &schedule, &options);
+        let interface = netlist.interface.clone();
+        let Some((valid_in, valid_out)) = &interface.valid else { panic!("valid ports were asked for") };
+        let mut evaluator = Evaluator::new(&netlist);
+        release(&mut evaluator, &interface);
+        let mut waiting = std::collections::VecDeque::new();
+        for _ in 0..60 {
+            let (valid, enabled) = (rng.below(3) > 0, rng.below(3) > 0);
+            let resets = rng.below(20) == 0;
+            let codes = random::inputs(&model, &mut rng);
+            evaluator.set_port(valid_in, &BigUint::from(u8::from(valid)));
+            if interface.clock.is_some() {
+                evaluator.set_port("ce", &BigUint::from(u8::from(enabled)));
+                evaluator.set_port("rst", &BigUint::from(u8::from(resets == interface.reset_active_high)));
+            }
+            let steps = interface.clock.is_none() || (enabled && !resets);
+            if steps {
+                let due = golden(&model, &codes, LookupMiss::Zero).expect("misses read zero");
+                waiting.push_back(valid.then_some(due));
+            }
+            if resets && interface.clock.is_some() {
+                waiting.iter_mut().for_each(|w| *w = None);
+            }
+            let found = evaluator.clock(&codes);
+            let shows = evaluator.get_port(valid_out) == BigUint::from(1u8);
+            let depth = interface.latency as usize;
+            if waiting.len() < depth.max(1) {
+                assert!(!shows, "seed {seed}: nothing can have arrived yet");
+                continue;
+            }
+            // The register shows the last result until the next step.
+            match &waiting[waiting.len() - depth.max(1)] {
+                Some(due) => assert_eq!((shows, &found), (true, due), "seed {seed}"),
+                None => assert!(!shows, "seed {seed}"),
+            }
+        }
+    }
+}
+
+/// A constant takes no register, and a module without registers no clock; the latency is still the schedule's.
+#[test]
+fn constant_pipelines_have_no_clock() {
+    let model = constant_model();
+    let schedule = Schedule { stages: 3, register_inputs: true, stage: vec![1] };
+    let options = Options {
+        enable: true,
+        reset: Some(ResetOptions { asynchronous: false, active_high: true, data: true }),
+        ..Options::default()
+    };
+    let netlist = lower(&model, &schedule, &options);
+    assert_eq!((netlist.interface.clock.as_deref(), netlist.interface.latency), (None, 4));
+    assert_eq!(netlist.ports().iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["model_out"]);
+    assert_eq!(Evaluator::new(&netlist).outputs(), [BigInt::from(5)]);
+    let valid = lower(&model, &schedule, &Options { valid: true, ..options });
+    assert_eq!((valid.interface.clock.as_deref(), valid.register_bits()), (Some("clk"), 4));
+}
+
+fn constant_model() -> Model {
+    let mut b = Builder::new(vec![]);
+    let five = b.op(Op::Const { value: Code::from(5) }, Interval::new(5, 5, 0));
+    b.output(Output { source: Some(five), shift: 0, neg: false });
+    b.finish().expect("a valid program")
+}
+
+/// A value, its upper half and its sign-extended copy, all used two stages later: each bit is held once.
+#[test]
+fn copies_share_their_register_bits() {
+    let mut b = Builder::new(vec![0]);
+    let x = b.op(Op::Input { input: 0 }, Interval::new(-128, 127, 0));
+    let upper = b.op(Op::Quantise { x, shift: 0 }, Interval::new(-8, 7, -4));
+    let wide = b.op(Op::Quantise { x, shift: 0 }, Interval::new(-2048, 2047, 0));
+    let scaled = b.op(Op::Quantise { x: upper, shift: 2 }, Interval::new(-128, 127, 0));
+    let sum = b.op(Op::Add { a: upper, b: wide, shift: 0 }, Interval::new(-4096, 4095, 0));
+    let all = b.op(Op::Add { a: sum, b: scaled, shift: 0 }, Interval::new(-8192, 8191, 0));
+    b.output(Output { source: Some(all), shift: 0, neg: false });
+    let model = b.finish().expect("a valid program");
+    let schedule = Schedule { stages: 3, register_inputs: true, stage: vec![1, 1, 2, 2, 3, 3] };
+    let netlist = lower(&model, &schedule, &Options::default());
+    // Eight input bits at boundaries 0, 1 and 2, and what the sum makes of them at boundary 3: the low four bits of the
+    // input pass through it, and beyond ten bits it only repeats its sign.
+    assert_eq!(netlist.stage_register_bits(), [8, 8, 8, 14]);
+}
+
+/// Only what an output shows in the end is computed and held.
+#[test]
+fn bits_that_a_wrap_drops_are_neither_computed_nor_held() {
+    let mut b = Builder::new(vec![0, 0]);
+    let x = b.op(Op::Input { input: 0 }, Interval::new(0, 255, 0));
+    let y = b.op(Op::Input { input: 1 }, Interval::new(0, 255, 0));
+    let sum = b.op(Op::Add { a: x, b: y, shift: 0 }, Interval::new(0, 510, 0));
+    let low = b.op(Op::Quantise { x: sum, shift: 0 }, Interval::new(0, 7, 0));
+    b.output(Output { source: Some(low), shift: 0, neg: false });
+    let model = b.finish().expect("a valid program");
+    let schedule = Schedule { stages: 2, register_inputs: true, stage: vec![1, 1, 2, 2] };
+    let netlist = lower(&model, &schedule, &Options::default());
+    assert_eq!(netlist.stage_register_bits(), [6, 6, 3]);
+    assert!(netlist.nets().iter().all(|n| n.width == 3), "{:?}", netlist.nets());
 }

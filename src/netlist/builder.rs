@@ -31,6 +31,8 @@ pub(super) struct DraftNet {
     pub(super) owner: Owner,
     /// 0 for the net that holds the owner's value, from 1 for its helpers in order of making.
     pub(super) helper: u32,
+    /// For the net that holds the owner's value: which bit of the value its lowest one is.
+    pub(super) offset: u32,
     /// What makes it. Never a register.
     pub(super) cell: Cell,
 }
@@ -83,7 +85,7 @@ impl Draft {
         assert!(widths_fit(width, &cell, &self.roms), "{cell:?} cannot make a net of {width} bits");
         let id = NetId(u32::try_from(self.nets.len()).expect("fewer than 2^32 nets"));
         self.helpers += 1;
-        self.nets.push(DraftNet { width, stage: self.stage, owner: self.owner, helper: self.helpers, cell });
+        self.nets.push(DraftNet { width, stage: self.stage, owner: self.owner, helper: self.helpers, offset: 0, cell });
         id
     }
 
@@ -110,11 +112,11 @@ impl Draft {
         if self.pool.is_const(value) {
             return value;
         }
-        if let [Piece::Bits { net, lo: 0, width }] = *self.pool.pieces(value) {
+        if let Some((net, offset)) = self.only_net(value) {
             let made = &mut self.nets[net.index()];
-            let own = net.0 >= self.first || matches!((made.owner, made.cell), (Owner::Input(_), Cell::Input { .. }));
-            if own && made.width == width {
-                (made.owner, made.helper) = (self.owner, 0);
+            let is_input = matches!((made.owner, made.cell), (Owner::Input(_), Cell::Input { .. }));
+            if net.0 >= self.first || is_input {
+                (made.owner, made.helper, made.offset) = (self.owner, 0, offset);
                 return value;
             }
         }
@@ -133,6 +135,23 @@ impl Draft {
             lo += width;
         }
         self.pool.close()
+    }
+
+    /// If wiring is a whole net with nothing but constants beside it: that net, and where it begins.
+    fn only_net(&self, wiring: Wiring) -> Option<(NetId, u32)> {
+        let mut found = None;
+        let mut at = 0;
+        for &piece in self.pool.pieces(wiring) {
+            match (piece, found) {
+                (Piece::Const { .. }, _) => {}
+                (Piece::Bits { net, lo: 0, width }, None) if self.nets[net.index()].width == width => {
+                    found = Some((net, at));
+                }
+                _ => return None,
+            }
+            at += piece.width();
+        }
+        found
     }
 
     /// The same bits, taken from nets that are no aliases.

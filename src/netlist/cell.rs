@@ -60,6 +60,14 @@ impl Piece {
             Piece::Repeat { count, .. } => count,
         }
     }
+
+    /// The net that the bits come from; nothing for constants.
+    pub fn net(self) -> Option<NetId> {
+        match self {
+            Piece::Bits { net, .. } | Piece::Repeat { net, .. } => Some(net),
+            Piece::Const { .. } => None,
+        }
+    }
 }
 
 /// A cell's operand: a run of pieces in the netlist's pool, low bits first. May be empty only for an empty port.
@@ -200,6 +208,44 @@ pub enum Cell {
         /// Power-on value: constant wiring of the net's width.
         init: Option<Wiring>,
     },
+}
+
+impl Cell {
+    /// Calls `visit` for each operand: data, then select, address, enable, reset, reset value, power-on value.
+    pub fn for_each_operand(&self, mut visit: impl FnMut(Wiring)) {
+        match *self {
+            Cell::Input { port: _, lo: _ } => {}
+            Cell::Alias { x: a }
+            | Cell::Neg { a }
+            | Cell::Not { a }
+            | Cell::ReduceOr { a }
+            | Cell::ReduceAnd { a }
+            | Cell::Rom { rom: _, addr: a } => visit(a),
+            Cell::Add { a, b }
+            | Cell::Sub { a, b }
+            | Cell::Mul { a, b, signed: _ }
+            | Cell::And { a, b }
+            | Cell::Or { a, b }
+            | Cell::Xor { a, b } => {
+                visit(a);
+                visit(b);
+            }
+            Cell::Mux { sel, on_true, on_false } => {
+                visit(on_true);
+                visit(on_false);
+                visit(sel);
+            }
+            Cell::Register { d, enable, reset, init } => {
+                visit(d);
+                enable.into_iter().for_each(&mut visit);
+                reset.into_iter().for_each(|r| {
+                    visit(r.when);
+                    visit(r.value);
+                });
+                init.into_iter().for_each(&mut visit);
+            }
+        }
+    }
 }
 
 /// A net with the cell that makes it.
@@ -367,5 +413,25 @@ impl Netlist {
     /// Lines for the head of the file; printable characters only.
     pub fn header(&self) -> &[String] {
         &self.header
+    }
+
+    /// Bits of all registers, valid flags included.
+    pub fn register_bits(&self) -> u64 {
+        self.stage_register_bits().iter().sum()
+    }
+
+    /// Bits of the registers that end each stage, from index 0 (input registers) to the last stage that has any.
+    pub fn stage_register_bits(&self) -> Vec<u64> {
+        let mut bits = Vec::new();
+        for net in self.nets() {
+            if matches!(net.cell, Cell::Register { .. }) {
+                let stage = net.stage as usize;
+                if bits.len() <= stage {
+                    bits.resize(stage + 1, 0);
+                }
+                bits[stage] += u64::from(net.width);
+            }
+        }
+        bits
     }
 }

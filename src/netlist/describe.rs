@@ -123,50 +123,69 @@ impl<'a> Describer<'a> {
         (0, 0)
     }
 
-    /// What a net is: the operation, its type and interval, for the net that has its value; and which of its bits
-    /// are there (runs from the first to before the second) if not all are.
-    pub(super) fn comment(
-        &mut self,
-        owner: Owner,
-        helper: u32,
-        kept: Option<impl Iterator<Item = (u32, u32)>>,
-    ) -> (u32, u32) {
+    /// What the net with the owner's value is: the operation, its type and interval; and which bits of the value are
+    /// there (runs from the first to before the second) if not all are.
+    pub(super) fn comment(&mut self, owner: Owner, kept: Option<impl Iterator<Item = (u32, u32)>>) -> (u32, u32) {
         let start = self.text.len();
-        if helper == 0 {
-            match owner {
-                Owner::Op(op) => self.push_operation(ValueId(op)),
-                Owner::Input(i) => {
-                    let kif = self.model.input_kifs()[i as usize];
-                    let _ = write!(self.text, "input {i}, {kif}");
-                }
-                Owner::Output(j) => {
-                    let _ = write!(self.text, "output {j} negated");
-                }
-            }
-        }
+        self.push_meaning(owner);
         if let Some(kept) = kept {
-            if self.text.len() > start {
-                self.text.push_str(", only ");
-            }
+            self.text.push_str(", only ");
             self.push_bits(kept);
         }
         self.since(start)
     }
 
-    /// Which bits of a net a register holds, if not all.
-    pub(super) fn held_comment(&mut self, owner: Owner, helper: u32, runs: Option<&Vec<(u32, u32)>>) -> (u32, u32) {
+    /// What a helper belongs to, where no other net of its owner says so.
+    pub(super) fn helper_comment(&mut self, owner: Owner) -> (u32, u32) {
+        let start = self.text.len();
+        self.text.push_str("part of ");
+        self.push_meaning(owner);
+        self.since(start)
+    }
+
+    /// Which bits of an owner's value, or of a helper, a register holds, if not all.
+    pub(super) fn held_comment(
+        &mut self,
+        owner: Owner,
+        helper: u32,
+        runs: Option<impl Iterator<Item = (u32, u32)>>,
+    ) -> (u32, u32) {
         let Some(runs) = runs else { return self.no_comment() };
         let start = self.text.len();
-        self.push_bits(runs.iter().copied());
+        self.push_bits(runs);
         self.text.push_str(" of ");
         self.name(owner, helper, None);
         self.since(start)
     }
 
+    fn push_meaning(&mut self, owner: Owner) {
+        match owner {
+            Owner::Op(op) => self.push_operation(ValueId(op)),
+            Owner::Input(i) => {
+                let kif = self.model.input_kifs()[i as usize];
+                let _ = write!(self.text, "input {i}, {kif}");
+            }
+            Owner::Output(j) => {
+                let _ = write!(self.text, "output {j} negated");
+            }
+        }
+    }
+
+    /// Width of an owner's value; for an output that of its port, which may be less than that of what is negated.
+    pub(super) fn value_width(&self, owner: Owner) -> u32 {
+        match owner {
+            Owner::Op(op) => self.model.kif(ValueId(op)).width(),
+            Owner::Input(i) => self.model.input_kifs()[i as usize].width(),
+            Owner::Output(j) => self.model.output_kif(j as usize).width(),
+        }
+    }
+
     fn push_bits(&mut self, runs: impl Iterator<Item = (u32, u32)>) {
         /// More would not help anybody.
         const MOST: usize = 6;
-        self.text.push_str("bits ");
+        let mut runs = runs.peekable();
+        let single = runs.peek().is_some_and(|r| r.1 - r.0 == 1);
+        self.text.push_str(if single { "bit " } else { "bits " });
         for (k, (start, stop)) in runs.enumerate() {
             if k == MOST {
                 self.text.push_str(", ...");

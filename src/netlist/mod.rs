@@ -15,6 +15,7 @@
 mod arith;
 mod builder;
 mod cell;
+mod check;
 mod demand;
 mod describe;
 mod eval;

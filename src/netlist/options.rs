@@ -93,11 +93,18 @@ impl Default for Options {
     }
 }
 
+/// What the module name is called in messages.
+const TOP: &str = "module";
+
+/// What makes a name legal.
+const RULES: &str = "names start with a letter, hold letters, digits and single underscores, end in no underscore, \
+                     and are no reserved word";
+
 impl Options {
     /// Every name that the user has chosen, with the option it belongs to, as far as it is used.
     fn chosen(&self) -> Vec<(&'static str, &str)> {
         let n = &self.names;
-        let mut all = vec![("--top", self.top.as_str()), ("clock port", &n.clock)];
+        let mut all = vec![(TOP, self.top.as_str()), ("clock port", &n.clock)];
         match self.ports {
             Ports::Packed => all.extend([("input port", n.inputs.as_str()), ("output port", n.outputs.as_str())]),
             Ports::Split => {
@@ -125,17 +132,19 @@ impl Options {
         let chosen = self.chosen();
         let mut problems = Vec::new();
         for (i, &(what, name)) in chosen.iter().enumerate() {
-            let place = Place::Flag(what.into());
+            let place = if what == TOP { Place::Flag("--top".into()) } else { Place::Whole };
             if !names::is_legal(name) {
-                let better = names::legalise(name);
-                problems.push(
-                    Diagnostic::error("E0601", place, format!("`{name}` is no legal name in both Verilog and VHDL"))
-                        .with_help(format!("`{better}` would be; names start with a letter, hold letters, digits and single underscores, end in no underscore, and are no reserved word")),
-                );
+                let message = format!("`{name}`, the name of the {what}, is not legal in both Verilog and VHDL");
+                let help = format!("`{}` would be: {RULES}", names::legalise(name));
+                problems.push(Diagnostic::error("E0601", place, message).with_help(help));
             } else if let Some(&(other, _)) = chosen[..i].iter().find(|(_, n)| n.eq_ignore_ascii_case(name)) {
                 problems.push(
-                    Diagnostic::error("E0602", place, format!("`{name}` is also the name chosen for {other}"))
-                        .with_help("names must differ, and VHDL ignores case"),
+                    Diagnostic::error(
+                        "E0602",
+                        place,
+                        format!("`{name}`, the name of the {what}, is that of the {other} too"),
+                    )
+                    .with_help("names must differ, and VHDL ignores case"),
                 );
             }
         }
@@ -164,7 +173,7 @@ mod tests {
         let options = Options { top: "Signal".into(), ..Options::default() };
         let problems = options.check().unwrap_err();
         assert_eq!(problems.len(), 1);
-        assert!(problems[0].help.as_ref().is_some_and(|h| h.contains("`signal_m`")), "{problems:?}");
+        assert!(problems[0].help.as_ref().is_some_and(|h| h.contains("`Signal_m`")), "{problems:?}");
         let mut options = Options::default();
         options.names.clock = "MODEL".into();
         assert_eq!(options.check().unwrap_err()[0].code, "E0602");

@@ -314,9 +314,7 @@ impl Assembly<'_> {
             Cell::Register { .. } => unreachable!("a draft has no registers"),
         };
         let name = self.describer.name(net.owner, net.helper, None);
-        let demand = self.demand;
-        let kept = std::iter::successors(demand.run(bits, 0, net.width), |r| demand.run(bits, r.1, net.width));
-        let comment = self.describer.comment(net.owner, net.helper, (width < net.width).then_some(kept));
+        let comment = self.cell_comment(id, width);
         let made = self.push(Net { width, cell, stage, name, comment });
         self.made[id.index()] = made.0;
         let Some(first) = self.demand.held(id) else { return };
@@ -328,6 +326,27 @@ impl Assembly<'_> {
                 place += 1;
             }
             from = stop;
+        }
+    }
+
+    /// The remark on a net of which `width` bits are kept.
+    fn cell_comment(&mut self, id: NetId, width: u32) -> (u32, u32) {
+        let net = self.draft.nets[id.index()];
+        if net.helper == 0 {
+            let demand = self.demand;
+            let run = move |from| demand.run(Select::Of(id), from, net.width);
+            let kept = std::iter::successors(run(0), move |r| run(r.1))
+                .map(|(start, stop)| (start + net.offset, stop + net.offset));
+            let partial = width < self.describer.value_width(net.owner);
+            return self.describer.comment(net.owner, partial.then_some(kept));
+        }
+        // The alias with the whole value follows; if nobody needs it, its explanation would be lost.
+        let alias = self.draft.nets.get(id.index() + 1).filter(|n| n.owner == net.owner && n.helper == 0);
+        match alias {
+            Some(alias) if !self.demand.is_alive(NetId(id.0 + 1), alias.width) => {
+                self.describer.helper_comment(net.owner)
+            }
+            _ => self.describer.no_comment(),
         }
     }
 
@@ -447,8 +466,10 @@ impl Assembly<'_> {
             let reset = options.reset.is_some_and(|r| r.data);
             let cell = self.register_cell(d, reset, false, options);
             let name = self.describer.name(net.owner, net.helper, Some(boundary));
-            let partial = d.width() < net.width;
-            let comment = self.describer.held_comment(net.owner, net.helper, partial.then_some(&runs));
+            let whole = if net.helper == 0 { self.describer.value_width(net.owner) } else { net.width };
+            let held = runs.iter().map(|r| (r.0 + net.offset, r.1 + net.offset));
+            let partial = d.width() < whole;
+            let comment = self.describer.held_comment(net.owner, net.helper, partial.then_some(held));
             self.push(Net { width: d.width(), cell, stage: boundary, name, comment });
         }
         self.runs = runs;
