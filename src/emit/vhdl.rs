@@ -20,7 +20,7 @@ use std::io;
 pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut dyn io::Write) -> io::Result<()> {
     let plan = Plan::new(netlist, options.split_above);
     let forms = rom::forms(netlist, options.rom_style);
-    let names = Names::new(netlist, &plan, &forms);
+    let names = Names::new(netlist);
     let entity = |module| Entity { netlist, forms: &forms, plan: &plan, names: &names, module };
     let entities = plan.modules.iter().map(entity).collect();
     let mut out = out;
@@ -36,20 +36,24 @@ struct File<'a> {
 
 /// Names that only VHDL needs, distinct from those of the netlist: output ports cannot be read, arrays need a type.
 struct Names {
-    /// All names of the netlist in lower case; empty if no further name is needed.
+    /// The netlist's names that end like a name made here, in lower case.
     taken: FxHashSet<String>,
 }
 
+/// Ends the name of the port through which a net leaves its stage.
+const PORT: &str = "_o";
+
+/// Ends the name of a memory's type.
+const TYPE: &str = "_words";
+
 impl Names {
-    fn new(netlist: &Netlist, plan: &Plan, forms: &[Form]) -> Names {
-        let mut taken = FxHashSet::default();
-        if plan.modules.len() > 1 || forms.contains(&Form::Memory) {
-            let nets = (0..netlist.nets().len() as u32).map(|net| netlist.name(NetId(net)));
-            let ports = netlist.ports().iter().map(|port| port.name.as_str());
-            let roms = netlist.roms().iter().map(|rom| rom.name.as_str());
-            taken.extend(nets.chain(ports).chain(roms).map(str::to_ascii_lowercase));
-        }
-        Names { taken }
+    fn new(netlist: &Netlist) -> Names {
+        let nets = (0..netlist.nets().len() as u32).map(|net| netlist.name(NetId(net)));
+        let ports = netlist.ports().iter().map(|port| port.name.as_str());
+        let roms = netlist.roms().iter().map(|rom| rom.name.as_str());
+        let lower = nets.chain(ports).chain(roms).filter(|name| name.ends_with(['o', 'O', 's', 'S']));
+        let lower = lower.map(str::to_ascii_lowercase);
+        Names { taken: lower.filter(|name| name.ends_with(PORT) || name.ends_with(TYPE)).collect() }
     }
 
     /// `name` with a suffix that makes it new. A pure function, so that declaration and use agree.
@@ -62,7 +66,7 @@ impl Names {
     }
 
     fn output_of(&self, name: &str) -> String {
-        self.fresh(name, "_o")
+        self.fresh(name, PORT)
     }
 }
 
@@ -645,7 +649,7 @@ impl<'a> RomText<'a> {
     }
 
     fn type_name(&self) -> String {
-        self.names.fresh(&self.rom.name, "_words")
+        self.names.fresh(&self.rom.name, TYPE)
     }
 
     /// Not `unsigned`: an array of those would give `&` a second meaning on every net.
