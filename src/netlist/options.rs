@@ -102,23 +102,25 @@ const RULES: &str = "names start with a letter, hold letters, digits and single 
 
 impl Options {
     /// Every name that the user has chosen, with the option it belongs to, as far as it is used.
-    fn chosen(&self) -> Vec<(&'static str, &str)> {
+    fn chosen(&self) -> Vec<(&'static str, String)> {
         let n = &self.names;
-        let mut all = vec![(TOP, self.top.as_str()), ("clock port", &n.clock)];
+        let mut all = vec![(TOP, self.top.clone()), ("clock port", n.clock.clone())];
         match self.ports {
-            Ports::Packed => all.extend([("input port", n.inputs.as_str()), ("output port", n.outputs.as_str())]),
-            Ports::Split => {
-                all.extend([("input port", n.input_prefix.as_str()), ("output port", n.output_prefix.as_str())]);
-            }
+            Ports::Packed => all.extend([("input port", n.inputs.clone()), ("output port", n.outputs.clone())]),
+            // The prefix alone is no name: `out` is a word of VHDL, `out_0` is not.
+            Ports::Split => all.extend([
+                ("input port", format!("{}_0", n.input_prefix)),
+                ("output port", format!("{}_0", n.output_prefix)),
+            ]),
         }
         if self.reset.is_some() {
-            all.push(("reset port", &n.reset));
+            all.push(("reset port", n.reset.clone()));
         }
         if self.enable {
-            all.push(("enable port", &n.enable));
+            all.push(("enable port", n.enable.clone()));
         }
         if self.valid {
-            all.extend([("valid port", n.valid_in.as_str()), ("valid port", n.valid_out.as_str())]);
+            all.extend([("valid port", n.valid_in.clone()), ("valid port", n.valid_out.clone())]);
         }
         all
     }
@@ -131,13 +133,13 @@ impl Options {
     pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
         let chosen = self.chosen();
         let mut problems = Vec::new();
-        for (i, &(what, name)) in chosen.iter().enumerate() {
-            let place = if what == TOP { Place::Flag("--top".into()) } else { Place::Whole };
+        for (i, (what, name)) in chosen.iter().enumerate() {
+            let place = if *what == TOP { Place::Flag("--top".into()) } else { Place::Whole };
             if !names::is_legal(name) {
                 let message = format!("`{name}`, the name of the {what}, is not legal in both Verilog and VHDL");
                 let help = format!("`{}` would be: {RULES}", names::legalise(name));
                 problems.push(Diagnostic::error("E0601", place, message).with_help(help));
-            } else if let Some(&(other, _)) = chosen[..i].iter().find(|(_, n)| n.eq_ignore_ascii_case(name)) {
+            } else if let Some((other, _)) = chosen[..i].iter().find(|(_, n)| n.eq_ignore_ascii_case(name)) {
                 problems.push(
                     Diagnostic::error(
                         "E0602",
@@ -159,6 +161,7 @@ mod tests {
     #[test]
     fn defaults_are_legal() {
         assert_eq!(Options::default().check(), Ok(()));
+        assert_eq!(Options { ports: Ports::Split, ..Options::default() }.check(), Ok(()));
         let all = Options {
             valid: true,
             enable: true,

@@ -170,7 +170,9 @@ impl Outside {
 
     /// A legal prefix such that no name begins with it and an underscore.
     fn free_prefix(&self, wish: &str) -> String {
-        let legal = names::legalise(wish);
+        // `out` alone is a word of VHDL, `out_0` is not.
+        let first = names::legalise(&format!("{wish}_0"));
+        let legal = first.strip_suffix("_0").unwrap_or(&first).to_owned();
         let clashes = |prefix: &str| {
             let begin = format!("{}_", prefix.to_ascii_lowercase());
             self.taken_names().iter().any(|n| {
