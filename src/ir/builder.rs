@@ -132,7 +132,7 @@ impl Builder {
 
     /// What [`Builder::finish`] would object to.
     pub fn check(&self) -> Vec<Problem> {
-        check::check(&self.parts, &self.limits, self.ports.as_ref())
+        check::check(&self.parts, &self.limits, self.ports.as_ref()).problems
     }
 
     /// The checked program.
@@ -140,50 +140,15 @@ impl Builder {
     /// # Errors
     /// Every problem found, up to [`Limits::max_problems`], in the order of the program.
     pub fn finish(mut self) -> Result<Model, Vec<Problem>> {
-        let problems = check::check(&self.parts, &self.limits, self.ports.as_ref());
-        if !problems.is_empty() {
-            return Err(problems);
+        let checked = check::check(&self.parts, &self.limits, self.ports.as_ref());
+        if !checked.problems.is_empty() {
+            return Err(checked.problems);
         }
-        let model = &mut self.parts;
-        model.kifs = model.nodes.iter().map(|n| n.interval.kif()).collect();
-        (model.input_kifs, model.output_intervals) =
-            self.ports.unwrap_or_else(|| (input_kifs(model), output_intervals(model)));
+        self.parts.kifs = checked.kifs;
+        self.parts.input_kifs = checked.input_kifs;
+        self.parts.output_intervals = checked.output_intervals;
         Ok(self.parts)
     }
-}
-
-/// Section 2 of the specification: the narrowest type from which every reader gets its bits.
-fn input_kifs(model: &Model) -> Vec<Kif> {
-    let mut kifs = vec![Kif::ZERO; model.inp_shifts.len()];
-    for (node, &reader) in model.nodes.iter().zip(&model.kifs) {
-        let Op::Input { input } = node.op else { continue };
-        if reader.is_zero() {
-            continue;
-        }
-        let port = &mut kifs[input as usize];
-        if port.is_zero() {
-            *port = reader;
-            continue;
-        }
-        let top = (port.int + i32::from(port.signed)).max(reader.int + i32::from(reader.signed));
-        let signed = port.signed || reader.signed;
-        *port = Kif { signed, int: top - i32::from(signed), frac: port.frac.max(reader.frac) };
-    }
-    kifs
-}
-
-fn output_intervals(model: &Model) -> Vec<Interval> {
-    model
-        .outputs
-        .iter()
-        .map(|out| match out.source {
-            None => Interval::new(0, 0, 0),
-            Some(v) => {
-                let interval = model.node(v).interval.scaled(out.shift);
-                if out.neg { interval.negated() } else { interval }
-            }
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -3,10 +3,9 @@
 //! Spelling (record lengths, numbers that are not integers, unknown opcodes) is the readers' matter.
 
 use super::builder::Limits;
-use super::model::Model;
+use super::model::{Model, Output};
 use super::{Op, ValueId};
-use crate::num::{Interval, Kif};
-use num_bigint::BigInt;
+use crate::num::{Code, Interval, Kif};
 use std::fmt;
 
 /// Which part of an operation is wrong.
@@ -91,8 +90,21 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Checks everything a [`Model`] promises; `parts` has no derived tables yet.
-pub(super) fn check(parts: &Model, limits: &Limits, ports: Option<&(Vec<Kif>, Vec<Interval>)>) -> Vec<Problem> {
+/// What a check found, and the types that it worked out on the way.
+pub(super) struct Checked {
+    /// Every broken rule, up to the limit.
+    pub(super) problems: Vec<Problem>,
+    /// The type of each operation; complete if there are no problems.
+    pub(super) kifs: Vec<Kif>,
+    /// The type of each input port element, from its readers.
+    pub(super) input_kifs: Vec<Kif>,
+    /// The interval of each output element.
+    pub(super) output_intervals: Vec<Interval>,
+}
+
+/// Checks everything a [`Model`] promises; `parts` has no derived tables yet. Linear in the program, and without
+/// allocation for an operation that is right.
+pub(super) fn check(parts: &Model, limits: &Limits, ports: Option<&(Vec<Kif>, Vec<Interval>)>) -> Checked {
     let mut checker = Checker { parts, limits, problems: Vec::new(), kifs: Vec::with_capacity(parts.nodes.len()) };
     checker.sizes();
     checker.tables();
@@ -102,8 +114,51 @@ pub(super) fn check(parts: &Model, limits: &Limits, ports: Option<&(Vec<Kif>, Ve
         }
         checker.op(index);
     }
-    checker.ports(ports);
-    checker.problems
+    checker.outputs();
+    let (mut input_kifs, mut output_intervals) = (Vec::new(), Vec::new());
+    if let Some((inputs, outputs)) = ports {
+        assert_eq!(inputs.len(), parts.inp_shifts.len(), "a pass keeps the inputs");
+        assert_eq!(outputs.len(), parts.outputs.len(), "a pass keeps the outputs");
+        (input_kifs, output_intervals) = (inputs.clone(), outputs.clone());
+    } else if checker.problems.is_empty() {
+        // The types of the ports follow from a program that is right so far, and may still be too wide.
+        input_kifs = derived_input_kifs(parts, &checker.kifs);
+        output_intervals = derived_output_intervals(parts);
+        checker.port_widths(&input_kifs, &output_intervals);
+    }
+    Checked { problems: checker.problems, kifs: checker.kifs, input_kifs, output_intervals }
+}
+
+/// Section 2 of the specification: the narrowest type from which every reader gets its bits.
+fn derived_input_kifs(parts: &Model, kifs: &[Kif]) -> Vec<Kif> {
+    let mut ports = vec![Kif::ZERO; parts.inp_shifts.len()];
+    for (node, &reader) in parts.nodes.iter().zip(kifs) {
+        let Op::Input { input } = node.op else { continue };
+        if reader.is_zero() {
+            continue;
+        }
+        let port = &mut ports[input as usize];
+        if port.is_zero() {
+            *port = reader;
+            continue;
+        }
+        let top = (port.int + i32::from(port.signed)).max(reader.int + i32::from(reader.signed));
+        let signed = port.signed || reader.signed;
+        *port = Kif { signed, int: top - i32::from(signed), frac: port.frac.max(reader.frac) };
+    }
+    ports
+}
+
+/// The intervals of the sources, scaled and negated.
+fn derived_output_intervals(parts: &Model) -> Vec<Interval> {
+    let interval = |out: &Output| match out.source {
+        None => Interval::new(0, 0, 0),
+        Some(v) => {
+            let interval = parts.node(v).interval.scaled(out.shift);
+            if out.neg { interval.negated() } else { interval }
+        }
+    };
+    parts.outputs.iter().map(interval).collect()
 }
 
 struct Checker<'a> {
@@ -161,17 +216,28 @@ impl Checker<'_> {
     fn tables(&mut self) {
         for (t, table) in self.parts.tables.iter().enumerate() {
             let kif = table.out.kif();
-            if table.out.frac.unsigned_abs() > self.limits.max_shift {
-                self.shift(Site::Table(t), table.out.frac);
+            if !kif.is_zero() && table.out.frac.unsigned_abs() > self.limits.max_shift {
+                let (frac, limit) = (table.out.frac, self.limits.max_shift);
+                self.report(
+                    "E0206",
+                    Site::Table(t),
+                    format!("{frac} fractional bits, the limit is {limit}"),
+                    format!("use a step from 2^-{limit} to 2^{limit}, or raise --max-shift"),
+                );
                 continue;
             }
-            let (min, max) = (kif.min_code(), kif.max_code());
-            let bad = table.entries.iter().position(|&e| BigInt::from(e) < min || BigInt::from(e) > max);
-            if let Some(k) = bad {
+            // Every i32 fits a type of 31 bits and a sign.
+            let bits = (kif.width() - u32::from(kif.signed)).min(31);
+            let max = (1i64 << bits) - 1;
+            let min = if kif.signed { -(1i64 << bits) } else { 0 };
+            let outside = |entry: &i32| !(min..=max).contains(&i64::from(*entry));
+            if let Some(k) = table.entries.iter().position(outside) {
+                let more = table.entries[k + 1..].iter().filter(|e| outside(e)).count();
+                let others = if more == 0 { String::new() } else { format!(" (nor do {more} behind it)") };
                 self.report(
                     "E0204",
                     Site::TableEntry(t, k),
-                    format!("entry {} does not fit the table's output type {kif}", table.entries[k]),
+                    format!("entry {} does not fit the table's output type {kif}{others}", table.entries[k]),
                     format!("entries are codes from {min} to {max}"),
                 );
             }
@@ -216,7 +282,8 @@ impl Checker<'_> {
     }
 
     fn operands(&mut self, index: usize, op: &Op) {
-        for (k, operand) in op.operands().into_iter().enumerate() {
+        let mut k = 0;
+        op.for_each_operand(|operand| {
             if operand.index() >= index {
                 self.report(
                     "E0207",
@@ -225,7 +292,8 @@ impl Checker<'_> {
                     "operations may only use earlier values",
                 );
             }
-        }
+            k += 1;
+        });
         match op {
             Op::Input { input } if *input as usize >= self.parts.inp_shifts.len() => {
                 let n = self.parts.inp_shifts.len();
@@ -277,27 +345,31 @@ impl Checker<'_> {
         if kif.is_zero() { i64::MIN / 4 } else { i64::from(kif.frac) }
     }
 
+    /// Bits that shifted operands need when they are aligned to one another and then to the result's type.
+    fn sum_width(&self, terms: impl Iterator<Item = (ValueId, i32)> + Clone, result: Kif) -> i64 {
+        let Some(frac) = terms.clone().map(|(v, s)| self.frac(v) - i64::from(s)).max() else { return 0 };
+        if frac < i64::MIN / 8 {
+            return 0;
+        }
+        let finer = if result.is_zero() { 0 } else { (i64::from(result.frac) - frac).max(0) };
+        terms.map(|(v, s)| self.aligned(v, i64::from(s), frac)).max().unwrap_or(0) + finer
+    }
+
     fn widths(&mut self, index: usize, kif: Kif) {
         let node = &self.parts.nodes[index];
         let out = i64::from(kif.frac);
         let own = if kif.is_zero() { 0 } else { i64::from(kif.int) + out + i64::from(kif.signed) };
         let finer = |frac: i64| if kif.is_zero() { 0 } else { (out - frac).max(0) };
-        let sum = |terms: &[(ValueId, i64)]| {
-            let frac = terms.iter().map(|&(v, s)| self.frac(v) - s).max().unwrap_or(0);
-            if frac < i64::MIN / 8 {
-                return 0;
-            }
-            terms.iter().map(|&(v, s)| self.aligned(v, s, frac)).max().unwrap_or(0) + finer(frac)
-        };
         let wide = match &node.op {
             Op::Input { .. } | Op::Const { .. } | Op::Lookup { .. } | Op::Unary { .. } => 0,
-            Op::Neg { x } | Op::Relu { x } => sum(&[(*x, 0)]),
-            Op::Quantise { x, shift } => sum(&[(*x, i64::from(*shift))]),
+            Op::Neg { x } | Op::Relu { x } => self.sum_width([(*x, 0)].into_iter(), kif),
+            Op::Quantise { x, shift } => self.sum_width([(*x, *shift)].into_iter(), kif),
             Op::Add { a, b, shift } | Op::Sub { a, b, shift } | Op::Binary { a, b, shift, .. } => {
-                sum(&[(*a, 0), (*b, i64::from(*shift))])
+                self.sum_width([(*a, 0), (*b, *shift)].into_iter(), kif)
             }
             Op::Mux { on_true, on_false, shift, .. } => {
-                sum(&[(*on_true, 0)]).max(sum(&[(*on_false, i64::from(*shift))]))
+                let on_true = self.sum_width([(*on_true, 0)].into_iter(), kif);
+                on_true.max(self.sum_width([(*on_false, *shift)].into_iter(), kif))
             }
             Op::Mul { a, b } => {
                 let frac = self.frac(*a) + self.frac(*b);
@@ -307,13 +379,10 @@ impl Checker<'_> {
             Op::AddConst { x, value, shift } => {
                 let constant = i64::from(*shift);
                 let frac = self.frac(*x).max(constant);
-                let bits = value.to_big().bits() as i64 + 1 + frac - constant;
+                let bits = value.bits() as i64 + 1 + frac - constant;
                 self.aligned(*x, 0, frac).max(bits) + finer(frac)
             }
-            Op::Sum { terms } => {
-                let all: Vec<_> = terms.iter().map(|t| (t.value, i64::from(t.shift))).collect();
-                sum(&all)
-            }
+            Op::Sum { terms } => self.sum_width(terms.iter().map(|t| (t.value, t.shift)), kif),
         };
         let (need, limit) = (wide.max(own), i64::from(self.limits.max_width));
         if need > limit {
@@ -347,7 +416,7 @@ impl Checker<'_> {
         }
     }
 
-    fn lookup(&mut self, index: usize, x: ValueId, table: &super::Table, base: &crate::num::Code, kif: Kif) {
+    fn lookup(&mut self, index: usize, x: ValueId, table: &super::Table, base: &Code, kif: Kif) {
         let out = table.out.kif();
         if !kif.is_zero() && !out.is_zero() && kif.frac != out.frac {
             self.report(
@@ -358,30 +427,28 @@ impl Checker<'_> {
             );
         }
         let from = self.kifs[x.index()];
-        let (len, base) = (BigInt::from(table.entries.len()), base.to_big());
-        if table.entries.is_empty() {
+        let len = table.entries.len() as u64;
+        if len == 0 {
             self.report("E0214", Site::Op(index, Part::Data(0)), "the table has no entries", "give at least one entry");
-        } else if len > BigInt::from(1) << from.width() {
+        } else if from.width() < 64 && len > 1 << from.width() {
             self.report(
                 "E0215",
                 Site::Op(index, Part::Data(0)),
-                format!(
-                    "the table has {len} entries, its operand of type {from} has {} codes",
-                    BigInt::from(1) << from.width()
-                ),
+                format!("the table has {len} entries, its operand of type {from} has {} codes", 1u64 << from.width()),
                 "a table has at most 2^width entries",
             );
-        } else if base < from.min_code() || &base + &len - 1 > from.max_code() {
+        } else if !holds_range(from, base, len) {
+            let last = Code::from(base.to_big() + (len - 1));
             self.report(
                 "E0216",
                 Site::Op(index, Part::Operand(0)),
-                format!("entries {base} to {} leave the codes of the operand's type {from}", &base + &len - 1),
-                format!("they must lie in {} to {}", from.min_code(), from.max_code()),
+                format!("entries {} to {} leave the codes of the operand's type {from}", shown(base), shown(&last)),
+                "base (the operand's min / step) and length must stay inside the operand's type",
             );
         }
     }
 
-    fn ports(&mut self, ports: Option<&(Vec<Kif>, Vec<Interval>)>) {
+    fn outputs(&mut self) {
         for (j, out) in self.parts.outputs.iter().enumerate() {
             if let Some(v) = out.source
                 && v.index() >= self.parts.nodes.len()
@@ -396,8 +463,39 @@ impl Checker<'_> {
             }
             self.shift(Site::OutputShift(j), out.shift);
         }
-        let Some((inputs, outputs)) = ports else { return };
-        assert_eq!(inputs.len(), self.parts.inp_shifts.len(), "a pass keeps the inputs");
-        assert_eq!(outputs.len(), self.parts.outputs.len(), "a pass keeps the outputs");
     }
+
+    fn port_widths(&mut self, inputs: &[Kif], outputs: &[Interval]) {
+        let inputs = inputs.iter().enumerate().map(|(i, kif)| (Site::InputShift(i), kif.width()));
+        let outputs = outputs.iter().enumerate().map(|(j, out)| (Site::OutputSource(j), out.kif().width()));
+        let limit = self.limits.max_width;
+        for (site, width) in inputs.chain(outputs).filter(|&(_, width)| width > limit) {
+            self.report(
+                "E0211",
+                site,
+                format!("the port element needs {width} bits, the limit is {limit}"),
+                "give its readers closer types, or raise --max-width",
+            );
+        }
+    }
+}
+
+/// Whether `len` codes from `base` on are all codes of the type.
+fn holds_range(kif: Kif, base: &Code, len: u64) -> bool {
+    match base.to_i64() {
+        Some(base) if kif.width() <= 100 => {
+            let bits = kif.width() - u32::from(kif.signed && kif.width() > 0);
+            let min = if kif.signed { -(1i128 << bits) } else { 0 };
+            let last = i128::from(base) + i128::from(len) - 1;
+            min <= i128::from(base) && last < 1i128 << bits
+        }
+        // More than 100 bits hold all that starts in 64.
+        Some(base) => kif.signed || base >= 0,
+        None => kif.holds(&base.to_big()) && kif.holds(&(base.to_big() + (len - 1))),
+    }
+}
+
+/// An integer for a message: very long ones by their length.
+fn shown(code: &Code) -> String {
+    if code.bits() > 256 { format!("(an integer of {} bits)", code.bits()) } else { code.to_string() }
 }

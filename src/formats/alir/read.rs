@@ -272,6 +272,9 @@ impl<'l, R: Read> Reader<'l, R> {
         }
         match node {
             Some(node) => {
+                if let Op::Lookup { base, .. } = &node.op {
+                    self.count_wide(&[base])?;
+                }
                 self.draft.builder.push(node);
             }
             None => {
@@ -573,7 +576,7 @@ impl<'l, R: Read> Reader<'l, R> {
     fn checked_interval(&mut self, parts: &[Dyadic; 3], whole: At, at: [At; 3]) -> Result<Option<Interval>, Stop> {
         let bad = match interval(&parts[0], &parts[1], &parts[2]) {
             Ok(interval) => {
-                self.count_wide(&interval)?;
+                self.count_wide(&[&interval.min, &interval.max])?;
                 return Ok(Some(interval));
             }
             Err(bad) => bad,
@@ -593,16 +596,16 @@ impl<'l, R: Read> Reader<'l, R> {
         Ok(None)
     }
 
-    /// `1e308` by `5e-324` is six characters and 2,098 bits: memory must be bounded where it is taken.
-    fn count_wide(&mut self, interval: &Interval) -> Result<(), Stop> {
-        if interval.min.to_i64().is_some() && interval.max.to_i64().is_some() {
-            return Ok(());
+    /// `1e308` by `5e-324` is eleven characters and 2,098 bits, and every lookup copies a bound of its operand: memory
+    /// must be bounded where it is taken.
+    fn count_wide(&mut self, codes: &[&Code]) -> Result<(), Stop> {
+        for code in codes.iter().filter(|code| code.to_i64().is_none()) {
+            self.wide_bytes += 64 + code.bits() / 8;
         }
-        self.wide_bytes += 64 + interval.min.bits() / 8 + interval.max.bits() / 8;
         if self.wide_bytes <= self.limits.max_bytes {
             return Ok(());
         }
-        let message = format!("bounds beyond 64 bits need more than {} bytes", self.limits.max_bytes);
+        let message = format!("bounds beyond 64 bits take more than {} bytes", self.limits.max_bytes);
         Err(Box::new(Diagnostic::error("E0104", self.json.place(), message).with_help("raise --max-bytes")))
     }
 
