@@ -129,6 +129,22 @@ impl Simplify<'_, '_, '_> {
         {
             return self.quantise_or_copy(inner, 0);
         }
+        // -(a - b) = b - a: one sum instead of two, or instead of a sum and a negation. It takes as long as both.
+        if let Op::Sub { a, b, shift } = self.model.node(x).op
+            && self.exact(x)
+        {
+            let terms = Box::new([
+                Term { value: self.rw.number(b), shift, neg: false },
+                Term { value: self.rw.number(a), shift: 0, neg: true },
+            ]);
+            let op = match shift {
+                0 => Op::Sub { a: self.rw.number(b), b: self.rw.number(a), shift: 0 },
+                _ => Op::Sum { terms },
+            };
+            let delay = self.model.own_delay(x) + self.model.own_delay(self.id);
+            let node = self.model.node(self.id);
+            return Some(self.rw.push(op, node.interval.clone(), delay, node.cost, node.origin));
+        }
         None
     }
 
@@ -139,6 +155,7 @@ impl Simplify<'_, '_, '_> {
         let finest = match &self.model.node(id).op {
             Op::Neg { x } => frac(*x),
             Op::Quantise { x, shift } => frac(*x) - i64::from(*shift),
+            Op::Sub { a, b, shift } => frac(*a).max(frac(*b) - i64::from(*shift)),
             _ => return false,
         };
         finest <= i64::from(kif.frac) && self.facts.never_wraps(self.model, id)
