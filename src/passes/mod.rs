@@ -8,6 +8,7 @@ mod cse;
 mod dce;
 mod demand;
 mod facts;
+mod linear;
 mod polarity;
 mod ranges;
 mod rewrite;
@@ -61,6 +62,12 @@ pub const PASSES: &[PassInfo] = &[
         run: tables::run,
     },
     PassInfo {
+        name: "linear",
+        summary: "solve groups of sums anew, sharing partial sums, where that takes fewer adder bits",
+        level: 2,
+        run: linear::run,
+    },
+    PassInfo {
         name: "polarity",
         summary: "compute sums with the sign that costs fewer adder bits, drop negations",
         level: 1,
@@ -74,7 +81,11 @@ pub const PASSES: &[PassInfo] = &[
 pub fn pipeline(level: u8) -> &'static [&'static str] {
     match level {
         0 => &[],
-        _ => &["dce", "simplify", "ranges", "tables", "cse", "polarity", "demand", "simplify", "ranges", "cse", "dce"],
+        1 => &["dce", "simplify", "ranges", "tables", "cse", "polarity", "demand", "simplify", "ranges", "cse", "dce"],
+        _ => &[
+            "dce", "simplify", "ranges", "tables", "cse", "linear", "cse", "polarity", "demand", "simplify", "ranges",
+            "cse", "dce",
+        ],
     }
 }
 
@@ -303,6 +314,24 @@ mod tests {
         let after = optimised(&model, &["polarity", "simplify", "dce"]);
         assert_eq!(ops(&after), ["input", "input", "input", "sub", "sub", "add"]);
         assert_eq!(after.node(ValueId(3)).op, Op::Sub { a: ValueId(1), b: ValueId(0), shift: 0 });
+    }
+
+    #[test]
+    fn sums_are_shared_anew() {
+        // 3x + 3y, and 3x - 5y in the long way round.
+        let model = program(&[q(-8, 7, 0), q(-8, 7, 0)], |b, v| {
+            let x3 = b.op(Op::Add { a: v[0], b: v[0], shift: 1 }, q(-100, 100, 0));
+            let y3 = b.op(Op::Add { a: v[1], b: v[1], shift: 1 }, q(-100, 100, 0));
+            let y8 = b.op(Op::Quantise { x: v[1], shift: 3 }, q(-8, 7, -3));
+            let s = b.op(Op::Add { a: x3, b: y3, shift: 0 }, q(-200, 200, 0));
+            let t = b.op(Op::Sub { a: s, b: y8, shift: 0 }, q(-200, 200, 0));
+            let u = b.op(Op::Add { a: y3, b: x3, shift: 2 }, q(-1000, 1000, 0));
+            vec![s, t, u]
+        });
+        let after = optimised(&model, &["cse", "linear", "ranges", "dce"]);
+        let adders = |m: &Model| ops(m).iter().filter(|o| matches!(**o, "add" | "sub")).count();
+        assert!(adders(&after) < adders(&run(&model, &["cse", "dce"]).0), "{:?}", ops(&after));
+        optimised(&model, pipeline(2));
     }
 
     #[test]

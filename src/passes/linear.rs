@@ -1,0 +1,695 @@
+//! `linear`: sums of sums are solved anew, with fewer adder bits.
+//!
+//! Additions, subtractions, negations and shifts between two non-linear operations compute integer combinations of the
+//! same values: a constant matrix times a vector. How many adders that takes depends on which partial sums are shared. The
+//! pass recovers the matrix, writes its coefficients in canonical signed digits and shares the most profitable two-term
+//! partial sum again and again: R. I. Hartley, *Subexpression sharing in filters using canonic signed digit multipliers*,
+//! IEEE TCAS-II 43 (1996); the weight by overlapping bits and the bound on adder levels follow C. Sun et al., *da4ml*
+//! (2025), section 3. Several weightings are tried. A group of sums is replaced only if the result has fewer adder bits and
+//! no more adder levels than the file's own.
+
+use super::facts::{Facts, Range};
+use super::rewrite::{Rewrite, rebuild};
+use crate::ir::{Model, Op, Term, ValueId};
+use crate::num::Interval;
+use num_bigint::BigInt;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Coefficients kept in all; beyond this the pass leaves a program as it is.
+const MOST_COEFFICIENTS: usize = 8_000_000;
+/// Digit pairs of one group; a larger group is left as it is.
+const MOST_PAIRS: usize = 6_000_000;
+
+/// Solves every group of sums anew and keeps what got smaller.
+pub(super) fn run(model: &Model) -> Model {
+    let facts = Facts::of(model);
+    let Some(sums) = Sums::of(model, &facts) else { return model.clone() };
+    let mut solved: Vec<Option<Solution>> = Vec::with_capacity(sums.groups.len());
+    for group in &sums.groups {
+        let best = [Weight::Overlap, Weight::Count]
+            .into_iter()
+            .filter_map(|weight| solve(model, group, &facts, weight))
+            .min_by_key(|s| s.bits)
+            .filter(|s| s.bits < group.bits);
+        solved.push(best);
+    }
+    if solved.iter().all(Option::is_none) {
+        return model.clone();
+    }
+    let delays = Delays::of(model, &facts);
+    let mut made: Vec<Vec<Option<ValueId>>> =
+        solved.iter().map(|s| vec![None; s.as_ref().map_or(0, |s| s.values.len())]).collect();
+    rebuild(model, |rw, id| {
+        let Some((group, row)) = sums.root[id.index()] else { return rw.keep(id) };
+        let Some(solution) = &solved[group] else { return rw.keep(id) };
+        let target = solution.rows[row];
+        let mut writer = Writer { model, rw, solution, made: &mut made[group], delays: &delays, origin: id };
+        writer.root(id, target)
+    })
+}
+
+/// A coefficient: `mantissa * 2^exponent`, mantissa odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Coefficient {
+    mantissa: i128,
+    exponent: i32,
+}
+
+impl Coefficient {
+    fn new(mantissa: i128, exponent: i32) -> Option<Coefficient> {
+        let zeros = mantissa.trailing_zeros();
+        let mantissa = mantissa >> zeros.min(127);
+        // Beyond this nothing is gained by sharing digits.
+        (mantissa.unsigned_abs() < 1 << 60 && mantissa != 0)
+            .then(|| Coefficient { mantissa, exponent: exponent + zeros as i32 })
+    }
+
+    /// The sum; `Some(None)` if it is zero, `None` if it is too large.
+    fn plus(self, other: Coefficient) -> Option<Option<Coefficient>> {
+        let low = self.exponent.min(other.exponent);
+        let (a, b) = (self.exponent - low, other.exponent - low);
+        if a > 60 || b > 60 {
+            return None;
+        }
+        let sum = (self.mantissa << a) + (other.mantissa << b);
+        if sum == 0 { Some(None) } else { Coefficient::new(sum, low).map(Some) }
+    }
+}
+
+/// Sums that share values, to be solved together.
+struct Group {
+    /// Values that are not sums: what the rows are combinations of.
+    leaves: Vec<ValueId>,
+    /// Each wanted sum as combination of leaves (by index into `leaves`).
+    rows: Vec<Vec<(u32, Coefficient)>>,
+    /// Adder levels of each row in the file.
+    levels: Vec<u32>,
+    /// Adder bits of the file's own sums.
+    bits: u64,
+}
+
+struct Sums {
+    groups: Vec<Group>,
+    /// Group and row of each value that somebody else than a sum reads.
+    root: Vec<Option<(usize, usize)>>,
+}
+
+/// Whether the operation is an exact sum: it neither wraps nor drops bits.
+fn terms_of(model: &Model, facts: &Facts, id: ValueId) -> Option<Vec<Term>> {
+    let term = |value, shift, neg| Term { value, shift, neg };
+    let terms = match &model.node(id).op {
+        Op::Neg { x } => vec![term(*x, 0, true)],
+        Op::Quantise { x, shift } => vec![term(*x, *shift, false)],
+        Op::Add { a, b, shift } => vec![term(*a, 0, false), term(*b, *shift, false)],
+        Op::Sub { a, b, shift } => vec![term(*a, 0, false), term(*b, *shift, true)],
+        Op::Sum { terms } => terms.to_vec(),
+        _ => return None,
+    };
+    let finest = terms.iter().map(|t| i64::from(model.kif(t.value).frac) - i64::from(t.shift)).max()?;
+    let exact = finest <= i64::from(model.kif(id).frac) && facts.never_wraps(model, id);
+    let known = facts.range(id).is_some_and(|r| r.lo != r.hi);
+    (exact && known).then_some(terms)
+}
+
+impl Sums {
+    fn of(model: &Model, facts: &Facts) -> Option<Sums> {
+        let n = model.nodes().len();
+        // Leaves are numbered by their value.
+        let mut vectors: Vec<Option<Vec<(u32, Coefficient)>>> = vec![None; n];
+        let mut levels = vec![0u32; n];
+        let mut bits = vec![0u64; n];
+        let mut wanted = vec![false; n];
+        let mut parent: Vec<u32> = (0..n as u32).collect();
+        let mut kept = 0;
+        for id in model.ids() {
+            let vector = terms_of(model, facts, id).and_then(|terms| Some((combine(&terms, &vectors)?, terms)));
+            let vector = vector.filter(|(vector, _)| !vector.is_empty()).map(|(v, t)| (t, v));
+            let Some((terms, vector)) = vector else {
+                model.node(id).op.for_each_operand(|v| wanted[v.index()] = true);
+                continue;
+            };
+            kept += vector.len();
+            if kept > MOST_COEFFICIENTS {
+                return None;
+            }
+            let deepest = terms.iter().map(|t| levels[t.value.index()]).max().unwrap_or(0);
+            levels[id.index()] = deepest + terms.len().next_power_of_two().trailing_zeros();
+            bits[id.index()] = adder_bits(model, facts, id, &terms);
+            for pair in vector.windows(2) {
+                union(&mut parent, pair[0].0, pair[1].0);
+            }
+            if let Some(first) = vector.first() {
+                union(&mut parent, first.0, id.0);
+            }
+            vectors[id.index()] = Some(vector);
+        }
+        for out in model.outputs() {
+            if let Some(v) = out.source {
+                wanted[v.index()] = true;
+            }
+        }
+        let mut groups: Vec<Group> = Vec::new();
+        let mut group_of: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut root = vec![None; n];
+        let mut leaf_of: Vec<u32> = vec![u32::MAX; n];
+        for id in model.ids() {
+            let Some(vector) = &vectors[id.index()] else { continue };
+            let key = find(&mut parent, id.0);
+            let g = *group_of.entry(key).or_insert_with(|| {
+                groups.push(Group { leaves: Vec::new(), rows: Vec::new(), levels: Vec::new(), bits: 0 });
+                groups.len() - 1
+            });
+            let group = &mut groups[g];
+            group.bits += bits[id.index()];
+            if !wanted[id.index()] {
+                continue;
+            }
+            let row = vector.iter().map(|&(leaf, c)| {
+                if leaf_of[leaf as usize] == u32::MAX {
+                    leaf_of[leaf as usize] = group.leaves.len() as u32;
+                    group.leaves.push(ValueId(leaf));
+                }
+                (leaf_of[leaf as usize], c)
+            });
+            group.rows.push(row.collect());
+            group.levels.push(levels[id.index()]);
+            root[id.index()] = Some((g, group.rows.len() - 1));
+        }
+        Some(Sums { groups, root })
+    }
+}
+
+/// The terms' vectors added up; `None` if a coefficient gets too large. Sorted by leaf.
+fn combine(terms: &[Term], vectors: &[Option<Vec<(u32, Coefficient)>>]) -> Option<Vec<(u32, Coefficient)>> {
+    let mut sum: Vec<(u32, Coefficient)> = Vec::new();
+    for term in terms {
+        let sign = if term.neg { -1 } else { 1 };
+        let own = [(term.value.0, Coefficient { mantissa: 1, exponent: 0 })];
+        let vector = vectors[term.value.index()].as_deref().unwrap_or(&own);
+        let scaled = vector
+            .iter()
+            .map(|&(leaf, c)| (leaf, Coefficient { mantissa: sign * c.mantissa, exponent: c.exponent + term.shift }));
+        let mut merged = Vec::with_capacity(sum.len() + vector.len());
+        let mut left = sum.into_iter().peekable();
+        for (leaf, c) in scaled {
+            while let Some(entry) = left.next_if(|e| e.0 < leaf) {
+                merged.push(entry);
+            }
+            match left.next_if(|e| e.0 == leaf) {
+                Some((_, old)) => merged.extend(old.plus(c)?.map(|c| (leaf, c))),
+                None => merged.push((leaf, c)),
+            }
+        }
+        merged.extend(left);
+        sum = merged;
+    }
+    Some(sum)
+}
+
+fn find(parent: &mut [u32], mut x: u32) -> u32 {
+    while parent[x as usize] != x {
+        parent[x as usize] = parent[parent[x as usize] as usize];
+        x = parent[x as usize];
+    }
+    x
+}
+
+fn union(parent: &mut [u32], a: u32, b: u32) {
+    let (a, b) = (find(parent, a), find(parent, b));
+    // The smaller index leads, so that nothing depends on the order of unions.
+    let (low, high) = (a.min(b), a.max(b));
+    parent[high as usize] = low;
+}
+
+/// Adder bits of one of the file's sums.
+fn adder_bits(model: &Model, facts: &Facts, id: ValueId, terms: &[Term]) -> u64 {
+    let span = |t: &Term| {
+        let range = facts.range(t.value)?;
+        Some(Span::of(range, t.shift - model.kif(t.value).frac).signed(t.neg))
+    };
+    let mut spans: Vec<Span> = match terms.iter().map(span).collect() {
+        Some(spans) => spans,
+        None => return u64::from(model.kif(id).width()) * (terms.len() as u64 - 1),
+    };
+    if too_far_apart(spans.iter().copied()) {
+        return u64::from(model.kif(id).width()) * (terms.len() as u64 - 1);
+    }
+    // A negation costs like a sum; a shift nothing.
+    if let [one] = spans.as_slice() {
+        return if one.neg { u64::from(one.width()) } else { 0 };
+    }
+    let mut bits = 0;
+    while let (Some(b), Some(a)) = (spans.pop(), spans.pop()) {
+        let sum = a.plus(&b);
+        bits += a.cost(&b, &sum);
+        if spans.is_empty() {
+            break;
+        }
+        spans.push(sum);
+    }
+    bits
+}
+
+/// Where the bits of a value lie: its range in units of `2^low`.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    lo: i128,
+    hi: i128,
+    low: i32,
+    /// Whether it enters a sum negated.
+    neg: bool,
+}
+
+impl Span {
+    fn of(range: Range, weight: i32) -> Span {
+        let zeros = range.zeros.min(100);
+        Span { lo: range.lo >> zeros, hi: range.hi >> zeros, low: weight + zeros as i32, neg: false }
+    }
+
+    fn signed(self, neg: bool) -> Span {
+        Span { neg, ..self }
+    }
+
+    fn shifted(self, by: i32) -> Span {
+        Span { low: self.low + by, ..self }
+    }
+
+    fn top(&self) -> i32 {
+        self.low + self.width() as i32
+    }
+
+    fn width(&self) -> u32 {
+        let bits = |v: i128| 128 - (if v < 0 { !v } else { v }).leading_zeros();
+        bits(self.lo).max(bits(self.hi)) + u32::from(self.lo < 0)
+    }
+
+    /// The sum's span; [`too_far_apart`] was asked before.
+    fn plus(&self, other: &Span) -> Span {
+        let low = self.low.min(other.low);
+        let ends = |s: &Span| {
+            let by = s.low - low;
+            let (lo, hi) = (s.lo << by, s.hi << by);
+            if s.neg { (-hi, -lo) } else { (lo, hi) }
+        };
+        let ((a, b), (c, d)) = (ends(self), ends(other));
+        Span { lo: a + c, hi: b + d, low, neg: false }
+    }
+
+    /// Adder bits of the sum: its width without the low bits that pass through.
+    fn cost(&self, other: &Span, sum: &Span) -> u64 {
+        let passed = match (self.neg, other.neg) {
+            (false, false) | (true, true) => (self.low - other.low).abs(),
+            (false, true) => (other.low - self.low).max(0),
+            (true, false) => (self.low - other.low).max(0),
+        };
+        let width = sum.width();
+        u64::from(width - (passed as u32).min(width))
+    }
+}
+
+/// Whether sums of these would leave 128 bits.
+fn too_far_apart(spans: impl Iterator<Item = Span> + Clone) -> bool {
+    let low = spans.clone().map(|s| s.low).min().unwrap_or(0);
+    let top = spans.map(|s| s.top()).max().unwrap_or(0);
+    top - low > 100
+}
+
+/// A signed digit of a row: `± value * 2^shift`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Digit {
+    value: u32,
+    shift: i32,
+    neg: bool,
+}
+
+/// `a + b * 2^shift` or `a - b * 2^shift`, with `a <= b`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Pattern {
+    a: u32,
+    b: u32,
+    shift: i32,
+    differ: bool,
+}
+
+fn pattern(x: Digit, y: Digit) -> (Pattern, Digit) {
+    let (first, second) = if (x.value, x.shift) <= (y.value, y.shift) { (x, y) } else { (y, x) };
+    let pattern =
+        Pattern { a: first.value, b: second.value, shift: second.shift - first.shift, differ: first.neg != second.neg };
+    (pattern, first)
+}
+
+/// A value of a solution: a leaf, or a sum of two earlier ones.
+#[derive(Clone, Copy, Debug)]
+enum Value {
+    Leaf(ValueId),
+    Sum(Pattern),
+}
+
+struct Solution {
+    values: Vec<Value>,
+    spans: Vec<Span>,
+    rows: Vec<Option<Digit>>,
+    bits: u64,
+}
+
+/// How a shared pair is judged.
+#[derive(Clone, Copy, Debug)]
+enum Weight {
+    /// Occurrences beyond the first, times the bits in which both operands overlap.
+    Overlap,
+    /// Occurrences alone, overlap deciding between equals.
+    Count,
+}
+
+/// Canonical signed digits of an integer, lowest first: G. W. Reitwiesner (1960).
+fn signed_digits(mut v: i128) -> Vec<(i32, bool)> {
+    let mut digits = Vec::new();
+    let mut shift = 0;
+    while v != 0 {
+        if v & 1 != 0 {
+            let neg = v & 3 == 3;
+            digits.push((shift, neg));
+            v += if neg { 1 } else { -1 };
+        }
+        v >>= 1;
+        shift += 1;
+    }
+    digits
+}
+
+struct Solver {
+    values: Vec<Value>,
+    spans: Vec<Span>,
+    depth: Vec<u32>,
+    rows: Vec<Vec<Digit>>,
+    limits: Vec<u32>,
+    counts: FxHashMap<Pattern, u32>,
+    heap: BinaryHeap<(u64, Reverse<Pattern>)>,
+    /// Rows in which a value has (or had) a digit.
+    rows_of: Vec<Vec<u32>>,
+    weight: Weight,
+    bits: u64,
+}
+
+/// Solves one group; `None` if it is too large or too wide.
+fn solve(model: &Model, group: &Group, facts: &Facts, weight: Weight) -> Option<Solution> {
+    let span = |&v: &ValueId| facts.range(v).map(|r| Span::of(r, -model.kif(v).frac));
+    let mut solver = Solver {
+        values: group.leaves.iter().map(|&v| Value::Leaf(v)).collect(),
+        spans: group.leaves.iter().map(span).collect::<Option<_>>()?,
+        depth: vec![0; group.leaves.len()],
+        rows: Vec::new(),
+        limits: group.levels.clone(),
+        counts: FxHashMap::default(),
+        heap: BinaryHeap::new(),
+        rows_of: vec![Vec::new(); group.leaves.len()],
+        weight,
+        bits: 0,
+    };
+    let mut pairs = 0;
+    for (r, row) in group.rows.iter().enumerate() {
+        let mut digits = Vec::new();
+        for &(leaf, c) in row {
+            solver.rows_of[leaf as usize].push(r as u32);
+            for (shift, neg) in signed_digits(c.mantissa) {
+                digits.push(Digit { value: leaf, shift: shift + c.exponent, neg });
+            }
+        }
+        pairs += digits.len() * digits.len() / 2;
+        if pairs > MOST_PAIRS {
+            return None;
+        }
+        let placed = digits.iter().map(|d| solver.spans[d.value as usize].shifted(d.shift));
+        if too_far_apart(placed) {
+            return None;
+        }
+        solver.rows.push(digits);
+    }
+    solver.share();
+    solver.finish_rows()
+}
+
+impl Solver {
+    fn share(&mut self) {
+        for row in &self.rows {
+            for (i, &x) in row.iter().enumerate() {
+                for &y in &row[..i] {
+                    *self.counts.entry(pattern(x, y).0).or_insert(0) += 1;
+                }
+            }
+        }
+        let often: Vec<_> = self.counts.iter().filter(|&(_, &c)| c > 1).map(|(&p, &c)| (p, c)).collect();
+        for (p, count) in often {
+            let priority = self.priority(p, count);
+            self.heap.push((priority, Reverse(p)));
+        }
+        while let Some((priority, Reverse(p))) = self.heap.pop() {
+            let count = self.counts.get(&p).copied().unwrap_or(0);
+            if count < 2 {
+                continue;
+            }
+            let now = self.priority(p, count);
+            if now < priority {
+                // Counts have fallen since it was pushed.
+                self.heap.push((now, Reverse(p)));
+                continue;
+            }
+            self.take(p);
+        }
+    }
+
+    fn priority(&self, p: Pattern, count: u32) -> u64 {
+        let (a, b) = (&self.spans[p.a as usize], self.spans[p.b as usize].shifted(p.shift));
+        let overlap = (a.top().min(b.top()) - a.low.max(b.low)).max(0) as u64;
+        match self.weight {
+            Weight::Overlap => u64::from(count - 1) * (2 * overlap + 1),
+            Weight::Count => u64::from(count - 1) * 1024 + overlap,
+        }
+    }
+
+    fn count(&mut self, x: Digit, y: Digit, up: bool) {
+        let (p, _) = pattern(x, y);
+        if up {
+            let count = self.counts.entry(p).or_insert(0);
+            *count += 1;
+            let count = *count;
+            if count > 1 {
+                let priority = self.priority(p, count);
+                self.heap.push((priority, Reverse(p)));
+            }
+        } else if let Some(count) = self.counts.get_mut(&p) {
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(&p);
+            }
+        }
+    }
+
+    /// Levels that a row needs at least: each digit is a tree of its depth.
+    fn levels(&self, row: &[Digit]) -> u32 {
+        let total: u128 = row.iter().map(|d| 1u128 << self.depth[d.value as usize].min(100)).sum();
+        if total <= 1 { 0 } else { 128 - (total - 1).leading_zeros() }
+    }
+
+    /// Makes the sum and puts it wherever its two digits stand, as far as the rows' levels allow.
+    fn take(&mut self, p: Pattern) {
+        let deep = self.depth[p.a as usize].max(self.depth[p.b as usize]) + 1;
+        let mut places: Vec<(u32, Digit, Digit)> = Vec::new();
+        let rows = self.rows_of[p.a as usize].clone();
+        for r in rows {
+            let row = &self.rows[r as usize];
+            let mut used: Vec<Digit> = Vec::new();
+            let mut found = Vec::new();
+            for &x in row.iter().filter(|d| d.value == p.a) {
+                let y = Digit { value: p.b, shift: x.shift + p.shift, neg: x.neg ^ p.differ };
+                let free = |d: &Digit| !used.contains(d);
+                if x != y && free(&x) && free(&y) && row.contains(&y) {
+                    used.extend([x, y]);
+                    found.push((x, y));
+                }
+            }
+            if found.is_empty() {
+                continue;
+            }
+            // Each replacement may make the row deeper; take as many as its limit allows.
+            let mut total: u128 = row.iter().map(|d| 1u128 << self.depth[d.value as usize].min(100)).sum();
+            for (x, y) in found {
+                let cost = |d: &Digit| 1u128 << self.depth[d.value as usize].min(100);
+                let after = total - cost(&x) - cost(&y) + (1u128 << deep.min(100));
+                if after > 1u128 << self.limits[r as usize].min(120) {
+                    continue;
+                }
+                total = after;
+                places.push((r, x, y));
+            }
+        }
+        if places.len() < 2 {
+            // Too few are left or allowed: never come back to it.
+            self.counts.remove(&p);
+            return;
+        }
+        let made = self.add(p);
+        for (r, x, y) in places {
+            let mut row = std::mem::take(&mut self.rows[r as usize]);
+            for gone in [x, y] {
+                let at = row.iter().position(|d| *d == gone).expect("it was there");
+                row.swap_remove(at);
+                for &other in &row {
+                    self.count(gone, other, false);
+                }
+            }
+            let new = Digit { value: made, shift: x.shift, neg: x.neg };
+            for &other in &row {
+                self.count(new, other, true);
+            }
+            row.push(new);
+            self.rows[r as usize] = row;
+            if self.rows_of[made as usize].last() != Some(&r) {
+                self.rows_of[made as usize].push(r);
+            }
+        }
+    }
+
+    fn add(&mut self, p: Pattern) -> u32 {
+        let a = self.spans[p.a as usize];
+        let b = self.spans[p.b as usize].shifted(p.shift).signed(p.differ);
+        let sum = a.plus(&b);
+        self.bits += a.cost(&b, &sum);
+        self.values.push(Value::Sum(p));
+        self.spans.push(sum);
+        self.depth.push(self.depth[p.a as usize].max(self.depth[p.b as usize]) + 1);
+        self.rows_of.push(Vec::new());
+        self.values.len() as u32 - 1
+    }
+
+    /// Adds up what is left of each row, the cheapest pair first, within the row's levels.
+    fn finish_rows(mut self) -> Option<Solution> {
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for r in 0..self.rows.len() {
+            let mut row = std::mem::take(&mut self.rows[r]);
+            row.sort_unstable();
+            let limit = self.limits[r].max(self.levels(&row));
+            while row.len() > 1 {
+                let (i, j) = self.cheapest_pair(&row, limit);
+                let (p, first) = pattern(row[i], row[j]);
+                let made = self.add(p);
+                row.remove(j);
+                row.remove(i);
+                row.push(Digit { value: made, shift: first.shift, neg: first.neg });
+            }
+            // A row that comes out negated needs a negation, unless polarity turns it.
+            if let Some(d) = row.first()
+                && d.neg
+            {
+                self.bits += u64::from(self.spans[d.value as usize].width());
+            }
+            rows.push(row.first().copied());
+        }
+        Some(Solution { values: self.values, spans: self.spans, rows, bits: self.bits })
+    }
+
+    fn cheapest_pair(&self, row: &[Digit], limit: u32) -> (usize, usize) {
+        let depth = |d: &Digit| self.depth[d.value as usize].min(100);
+        let total: u128 = row.iter().map(|d| 1u128 << depth(d)).sum();
+        let mut best: Option<(u64, u32, usize, usize)> = None;
+        for j in 1..row.len() {
+            for i in 0..j {
+                let deep = depth(&row[i]).max(depth(&row[j])) + 1;
+                let after = total - (1 << depth(&row[i])) - (1 << depth(&row[j])) + (1u128 << deep);
+                if after > 1u128 << limit.min(120) {
+                    continue;
+                }
+                let (p, _) = pattern(row[i], row[j]);
+                let a = self.spans[p.a as usize];
+                let b = self.spans[p.b as usize].shifted(p.shift).signed(p.differ);
+                let key = (a.cost(&b, &a.plus(&b)), deep, i, j);
+                if best.is_none_or(|b| key < b) {
+                    best = Some(key);
+                }
+            }
+        }
+        match best {
+            Some((_, _, i, j)) => (i, j),
+            // The two shallowest always fit (G. Golumbic, 1976).
+            None => {
+                let mut order: Vec<usize> = (0..row.len()).collect();
+                order.sort_by_key(|&k| depth(&row[k]));
+                (order[0].min(order[1]), order[0].max(order[1]))
+            }
+        }
+    }
+}
+
+/// Own delays for new sums: what the file gives its own sums of the same width, on average.
+struct Delays(Vec<f64>);
+
+impl Delays {
+    fn of(model: &Model, facts: &Facts) -> Delays {
+        let mut sums = vec![(0.0, 0u32); 130];
+        for id in model.ids() {
+            if matches!(model.node(id).op, Op::Add { .. } | Op::Sub { .. }) && terms_of(model, facts, id).is_some() {
+                let slot = &mut sums[model.kif(id).width().min(129) as usize];
+                slot.0 += model.own_delay(id);
+                slot.1 += 1;
+            }
+        }
+        let mut last = 0.0;
+        Delays(
+            sums.into_iter()
+                .map(|(total, n)| {
+                    // Never falling with the width.
+                    last = if n > 0 { f64::max(last, total / f64::from(n)) } else { last };
+                    last
+                })
+                .collect(),
+        )
+    }
+}
+
+struct Writer<'a, 'b, 'c> {
+    model: &'a Model,
+    rw: &'b mut Rewrite<'c>,
+    solution: &'a Solution,
+    made: &'a mut Vec<Option<ValueId>>,
+    delays: &'a Delays,
+    origin: ValueId,
+}
+
+impl Writer<'_, '_, '_> {
+    /// What stands for a root: its row's digit in the root's type.
+    fn root(&mut self, id: ValueId, digit: Option<Digit>) -> ValueId {
+        let interval = self.model.node(id).interval.clone();
+        let origin = self.model.node(id).origin;
+        let digit = digit.expect("a sum that is not constant has a digit");
+        let value = self.value(digit.value);
+        // Digits count in units of the leaves' codes; a value's number is in units of its own step.
+        let op = match digit {
+            Digit { shift, neg: false, .. } => Op::Quantise { x: value, shift },
+            Digit { shift, neg: true, .. } => Op::Sum { terms: Box::new([Term { value, shift, neg: true }]) },
+        };
+        let delay = if digit.neg { self.delays.0[interval.kif().width().min(129) as usize] } else { 0.0 };
+        self.rw.push(op, interval, delay, 0.0, origin)
+    }
+
+    fn value(&mut self, index: u32) -> ValueId {
+        if let Some(made) = self.made[index as usize] {
+            return made;
+        }
+        let made = match self.solution.values[index as usize] {
+            Value::Leaf(v) => self.rw.number(v),
+            Value::Sum(p) => {
+                let (a, b) = (self.value(p.a), self.value(p.b));
+                let span = self.solution.spans[index as usize];
+                let interval = Interval::new(BigInt::from(span.lo), BigInt::from(span.hi), -span.low);
+                let op = if p.differ { Op::Sub { a, b, shift: p.shift } } else { Op::Add { a, b, shift: p.shift } };
+                let delay = self.delays.0[interval.kif().width().min(129) as usize];
+                let origin = self.model.node(self.origin).origin;
+                self.rw.push(op, interval, delay, 0.0, origin)
+            }
+        };
+        self.made[index as usize] = Some(made);
+        made
+    }
+}
