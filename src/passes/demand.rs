@@ -37,7 +37,10 @@ pub(super) fn run(model: &Model) -> Model {
     rebuild(model, |rw, id| {
         let (node, kif) = (model.node(id), model.kif(id));
         let window = demand[id.index()];
-        if window.lo >= window.hi && !kif.is_zero() {
+        if kif.is_zero() {
+            return rw.keep(id);
+        }
+        if window.lo >= window.hi {
             let zero = Interval::new(0, 0, node.interval.frac);
             return rw.replace(id, Op::Const { value: Code::ZERO }, zero);
         }
