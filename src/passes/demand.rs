@@ -23,6 +23,16 @@ const WHOLE: i64 = i64::MAX / 4;
 const NOTHING: Window = Window { lo: WHOLE, hi: -WHOLE };
 
 impl Window {
+    /// The bits of the type that are read. Bits above a signed type are its sign bit, those above an unsigned one none.
+    fn within(self, kif: Kif) -> Window {
+        let width = i64::from(kif.width());
+        if self.lo >= self.hi || width == 0 {
+            return NOTHING;
+        }
+        let lo = if kif.signed && self.hi > width { self.lo.min(width - 1) } else { self.lo };
+        Window { lo: lo.max(0), hi: self.hi.min(width) }
+    }
+
     fn join(&mut self, other: Window) {
         if other.lo < other.hi {
             self.lo = self.lo.min(other.lo);
@@ -36,10 +46,10 @@ pub(super) fn run(model: &Model) -> Model {
     let demand = demanded(model);
     rebuild(model, |rw, id| {
         let (node, kif) = (model.node(id), model.kif(id));
-        let window = demand[id.index()];
         if kif.is_zero() {
             return rw.keep(id);
         }
+        let window = demand[id.index()].within(kif);
         if window.lo >= window.hi {
             let zero = Interval::new(0, 0, node.interval.frac);
             return rw.replace(id, Op::Const { value: Code::ZERO }, zero);
@@ -53,14 +63,15 @@ pub(super) fn run(model: &Model) -> Model {
 /// The interval of the demanded bits, if they are fewer than the type has.
 fn narrowed(kif: Kif, window: Window, op: &Op) -> Option<Interval> {
     let width = i64::from(kif.width());
-    let hi = window.hi.min(width);
+    let hi = window.hi;
     // The step of these is part of their meaning.
     let fixed_step = matches!(op, Op::Lookup { .. } | Op::Unary { .. } | Op::Const { .. });
-    let lo = if fixed_step { 0 } else { window.lo.clamp(0, hi) };
+    let lo = if fixed_step { 0 } else { window.lo };
     if hi - lo >= width || (fixed_step && matches!(op, Op::Const { .. })) {
         return None;
     }
-    let signed = kif.signed && hi == width;
+    // What a not does depends on whether its result is signed.
+    let signed = kif.signed && (hi == width || matches!(op, Op::Unary { op: UnaryBits::Not, .. }));
     let int = i64::from(kif.int) + i64::from(kif.signed) - (width - hi) - i64::from(signed);
     Some(Interval::full(Kif { signed, int: int as i32, frac: kif.frac - lo as i32 }))
 }
@@ -84,11 +95,10 @@ fn demanded(model: &Model) -> Vec<Window> {
     }
     for id in model.ids().rev() {
         let kif = model.kif(id);
-        let window = all[id.index()];
-        if window.lo >= window.hi || kif.is_zero() {
+        let window = all[id.index()].within(kif);
+        if window.lo >= window.hi {
             continue;
         }
-        let window = Window { lo: window.lo.max(0), hi: window.hi.min(i64::from(kif.width())) };
         operands(model, &facts, id, window, &mut all);
     }
     all

@@ -10,6 +10,7 @@
 
 use crate::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
 use crate::num::{Interval, Kif};
+use num_traits::ToPrimitive;
 
 /// The codes a value can take: all of `lo ..= hi` that are multiples of `2^zeros`, in units of its own step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,12 @@ impl Range {
         let lo = ((lo - 1) >> zeros).checked_add(1).map_or(lo, |l| l << zeros);
         let hi = (hi >> zeros) << zeros;
         if lo == hi { Range::exactly(lo) } else { Range { lo, hi, zeros } }
+    }
+
+    /// Itself if negating and adding a few such ranges cannot overflow.
+    fn bounded(self) -> Option<Range> {
+        const BOUND: i128 = 1 << 122;
+        (self.lo > -BOUND && self.hi < BOUND).then_some(self)
     }
 
     /// Everything a type holds; nothing is known of types above 100 bits.
@@ -69,7 +76,7 @@ impl Range {
         if to >= from {
             let by = u32::try_from(to - from).ok().filter(|&by| by < 126)?;
             let shift = |v: i128| v.checked_mul(1i128.checked_shl(by)?);
-            Some(Range { lo: shift(self.lo)?, hi: shift(self.hi)?, zeros: self.zeros.saturating_add(by) })
+            Range { lo: shift(self.lo)?, hi: shift(self.hi)?, zeros: self.zeros.saturating_add(by) }.bounded()
         } else {
             let by = u32::try_from(from - to).unwrap_or(u32::MAX).min(127);
             Some(Range::new(self.lo >> by, self.hi >> by, self.zeros.saturating_sub(by)))
@@ -81,9 +88,8 @@ impl Range {
     }
 
     fn add(self, other: Range) -> Option<Range> {
-        let bound = 1i128 << 125;
-        let (lo, hi) = (self.lo.checked_add(other.lo)?, self.hi.checked_add(other.hi)?);
-        (lo > -bound && hi < bound).then(|| Range::new(lo, hi, self.zeros.min(other.zeros)))
+        Range::new(self.lo.checked_add(other.lo)?, self.hi.checked_add(other.hi)?, self.zeros.min(other.zeros))
+            .bounded()
     }
 
     fn mul(self, other: Range) -> Option<Range> {
@@ -94,7 +100,7 @@ impl Range {
             self.hi.checked_mul(other.hi)?,
         ];
         let (lo, hi) = (ends.into_iter().min()?, ends.into_iter().max()?);
-        Some(Range::new(lo, hi, self.zeros.saturating_add(other.zeros)))
+        Range::new(lo, hi, self.zeros.saturating_add(other.zeros)).bounded()
     }
 
     /// The smallest range around both.
@@ -124,6 +130,9 @@ impl Facts {
             let all = Range::of_kif(kif);
             let range = match (exact, all) {
                 (Some(exact), Some(_)) if exact.fits(kif) => Some(exact),
+                (Some(exact), Some(_)) if exact.constant().is_some() => {
+                    crate::num::wrap(&exact.lo.into(), kif).to_i128().map(Range::exactly)
+                }
                 // Low bits survive a wrap.
                 (Some(exact), Some(all)) => Some(Range::new(all.lo, all.hi, exact.zeros.min(kif.width()))),
                 (_, all) => all,

@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::rewrite::rebuild;
-use crate::ir::Model;
+use crate::ir::{Model, Op, UnaryBits};
 use crate::num::{Code, Interval};
 use num_bigint::BigInt;
 
@@ -15,12 +15,12 @@ pub(super) fn run(model: &Model) -> Model {
         let Some(range) = facts.range(id) else { return rw.keep(id) };
         if let Some(value) = range.constant() {
             let (value, frac) = (BigInt::from(value), node.interval.frac);
-            let op = crate::ir::Op::Const { value: Code::from(&value) };
+            let op = Op::Const { value: Code::from(&value) };
             return rw.replace(id, op, Interval::new(value.clone(), value, frac));
         }
         let mut interval = facts.interval(model, id);
-        // A lookup's step is its table's, a not's its operand's; any and all count from bit 0.
-        let movable = !matches!(node.op, crate::ir::Op::Lookup { .. } | crate::ir::Op::Unary { .. });
+        // A lookup's step is its table's, a not's its operand's; constants, any and all say codes.
+        let movable = !matches!(node.op, Op::Lookup { .. } | Op::Unary { .. } | Op::Const { .. });
         if movable && range.zeros > 0 {
             interval = Interval::new(
                 BigInt::from(range.lo >> range.zeros),
@@ -29,7 +29,9 @@ pub(super) fn run(model: &Model) -> Model {
             );
         }
         let (old, new) = (model.kif(id), interval.kif());
-        if new.width() >= old.width() {
+        // What a not does depends on whether its result is signed.
+        let not = matches!(node.op, Op::Unary { op: UnaryBits::Not, .. });
+        if new.width() >= old.width() || (not && new.signed != old.signed) {
             return rw.keep(id);
         }
         let op = rw.translated(id);

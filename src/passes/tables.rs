@@ -86,11 +86,9 @@ impl Reached {
     fn idle_bits(&self) -> u32 {
         let mut bits = 0;
         let mut halved = Reached { first: self.first, values: self.values.clone() };
-        while halved.values.len() > 1 {
-            match halved.halved() {
-                Some(next) => halved = next,
-                None => break,
-            }
+        // Two codes around zero stay two however often they are halved.
+        while let Some(next) = halved.halved().filter(|next| next.values.len() < halved.values.len()) {
+            halved = next;
             bits += 1;
         }
         bits
