@@ -1,0 +1,22 @@
+//! The batch engine: a program planned once, run over blocks of samples in lanes as narrow as its values.
+//!
+//! [`Plan`] promises the same codes as [`super::golden`] for every bit pattern of the inputs, at the speed of the
+//! processor's vector unit. It knows nothing of files. Inside, one module a step:
+//!
+//! * [`form`]: operations as shifted sums and a few other shapes; which codes can occur;
+//! * [`lower`]: which low bits matter, hence lanes, conversions, straight code;
+//! * [`plan`]: registers to places of a small arena, instructions to kernels;
+//! * [`kernels`]: the loops, compiled for each instruction set;
+//! * [`run`]: blocks of samples through the kernels, real numbers in and out ([`convert`]), and what went wrong;
+//! * [`wide`]: what does not fit 128 bits.
+
+mod convert;
+mod form;
+mod kernels;
+mod lower;
+mod plan;
+mod run;
+mod wide;
+
+pub use plan::{InstructionSet, Plan, PlanOptions};
+pub use run::{Fault, FaultKind, Runner};

@@ -1,0 +1,576 @@
+//! Blocks of samples through a plan.
+
+use super::convert;
+use super::kernels::{Exec, Int, Table};
+use super::lower::{InputConversion, Ins, Lane, OutputConversion, Reg, low_bits};
+use super::plan::Plan;
+use super::wide;
+use crate::interp::MissedEntry;
+use crate::ir::ValueId;
+use crate::num::{Kif, align, wrap};
+use num_bigint::BigInt;
+use std::fmt;
+
+/// A sample that has no result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// Which, counted from the first of the call.
+    pub sample: usize,
+    /// Why.
+    pub kind: FaultKind,
+}
+
+/// Why a sample has no result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FaultKind {
+    /// An input is not a number.
+    NotFinite {
+        /// Which input element.
+        input: u32,
+        /// A NaN or infinity.
+        value: f64,
+    },
+    /// A lookup outside its table.
+    Miss(MissedEntry),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sample {}: ", self.sample)?;
+        match &self.kind {
+            FaultKind::NotFinite { input, value } => write!(f, "input {input} is {value}"),
+            FaultKind::Miss(miss) => miss.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// A lookup outside its table, as a kernel saw it.
+pub(super) struct Miss {
+    /// Sample of the block.
+    pub(super) sample: usize,
+    pub(super) table: u32,
+    pub(super) index: BigInt,
+}
+
+/// Sixty-four bytes that begin at a multiple of sixty-four.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// Calls `$f` with the integer type of a machine lane as `T`.
+macro_rules! with_lane {
+    ($lane:expr, $t:ident => $body:expr, $wide:expr) => {
+        match $lane {
+            Lane::B1 => { type $t = i8; { $body } }
+            Lane::B2 => { type $t = i16; { $body } }
+            Lane::B4 => { type $t = i32; { $body } }
+            Lane::B8 => { type $t = i64; { $body } }
+            Lane::B16 => { type $t = i128; { $body } }
+            Lane::Wide => $wide,
+        }
+    };
+}
+
+/// The memory in which one thread runs a [`Plan`].
+pub struct Runner<'p> {
+    plan: &'p Plan,
+    arena: Vec<Line>,
+    tables: Vec<Table<'p>>,
+    misses: Vec<Miss>,
+}
+
+impl<'p> Runner<'p> {
+    pub(super) fn new(plan: &'p Plan) -> Runner<'p> {
+        let tables = plan.code.tables.iter();
+        let tables = tables.map(|t| Table { entries: &t.entries, base: t.base, zero: t.zero, faults: t.faults });
+        let mut runner = Runner {
+            plan,
+            arena: vec![Line([0; 64]); plan.arena_bytes.div_ceil(64)],
+            tables: tables.collect(),
+            misses: Vec::new(),
+        };
+        let exec = runner.exec();
+        for &(reg, value) in &plan.code.fixed {
+            let offset = plan.offsets[reg as usize];
+            with_lane!(plan.code.lanes[reg as usize], T => {
+                // SAFETY: the register is of this lane, and nothing else runs.
+                unsafe { exec.slot_mut::<T>(offset) }.fill(T::of(value))
+            }, unreachable!("constants are in machine lanes"));
+        }
+        runner
+    }
+
+    fn exec(&mut self) -> Exec<'_> {
+        Exec {
+            base: self.arena.as_mut_ptr().cast(),
+            len: self.plan.block,
+            constants: &self.plan.code.constants,
+            nary: &self.plan.nary,
+            tables: &self.tables,
+            misses: &mut self.misses,
+        }
+    }
+
+    /// Runs real numbers through the program, as [`Plan::run`] does. Returns the samples without a result, in order,
+    /// each once with the first reason; the outputs in their rows are codes of the hardware for zero in place of what
+    /// was wrong.
+    ///
+    /// # Panics
+    /// As [`Plan::run`].
+    pub fn run(&mut self, inputs: &[f64], outputs: &mut [f64]) -> Vec<Fault> {
+        self.blocks(Real(inputs), RealOut(outputs))
+    }
+
+    /// Runs codes of the input port ([`crate::ir::Model::input_kifs`]) through the program to codes of the output port, one
+    /// row a sample as for [`Runner::run`]. Widths beyond `i64` keep their low 64 bits; [`Runner::run_exact`] keeps all.
+    ///
+    /// # Panics
+    /// As [`Plan::run`].
+    pub fn run_codes(&mut self, inputs: &[i64], outputs: &mut [i64]) -> Vec<Fault> {
+        self.blocks(Codes(inputs), CodesOut(outputs))
+    }
+
+    /// As [`Runner::run_codes`], for codes of any width.
+    ///
+    /// # Panics
+    /// As [`Plan::run`].
+    pub fn run_exact(&mut self, inputs: &[BigInt], outputs: &mut [BigInt]) -> Vec<Fault> {
+        self.blocks(Exact(inputs), ExactOut(outputs))
+    }
+
+    fn blocks<I: Source, O: Sink>(&mut self, inputs: I, mut outputs: O) -> Vec<Fault> {
+        let plan = self.plan;
+        let samples = rows(inputs.len(), plan.n_inputs, outputs.len(), plan.n_outputs);
+        let mut faults = Vec::new();
+        for start in (0..samples).step_by(plan.block) {
+            let n = plan.block.min(samples - start);
+            let found = faults.len();
+            for conversion in &plan.code.inputs {
+                self.load(&inputs, conversion, start, n, &mut faults);
+            }
+            self.steps();
+            for (j, out) in plan.code.outputs.iter().enumerate() {
+                self.store(&mut outputs, j, out, start, n);
+            }
+            let misses = self.misses.drain(..).filter(|m| m.sample < n).map(|m| {
+                let table = &plan.code.tables[m.table as usize];
+                let miss = MissedEntry { op: ValueId(table.op), index: m.index, len: table.entries.len() };
+                Fault { sample: start + m.sample, kind: FaultKind::Miss(miss) }
+            });
+            faults.extend(misses);
+            // The first of each sample: input before lookup, earlier operation before later.
+            faults[found..].sort_by_key(|f| f.sample);
+            let mut kept = found;
+            for k in found..faults.len() {
+                if kept == found || faults[kept - 1].sample != faults[k].sample {
+                    faults.swap(kept, k);
+                    kept += 1;
+                }
+            }
+            faults.truncate(kept);
+        }
+        faults
+    }
+
+    fn steps(&mut self) {
+        let plan = self.plan;
+        let mut wide = plan.wide_steps.iter().peekable();
+        let mut done = 0;
+        while done < plan.steps.len() || wide.peek().is_some() {
+            let until = wide.peek().map_or(plan.steps.len(), |w| w.before);
+            let mut exec = self.exec();
+            for step in &plan.steps[done..until] {
+                // SAFETY: the step is the plan's, the arena was made for it, and the kernels were chosen after asking
+                // the processor.
+                unsafe { (step.kernel)(&mut exec, step) };
+            }
+            done = until;
+            if let Some(w) = wide.next() {
+                self.wide(&w.ins);
+            }
+        }
+    }
+
+    fn load<I: Source>(&mut self, inputs: &I, c: &InputConversion, start: usize, n: usize, faults: &mut Vec<Fault>) {
+        let plan = self.plan;
+        let lane = plan.code.lanes[c.dst as usize];
+        let offset = plan.offsets[c.dst as usize];
+        let port = Port {
+            stride: plan.n_inputs,
+            column: c.input as usize,
+            shift: i64::from(plan.inp_shifts[c.input as usize]),
+            port: plan.input_kifs[c.input as usize],
+            kif: c.kif,
+            start,
+        };
+        let exec = self.exec();
+        with_lane!(lane, T => {
+            // SAFETY: the register is of this lane, and nothing else runs.
+            let dst = unsafe { exec.slot_mut::<T>(offset) };
+            let (dst, rest) = dst.split_at_mut(n);
+            rest.fill(T::ZERO);
+            inputs.load(plan, &port, dst, faults);
+        }, {
+            for sample in 0..plan.block {
+                let code = if sample < n { inputs.load_big(&port, sample, faults) } else { BigInt::ZERO };
+                wide::to_limbs(&wrap(&code, c.kif), self.limbs(c.dst, sample));
+            }
+        });
+    }
+
+    fn store<O: Sink>(&mut self, outputs: &mut O, column: usize, out: &OutputConversion, start: usize, n: usize) {
+        let plan = self.plan;
+        let Some(reg) = out.src else {
+            for sample in start..start + n {
+                outputs.store_big(sample * plan.n_outputs + column, &out.constant.into(), out.exponent);
+            }
+            return;
+        };
+        let offset = plan.offsets[reg as usize];
+        let exec = self.exec();
+        with_lane!(plan.code.lanes[reg as usize], T => {
+            // SAFETY: the register is of this lane, and nothing else runs.
+            let src = unsafe { exec.slot::<T>(offset) };
+            outputs.store(plan, &src[..n], out, start, column);
+        }, {
+            for sample in 0..n {
+                let code = wide::from_limbs(self.limbs(reg, sample));
+                outputs.store_big((start + sample) * plan.n_outputs + column, &code, out.exponent);
+            }
+        });
+    }
+
+    /// The limbs of one sample of a wide register.
+    fn limbs(&mut self, reg: Reg, sample: usize) -> &mut [u64] {
+        let plan = self.plan;
+        let limbs = plan.code.limbs[&reg] as usize;
+        let first = plan.offsets[reg as usize] as usize / 8 + sample * limbs;
+        // SAFETY: a line is eight words without padding, and any bytes are words.
+        let words = unsafe { std::slice::from_raw_parts_mut(self.arena.as_mut_ptr().cast::<u64>(), self.arena.len() * 8) };
+        &mut words[first..first + limbs]
+    }
+
+    /// The value of a register for one sample.
+    fn value(&mut self, reg: Reg, zero: bool, sample: usize) -> BigInt {
+        let plan = self.plan;
+        let offset = plan.offsets[reg as usize];
+        let exec = self.exec();
+        with_lane!(plan.code.lanes[reg as usize], T => {
+            // SAFETY: the register is of this lane, and nothing else runs.
+            let v = unsafe { exec.slot::<T>(offset) }[sample];
+            if zero { BigInt::from(v.unsigned() as u128) } else { v.signed().into() }
+        }, wide::from_limbs(self.limbs(reg, sample)))
+    }
+
+    /// A step that is computed one sample at a time.
+    fn wide(&mut self, ins: &Ins) {
+        let plan = self.plan;
+        for sample in 0..plan.block {
+            let (dst, result) = match *ins {
+                Ins::Narrow { dst, src } => (dst, self.value(src, false, sample)),
+                Ins::Wide { dst, op } => {
+                    let index = op;
+                    let op = &plan.code.wide[index as usize];
+                    let values: Vec<BigInt> =
+                        op.operands.iter().map(|o| self.value(o.reg, o.zero, sample)).collect();
+                    let table = plan.code.tables.get(op.table as usize);
+                    let entries = table.map_or(&[][..], |t| &t.entries);
+                    let result = wide::evaluate(op, entries, |k| values[k].clone()).unwrap_or_else(|index| {
+                        if table.is_some_and(|t| t.faults) {
+                            self.misses.push(Miss { sample, table: op.table, index });
+                        }
+                        BigInt::ZERO
+                    });
+                    (dst, result)
+                }
+                _ => unreachable!("all other instructions have kernels"),
+            };
+            let offset = plan.offsets[dst as usize];
+            let exec = self.exec();
+            with_lane!(plan.code.lanes[dst as usize], T => {
+                // SAFETY: the register is of this lane, and nothing else runs.
+                let dst = unsafe { exec.slot_mut::<T>(offset) };
+                dst[sample] = T::of(low_bits(&result));
+            }, wide::to_limbs(&result, self.limbs(dst, sample)));
+        }
+    }
+}
+
+/// The number of samples of `inputs` and `outputs` numbers.
+fn rows(inputs: usize, n_inputs: usize, outputs: usize, n_outputs: usize) -> usize {
+    let rows = |len: usize, of: usize| len.checked_div(of);
+    let samples = rows(inputs, n_inputs).or(rows(outputs, n_outputs)).unwrap_or(0);
+    assert_eq!(inputs, samples * n_inputs, "inputs are whole rows");
+    assert_eq!(outputs, samples * n_outputs, "one row of outputs for each row of inputs");
+    samples
+}
+
+/// One column of the inputs.
+struct Port {
+    stride: usize,
+    column: usize,
+    /// The input's shift.
+    shift: i64,
+    /// Type of the port.
+    port: Kif,
+    /// Type of the operation that reads it.
+    kif: Kif,
+    /// First sample of the block.
+    start: usize,
+}
+
+/// Where inputs come from.
+trait Source {
+    fn len(&self) -> usize;
+    /// Fills a register with codes.
+    fn load<T: LoadStore>(&self, plan: &Plan, port: &Port, dst: &mut [T], faults: &mut Vec<Fault>);
+    /// The code of one sample before wrapping.
+    fn load_big(&self, port: &Port, sample: usize, faults: &mut Vec<Fault>) -> BigInt;
+}
+
+/// Where outputs go.
+trait Sink {
+    fn len(&self) -> usize;
+    fn store<T: LoadStore>(&mut self, plan: &Plan, src: &[T], out: &OutputConversion, start: usize, column: usize);
+    fn store_big(&mut self, index: usize, code: &BigInt, exponent: i32);
+}
+
+/// Lanes with their vectorised conversions.
+trait LoadStore: Int {
+    fn load(plan: &Plan, dst: &mut [Self], rows: &[f64], stride: usize, column: usize, scale: f64, f: [u8; 2]) -> bool;
+    fn store(plan: &Plan, src: &[Self], zero: bool, rows: &mut [f64], stride: usize, column: usize, scale: f64);
+}
+
+macro_rules! load_store {
+    ($($t:ty, $index:tt);*) => { $(
+        impl LoadStore for $t {
+            fn load(
+                plan: &Plan, dst: &mut [Self], rows: &[f64], stride: usize, column: usize, scale: f64, f: [u8; 2],
+            ) -> bool {
+                // SAFETY: the plan's kernels were chosen after asking the processor.
+                unsafe { (plan.kernels.load.$index)(dst, rows, stride, column, scale, f) }
+            }
+            fn store(
+                plan: &Plan, src: &[Self], zero: bool, rows: &mut [f64], stride: usize, column: usize, scale: f64,
+            ) {
+                // SAFETY: the plan's kernels were chosen after asking the processor.
+                unsafe { (plan.kernels.store.$index)(src, zero, rows, stride, column, scale) }
+            }
+        }
+    )* };
+}
+load_store!(i8, 0; i16, 1; i32, 2; i64, 3; i128, 4);
+
+/// Keeps the low bits of a code that fits 128 bits as its type reads them.
+fn wrap_low(code: i128, kif: Kif) -> i128 {
+    match kif.width() {
+        0 => 0,
+        128.. => code,
+        width if kif.signed => code << (128 - width) >> (128 - width),
+        width => code & !(-1 << width),
+    }
+}
+
+struct Real<'a>(&'a [f64]);
+
+impl Source for Real<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn load<T: LoadStore>(&self, plan: &Plan, port: &Port, dst: &mut [T], faults: &mut Vec<Fault>) {
+        let scale = port.shift + i64::from(port.kif.frac);
+        let rows = &self.0[port.start * port.stride..];
+        // The types' own wrap; left out where the lane is as wide.
+        let width = port.kif.width();
+        let bits = if width < T::BITS { width as u8 } else { 0 };
+        let finish = if port.kif.signed { [bits, 0] } else { [0, bits] };
+        let odd = match convert::power(scale) {
+            // The sum of the fast road has 51 right bits.
+            Some(factor) if width <= 51 => T::load(plan, dst, rows, port.stride, port.column, factor, finish),
+            _ => true,
+        };
+        if !odd {
+            return;
+        }
+        for (i, d) in dst.iter_mut().enumerate() {
+            let x = rows[i * port.stride + port.column];
+            *d = if x.is_finite() {
+                T::of(wrap_low(convert::floor_low(x, scale), port.kif))
+            } else {
+                let kind = FaultKind::NotFinite { input: port.column as u32, value: x };
+                faults.push(Fault { sample: port.start + i, kind });
+                T::ZERO
+            };
+        }
+    }
+
+    fn load_big(&self, port: &Port, sample: usize, faults: &mut Vec<Fault>) -> BigInt {
+        let x = self.0[(port.start + sample) * port.stride + port.column];
+        if x.is_finite() {
+            return convert::floor_big(x, port.shift + i64::from(port.kif.frac));
+        }
+        let kind = FaultKind::NotFinite { input: port.column as u32, value: x };
+        faults.push(Fault { sample: port.start + sample, kind });
+        BigInt::ZERO
+    }
+}
+
+struct RealOut<'a>(&'a mut [f64]);
+
+impl Sink for RealOut<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn store<T: LoadStore>(&mut self, plan: &Plan, src: &[T], out: &OutputConversion, start: usize, column: usize) {
+        let rows = &mut self.0[start * plan.n_outputs..];
+        // Where a result could be subnormal, rounding to 53 bits first would round twice.
+        match convert::power(out.exponent.into()) {
+            Some(scale) if (-900..=800).contains(&out.exponent) => {
+                T::store(plan, src, out.zero, rows, plan.n_outputs, column, scale);
+            }
+            _ => {
+                for (i, v) in src.iter().enumerate() {
+                    let code = if out.zero { BigInt::from(v.unsigned() as u128) } else { v.signed().into() };
+                    rows[i * plan.n_outputs + column] = convert::nearest(&code, out.exponent);
+                }
+            }
+        }
+    }
+
+    fn store_big(&mut self, index: usize, code: &BigInt, exponent: i32) {
+        self.0[index] = convert::nearest(code, exponent);
+    }
+}
+
+struct Codes<'a>(&'a [i64]);
+
+impl Source for Codes<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn load<T: LoadStore>(&self, _: &Plan, port: &Port, dst: &mut [T], _: &mut Vec<Fault>) {
+        let shift = i64::from(port.kif.frac) - i64::from(port.port.frac);
+        for (i, d) in dst.iter_mut().enumerate() {
+            let code = i128::from(self.0[(port.start + i) * port.stride + port.column]);
+            let aligned = match shift {
+                128.. => 0,
+                0..128 => code << shift,
+                _ => code >> (-shift).min(127),
+            };
+            *d = T::of(wrap_low(aligned, port.kif));
+        }
+    }
+
+    fn load_big(&self, port: &Port, sample: usize, _: &mut Vec<Fault>) -> BigInt {
+        let code = self.0[(port.start + sample) * port.stride + port.column].into();
+        align(&code, port.port.frac.into(), port.kif.frac.into())
+    }
+}
+
+struct CodesOut<'a>(&'a mut [i64]);
+
+impl Sink for CodesOut<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn store<T: LoadStore>(&mut self, plan: &Plan, src: &[T], out: &OutputConversion, start: usize, column: usize) {
+        for (i, v) in src.iter().enumerate() {
+            self.0[(start + i) * plan.n_outputs + column] = if out.zero { v.unsigned64() } else { v.signed64() };
+        }
+    }
+
+    fn store_big(&mut self, index: usize, code: &BigInt, _: i32) {
+        self.0[index] = low_bits(code) as i64;
+    }
+}
+
+struct Exact<'a>(&'a [BigInt]);
+
+impl Source for Exact<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn load<T: LoadStore>(&self, _: &Plan, port: &Port, dst: &mut [T], faults: &mut Vec<Fault>) {
+        for (i, d) in dst.iter_mut().enumerate() {
+            *d = T::of(low_bits(&wrap(&self.load_big(port, i, faults), port.kif)));
+        }
+    }
+
+    fn load_big(&self, port: &Port, sample: usize, _: &mut Vec<Fault>) -> BigInt {
+        let code = &self.0[(port.start + sample) * port.stride + port.column];
+        align(code, port.port.frac.into(), port.kif.frac.into())
+    }
+}
+
+struct ExactOut<'a>(&'a mut [BigInt]);
+
+impl Sink for ExactOut<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn store<T: LoadStore>(&mut self, plan: &Plan, src: &[T], out: &OutputConversion, start: usize, column: usize) {
+        for (i, v) in src.iter().enumerate() {
+            let code = if out.zero { BigInt::from(v.unsigned() as u128) } else { v.signed().into() };
+            self.0[(start + i) * plan.n_outputs + column] = code;
+        }
+    }
+
+    fn store_big(&mut self, index: usize, code: &BigInt, _: i32) {
+        self.0[index].clone_from(code);
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Plan of {} steps, blocks of {} samples, {} bytes", self.steps.len(), self.block, self.arena_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interp::{LookupMiss, PlanOptions, fast::InstructionSet, golden};
+    use crate::ir::Model;
+    use crate::random::{self, SplitMix};
+
+    /// Runs `samples` random samples through a plan and the golden interpreter.
+    fn agree(model: &Model, options: PlanOptions, samples: usize, rng: &mut SplitMix) {
+        let rows: Vec<Vec<BigInt>> = (0..samples).map(|_| random::inputs(model, rng)).collect();
+        let plan = Plan::new(model, options);
+        let mut outputs = vec![BigInt::ZERO; samples * plan.n_outputs];
+        let faults = plan.runner().run_exact(&rows.concat(), &mut outputs);
+        for (s, row) in rows.iter().enumerate() {
+            let fault = faults.iter().find(|f| f.sample == s);
+            match golden(model, row, options.lookup_miss) {
+                Err(miss) => assert_eq!(fault.map(|f| &f.kind), Some(&FaultKind::Miss(miss)), "sample {s}"),
+                Ok(expected) => {
+                    assert_eq!(fault, None, "sample {s}");
+                    let got = &outputs[s * plan.n_outputs..][..plan.n_outputs];
+                    assert_eq!(got, expected, "sample {s} {row:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn random_programs_agree_with_the_golden_interpreter() {
+        for seed in 0..3000 {
+            let model = random::model(seed);
+            let mut rng = SplitMix::new(seed);
+            let set = InstructionSet::ALL[seed as usize % 3];
+            let miss = if seed % 2 == 0 { LookupMiss::Error } else { LookupMiss::Zero };
+            let block = [1, 3, 7, 64, 65, 200][rng.below(6) as usize];
+            let options = PlanOptions { lookup_miss: miss, instruction_set: Some(set), block: Some(block) };
+            let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| agree(&model, options, 20, &mut rng)));
+            assert!(ran.is_ok(), "seed {seed} {options:?}");
+        }
+    }
+}
