@@ -431,11 +431,7 @@ impl Facts {
             }
             Form::Compare { x, than, eq } => {
                 let known = self.range(*x).zip(than.to_i128()).and_then(|((lo, hi), than)| {
-                    if than < lo || than > hi {
-                        Some(!*eq)
-                    } else {
-                        (lo == hi).then_some(*eq)
-                    }
+                    if than < lo || than > hi { Some(!*eq) } else { (lo == hi).then_some(*eq) }
                 });
                 (Some(known.map_or((0, 1), |k| (k.into(), k.into()))), 0)
             }

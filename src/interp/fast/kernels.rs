@@ -171,7 +171,8 @@ impl<T: Int> Finish<T> {
     #[inline(always)]
     fn of(step: &Step) -> Finish<T> {
         let all = T::of(-1);
-        let mut mask = if step.logical && step.shr > 0 { T::of(!(-1i128 << (T::BITS - u32::from(step.shr)))) } else { all };
+        let mut mask =
+            if step.logical && step.shr > 0 { T::of(!(-1i128 << (T::BITS - u32::from(step.shr)))) } else { all };
         if step.zero_bits > 0 {
             mask = mask.and(T::of(!(-1i128 << step.zero_bits)));
         }
@@ -290,8 +291,7 @@ mod body {
     pub(super) unsafe fn mux<T: Int>(e: &mut Exec<'_>, s: &Step) {
         let other = e.nary[s.constant as usize..][..2].as_ref();
         // SAFETY: see `Exec`.
-        let (dst, a, b, c) =
-            unsafe { (e.slot_mut::<T>(s.dst), e.slot::<T>(s.a), e.slot::<T>(s.b), e.slot::<T>(s.c)) };
+        let (dst, a, b, c) = unsafe { (e.slot_mut::<T>(s.dst), e.slot::<T>(s.a), e.slot::<T>(s.b), e.slot::<T>(s.c)) };
         let on_true = shifter::<T>(other[0].shl, other[0].offset as u8, other[0].neg);
         let on_false = shifter::<T>(other[1].shl, other[1].offset as u8, other[1].neg);
         let bit = T::of(1).shl(s.extra.into());
@@ -364,7 +364,14 @@ mod body {
     /// off where it was rounded up. The scale is a power of two, so the product is exact unless it gets too small, and
     /// then the only floor that can change is that of a product that becomes zero.
     #[inline(always)]
-    pub(super) fn load<T: Int>(dst: &mut [T], rows: &[f64], stride: usize, column: usize, scale: f64, f: [u8; 2]) -> bool {
+    pub(super) fn load<T: Int>(
+        dst: &mut [T],
+        rows: &[f64],
+        stride: usize,
+        column: usize,
+        scale: f64,
+        f: [u8; 2],
+    ) -> bool {
         const MAGIC: f64 = 6_755_399_441_055_744.0;
         const LIMIT: f64 = 2_251_799_813_685_248.0;
         let sign = if f[0] > 0 { T::BITS - u32::from(f[0]) } else { 0 };
@@ -378,7 +385,9 @@ mod body {
             let sum = y + MAGIC;
             let nearest = sum - MAGIC;
             let code = (sum.to_bits() as i64).wrapping_sub(i64::from(nearest > y));
-            bad |= u64::from(!(y.abs() < LIMIT)) | u64::from((y == 0.0) & (x != 0.0));
+            // Not a number is neither below nor above; its exponent is the largest.
+            let magnitude = y.to_bits() & (u64::MAX >> 1);
+            bad |= u64::from(magnitude >= LIMIT.to_bits()) | u64::from((y == 0.0) & (x != 0.0));
             *d = T::of_i64(code).shl(sign).shr(sign).and(mask);
         }
         bad != 0

@@ -63,11 +63,26 @@ struct Line([u8; 64]);
 macro_rules! with_lane {
     ($lane:expr, $t:ident => $body:expr, $wide:expr) => {
         match $lane {
-            Lane::B1 => { type $t = i8; { $body } }
-            Lane::B2 => { type $t = i16; { $body } }
-            Lane::B4 => { type $t = i32; { $body } }
-            Lane::B8 => { type $t = i64; { $body } }
-            Lane::B16 => { type $t = i128; { $body } }
+            Lane::B1 => {
+                type $t = i8;
+                { $body }
+            }
+            Lane::B2 => {
+                type $t = i16;
+                { $body }
+            }
+            Lane::B4 => {
+                type $t = i32;
+                { $body }
+            }
+            Lane::B8 => {
+                type $t = i64;
+                { $body }
+            }
+            Lane::B16 => {
+                type $t = i128;
+                { $body }
+            }
             Lane::Wide => $wide,
         }
     };
@@ -248,7 +263,8 @@ impl<'p> Runner<'p> {
         let limbs = plan.code.limbs[&reg] as usize;
         let first = plan.offsets[reg as usize] as usize / 8 + sample * limbs;
         // SAFETY: a line is eight words without padding, and any bytes are words.
-        let words = unsafe { std::slice::from_raw_parts_mut(self.arena.as_mut_ptr().cast::<u64>(), self.arena.len() * 8) };
+        let words =
+            unsafe { std::slice::from_raw_parts_mut(self.arena.as_mut_ptr().cast::<u64>(), self.arena.len() * 8) };
         &mut words[first..first + limbs]
     }
 
@@ -273,8 +289,7 @@ impl<'p> Runner<'p> {
                 Ins::Wide { dst, op } => {
                     let index = op;
                     let op = &plan.code.wide[index as usize];
-                    let values: Vec<BigInt> =
-                        op.operands.iter().map(|o| self.value(o.reg, o.zero, sample)).collect();
+                    let values: Vec<BigInt> = op.operands.iter().map(|o| self.value(o.reg, o.zero, sample)).collect();
                     let table = plan.code.tables.get(op.table as usize);
                     let entries = table.map_or(&[][..], |t| &t.entries);
                     let result = wide::evaluate(op, entries, |k| values[k].clone()).unwrap_or_else(|index| {
