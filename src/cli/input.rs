@@ -3,6 +3,9 @@
 use super::{Failure, Global, report};
 use crate::formats;
 use crate::ir::{Limits, Model};
+use flate2::Crc;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::PathBuf;
 
 /// Which model is read, and how large it may be.
@@ -51,6 +54,35 @@ impl InputArgs {
         let (model, notes) = formats::read_path(&self.model, &self.limits.limits(), None).map_err(Failure::input)?;
         report(&notes, global);
         Ok(model)
+    }
+
+    /// [`InputArgs::read`], and the CRC-32 of the file's bytes as they are: `crc32:` and eight hexadecimal digits.
+    ///
+    /// # Errors
+    /// As [`InputArgs::read`].
+    pub(super) fn read_with_checksum(&self, global: Global) -> Result<(Model, String), Failure> {
+        let reader: Box<dyn Read> = match self.model.as_os_str() == "-" {
+            true => Box::new(io::stdin().lock()),
+            false => Box::new(File::open(&self.model).map_err(|e| Failure::io(&self.model, "open", &e))?),
+        };
+        let mut summed = Summed { reader, crc: Crc::new() };
+        let (model, notes) = formats::read(&mut summed, &self.limits.limits(), None).map_err(Failure::input)?;
+        report(&notes, global);
+        Ok((model, format!("crc32:{:08x}", summed.crc.sum())))
+    }
+}
+
+/// A reader that keeps a checksum of what it has given.
+struct Summed<R> {
+    reader: R,
+    crc: Crc,
+}
+
+impl<R: Read> Read for Summed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.reader.read(buffer)?;
+        self.crc.update(&buffer[..n]);
+        Ok(n)
     }
 }
 

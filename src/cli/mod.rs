@@ -4,6 +4,9 @@
 //! people goes to stderr. A sub-command returns an [`ExitStatus`] or a [`Failure`]; nothing else ends the program.
 
 mod check;
+mod emit;
+mod hardware;
+mod info;
 mod input;
 mod optimise;
 
@@ -69,6 +72,13 @@ pub enum ErrorFormat {
 const ABOUT: &str = "Turns ALIR fixed-point models into verified, pipelined Verilog and VHDL";
 
 const AFTER_HELP: &str = "\
+Examples:
+  alir2hdl model.json.gz --verilog model.v                           combinational
+  alir2hdl model.json.gz --verilog model.v --pipeline 3 --valid      three stages and a valid flag
+  alir2hdl model.json.gz --vhdl model.vhd --max-stage-delay 5 --enable --reset sync --reset-data
+  alir2hdl model.json.gz --verilog - --ports split -O0 | less
+  alir2hdl info model.json.gz --pipeline 3                           what it would cost
+
 Exit codes:
   0  all is well            3  a tool that is needed is not there
   1  a mismatch was found   4  a mistake of alir2hdl itself
@@ -88,8 +98,40 @@ Exit codes:
 struct Cli {
     #[command(flatten)]
     global: Global,
+    #[command(flatten)]
+    main_job: MainJob,
     #[command(subcommand)]
     command: Option<Command>,
+}
+
+/// The main job's options: they are there if a model is.
+#[derive(Debug)]
+struct MainJob(Option<Box<emit::Args>>);
+
+// By hand: derived, an optional group counts as given only by its own options, not by those flattened into it.
+impl clap::FromArgMatches for MainJob {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> Result<MainJob, clap::Error> {
+        let given = matches.subcommand_name().is_none() && matches.contains_id("model");
+        Ok(MainJob(match given {
+            true => Some(Box::new(emit::Args::from_arg_matches(matches)?)),
+            false => None,
+        }))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+        *self = MainJob::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for MainJob {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        emit::Args::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        emit::Args::augment_args_for_update(command)
+    }
 }
 
 /// Options of every sub-command.
@@ -106,6 +148,7 @@ pub struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
+    Info(info::Args),
     /// List the optimisation passes
     Passes,
     /// Print a completion script for a shell
@@ -174,9 +217,18 @@ pub fn report(diagnostics: &Diagnostics, global: Global) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
+/// Tells people something that is no problem; with `--quiet` nothing.
+fn say(text: &str, global: Global) {
+    if !global.quiet {
+        // Nobody is left to tell if stderr is closed.
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
+}
+
 fn run(cli: Cli) -> Result<ExitStatus, Failure> {
     match cli.command {
         Some(Command::Check(args)) => check::run(&args, cli.global),
+        Some(Command::Info(args)) => info::run(&args, cli.global),
         Some(Command::Passes) => optimise::list(),
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();
@@ -190,11 +242,13 @@ fn run(cli: Cli) -> Result<ExitStatus, Failure> {
                 .map_err(|e| Failure::io("stdout".as_ref(), "write", &e))?;
             print(&text)
         }
-        None => {
-            let mut command = Cli::command();
-            let _ = write!(std::io::stderr(), "{}", command.render_help());
-            Ok(ExitStatus::Input)
-        }
+        None => match cli.main_job.0 {
+            Some(args) => emit::run(&args, cli.global),
+            None => {
+                let _ = write!(std::io::stderr(), "{}", Cli::command().render_help());
+                Ok(ExitStatus::Input)
+            }
+        },
     }
 }
 

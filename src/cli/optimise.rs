@@ -19,7 +19,6 @@ pub(super) struct OptimiseArgs {
 
 impl OptimiseArgs {
     /// The optimised program, and what each pass did.
-    #[expect(dead_code, reason = "the main command flattens these options in and calls this")]
     pub(super) fn apply(&self, model: &Model) -> Result<(Model, Vec<PassStat>), Failure> {
         let names: Vec<&str> = match &self.passes {
             Some(names) => names.iter().map(String::as_str).collect(),

@@ -20,7 +20,7 @@ mod vhdl;
 use crate::netlist::Netlist;
 use std::io;
 
-pub use sidecar::{Sidecar, StageFacts, register_bits};
+pub use sidecar::{Sidecar, StageFacts};
 
 /// The language of a generated file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

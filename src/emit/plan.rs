@@ -93,49 +93,9 @@ pub(super) struct Plan {
     pub(super) modules: Vec<Module>,
 }
 
-/// Operands of a cell in a fixed order, those of a register included.
-pub(super) fn for_each_operand(cell: &Cell, mut visit: impl FnMut(Wiring)) {
-    match *cell {
-        Cell::Input { .. } => {}
-        Cell::Alias { x } => visit(x),
-        Cell::Neg { a } | Cell::Not { a } | Cell::ReduceOr { a } | Cell::ReduceAnd { a } => visit(a),
-        Cell::Add { a, b }
-        | Cell::Sub { a, b }
-        | Cell::Mul { a, b, .. }
-        | Cell::And { a, b }
-        | Cell::Or { a, b }
-        | Cell::Xor { a, b } => {
-            visit(a);
-            visit(b);
-        }
-        Cell::Mux { sel, on_true, on_false } => {
-            visit(sel);
-            visit(on_true);
-            visit(on_false);
-        }
-        Cell::Rom { addr, .. } => visit(addr),
-        Cell::Register { d, enable, reset, init } => {
-            visit(d);
-            if let Some(enable) = enable {
-                visit(enable);
-            }
-            if let Some(reset) = reset {
-                visit(reset.when);
-                visit(reset.value);
-            }
-            if let Some(init) = init {
-                visit(init);
-            }
-        }
-    }
-}
-
 /// The nets that a run of wiring reads.
 pub(super) fn nets_of(netlist: &Netlist, wiring: Wiring) -> impl Iterator<Item = NetId> + '_ {
-    netlist.pieces(wiring).iter().filter_map(|piece| match *piece {
-        Piece::Bits { net, .. } | Piece::Repeat { net, .. } => Some(net),
-        Piece::Const { .. } => None,
-    })
+    netlist.pieces(wiring).iter().filter_map(|piece| piece.net())
 }
 
 /// The pieces of bits `lo .. lo + width` of a run of pieces.
@@ -240,7 +200,7 @@ fn places(netlist: &Netlist) -> Places {
         .collect();
     let reads_later_stage = |of: &[u32], id: usize| {
         let mut later = false;
-        for_each_operand(&nets[id].cell, |w| {
+        nets[id].cell.for_each_operand(|w| {
             later |= nets_of(netlist, w).any(|read| is_logic(read) && of[read.index()] > of[id]);
         });
         later
@@ -253,7 +213,7 @@ fn places(netlist: &Netlist) -> Places {
     for (id, net) in nets.iter().enumerate() {
         if matches!(net.cell, Cell::Register { .. }) {
             let mut place = of[id];
-            for_each_operand(&net.cell, |w| {
+            net.cell.for_each_operand(|w| {
                 for read in nets_of(netlist, w).filter(|&read| is_logic(read)) {
                     place = place.max(of[read.index()]);
                 }
@@ -333,7 +293,7 @@ fn early_registers(netlist: &Netlist, places: &Places) -> Vec<NetId> {
     let mut early = vec![false; netlist.nets().len()];
     for (id, net) in netlist.nets().iter().enumerate() {
         let reader_is_register = matches!(net.cell, Cell::Register { .. });
-        for_each_operand(&net.cell, |w| {
+        net.cell.for_each_operand(|w| {
             for read in nets_of(netlist, w) {
                 let (place, own) = (places.of[read.index()], places.of[id]);
                 if matches!(netlist.net(read).cell, Cell::Register { .. })
@@ -372,7 +332,7 @@ fn split_by_stage(netlist: &Netlist, places: &Places, sections: Vec<Section>, ea
         let mut foreign = Vec::new();
         for id in section.all_nets() {
             let own = places.of[id.index()];
-            for_each_operand(&netlist.net(id).cell, |w| {
+            netlist.net(id).cell.for_each_operand(|w| {
                 for read in nets_of(netlist, w) {
                     if places.of[read.index()] != own && reader_of[read.index()] != index as u32 {
                         reader_of[read.index()] = index as u32;
@@ -507,7 +467,7 @@ impl BitUse {
             let net = netlist.net(id);
             // A product is computed modulo the width of its net: higher bits of its operands are not written.
             let limit = if matches!(net.cell, Cell::Mul { .. }) { net.width } else { u32::MAX };
-            for_each_operand(&net.cell, |w| self.mark(netlist, w, limit));
+            net.cell.for_each_operand(|w| self.mark(netlist, w, limit));
         }
         let whole = |bits: &mut BitUse, id: NetId| bits.set(id, 0, netlist.net(id).width, true);
         for &id in &module.exports {

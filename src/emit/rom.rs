@@ -52,7 +52,7 @@ fn registered(netlist: &Netlist) -> Vec<bool> {
                 continue;
             }
         }
-        super::plan::for_each_operand(&net.cell, |w| {
+        net.cell.for_each_operand(|w| {
             super::plan::nets_of(netlist, w).for_each(|read| other_reader[read.index()] = true);
         });
     }

@@ -1,7 +1,7 @@
 //! The interface of a module for programs (`--interface out.json`).
 
 use super::Language;
-use crate::netlist::{Cell, Direction, Element, Netlist};
+use crate::netlist::{Direction, Element, Netlist};
 use serde::Serialize;
 
 /// A pipeline stage in figures.
@@ -60,7 +60,7 @@ impl<'a> Sidecar<'a> {
     /// passed on.
     pub fn new(netlist: &'a Netlist, languages: &[Language], delays: &[f64], model_checksum: String) -> Sidecar<'a> {
         let interface = &netlist.interface;
-        let bits = register_bits(netlist);
+        let bits = netlist.stage_register_bits();
         let after = |stage: usize| bits.get(stage).copied().unwrap_or(0);
         Sidecar {
             generator: env!("CARGO_PKG_NAME"),
@@ -73,7 +73,7 @@ impl<'a> Sidecar<'a> {
             },
             latency: interface.latency,
             initiation_interval: interface.initiation_interval,
-            register_bits: bits.iter().sum(),
+            register_bits: netlist.register_bits(),
             input_register_bits: after(0),
             stages: (1..)
                 .zip(delays)
@@ -103,19 +103,4 @@ impl<'a> Sidecar<'a> {
         text.push('\n');
         text
     }
-}
-
-/// Register bits by the stage that they end; index 0 holds the input registers.
-pub fn register_bits(netlist: &Netlist) -> Vec<u64> {
-    let mut bits = Vec::new();
-    for net in netlist.nets() {
-        if matches!(net.cell, Cell::Register { .. }) {
-            let stage = net.stage as usize;
-            if bits.len() <= stage {
-                bits.resize(stage + 1, 0);
-            }
-            bits[stage] += u64::from(net.width);
-        }
-    }
-    bits
 }

@@ -1,0 +1,269 @@
+//! The main job, without a sub-command: a model in, Verilog and VHDL out.
+
+use super::hardware::{self, PipelineArgs, PortArgs};
+use super::input::InputArgs;
+use super::optimise::OptimiseArgs;
+use super::{ExitStatus, Failure, Global, say};
+use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::emit::{self, Language, RomStyle, Sidecar};
+use crate::files::Batch;
+use crate::ir::Model;
+use crate::netlist::Netlist;
+use crate::schedule::Outcome;
+use clap::ValueEnum;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Everything that the main job can be told.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    pipeline: PipelineArgs,
+    #[command(flatten)]
+    ports: PortArgs,
+    #[command(flatten)]
+    optimise: OptimiseArgs,
+}
+
+/// What is written where.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Results")]
+struct OutputArgs {
+    /// Write Verilog-2001 to this file; `-` for stdout
+    #[arg(long, value_name = "FILE")]
+    verilog: Option<PathBuf>,
+    /// Write VHDL (for 1993 and 2008) to this file; `-` for stdout
+    #[arg(long, value_name = "FILE")]
+    vhdl: Option<PathBuf>,
+    /// Write ports, types, latency and register bits as JSON to this file; `-` for stdout
+    #[arg(long, value_name = "FILE")]
+    interface: Option<PathBuf>,
+    /// What lookup tables shall become
+    #[arg(long, value_enum, default_value_t, value_name = "STYLE")]
+    rom_style: RomStyleArg,
+    /// Write each pipeline stage as a module of its own above this number of nets
+    #[arg(long, value_name = "NETS", default_value_t = emit::Options::default().split_above, hide_short_help = true)]
+    split_above: usize,
+    /// Say how long each step took
+    #[arg(long, hide_short_help = true)]
+    timings: bool,
+}
+
+/// [`RomStyle`] as it is typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum RomStyleArg {
+    /// The synthesiser chooses
+    #[default]
+    Auto,
+    /// Logic (LUTs)
+    Logic,
+    /// Block memory, where a register follows the table
+    Block,
+}
+
+/// A file to be written.
+struct Target<'a> {
+    flag: &'static str,
+    path: &'a Path,
+    /// Nothing for the interface.
+    language: Option<Language>,
+}
+
+impl Target<'_> {
+    fn is_stdout(&self) -> bool {
+        self.path.as_os_str() == "-"
+    }
+}
+
+impl OutputArgs {
+    fn targets(&self) -> Vec<Target<'_>> {
+        let asked = [
+            ("--verilog", &self.verilog, Some(Language::Verilog)),
+            ("--vhdl", &self.vhdl, Some(Language::Vhdl)),
+            ("--interface", &self.interface, None),
+        ];
+        let given = asked.into_iter().filter_map(|(flag, path, language)| Some((flag, path.as_deref()?, language)));
+        given.map(|(flag, path, language)| Target { flag, path, language }).collect()
+    }
+
+    fn options(&self) -> emit::Options {
+        emit::Options {
+            rom_style: match self.rom_style {
+                RomStyleArg::Auto => RomStyle::Auto,
+                RomStyleArg::Logic => RomStyle::Logic,
+                RomStyleArg::Block => RomStyle::Block,
+            },
+            split_above: self.split_above,
+        }
+    }
+}
+
+/// Runs the main job.
+pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    let targets = args.output.targets();
+    let problems = problems(args, &targets);
+    if !problems.is_empty() {
+        return Err(Failure::input(Diagnostics(problems)));
+    }
+    let mut clock = Clock::start();
+    let (model, checksum) = args.input.read_with_checksum(global)?;
+    clock.lap("read");
+    let (model, _) = args.optimise.apply(&model)?;
+    clock.lap("optimise");
+    let outcome = args.pipeline.schedule(&model)?;
+    clock.lap("schedule");
+    let netlists = netlists(args, &targets, &model, &outcome)?;
+    clock.lap("lower");
+    let mut batch = Batch::default();
+    for (target, netlist) in targets.iter().zip(&netlists) {
+        let netlist = netlist.as_ref().unwrap_or_else(|| first(&netlists));
+        let write = |out: &mut dyn Write| match target.language {
+            Some(language) => emit::write(netlist, language, &args.output.options(), out),
+            None => out.write_all(sidecar(netlist, &targets, &outcome, &checksum).as_bytes()),
+        };
+        stage(&mut batch, target, write).map_err(|e| unwritable(target, &e))?;
+    }
+    clock.lap("write");
+    batch.commit().map_err(|e| Failure::io(targets[0].path, "write", &e))?;
+    say(&summary(&model, &outcome, first(&netlists)), global);
+    if args.output.timings {
+        say(&clock.report(), global);
+    }
+    Ok(ExitStatus::Ok)
+}
+
+/// What cannot be meant.
+fn problems(args: &Args, targets: &[Target<'_>]) -> Vec<Diagnostic> {
+    let error = |flag: &str, message: String| Diagnostic::error("E0802", Place::Flag(flag.into()), message);
+    let mut problems = args.ports.problems(&args.pipeline);
+    if targets.is_empty() {
+        problems.push(
+            Diagnostic::error("E0802", Place::Whole, "nothing to write")
+                .with_help("add --verilog FILE, --vhdl FILE or --interface FILE; `alir2hdl info MODEL` only looks"),
+        );
+    }
+    for (index, target) in targets.iter().enumerate() {
+        if target.path.as_os_str().is_empty() {
+            problems.push(error(target.flag, "the file name is empty".into()));
+        }
+        if let Some(other) = targets[..index].iter().find(|other| other.path == target.path) {
+            let message = format!("{} goes to {} too", other.flag, target.path.display());
+            problems.push(error(target.flag, message).with_help("give each result a file of its own"));
+        }
+    }
+    if let Some(top) = &args.ports.top
+        && let Err(found) = args.ports.options(top).check()
+    {
+        problems.extend(found);
+    }
+    problems
+}
+
+/// The netlist of each target; none where it is that of the first.
+///
+/// Without `--top` a module is called like its file. Files of one name, and the interface, share a netlist.
+fn netlists(
+    args: &Args,
+    targets: &[Target<'_>],
+    model: &Model,
+    outcome: &Outcome,
+) -> Result<Vec<Option<Netlist>>, Failure> {
+    let mut tops: Vec<String> = Vec::new();
+    let mut netlists = Vec::new();
+    for target in targets {
+        let top = match &args.ports.top {
+            Some(top) => top.clone(),
+            None if target.language.is_none() && !tops.is_empty() => tops[0].clone(),
+            None => args.ports.top_from_stem(&stem(target, &args.input.model)),
+        };
+        let known = tops.first() == Some(&top);
+        netlists.push(if known { None } else { Some(hardware::lower(model, outcome, &args.ports.options(&top))?) });
+        tops.push(top);
+    }
+    Ok(netlists)
+}
+
+fn first(netlists: &[Option<Netlist>]) -> &Netlist {
+    netlists.iter().flatten().next().expect("the first target has one")
+}
+
+/// The name of the output file without its extensions, or that of the model if the text goes to stdout.
+fn stem(target: &Target<'_>, model: &Path) -> String {
+    let of = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let device = target.path.starts_with("/dev");
+    let name = if target.is_stdout() || device { of(model).filter(|name| name != "-") } else { of(target.path) };
+    let name = name.unwrap_or_else(|| "model".into());
+    let mut stem = name.as_str();
+    for extension in [".gz", ".json", ".v", ".sv", ".vhd", ".vhdl"] {
+        stem = stem.strip_suffix(extension).unwrap_or(stem);
+    }
+    stem.to_owned()
+}
+
+fn stage(
+    batch: &mut Batch,
+    target: &Target<'_>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if target.is_stdout() { batch.add_stdout(write) } else { batch.add_with(target.path, write) }
+}
+
+fn unwritable(target: &Target<'_>, error: &io::Error) -> Failure {
+    let place = Place::Flag(target.flag.into());
+    let folder = target.path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+    let message = format!("cannot write {}: {error}", target.path.display());
+    let diagnostic = Diagnostic::error("E0001", place, message);
+    Failure::input(match folder {
+        Some(folder) => diagnostic.with_help(format!("the folder {} does not exist", folder.display())),
+        None => diagnostic,
+    })
+}
+
+fn sidecar(netlist: &Netlist, targets: &[Target<'_>], outcome: &Outcome, checksum: &str) -> String {
+    let languages: Vec<Language> = targets.iter().filter_map(|target| target.language).collect();
+    let delays = if outcome.schedule.stages == 0 { &[] } else { outcome.stage_delays.as_slice() };
+    Sidecar::new(netlist, &languages, delays, checksum.to_owned()).to_json()
+}
+
+/// One line about what was made.
+fn summary(model: &Model, outcome: &Outcome, netlist: &Netlist) -> String {
+    let operations = model.nodes().len();
+    let latency = outcome.schedule.latency();
+    let longest = outcome.stage_delays.iter().copied().fold(0.0, f64::max);
+    let shape = match outcome.schedule.stages {
+        0 if latency == 0 => format!("combinational, delay {longest}"),
+        0 => format!("inputs registered, delay {longest}"),
+        1 => format!("1 stage, delay {longest}"),
+        stages => format!("{stages} stages, the longest of delay {longest}"),
+    };
+    let bits = netlist.register_bits();
+    format!("{}: {operations} operations, {shape}, latency {latency}, {bits} register bits", netlist.interface.top)
+}
+
+/// How long each step took.
+struct Clock {
+    last: Instant,
+    laps: Vec<(&'static str, f64)>,
+}
+
+impl Clock {
+    fn start() -> Clock {
+        Clock { last: Instant::now(), laps: Vec::new() }
+    }
+
+    fn lap(&mut self, step: &'static str) {
+        let now = Instant::now();
+        self.laps.push((step, (now - self.last).as_secs_f64()));
+        self.last = now;
+    }
+
+    fn report(&self) -> String {
+        let lines: Vec<String> = self.laps.iter().map(|(step, seconds)| format!("{step:<10}{seconds:9.3} s")).collect();
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,217 @@
+//! The options that say what the hardware looks like, the same in every sub-command that makes some, and the road
+//! from a model to a netlist that they describe.
+
+use super::{ExitStatus, Failure};
+use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
+use crate::ir::Model;
+use crate::netlist::{self, Netlist, Ports, ResetOptions};
+use crate::schedule::{self, Effort, Goal, Objective, Outcome};
+use clap::ValueEnum;
+
+/// Where the registers are.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Pipeline")]
+pub(super) struct PipelineArgs {
+    /// Cut the logic into N stages, each of which ends in registers; 0 or nothing: combinational
+    #[arg(long, value_name = "N")]
+    pub(super) pipeline: Option<u32>,
+    /// Also register the inputs: one more clock of latency
+    #[arg(long)]
+    pub(super) register_inputs: bool,
+    /// Use the fewest stages whose delay is at most D, in the units of the model's latency fields
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    pub(super) max_stage_delay: Option<f64>,
+    /// Time after the clock edge at which inputs arrive
+    #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
+    pub(super) input_delay: f64,
+    /// Time that is needed behind the last stage's logic
+    #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
+    pub(super) output_delay: f64,
+    /// What --pipeline spares: the longest stage, or registers
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    pub(super) objective: ObjectiveArg,
+    /// How long to look for fewer registers
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    pub(super) effort: EffortArg,
+}
+
+/// [`Objective`] as it is typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ObjectiveArg {
+    /// The smallest longest stage, then the fewest registers
+    #[default]
+    Delay,
+    /// The fewest registers with stages up to 1.1 times as long
+    Balanced,
+    /// The fewest registers with stages up to 1.5 times as long
+    Registers,
+}
+
+/// [`Effort`] as it is typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum EffortArg {
+    /// A balanced schedule in linear time
+    Fast,
+    /// About a second more for fewer registers
+    #[default]
+    Normal,
+    /// Up to about a minute for the fewest registers
+    Max,
+}
+
+impl PipelineArgs {
+    /// What is asked of the scheduler.
+    pub(super) fn goal(&self) -> Goal {
+        Goal {
+            stages: self.pipeline,
+            max_stage_delay: self.max_stage_delay,
+            register_inputs: self.register_inputs,
+            input_delay: self.input_delay,
+            output_delay: self.output_delay,
+            objective: match self.objective {
+                ObjectiveArg::Delay => Objective::Delay,
+                ObjectiveArg::Balanced => Objective::Balanced,
+                ObjectiveArg::Registers => Objective::Registers,
+            },
+            effort: match self.effort {
+                EffortArg::Fast => Effort::Fast,
+                EffortArg::Normal => Effort::Normal,
+                EffortArg::Max => Effort::Max,
+            },
+        }
+    }
+
+    /// Whether no register at all is asked for.
+    pub(super) fn is_combinational(&self) -> bool {
+        self.goal().is_combinational() && !self.register_inputs
+    }
+
+    /// The schedule, judged by the independent checker.
+    ///
+    /// # Errors
+    /// If the goal cannot be reached (exit code 2), or if the checker objects, which is our mistake (exit code 4).
+    pub(super) fn schedule(&self, model: &Model) -> Result<Outcome, Failure> {
+        let (goal, delay) = (self.goal(), schedule::default_delay(model));
+        let outcome = schedule::schedule(model, delay, &goal).map_err(|why| Failure::input(why.diagnostic()))?;
+        outcome.check(model, delay, &goal).map_err(bug)?;
+        Ok(outcome)
+    }
+}
+
+/// A checker's complaint about our own work (exit code 4).
+pub(super) fn bug(found: impl Into<Diagnostics>) -> Failure {
+    let mut diagnostics = found.into();
+    diagnostics.0.iter_mut().for_each(|d| d.severity = Severity::Bug);
+    Failure { status: ExitStatus::Bug, diagnostics }
+}
+
+/// What the module looks like from outside.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Ports")]
+pub(super) struct PortArgs {
+    /// Module name [default: the stem of the output file]
+    #[arg(long, value_name = "NAME")]
+    pub(super) top: Option<String>,
+    /// All elements on one port (model_inp, model_out), or a port each (inp_0, ..., out_0, ...)
+    #[arg(long, value_enum, default_value_t, value_name = "LAYOUT")]
+    pub(super) ports: PortsArg,
+    /// Ports valid_in and valid_out: a flag that travels beside the data
+    #[arg(long)]
+    pub(super) valid: bool,
+    /// Port ce: the pipeline holds while it is low
+    #[arg(long)]
+    pub(super) enable: bool,
+    /// Port rst, active high: clears the valid flags
+    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
+    pub(super) reset: ResetArg,
+    /// The reset clears the data registers too
+    #[arg(long)]
+    pub(super) reset_data: bool,
+}
+
+/// [`Ports`] as they are typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum PortsArg {
+    /// One input port and one output port
+    #[default]
+    Packed,
+    /// A port for each element
+    Split,
+}
+
+/// The reset as it is typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ResetArg {
+    /// No reset port
+    #[default]
+    None,
+    /// On the clock edge
+    Sync,
+    /// At once
+    Async,
+}
+
+impl PortArgs {
+    /// What lowering shall make, under the name `top`.
+    pub(super) fn options(&self, top: &str) -> netlist::Options {
+        let reset = |asynchronous| ResetOptions { asynchronous, active_high: true, data: self.reset_data };
+        netlist::Options {
+            top: top.to_owned(),
+            ports: match self.ports {
+                PortsArg::Packed => Ports::Packed,
+                PortsArg::Split => Ports::Split,
+            },
+            valid: self.valid,
+            enable: self.enable,
+            reset: match self.reset {
+                ResetArg::None => None,
+                ResetArg::Sync => Some(reset(false)),
+                ResetArg::Async => Some(reset(true)),
+            },
+            ..netlist::Options::default()
+        }
+    }
+
+    /// The module name where none is given: that of a file without folder and extension, made legal and different from
+    /// every port.
+    pub(super) fn top_from_stem(&self, stem: &str) -> String {
+        let legal = netlist::names::legalise(stem);
+        let clashes = self.options(&legal).check().is_err();
+        if clashes { format!("{legal}_top") } else { legal }
+    }
+
+    /// Requests that contradict each other or ask for something that would not be there.
+    pub(super) fn problems(&self, pipeline: &PipelineArgs) -> Vec<Diagnostic> {
+        let mut problems = Vec::new();
+        let mut problem = |flag: &str, message: &str, help: &str| {
+            problems.push(Diagnostic::error("E0801", Place::Flag(flag.into()), message).with_help(help));
+        };
+        let has_reset = self.reset != ResetArg::None;
+        if self.reset_data && !has_reset {
+            problem("--reset-data", "there is no reset", "add --reset sync or --reset async");
+        }
+        let registers = "ask for some with --pipeline N, --max-stage-delay D or --register-inputs";
+        if pipeline.is_combinational() {
+            if self.enable {
+                problem("--enable", "there is no register that it could hold", registers);
+            }
+            if has_reset {
+                problem("--reset", "there is no register that it could clear", registers);
+            }
+        } else if has_reset && !self.valid && !self.reset_data {
+            let help = "add --valid to have flags that it clears, or --reset-data to clear the data registers";
+            problem("--reset", "it would clear nothing: data registers stay without reset", help);
+        }
+        problems
+    }
+}
+
+/// The netlist of a scheduled model, judged by the independent checker.
+///
+/// # Errors
+/// If the checker objects, which is our mistake (exit code 4).
+pub(super) fn lower(model: &Model, outcome: &Outcome, options: &netlist::Options) -> Result<Netlist, Failure> {
+    let netlist = netlist::lower(model, &outcome.schedule, options);
+    netlist.check().and_then(|()| netlist.check_pipeline()).map_err(|found| bug(Diagnostics(found)))?;
+    Ok(netlist)
+}

@@ -1,0 +1,275 @@
+//! `alir2hdl info`: what a model is made of, and what its pipeline would cost.
+
+use super::hardware::{self, PipelineArgs};
+use super::input::InputArgs;
+use super::optimise::OptimiseArgs;
+use super::{ExitStatus, Failure, Global, print};
+use crate::ir::{Model, Op};
+use crate::num::Kif;
+use crate::schedule::{self, Delay, Outcome};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Show a model's shape, widths, operations, depth and cost, and the stages of a pipeline
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  alir2hdl info model.json.gz
+  alir2hdl info model.json.gz --pipeline 3         delay and register bits of each stage
+  alir2hdl info model.json.gz --max-stage-delay 5 --json | jq .pipeline.latency
+
+Operations are counted as the file has them and as they are after optimisation; depth and stages are those of the
+optimised program, as the main job with the same options makes it.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    pipeline: PipelineArgs,
+    #[command(flatten)]
+    optimise: OptimiseArgs,
+}
+
+/// Everything that is shown.
+#[derive(Serialize)]
+struct Facts {
+    inputs: Elements,
+    outputs: Elements,
+    operations: usize,
+    operations_after_optimisation: usize,
+    kinds: Vec<Kind>,
+    tables: usize,
+    table_entries: usize,
+    widest: u32,
+    depth: u32,
+    delay: f64,
+    delay_source: &'static str,
+    cost: f64,
+    pipeline: Option<Pipeline>,
+}
+
+/// One side of the module.
+#[derive(Serialize)]
+struct Elements {
+    elements: usize,
+    bits: u64,
+    narrowest: u32,
+    widest: u32,
+}
+
+/// The operations of one name.
+#[derive(Serialize)]
+struct Kind {
+    operation: &'static str,
+    count: usize,
+    after_optimisation: usize,
+    narrowest: u32,
+    widest: u32,
+}
+
+#[derive(Serialize)]
+struct Pipeline {
+    latency: u32,
+    register_bits: u64,
+    input_register_bits: u64,
+    stages: Vec<Stage>,
+}
+
+#[derive(Serialize)]
+struct Stage {
+    stage: u32,
+    operations: usize,
+    delay: f64,
+    register_bits: u64,
+}
+
+/// Runs the sub-command.
+pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    let model = args.input.read(global)?;
+    let (optimised, _) = args.optimise.apply(&model)?;
+    let pipeline = match args.pipeline.is_combinational() {
+        true => None,
+        false => Some(pipeline(&optimised, &args.pipeline.schedule(&optimised)?)?),
+    };
+    let facts = facts(&model, &optimised, pipeline);
+    let text = match args.json {
+        true => serde_json::to_string_pretty(&facts).expect("plain data") + "\n",
+        false => facts.to_text(),
+    };
+    print(text.as_bytes())
+}
+
+fn pipeline(model: &Model, outcome: &Outcome) -> Result<Pipeline, Failure> {
+    let netlist = hardware::lower(model, outcome, &crate::netlist::Options::default())?;
+    let bits = netlist.stage_register_bits();
+    let after = |stage: u32| bits.get(stage as usize).copied().unwrap_or(0);
+    let mut operations = vec![0; outcome.stage_delays.len() + 1];
+    for &stage in &outcome.schedule.stage {
+        operations[stage as usize] += 1;
+    }
+    let stages = (1..).zip(&outcome.stage_delays).map(|(stage, &delay)| Stage {
+        stage,
+        operations: operations[stage as usize],
+        delay,
+        register_bits: after(stage),
+    });
+    Ok(Pipeline {
+        latency: outcome.schedule.latency(),
+        register_bits: netlist.register_bits(),
+        input_register_bits: after(0),
+        stages: stages.collect(),
+    })
+}
+
+fn facts(model: &Model, optimised: &Model, pipeline: Option<Pipeline>) -> Facts {
+    let output_kifs = (0..model.outputs().len()).map(|j| model.output_kif(j));
+    let (depth, delay) = depth(optimised, schedule::default_delay(optimised));
+    Facts {
+        inputs: elements(model.input_kifs().iter().copied()),
+        outputs: elements(output_kifs),
+        operations: model.nodes().len(),
+        operations_after_optimisation: optimised.nodes().len(),
+        kinds: kinds(model, optimised),
+        tables: model.tables().len(),
+        table_entries: model.tables().iter().map(|table| table.entries.len()).sum(),
+        widest: model.kifs().iter().map(|kif| kif.width()).max().unwrap_or(0),
+        depth,
+        delay,
+        delay_source: if optimised.has_delays() { "latency fields" } else { "widths" },
+        cost: model.nodes().iter().map(|node| node.cost).sum(),
+        pipeline,
+    }
+}
+
+fn elements(kifs: impl Iterator<Item = Kif>) -> Elements {
+    let widths: Vec<u32> = kifs.map(Kif::width).collect();
+    Elements {
+        elements: widths.len(),
+        bits: widths.iter().map(|&width| u64::from(width)).sum(),
+        narrowest: widths.iter().copied().min().unwrap_or(0),
+        widest: widths.iter().copied().max().unwrap_or(0),
+    }
+}
+
+/// Operations by name, the most frequent first.
+fn kinds(model: &Model, optimised: &Model) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    let mut at = |name: &'static str| match kinds.iter().position(|kind| kind.operation == name) {
+        Some(known) => known,
+        None => {
+            kinds.push(Kind { operation: name, count: 0, after_optimisation: 0, narrowest: u32::MAX, widest: 0 });
+            kinds.len() - 1
+        }
+    };
+    let places: Vec<usize> = model.nodes().iter().map(|node| at(node.op.name())).collect();
+    let places_after: Vec<usize> = optimised.nodes().iter().map(|node| at(node.op.name())).collect();
+    for (place, kif) in places.into_iter().zip(model.kifs()) {
+        let kind = &mut kinds[place];
+        kind.count += 1;
+        kind.narrowest = kind.narrowest.min(kif.width());
+        kind.widest = kind.widest.max(kif.width());
+    }
+    for place in places_after {
+        kinds[place].after_optimisation += 1;
+    }
+    for kind in kinds.iter_mut().filter(|kind| kind.count == 0) {
+        kind.narrowest = 0;
+    }
+    kinds.sort_by_key(|kind| (std::cmp::Reverse(kind.count), kind.operation));
+    kinds
+}
+
+/// Operations on the longest path, inputs and constants aside, and the longest delay from inputs to outputs.
+fn depth(model: &Model, delay: &dyn Delay) -> (u32, f64) {
+    let mut levels: Vec<(u32, f64)> = Vec::with_capacity(model.nodes().len());
+    for id in model.ids() {
+        let op = &model.node(id).op;
+        let (mut depth, mut arrival) = (0, 0.0);
+        op.for_each_operand(|v| {
+            let before = levels[v.index()];
+            (depth, arrival) = (before.0.max(depth), before.1.max(arrival));
+        });
+        let counts = !matches!(op, Op::Input { .. } | Op::Const { .. });
+        levels.push((depth + u32::from(counts), arrival + delay.own_delay(model, id)));
+    }
+    let mut longest = (0, 0.0);
+    for (j, output) in model.outputs().iter().enumerate() {
+        let Some(source) = output.source else { continue };
+        let negation = if output.neg { delay.negation_delay(model, j) } else { 0.0 };
+        let (depth, arrival) = levels[source.index()];
+        longest = (depth.max(longest.0), f64::max(arrival + negation, longest.1));
+    }
+    longest
+}
+
+impl Facts {
+    fn to_text(&self) -> String {
+        let mut text = String::new();
+        let out = &mut text;
+        let side = |name: &str, side: &Elements| {
+            let widths = range(side.narrowest, side.widest);
+            format!("{name:<12}{:>9}   {} bits, widths {widths}\n", side.elements, side.bits)
+        };
+        out.push_str(&side("inputs", &self.inputs));
+        out.push_str(&side("outputs", &self.outputs));
+        let _ = writeln!(
+            out,
+            "{:<12}{:>9}   {} after optimisation",
+            "operations", self.operations, self.operations_after_optimisation
+        );
+        if self.tables > 0 {
+            let _ = writeln!(out, "{:<12}{:>9}   {} entries", "tables", self.tables, self.table_entries);
+        }
+        let _ = writeln!(out, "{:<12}{:>9}   bits", "widest value", self.widest);
+        let _ = writeln!(
+            out,
+            "{:<12}{:>9}   operations, delay {} (by {})",
+            "depth",
+            self.depth,
+            short(self.delay),
+            self.delay_source
+        );
+        let _ = writeln!(out, "{:<12}{:>9}", "cost", short(self.cost));
+        let _ = writeln!(out, "\n{:<12}{:>9}{:>9}{:>9}   {}", "operation", "count", "share", "after", "widths");
+        for kind in &self.kinds {
+            let share = 100.0 * kind.count as f64 / self.operations.max(1) as f64;
+            let widths = range(kind.narrowest, kind.widest);
+            let _ = writeln!(
+                out,
+                "{:<12}{:>9}{share:>7.1} %{:>9}   {widths}",
+                kind.operation, kind.count, kind.after_optimisation
+            );
+        }
+        if let Some(pipeline) = &self.pipeline {
+            pipeline.to_text(out);
+        }
+        text
+    }
+}
+
+impl Pipeline {
+    fn to_text(&self, out: &mut String) {
+        let clocks = if self.latency == 1 { "clock" } else { "clocks" };
+        let _ = writeln!(out, "\nlatency {} {clocks}, {} register bits", self.latency, self.register_bits);
+        let _ = writeln!(out, "{:<12}{:>12}{:>12}{:>16}", "stage", "operations", "delay", "register bits");
+        if self.input_register_bits > 0 {
+            let _ = writeln!(out, "{:<12}{:>12}{:>12}{:>16}", "inputs", "", "", self.input_register_bits);
+        }
+        for stage in &self.stages {
+            let delay = short(stage.delay);
+            let _ = writeln!(out, "{:<12}{:>12}{delay:>12}{:>16}", stage.stage, stage.operations, stage.register_bits);
+        }
+    }
+}
+
+fn range(narrowest: u32, widest: u32) -> String {
+    if narrowest == widest { widest.to_string() } else { format!("{narrowest} to {widest}") }
+}
+
+/// A number with at most three decimals.
+fn short(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
