@@ -232,7 +232,7 @@ impl Facts {
             self.delay_source
         );
         let _ = writeln!(out, "{:<12}{:>9}", "cost", short(self.cost));
-        let _ = writeln!(out, "\n{:<12}{:>9}{:>9}{:>9}   {}", "operation", "count", "share", "after", "widths");
+        let _ = writeln!(out, "\n{:<12}{:>9}{:>9}{:>9}   widths", "operation", "count", "share", "after");
         for kind in &self.kinds {
             let share = 100.0 * kind.count as f64 / self.operations.max(1) as f64;
             let widths = range(kind.narrowest, kind.widest);
