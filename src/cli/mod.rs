@@ -9,6 +9,7 @@ mod hardware;
 mod info;
 mod input;
 mod optimise;
+mod run;
 
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -149,6 +150,7 @@ pub struct Global {
 enum Command {
     Check(check::Args),
     Info(info::Args),
+    Run(run::Args),
     /// List the optimisation passes
     Passes,
     /// Print a completion script for a shell
@@ -229,6 +231,7 @@ fn run(cli: Cli) -> Result<ExitStatus, Failure> {
     match cli.command {
         Some(Command::Check(args)) => check::run(&args, cli.global),
         Some(Command::Info(args)) => info::run(&args, cli.global),
+        Some(Command::Run(args)) => run::run(&args, cli.global),
         Some(Command::Passes) => optimise::list(),
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();

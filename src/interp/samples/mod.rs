@@ -19,6 +19,7 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::Path;
 
 /// Rows of numbers, one after the other.
@@ -389,6 +390,24 @@ fn transposed<T: Clone>(columns: &[T], rows: usize) -> Vec<T> {
     (0..rows).flat_map(|row| columns.iter().skip(row).step_by(rows).cloned()).collect()
 }
 
+/// Writes numbers of eight bytes in pieces, so that the file sees few and large ones.
+fn write_words<T: Copy>(out: &mut impl Write, numbers: &[T], bytes: impl Fn(T) -> [u8; 8]) -> io::Result<()> {
+    let mut piece = [0; 1 << 13];
+    for part in numbers.chunks(piece.len() / 8) {
+        let used = &mut piece[..part.len() * 8];
+        for (to, &from) in used.as_chunks_mut().0.iter_mut().zip(part) {
+            *to = bytes(from);
+        }
+        out.write_all(used)?;
+    }
+    Ok(())
+}
+
+/// Codes of types within int64.
+fn narrow(codes: &[BigInt]) -> Vec<i64> {
+    codes.iter().map(|code| code.to_i64().expect("a code of a type within int64")).collect()
+}
+
 fn cannot(doing: &str, name: &str, error: &io::Error) -> Diagnostic {
     Diagnostic::error("E0001", Place::Path(name.into()), format!("cannot {doing}: {error}"))
 }
@@ -508,66 +527,72 @@ impl Writer {
         Some(npy::write_header(descr, rows, self.columns.len()))
     }
 
-    /// Appends a row of reals.
+    /// Appends the rows of a block except those whose numbers, in order, are in `left_out`. Reals go to a file of reals,
+    /// integers and wide ones to a file of codes.
     ///
     /// # Errors
     /// If the file cannot be written.
     ///
     /// # Panics
-    /// If this file is one of codes.
-    pub fn reals(&mut self, row: &[f64]) -> Result<(), Diagnostic> {
-        let written = match self.form {
-            Form::NpyReals => row.iter().try_for_each(|x| self.out.write_all(&x.to_le_bytes())),
-            Form::CsvReals => {
-                self.text.clear();
-                csv::write_reals(row, &mut self.text);
-                self.out.write_all(self.text.as_bytes())
-            }
-            _ => panic!("reals for a file of codes"),
-        };
-        self.row_written(written)
-    }
-
-    /// Appends a row of codes of the output types.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    ///
-    /// # Panics
-    /// If this file is one of reals, or a code is not of its type.
-    pub fn codes(&mut self, row: &[BigInt]) -> Result<(), Diagnostic> {
-        self.text.clear();
-        if self.form == Form::CsvPatterns {
-            csv::write_patterns(row.iter().zip(self.columns.iter().copied()), &mut self.text);
-            let written = self.out.write_all(self.text.as_bytes());
-            return self.row_written(written);
+    /// If the block is of another kind than the file, or a code is not of its type.
+    pub fn write(&mut self, block: &Values, left_out: &[usize]) -> Result<(), Diagnostic> {
+        let columns = self.columns.len();
+        let total = block.len().checked_div(columns).unwrap_or(0);
+        let mut first = 0;
+        // What lies between two rows that are left out goes out in one piece.
+        for &end in left_out.iter().chain([&total]) {
+            self.write_rows(block, first * columns..end * columns)?;
+            self.rows += (end - first) as u64;
+            first = end + 1;
         }
-        let narrow: Vec<i64> = row.iter().map(|code| code.to_i64().expect("a code of a type within int64")).collect();
-        self.narrow_codes(&narrow)
+        Ok(())
     }
 
-    /// Appends a row of codes that fit int64.
+    /// Appends `rows` rows without columns, which are all the same.
     ///
     /// # Errors
     /// If the file cannot be written.
-    ///
-    /// # Panics
-    /// If this file is one of reals or has wider types.
-    pub fn narrow_codes(&mut self, row: &[i64]) -> Result<(), Diagnostic> {
-        let written = match self.form {
-            Form::NpyCodes => row.iter().try_for_each(|code| self.out.write_all(&code.to_le_bytes())),
-            Form::CsvCodes => {
-                self.text.clear();
-                csv::write_integers(row, &mut self.text);
-                self.out.write_all(self.text.as_bytes())
-            }
-            _ => panic!("narrow codes for a file of something else"),
-        };
-        self.row_written(written)
+    pub fn write_empty_rows(&mut self, rows: usize) -> Result<(), Diagnostic> {
+        self.rows += rows as u64;
+        let lines = if matches!(self.form, Form::NpyReals | Form::NpyCodes) { 0 } else { rows };
+        (0..lines).try_for_each(|_| {
+            let written = self.out.write_all(b"\n");
+            self.check(written)
+        })
     }
 
-    fn row_written(&mut self, written: io::Result<()>) -> Result<(), Diagnostic> {
-        self.rows += 1;
+    fn write_rows(&mut self, block: &Values, range: Range<usize>) -> Result<(), Diagnostic> {
+        let columns = self.columns.len().max(1);
+        self.text.clear();
+        let text = &mut self.text;
+        let written = match (self.form, block) {
+            (Form::NpyReals, Values::Reals(v)) => write_words(&mut self.out, &v[range], |x| x.to_le_bytes()),
+            (Form::NpyCodes, Values::Integers(v)) => write_words(&mut self.out, &v[range], |x| x.to_le_bytes()),
+            (Form::NpyCodes, Values::Wide(v)) => write_words(&mut self.out, &narrow(&v[range]), |x| x.to_le_bytes()),
+            (form, block) => {
+                match (form, block) {
+                    (Form::CsvReals, Values::Reals(v)) => {
+                        v[range].chunks(columns).for_each(|row| csv::write_reals(row, text));
+                    }
+                    (Form::CsvCodes, Values::Integers(v)) => {
+                        v[range].chunks(columns).for_each(|row| csv::write_integers(row, text));
+                    }
+                    (Form::CsvCodes, Values::Wide(v)) => {
+                        v[range].chunks(columns).for_each(|row| csv::write_integers(&narrow(row), text));
+                    }
+                    (Form::CsvPatterns, Values::Wide(v)) => {
+                        let kifs = || self.columns.iter().copied();
+                        v[range].chunks(columns).for_each(|row| csv::write_patterns(row.iter().zip(kifs()), text));
+                    }
+                    _ => panic!("a block of another kind than the file"),
+                }
+                self.out.write_all(text.as_bytes())
+            }
+        };
+        self.check(written)
+    }
+
+    fn check(&mut self, written: io::Result<()>) -> Result<(), Diagnostic> {
         match written {
             Err(e) if e.kind() == io::ErrorKind::BrokenPipe && matches!(self.out.get_ref(), Out::Stdout(_)) => {
                 self.closed = true;
@@ -593,8 +618,7 @@ impl Writer {
     /// If the file cannot be written.
     pub fn finish(mut self) -> Result<(), Diagnostic> {
         let flushed = self.out.flush();
-        self.row_written(flushed)?;
-        self.rows -= 1;
+        self.check(flushed)?;
         if self.closed {
             return Ok(());
         }
@@ -803,20 +827,28 @@ mod tests {
     fn what_is_written_reads_back() {
         let numbers = [0.1, -3.0, 1e300, 5e-324];
         for name in ["y.npy", "y.csv"] {
-            let bytes = written(name, &[S8; 2], false, |w| numbers.chunks(2).for_each(|row| w.reals(row).unwrap()));
+            let bytes = written(name, &[S8; 2], false, |w| w.write(&Values::Reals(numbers.to_vec()), &[]).unwrap());
             assert_eq!(piped(&bytes, 2, false).unwrap(), [Values::Reals(numbers.to_vec())], "{name}");
         }
-        let codes = [BigInt::from(-1), BigInt::from(100)];
+        let codes = [-1, 100, 7, 8, 9, 10];
+        let wide = Values::Wide(codes.map(BigInt::from).to_vec());
         for name in ["y.npy", "y.csv"] {
-            let bytes = written(name, &[S8; 2], true, |w| w.codes(&codes).unwrap());
-            assert_eq!(piped(&bytes, 2, true).unwrap(), [Values::Integers(vec![-1, 100])], "{name}");
+            let bytes = written(name, &[S8; 2], true, |w| {
+                w.write(&Values::Integers(codes.to_vec()), &[1]).unwrap();
+                w.write(&wide, &[0, 2]).unwrap();
+                assert_eq!(w.rows(), 3);
+            });
+            let blocks = [Values::Integers(vec![-1, 100, 9, 10]), Values::Integers(vec![7, 8])];
+            assert_eq!(piped(&bytes, 2, true).unwrap(), blocks, "{name}");
         }
     }
 
     #[test]
     fn wide_codes_are_hexadecimal_text() {
         let wide = Kif { signed: true, int: 66, frac: 0 };
-        let text = written("y.csv", &[S8, wide], true, |w| w.codes(&[BigInt::from(5), BigInt::from(-1)]).unwrap());
+        let text = written("y.csv", &[S8, wide], true, |w| {
+            w.write(&Values::Wide(vec![5.into(), (-1).into()]), &[]).unwrap();
+        });
         assert_eq!(String::from_utf8(text).unwrap(), "0x05,0x7ffffffffffffffff\n");
         let dir = tempfile::tempdir().unwrap();
         let refused = Writer::create(&dir.path().join("y.npy"), &[wide], true, None).err().unwrap();
@@ -828,7 +860,7 @@ mod tests {
     fn an_unfinished_file_leaves_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = Writer::create(&dir.path().join("y.npy"), &[S8], false, Some(3)).unwrap();
-        writer.reals(&[1.0]).unwrap();
+        writer.write(&Values::Reals(vec![1.0]), &[]).unwrap();
         drop(writer);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }

@@ -1,0 +1,269 @@
+//! `alir2hdl run`: samples through the bit-accurate program.
+
+use super::input::InputArgs;
+use super::{ExitStatus, Failure, Global, print, report};
+use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::interp::batch::{self, Fault, OnError, Settings, Summary};
+use crate::interp::samples::{Reader, Values, Writer, input_ports};
+use crate::interp::{LookupMiss, Step, Trace, golden_steps};
+use crate::ir::{Model, Op};
+use crate::num::Kif;
+use clap::ValueEnum;
+use num_bigint::BigInt;
+use std::path::PathBuf;
+
+/// Run samples through a model, bit by bit as the hardware does
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  alir2hdl run model.json.gz --input X.npy --output Y.npy
+  alir2hdl run model.json.gz --input X.csv --output - | head
+  alir2hdl run model.json.gz --input X.npy --trace 3          every operation of sample 3
+  alir2hdl run model.json.gz --input X.npy --check-intervals  where results leave their types
+
+Input: npy (float64, float32, float16, integers; C or Fortran order) or CSV (with or without a heading), one row a
+sample. Output: float64 npy, or CSV. With --codes both are the integers on the module's ports: int64 where every output
+fits, else CSV with hexadecimal bits. A real input's code is floor(x * 2^inp_shift * 2^fractionals), wrapped, exactly.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    model: InputArgs,
+    /// Samples, one row each: a .npy or .csv file, `-` for stdin
+    #[arg(short, long, value_name = "FILE", help_heading = "Samples")]
+    input: PathBuf,
+    /// Where the outputs go: a .npy or .csv file, `-` for CSV on stdout
+    #[arg(short, long, value_name = "FILE", required_unless_present_any = ["trace", "check_intervals"],
+        conflicts_with = "trace", help_heading = "Samples")]
+    output: Option<PathBuf>,
+    /// Numbers are integer codes, on both sides
+    #[arg(long, help_heading = "Samples")]
+    codes: bool,
+    /// What a lookup outside its table does (the hardware reads zero)
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT", help_heading = "Samples")]
+    lookup_miss: Miss,
+    /// What happens to a sample that has no result
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT", help_heading = "Samples")]
+    on_error: Policy,
+    /// Print every operation of this sample (from 0) with its operands, code, bits and value, and run no other
+    #[arg(long, value_name = "SAMPLE", conflicts_with = "check_intervals", help_heading = "Looking inside")]
+    trace: Option<u64>,
+    /// Report results that wrapped although the model's intervals promise that they fit (exit code 1 if inputs inside
+    /// their intervals can do that)
+    #[arg(long, help_heading = "Looking inside")]
+    check_intervals: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Miss {
+    /// It is an error that names operation, sample and index
+    #[default]
+    Error,
+    /// It reads zero
+    Zero,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Policy {
+    /// End with an error
+    #[default]
+    Stop,
+    /// Leave its row out
+    Skip,
+    /// Fill its row with NaN
+    Nan,
+}
+
+impl Args {
+    fn settings(&self) -> Settings {
+        Settings {
+            codes: self.codes,
+            lookup_miss: match self.lookup_miss {
+                Miss::Error => LookupMiss::Error,
+                Miss::Zero => LookupMiss::Zero,
+            },
+            on_error: match self.on_error {
+                Policy::Stop => OnError::Stop,
+                Policy::Skip => OnError::Skip,
+                Policy::Nan => OnError::Nan,
+            },
+        }
+    }
+
+    /// Requests that contradict themselves.
+    fn check(&self) -> Result<(), Failure> {
+        let both = |a: &str, b: &str, why: &str| {
+            let place = Place::Flag(a.into());
+            Err(Failure::input(Diagnostic::error("E0709", place, format!("{a} and {b} do not go together: {why}"))))
+        };
+        if self.input.as_os_str() == "-" && self.model.model.as_os_str() == "-" {
+            return both("--input -", "MODEL -", "there is one stdin");
+        }
+        let stdout = self.output.as_ref().is_some_and(|path| path.as_os_str() == "-");
+        if stdout && self.check_intervals {
+            return both("--output -", "--check-intervals", "both write to stdout");
+        }
+        if self.codes && matches!(self.on_error, Policy::Nan) {
+            return both("--codes", "--on-error nan", "no code is NaN");
+        }
+        Ok(())
+    }
+}
+
+/// Runs the sub-command.
+pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    args.check()?;
+    let model = args.model.read(global)?;
+    let mut reader = Reader::open(&args.input, model.input_kifs(), args.codes).map_err(Failure::input)?;
+    if let Some(sample) = args.trace {
+        return trace(args, &model, &mut reader, sample);
+    }
+    let columns: Vec<Kif> = (0..model.outputs().len()).map(|j| model.output_kif(j)).collect();
+    let mut writer = match &args.output {
+        Some(path) => Some(Writer::create(path, &columns, args.codes, reader.rows()).map_err(Failure::input)?),
+        None => None,
+    };
+    let mut promises = args.check_intervals.then(|| Promises::new(&model));
+    let visit = |sample, step: Step<'_>| {
+        if let Some(promises) = &mut promises {
+            promises.step(sample, step);
+        }
+    };
+    let summary = batch::run_golden(&model, args.settings(), &mut reader, writer.as_mut(), visit, |_| true);
+    let summary = summary.map_err(Failure::input)?;
+    if let Some(writer) = writer {
+        writer.finish().map_err(Failure::input)?;
+    }
+    report(&notes(&summary, reader.name()), global);
+    let Some(promises) = promises else { return Ok(ExitStatus::Ok) };
+    let (text, kept) = promises.verdict(summary.samples);
+    print(text.as_bytes())?;
+    Ok(if kept { ExitStatus::Ok } else { ExitStatus::Mismatch })
+}
+
+/// Prints one sample's operations as they are computed, and computes no other.
+fn trace(args: &Args, model: &Model, reader: &mut Reader, sample: u64) -> Result<ExitStatus, Failure> {
+    let mut block = Values::default();
+    let mut before = 0;
+    let row = loop {
+        let rows = reader.read(1024, &mut block).map_err(Failure::input)? as u64;
+        if rows == 0 {
+            return Err(no_such_sample(sample, reader, before));
+        }
+        if sample < before + rows {
+            break (sample - before) as usize;
+        }
+        before += rows;
+    };
+    let ports = input_ports(model).into_iter().enumerate();
+    let codes = ports.map(|(input, port)| {
+        let code = block.code(row * model.n_inputs() + input, port, args.codes);
+        code.map_err(|reason| Fault::Input { input, reason })
+    });
+    let fail = |fault: Fault| Failure::input(fault.diagnostic(reader.name(), sample));
+    let codes: Vec<BigInt> = codes.collect::<Result<_, _>>().map_err(fail)?;
+    let mut lines = Trace::new(model, codes.clone());
+    let mut text = format!("sample {sample}\n");
+    let outcome = golden_steps(model, &codes, args.settings().lookup_miss, |step| text.push_str(&lines.step(&step)));
+    print(text.as_bytes())?;
+    outcome.map_err(|miss| fail(Fault::Miss(miss)))?;
+    Ok(ExitStatus::Ok)
+}
+
+fn no_such_sample(sample: u64, reader: &Reader, samples: u64) -> Failure {
+    let message = format!("there is no sample {sample}: {} has {samples}, counted from 0", reader.name());
+    Failure::input(Diagnostic::error("E0710", Place::Flag("--trace".into()), message))
+}
+
+/// What is worth knowing about a run that worked.
+fn notes(summary: &Summary, name: &str) -> Diagnostics {
+    let mut notes = Vec::new();
+    let place = || Place::Path(name.into());
+    if let Some((sample, fault)) = &summary.first_failure {
+        let message =
+            format!("{} of {} samples have no result; the first is {sample}: {fault}", summary.failed, summary.samples);
+        notes.push(Diagnostic::warning("W0701", place(), message));
+    }
+    if summary.rounded > 0 {
+        let message = format!("{} output numbers are wider than float64 holds and were rounded", summary.rounded);
+        notes.push(Diagnostic::note("N0701", Place::Whole, message).with_help("--codes writes them exactly"));
+    }
+    Diagnostics(notes)
+}
+
+/// Lines about broken intervals that are printed; more are only counted.
+const MAX_LINES: u64 = 100;
+
+/// Watches all samples for results that the model's intervals promise to fit, and that do not.
+struct Promises<'a> {
+    model: &'a Model,
+    lines: String,
+    /// The sample that is running, what broke in it, and whether its inputs are inside their intervals so far.
+    sample: u64,
+    current: Vec<String>,
+    inside: bool,
+    /// Broken promises, and those of samples whose inputs are inside their intervals.
+    broken: u64,
+    broken_inside: u64,
+}
+
+impl<'a> Promises<'a> {
+    fn new(model: &'a Model) -> Promises<'a> {
+        let (lines, current) = (String::new(), Vec::new());
+        Promises { model, lines, sample: 0, current, inside: true, broken: 0, broken_inside: 0 }
+    }
+
+    fn step(&mut self, sample: u64, step: Step<'_>) {
+        if sample != self.sample {
+            self.close();
+            self.sample = sample;
+        }
+        if let Step::Op { id, code, .. } = step
+            && matches!(self.model.node(id).op, Op::Input { .. })
+        {
+            self.inside &= self.model.node(id).interval.contains(code);
+        }
+        if !step.breaks_promise(self.model) {
+            return;
+        }
+        self.current.push(match step {
+            Step::Op { id, exact, code } => {
+                let (node, kif) = (self.model.node(id), self.model.kif(id));
+                let (min, max) = (&node.interval.min, &node.interval.max);
+                format!(
+                    "operation {} ({}): code {exact} wraps to {code}; its interval promises {min} to {max}, type {kif}",
+                    id.0,
+                    node.op.name()
+                )
+            }
+            Step::Output { index, exact, code } => {
+                format!("output {index}: code {exact} wraps to {code}, type {}", self.model.output_kif(index))
+            }
+        });
+    }
+
+    /// Ends a sample.
+    fn close(&mut self) {
+        let inside = std::mem::replace(&mut self.inside, true);
+        for what in self.current.drain(..) {
+            if self.broken < MAX_LINES {
+                let whose = if inside { "" } else { " (an input is outside its interval)" };
+                self.lines.push_str(&format!("sample {}, {what}{whose}\n", self.sample));
+            }
+            self.broken += 1;
+            self.broken_inside += u64::from(inside);
+        }
+    }
+
+    /// The report, and whether the model kept its promises for all samples inside its inputs' intervals.
+    fn verdict(mut self, samples: u64) -> (String, bool) {
+        self.close();
+        let mut text = self.lines;
+        if self.broken > MAX_LINES {
+            text.push_str(&format!("... and {} more\n", self.broken - MAX_LINES));
+        }
+        text.push_str(&match (self.broken, self.broken_inside) {
+            (0, _) => format!("every result of {samples} samples fits its type\n"),
+            (all, inside) => format!("{all} results of {samples} samples do not fit; {inside} of them with all inputs inside their intervals\n"),
+        });
+        (text, self.broken_inside == 0)
+    }
+}
