@@ -85,7 +85,8 @@ impl<R: Read> Json<R> {
             json.pos = 3;
         }
         if json.next_byte()?.is_none() {
-            return Err(Box::new(Diagnostic::error("E0106", Place::Whole, "the file is empty")));
+            let empty = Diagnostic::error("E0106", Place::Whole, "the file is empty");
+            return Err(Box::new(empty.with_help("give a model file: the JSON object that alkaid's save() writes")));
         }
         Ok(json)
     }
@@ -232,7 +233,9 @@ impl<R: Read> Json<R> {
                 kind @ (Kind::Array | Kind::Object) => {
                     if open.len() >= MAX_DEPTH {
                         let message = format!("nested more than {MAX_DEPTH} levels deep");
-                        return Err(Box::new(Diagnostic::error("E0114", self.place(), message)));
+                        return Err(Box::new(
+                            Diagnostic::error("E0114", self.place(), message).with_help("a model has six"),
+                        ));
                     }
                     self.pos += 1;
                     open.push((kind, true));
@@ -439,7 +442,8 @@ impl<R: Read> Json<R> {
         }
         if *at - self.pos > MAX_NUMBER {
             let message = format!("a number of more than {MAX_NUMBER} characters");
-            return Err(Box::new(Diagnostic::error("E0141", self.place(), message)));
+            let help = "no number of a model is so long";
+            return Err(Box::new(Diagnostic::error("E0141", self.place(), message).with_help(help)));
         }
         let length = *at - self.pos;
         let more = self.more()?;

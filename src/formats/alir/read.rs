@@ -37,6 +37,8 @@ pub(super) struct Reader<'l, R: Read> {
 
 /// What was read of the model.
 pub(super) struct Draft {
+    /// Whether all parts were there, so that what they say together can be judged.
+    complete: bool,
     shape: Option<(i64, i64)>,
     pub(super) builder: Builder,
     n_inputs: Option<usize>,
@@ -69,6 +71,7 @@ impl<'l, R: Read> Reader<'l, R> {
             version: None,
             unknown_keys: Vec::new(),
             draft: Draft {
+                complete: false,
                 shape: None,
                 builder,
                 n_inputs: None,
@@ -105,7 +108,8 @@ impl<'l, R: Read> Reader<'l, R> {
         while let Some(key) = self.json.key(&mut first)? {
             if matches!(key.as_str(), "meta" | "spec_version" | "model") && seen.contains(&key) {
                 let message = format!("the key \"{key}\" comes twice");
-                return Err(Box::new(Diagnostic::error("E0124", self.json.place(), message)));
+                let diagnostic = Diagnostic::error("E0124", self.json.place(), message);
+                return Err(Box::new(diagnostic.with_help("each key comes once; remove one of them")));
             }
             match key.as_str() {
                 "meta" => self.meta = self.text(At::Meta)?,
@@ -155,6 +159,7 @@ impl<'l, R: Read> Reader<'l, R> {
             }
             length += 1;
         }
+        self.draft.complete = length >= 8;
         if !(8..=9).contains(&length) {
             self.problem(
                 "E0125",
@@ -625,7 +630,7 @@ impl<'l, R: Read> Reader<'l, R> {
         }
         self.outputs();
         if !self.problems.is_empty() {
-            let found = self.draft.builder.check();
+            let found = if self.draft.complete { self.draft.builder.check() } else { Vec::new() };
             let believable: Vec<_> = found.into_iter().filter(|p| self.believable(p)).collect();
             for problem in believable {
                 self.meaning_problem(&problem);
