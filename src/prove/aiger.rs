@@ -108,7 +108,7 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 
 impl<'a> Reader<'a> {
     fn error(&self, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error("E0601", Place::Byte(self.at as u64), message)
+        Diagnostic::error("E0901", Place::Byte(self.at as u64), message)
     }
 
     fn line(&mut self) -> Result<&'a str> {
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         let line = self.line()?;
         let parsed: std::result::Result<Vec<u32>, _> = line.split_ascii_whitespace().map(str::parse).collect();
         parsed.map_err(|_| {
-            Diagnostic::error("E0601", Place::Byte(start as u64), format!("expected numbers, not {line:?}"))
+            Diagnostic::error("E0901", Place::Byte(start as u64), format!("expected numbers, not {line:?}"))
         })
     }
 
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
         let start = self.at;
         match self.numbers()?[..] {
             [literal] if literal <= max => Ok(literal),
-            _ => Err(Diagnostic::error("E0601", Place::Byte(start as u64), format!("expected one literal of {what}"))),
+            _ => Err(Diagnostic::error("E0901", Place::Byte(start as u64), format!("expected one literal of {what}"))),
         }
     }
 
@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
 /// Reads either encoding.
 ///
 /// # Errors
-/// `E0601` with the byte offset where the file is malformed, has a combinational loop or uses justice or fairness.
+/// `E0901` with the byte offset where the file is malformed, has a combinational loop or uses justice or fairness.
 pub fn read(bytes: &[u8]) -> Result<Aig> {
     let mut r = Reader { bytes, at: 0 };
     let header = r.line()?.to_owned();
@@ -164,7 +164,7 @@ pub fn read(bytes: &[u8]) -> Result<Aig> {
         Some("aag") => false,
         _ => {
             return Err(Diagnostic::error(
-                "E0601",
+                "E0901",
                 Place::Byte(0),
                 "not an AIGER file: it starts with neither aag nor aig",
             ));
@@ -172,11 +172,11 @@ pub fn read(bytes: &[u8]) -> Result<Aig> {
     };
     let counts: Vec<u32> = words
         .map(|w| {
-            w.parse().map_err(|_| Diagnostic::error("E0601", Place::Byte(4), "the header's counts are not numbers"))
+            w.parse().map_err(|_| Diagnostic::error("E0901", Place::Byte(4), "the header's counts are not numbers"))
         })
         .collect::<Result<_>>()?;
     if !(5..=9).contains(&counts.len()) {
-        return Err(Diagnostic::error("E0601", Place::Byte(0), "an AIGER header has 5 to 9 counts"));
+        return Err(Diagnostic::error("E0901", Place::Byte(0), "an AIGER header has 5 to 9 counts"));
     }
     let count = |i: usize| counts.get(i).copied().unwrap_or(0);
     let (max, n_in, n_latch, n_out, n_and, n_bad, n_constraint) =
@@ -189,13 +189,13 @@ pub fn read(bytes: &[u8]) -> Result<Aig> {
     let smallest =
         u64::from(n_latch) + u64::from(n_out) + u64::from(n_and) * 2 + if binary { 0 } else { u64::from(n_in) };
     if used > u64::from(max) || (binary && used != u64::from(max)) || max >= 1 << 29 || smallest > bytes.len() as u64 {
-        return Err(Diagnostic::error("E0601", Place::Byte(0), "the header's counts do not fit together or the file"));
+        return Err(Diagnostic::error("E0901", Place::Byte(0), "the header's counts do not fit together or the file"));
     }
     if !binary && u64::from(max) > 64 * (bytes.len() as u64) {
-        return Err(Diagnostic::error("E0601", Place::Byte(0), "the header's largest variable is far beyond the file"));
+        return Err(Diagnostic::error("E0901", Place::Byte(0), "the header's largest variable is far beyond the file"));
     }
     if binary && u64::from(n_in) > 1 << 26 {
-        return Err(Diagnostic::error("E0601", Place::Byte(0), "more than 2^26 inputs"));
+        return Err(Diagnostic::error("E0901", Place::Byte(0), "more than 2^26 inputs"));
     }
     let top = max * 2 + 1;
     let mut aig = Aig::new();

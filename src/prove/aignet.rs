@@ -61,9 +61,9 @@ pub fn write(aig: &Aig) -> Vec<u8> {
 /// Reads and checks an array. Objects without names get none; power-on values, which the form does not have, are 0.
 ///
 /// # Errors
-/// `E0602` with the byte offset of the first node that breaks a rule of the form.
+/// `E0902` with the byte offset of the first node that breaks a rule of the form.
 pub fn read(bytes: &[u8], flag: GateFlag) -> Result<Aig, Diagnostic> {
-    let error = |id: usize, message: String| Err(Diagnostic::error("E0602", Place::Byte(id as u64 * 8), message));
+    let error = |id: usize, message: String| Err(Diagnostic::error("E0902", Place::Byte(id as u64 * 8), message));
     if !bytes.len().is_multiple_of(8) || bytes.is_empty() {
         return error(bytes.len() / 8, "an Aignet array is a whole number of 8-byte nodes, at least one".into());
     }
@@ -87,7 +87,7 @@ pub fn read(bytes: &[u8], flag: GateFlag) -> Result<Aig, Diagnostic> {
             (CONSTANT, _) => (Some(Lit::FALSE), false),
             (AND, true) if flag == GateFlag::Refuse => {
                 return Err(Diagnostic::error(
-                    "E0602",
+                    "E0902",
                     Place::Byte(id as u64 * 8),
                     format!("node {id} is a gate with its register flag set"),
                 )
