@@ -187,7 +187,7 @@ fn records() {
     invalid(v4("[0,-1,-1,0,[-8,7,1],0]"), "E0127", "model.ops[0]", "6 elements");
     invalid(v4("7"), "E0120", "model.ops[0]", "an array, found a number");
     invalid(v4("[true,-1,[0],[-8,7,1],0,0]"), "E0120", "model.ops[0]", "starts with a boolean");
-    invalid(v2(&INPUT.replace("-1,[0]", "-1,[0]")), "E0127", "model.ops[1]", "version 2");
+    invalid(v2(INPUT), "E0127", "model.ops[1]", "version 2");
     invalid(v4("[[],12,[],[-8,7,1],0,0]"), "E0128", "model.ops[0].opcode", "unknown opcode 12");
     invalid(v4("[[],-3,[],[-8,7,1],0,0]"), "E0128", "model.ops[0].opcode", "unknown opcode -3");
     invalid(v2("[0,0,11,0,[-8,7,1],0,0]"), "E0128", "model.ops[1].opcode", "opcode 11");
@@ -290,7 +290,7 @@ fn tables() {
     invalid(with_table(&table(out, "1,2147483648")), "E0133", "model.lookup_tables[0].table[1]", "2147483648");
     invalid(with_table(&table(out, "")), "E0214", "model.ops[1].data[0]", "no entries");
     invalid(
-        with_table(&table(out, &"1,".repeat(17).trim_end_matches(','))),
+        with_table(&table(out, "1,".repeat(17).trim_end_matches(','))),
         "E0215",
         "model.ops[1].data[0]",
         "17 entries",
