@@ -151,18 +151,18 @@ impl SimError {
         let message = format!("{}: {self}", simulator.name());
         let error = |code| Diagnostic::error(code, Place::Whole, message.clone());
         match self {
-            SimError::Missing { program } => error("E0801").with_help(format!(
+            SimError::Missing { program } => error("E1001").with_help(format!(
                 "install it (Debian and Ubuntu: apt install {}), put its folder on PATH or ALIR2HDL_TOOLS, or name it \
                  in ALIR2HDL_{}",
                 simulator.name(),
                 program.to_uppercase().replace('+', "_"),
             )),
-            SimError::Refused { .. } => error("E0802"),
+            SimError::Refused { .. } => error("E1002"),
             SimError::Timeout { .. } => {
-                error("E0803").with_help("allow more with --timeout, or ask for fewer --vectors")
+                error("E1003").with_help("allow more with --timeout, or ask for fewer --vectors")
             }
-            SimError::Crashed { .. } => error("E0804"),
-            SimError::Io(_) => error("E0805"),
+            SimError::Crashed { .. } => error("E1004"),
+            SimError::Io(_) => error("E1005"),
         }
     }
 }
