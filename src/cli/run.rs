@@ -3,13 +3,12 @@
 use super::input::InputArgs;
 use super::{ExitStatus, Failure, Global, print, report};
 use crate::diag::{Diagnostic, Diagnostics, Place};
-use crate::interp::batch::{self, Fault, OnError, Settings, Summary};
+use crate::interp::batch::{self, Fault, OnError, Settings, Summary, codes_of_row};
 use crate::interp::samples::{Reader, Values, Writer, input_ports};
 use crate::interp::{LookupMiss, Step, Trace, golden_steps};
 use crate::ir::{Model, Op};
 use crate::num::Kif;
 use clap::ValueEnum;
-use num_bigint::BigInt;
 use std::path::PathBuf;
 
 /// Run samples through a model, bit by bit as the hardware does
@@ -40,6 +39,12 @@ pub(super) struct Args {
     /// What a lookup outside its table does (the hardware reads zero)
     #[arg(long, value_enum, default_value_t, value_name = "WHAT", help_heading = "Samples")]
     lookup_miss: Miss,
+    /// Threads to use; all processors by default. The result does not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Speed")]
+    threads: Option<u16>,
+    /// What computes: the batch engine, or the golden interpreter that defines what is right
+    #[arg(long, value_enum, default_value_t, value_name = "WHICH", help_heading = "Speed")]
+    engine: Engine,
     /// What happens to a sample that has no result
     #[arg(long, value_enum, default_value_t, value_name = "WHAT", help_heading = "Samples")]
     on_error: Policy,
@@ -59,6 +64,15 @@ enum Miss {
     Error,
     /// It reads zero
     Zero,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// The batch engine
+    #[default]
+    Fast,
+    /// The golden interpreter, slow and plain
+    Golden,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -121,13 +135,20 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Some(path) => Some(Writer::create(path, &columns, args.codes, reader.rows()).map_err(Failure::input)?),
         None => None,
     };
+    let settings = args.settings();
     let mut promises = args.check_intervals.then(|| Promises::new(&model));
-    let visit = |sample, step: Step<'_>| {
-        if let Some(promises) = &mut promises {
-            promises.step(sample, step);
-        }
+    let summary = if args.engine == Engine::Golden || promises.is_some() {
+        let visit = |sample, step: Step<'_>| {
+            if let Some(promises) = &mut promises {
+                promises.step(sample, step);
+            }
+        };
+        batch::run_golden(&model, settings, &mut reader, writer.as_mut(), visit, |_| true)
+    } else {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = args.threads.map_or_else(all, usize::from);
+        batch::run(&model, settings, threads, &mut reader, writer.as_mut(), |_| true)
     };
-    let summary = batch::run_golden(&model, args.settings(), &mut reader, writer.as_mut(), visit, |_| true);
     let summary = summary.map_err(Failure::input)?;
     if let Some(writer) = writer {
         writer.finish().map_err(Failure::input)?;
@@ -153,13 +174,8 @@ fn trace(args: &Args, model: &Model, reader: &mut Reader, sample: u64) -> Result
         }
         before += rows;
     };
-    let ports = input_ports(model).into_iter().enumerate();
-    let codes = ports.map(|(input, port)| {
-        let code = block.code(row * model.n_inputs() + input, port, args.codes);
-        code.map_err(|reason| Fault::Input { input, reason })
-    });
     let fail = |fault: Fault| Failure::input(fault.diagnostic(reader.name(), sample));
-    let codes: Vec<BigInt> = codes.collect::<Result<_, _>>().map_err(fail)?;
+    let codes = codes_of_row(&input_ports(model), &block, row, args.codes).map_err(fail)?;
     let mut lines = Trace::new(model, codes.clone());
     let mut text = format!("sample {sample}\n");
     let outcome = golden_steps(model, &codes, args.settings().lookup_miss, |step| text.push_str(&lines.step(&step)));

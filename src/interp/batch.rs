@@ -1,11 +1,17 @@
 //! Samples from a [`Reader`] through a program to a [`Writer`], a block at a time.
+//!
+//! [`run`] uses the batch engine, on as many threads as asked; [`run_golden`] the golden interpreter, and shows every
+//! step. Both give the same numbers, the same faults and the same files, whatever the number of threads: blocks are
+//! read in order and written in order, and only in between do they go apart.
 
+use super::fast::{self, FaultKind, Plan, PlanOptions, Runner};
 use super::golden::{LookupMiss, MissedEntry, Step, golden_steps};
 use super::samples::{Port, Reader, Values, Writer, input_ports, output_ports};
 use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
 use num_bigint::BigInt;
 use std::fmt;
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// What happens to a sample that has no result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -167,6 +173,256 @@ fn interrupted() -> Diagnostic {
     Diagnostic::error("E0708", Place::Whole, "interrupted; no output was written")
 }
 
+/// Runs all samples of `reader` by the batch engine on `threads` threads. `progress` hears the number of samples done
+/// so far and says whether to go on.
+///
+/// # Errors
+/// As [`run_golden`]: the first sample without a result is the same.
+///
+/// # Panics
+/// If reader or writer were opened for another model, or for the other choice of codes and reals.
+pub fn run(
+    model: &Model,
+    settings: Settings,
+    threads: usize,
+    reader: &mut Reader,
+    writer: Option<&mut Writer>,
+    progress: impl FnMut(u64) -> bool + Send,
+) -> Result<Summary, Diagnostic> {
+    let options = PlanOptions { lookup_miss: settings.lookup_miss, ..PlanOptions::default() };
+    let plan = Plan::new(model, options);
+    let engine = Engine::new(model, &plan, settings);
+    let rows = engine.rows_at_once();
+    let name = reader.name().to_string();
+    // A thread for less than a few blocks costs more than it brings.
+    let blocks = reader.rows().map_or(usize::MAX, |all| usize::try_from(all / rows as u64).unwrap_or(usize::MAX));
+    let threads = threads.min(blocks / 2).max(1);
+    let source = Mutex::new(Source { reader, next: 0, ended: false });
+    let sink = Mutex::new(Sink { writer, progress, summary: Summary::default(), next: 0, failed: None, closed: false });
+    let turn = Condvar::new();
+    let work = || {
+        let mut runner = plan.runner();
+        let mut block = Values::default();
+        loop {
+            let (number, read) = {
+                let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
+                if source.ended {
+                    return;
+                }
+                let read = source.reader.read(rows, &mut block);
+                source.ended = !matches!(read, Ok(1..));
+                source.next += 1;
+                (source.next - 1, read)
+            };
+            let outputs = read.map(|found| (found, engine.block(&mut runner, &mut block, found)));
+            let mut sink = sink.lock().unwrap_or_else(PoisonError::into_inner);
+            while sink.next != number && sink.failed.is_none() && !sink.closed {
+                sink = turn.wait(sink).unwrap_or_else(PoisonError::into_inner);
+            }
+            let stop = sink.failed.is_some() || sink.closed || !sink.take(outputs, settings, &name);
+            sink.next += 1;
+            drop(sink);
+            turn.notify_all();
+            if stop {
+                source.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
+                return;
+            }
+        }
+    };
+    if threads == 1 {
+        work();
+    } else {
+        std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    }
+    let sink = sink.into_inner().unwrap_or_else(PoisonError::into_inner);
+    sink.failed.map_or(Ok(sink.summary), Err)
+}
+
+/// Where blocks come from, one thread at a time.
+struct Source<'a> {
+    reader: &'a mut Reader,
+    /// Number of the next block.
+    next: u64,
+    ended: bool,
+}
+
+/// Where blocks go, in their order.
+struct Sink<'a, P> {
+    writer: Option<&'a mut Writer>,
+    progress: P,
+    summary: Summary,
+    /// Number of the block whose turn it is.
+    next: u64,
+    failed: Option<Diagnostic>,
+    /// Whether nobody wants more.
+    closed: bool,
+}
+
+impl<P: FnMut(u64) -> bool> Sink<'_, P> {
+    /// Takes the next block; whether there should be another.
+    fn take(&mut self, block: Result<(usize, Outputs), Diagnostic>, settings: Settings, name: &str) -> bool {
+        let (rows, outputs) = match block {
+            Ok((0, _)) => return false,
+            Ok(block) => block,
+            Err(diagnostic) => {
+                self.failed = Some(diagnostic);
+                return false;
+            }
+        };
+        if let Err(diagnostic) =
+            finish_block(outputs, rows, settings, name, &mut self.summary, self.writer.as_deref_mut())
+        {
+            self.failed = Some(diagnostic);
+        } else if !(self.progress)(self.summary.samples) {
+            self.failed = Some(interrupted());
+        }
+        self.closed = self.writer.as_ref().is_some_and(|w| w.is_closed());
+        self.failed.is_none() && !self.closed
+    }
+}
+
+/// The batch engine over blocks.
+struct Engine<'a> {
+    plan: &'a Plan,
+    settings: Settings,
+    inputs: Vec<Port>,
+    outputs: Vec<Port>,
+    /// Whether every output is exact as a float64.
+    exact_reals: bool,
+    /// Smallest and largest code of each input, if all ports of the program are within int64.
+    narrow: Option<Vec<(i64, i64)>>,
+}
+
+impl<'a> Engine<'a> {
+    fn new(model: &Model, plan: &'a Plan, settings: Settings) -> Engine<'a> {
+        let (inputs, outputs) = (input_ports(model), output_ports(model));
+        let exact_real = |port: &Port| {
+            let width = i64::from(port.kif.width());
+            width <= 53 && port.frac <= 1074 && width - port.frac <= 1023
+        };
+        let range = |port: &Port| Some((port.kif.min_code().try_into().ok()?, port.kif.max_code().try_into().ok()?));
+        let ranges = |ports: &[Port]| ports.iter().map(range).collect::<Option<Vec<(i64, i64)>>>();
+        let exact_reals = outputs.iter().all(exact_real);
+        let narrow = ranges(&outputs).and(ranges(&inputs));
+        Engine { plan, settings, exact_reals, narrow, inputs, outputs }
+    }
+
+    /// Samples that are read at once: whole blocks of the plan whose numbers stay in the second-level cache.
+    fn rows_at_once(&self) -> usize {
+        let row_bytes = 8 * (self.inputs.len() + self.outputs.len()).max(1);
+        let blocks = (1 << 19) / row_bytes / self.plan.block();
+        // At most so many numbers at once, however wide the rows are.
+        self.plan.block() * blocks.clamp(1, 64)
+    }
+
+    fn block(&self, runner: &mut Runner<'_>, block: &mut Values, rows: usize) -> Outputs {
+        let size = rows * self.outputs.len();
+        match (self.settings.codes, &*block) {
+            (false, Values::Reals(reals)) if self.exact_reals && all_finite(reals) => {
+                let mut outputs = vec![0.0; size];
+                let faults = runner.run(reals, &mut outputs);
+                Outputs { values: Values::Reals(outputs), faults: faults_of(faults), rounded: 0 }
+            }
+            (false, Values::Integers(integers)) if self.exact_reals && integers.iter().all(|&v| is_exact(v)) => {
+                let reals: Vec<f64> = integers.iter().map(|&v| v as f64).collect();
+                let mut outputs = vec![0.0; size];
+                let faults = runner.run(&reals, &mut outputs);
+                Outputs { values: Values::Reals(outputs), faults: faults_of(faults), rounded: 0 }
+            }
+            (true, Values::Integers(integers)) if self.all_codes(integers) => {
+                let mut outputs = vec![0; size];
+                let faults = runner.run_codes(integers, &mut outputs);
+                Outputs { values: Values::Integers(outputs), faults: faults_of(faults), rounded: 0 }
+            }
+            _ => self.exact(runner, block, rows),
+        }
+    }
+
+    /// Whether these are codes of the input ports, and all ports are within int64.
+    fn all_codes(&self, integers: &[i64]) -> bool {
+        let Some(ranges) = self.narrow.as_deref().filter(|ranges| !ranges.is_empty()) else { return false };
+        let mut rows = integers.chunks_exact(ranges.len());
+        rows.all(|row| row.iter().zip(ranges).all(|(v, (min, max))| min <= v && v <= max))
+    }
+
+    /// For everything that is rare: wide ports, numbers without a code, integers beyond float64.
+    fn exact(&self, runner: &mut Runner<'_>, block: &Values, rows: usize) -> Outputs {
+        let mut faults = Vec::new();
+        let mut codes = Vec::with_capacity(rows * self.inputs.len());
+        for row in 0..rows {
+            let sample = codes_of_row(&self.inputs, block, row, self.settings.codes);
+            codes.extend(sample.unwrap_or_else(|fault| {
+                faults.push((row, fault));
+                self.inputs.iter().map(|port| port.kif.min_code()).collect()
+            }));
+        }
+        let mut outputs = vec![BigInt::ZERO; rows * self.outputs.len()];
+        let missed = faults_of(runner.run_exact(&codes, &mut outputs));
+        // An input without a code comes before any lookup.
+        let failed: Vec<usize> = faults.iter().map(|(row, _)| *row).collect();
+        faults.extend(missed.into_iter().filter(|(row, _)| failed.binary_search(row).is_err()));
+        faults.sort_by_key(|(row, _)| *row);
+        let mut rounded = 0;
+        let values = match self.settings.codes {
+            true => Values::Wide(outputs),
+            false => {
+                let failed = |row| faults.binary_search_by_key(&row, |(row, _)| *row).is_ok();
+                let columns = self.outputs.len().max(1);
+                let real = |(index, code): (usize, &BigInt)| {
+                    let (real, exact) = self.outputs[index % columns].real_of_code(code);
+                    rounded += u64::from(!exact && !failed(index / columns));
+                    real
+                };
+                Values::Reals(outputs.iter().enumerate().map(real).collect())
+            }
+        };
+        Outputs { values, faults, rounded }
+    }
+}
+
+/// Whether no number is NaN or infinite.
+fn all_finite(reals: &[f64]) -> bool {
+    // Zero times anything finite is zero. Eight sums side by side are one vector operation for the compiler.
+    let (whole, rest) = reals.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for part in whole {
+        for (sum, x) in sums.iter_mut().zip(part) {
+            *sum += x * 0.0;
+        }
+    }
+    sums.iter().chain(rest).all(|x| x.is_finite())
+}
+
+/// Whether float64 holds an integer without rounding.
+fn is_exact(v: i64) -> bool {
+    v.unsigned_abs() <= 1 << 53
+}
+
+fn faults_of(faults: Vec<fast::Fault>) -> Vec<(usize, Fault)> {
+    let fault = |fault: fast::Fault| match fault.kind {
+        FaultKind::NotFinite { input, value } => {
+            (fault.sample, Fault::Input { input: input as usize, reason: format!("{value} has no code") })
+        }
+        FaultKind::Miss(miss) => (fault.sample, Fault::Miss(miss)),
+    };
+    faults.into_iter().map(fault).collect()
+}
+
+/// The codes on the input port that row `row` of a block stands for; the numbers are codes already if `codes`.
+///
+/// # Errors
+/// The first input whose number has no code.
+///
+/// # Panics
+/// If the block has no such row.
+pub fn codes_of_row(ports: &[Port], block: &Values, row: usize, codes: bool) -> Result<Vec<BigInt>, Fault> {
+    let code = |(input, port): (usize, &Port)| {
+        let code = block.code(row * ports.len() + input, *port, codes);
+        code.map_err(|reason| Fault::Input { input, reason })
+    };
+    ports.iter().enumerate().map(code).collect()
+}
+
 /// The golden interpreter over blocks.
 struct Golden<'a> {
     model: &'a Model,
@@ -202,12 +458,7 @@ impl Golden<'_> {
     }
 
     fn sample(&self, block: &Values, row: usize, visit: impl FnMut(Step<'_>)) -> Result<Vec<BigInt>, Fault> {
-        let start = row * self.inputs.len();
-        let codes = self.inputs.iter().enumerate().map(|(input, port)| {
-            let code = block.code(start + input, *port, self.settings.codes);
-            code.map_err(|reason| Fault::Input { input, reason })
-        });
-        let codes: Vec<BigInt> = codes.collect::<Result<_, _>>()?;
+        let codes = codes_of_row(&self.inputs, block, row, self.settings.codes)?;
         golden_steps(self.model, &codes, self.settings.lookup_miss, visit).map_err(Fault::Miss)
     }
 }
