@@ -5,7 +5,7 @@ use super::{ExitStatus, Failure};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::ir::Model;
 use crate::netlist::{self, Netlist, Ports, ResetOptions};
-use crate::schedule::{self, Effort, Goal, Objective, Outcome};
+use crate::schedule::{self, Effort, Goal, Objective, Outcome, Uses};
 use clap::ValueEnum;
 
 /// Where the registers are.
@@ -92,8 +92,11 @@ impl PipelineArgs {
     /// If the goal cannot be reached (exit code 2), or if the checker objects, which is our mistake (exit code 4).
     pub(super) fn schedule(&self, model: &Model) -> Result<Outcome, Failure> {
         let (goal, delay) = (self.goal(), schedule::default_delay(model));
-        let outcome = schedule::schedule(model, delay, &goal).map_err(|why| Failure::input(why.diagnostic()))?;
-        outcome.check(model, delay, &goal).map_err(bug)?;
+        // Without a search there is nothing to count exactly for.
+        let quick = goal.effort == Effort::Fast || goal.is_combinational();
+        let uses = if quick { Uses::whole_values(model) } else { netlist::uses(model) };
+        let outcome = schedule::schedule(model, delay, &goal, &uses).map_err(|why| Failure::input(why.diagnostic()))?;
+        outcome.check(model, delay, &goal, &uses).map_err(bug)?;
         Ok(outcome)
     }
 }

@@ -220,6 +220,11 @@ impl Demand {
         whole + (self.word(net, bit / 64) & !(u64::MAX << (bit % 64))).count_ones()
     }
 
+    /// One more than the highest demanded bit; 0 if none is.
+    pub(super) fn top(&self, net: NetId, width: u32) -> u32 {
+        self.hull(net, width).map_or(0, |(_, highest)| highest + 1)
+    }
+
     /// Whether any bit is demanded.
     pub(super) fn is_alive(&self, net: NetId, width: u32) -> bool {
         self.hull(net, width).is_some()

@@ -42,7 +42,8 @@ pub(super) struct Drafted {
     pub(super) outputs: Vec<Wiring>,
 }
 
-fn draft(model: &Model, schedule: &Schedule) -> Drafted {
+/// The combinational part of the hardware.
+pub(super) fn draft(model: &Model, schedule: &Schedule) -> Drafted {
     assert_eq!(schedule.stage.len(), model.nodes().len(), "a stage for each operation");
     let mut lowering = Lowering {
         model,

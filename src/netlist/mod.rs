@@ -24,6 +24,7 @@ mod lower;
 pub mod names;
 mod options;
 mod pipeline;
+mod uses;
 mod wiring;
 
 pub use cell::{
@@ -32,3 +33,4 @@ pub use cell::{
 pub use eval::Evaluator;
 pub use lower::lower;
 pub use options::{Options, PortNames, Ports, ResetOptions};
+pub use uses::uses;

@@ -41,6 +41,18 @@ pub enum Effort {
     Max,
 }
 
+impl Effort {
+    /// Steps of the search for a graph of so many vertices; `None` for no search at all. A step is an arc looked at,
+    /// some nanoseconds.
+    pub(super) fn steps(self, vertices: usize) -> Option<u64> {
+        match self {
+            Effort::Fast => None,
+            Effort::Normal => Some(100_000_000 + 500 * vertices as u64),
+            Effort::Max => Some(6_000_000_000),
+        }
+    }
+}
+
 /// What is asked for. Without stages and without a bound the module is combinational.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Goal {

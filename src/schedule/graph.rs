@@ -136,7 +136,9 @@ impl Graph {
         let mut negations = Vec::new();
         let mut shown = vec![false; delays.len()];
         for (j, out) in model.outputs().iter().enumerate() {
-            let Some(u) = out.source.map(|v| vertex[v.index()]).filter(|&u| u != NONE) else { continue };
+            let Some(v) = out.source else { continue };
+            // A constant waits for nobody, like an input.
+            let u = if vertex[v.index()] == NONE { 0 } else { vertex[v.index()] };
             if out.neg {
                 negations.push((j as u32, delays.len() as u32));
                 preds.to.push(u);
@@ -179,6 +181,22 @@ impl Graph {
     /// The operation of a vertex, if it has one.
     pub(super) fn op(&self, v: u32) -> Option<ValueId> {
         (v > 0 && v < self.first_pinned).then(|| self.op[v as usize - 1])
+    }
+
+    /// The operations of two vertices, if both have one.
+    pub(super) fn ops(&self, u: u32, v: u32) -> Option<(ValueId, ValueId)> {
+        Some((self.op(u)?, self.op(v)?))
+    }
+
+    /// The reader at a vertex behind the inputs.
+    pub(super) fn reader(&self, v: u32) -> Reader {
+        match self.op(v) {
+            Some(id) => Reader::Op(id),
+            None => {
+                let at = self.negations.binary_search_by_key(&v, |&(_, vertex)| vertex);
+                at.map_or(Reader::Port, |i| Reader::Negation(self.negations[i].0))
+            }
+        }
     }
 
     /// The vertex that makes root bits.

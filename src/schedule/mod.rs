@@ -17,6 +17,8 @@
 //! | `bounds` | earliest and latest stages, smallest stage delay |
 //! | `goal` | what can be asked for, and why it may be impossible |
 //! | `cost` | register bits of a schedule |
+//! | `flow`, `exact` | the fewest register bits |
+//! | `certificate` | the proof of it, and its judge |
 //! | `random` | legal schedules for tests |
 //! | `check` | the independent judge |
 //!
@@ -24,9 +26,12 @@
 //! machine.
 
 mod bounds;
+mod certificate;
 mod check;
 mod cost;
 mod delay;
+mod exact;
+mod flow;
 mod goal;
 mod graph;
 mod random;
@@ -34,16 +39,19 @@ mod random;
 mod testing;
 mod uses;
 
+pub use certificate::{Certificate, check_certificate};
 pub use check::check;
 pub use delay::{ByWidth, Delay, LatencyFields, default_delay};
 pub use goal::{Effort, Goal, Infeasible, Objective};
 pub use random::random;
-pub use uses::{Class, Reader, Root, Uses};
+pub use uses::{Class, Reader, Root, Uses, UsesBuilder};
 
 use crate::diag::Diagnostics;
 use crate::ir::{Model, ValueId};
 use bounds::{Labels, earliest, latest};
 use cost::Cost;
+use exact::{Reason, fewest_registers};
+use goal::Frame;
 use graph::{Graph, NONE, Outside};
 
 /// A pipeline: how many stages, and which operation goes where.
@@ -84,6 +92,9 @@ pub struct Outcome {
     pub register_bits: u64,
     /// No schedule with these stages and this bound has fewer register bits than this.
     pub lower_bound: u64,
+    /// The proof of the lower bound; none for a combinational module and with [`Effort::Fast`], where the bound is
+    /// only that outputs are held.
+    pub certificate: Option<Certificate>,
 }
 
 impl Outcome {
@@ -96,29 +107,27 @@ impl Outcome {
         }
     }
 
-    /// Lets [`check`] judge the schedule against the goal and against the bound that it claims to keep.
+    /// Lets [`check`] judge the schedule against the goal and against the bound that it claims to keep, and
+    /// [`check_certificate`] the proof, if there is one.
     ///
     /// # Errors
-    /// As [`check`].
-    pub fn check(&self, model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Vec<f64>, Diagnostics> {
+    /// As theirs.
+    pub fn check(&self, model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> Result<Vec<f64>, Diagnostics> {
         let goal = Goal { max_stage_delay: Some(self.max_stage_delay), stages: Some(self.schedule.stages), ..*goal };
-        check(model, delay, &goal, &self.schedule)
+        let delays = check(model, delay, &goal, &self.schedule)?;
+        if let Some(certificate) = &self.certificate {
+            check_certificate(model, delay, &goal, uses, certificate)?;
+        }
+        Ok(delays)
     }
 }
 
-/// Finds a schedule for a goal.
+/// Finds a schedule for a goal. `uses` is the account of the bits to be held: that of the hardware (`netlist::uses`), or
+/// a plainer one.
 ///
 /// # Errors
 /// If no schedule can keep what the goal asks for.
-pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Outcome, Infeasible> {
-    schedule_with(model, delay, goal, &Uses::of(model))
-}
-
-/// [`schedule`] with another account of which bits are to be held.
-///
-/// # Errors
-/// As [`schedule`].
-pub fn schedule_with(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> Result<Outcome, Infeasible> {
+pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> Result<Outcome, Infeasible> {
     goal.validate()?;
     let outside =
         Outside { before: if goal.register_inputs { 0.0 } else { goal.input_delay }, after: goal.output_delay };
@@ -128,28 +137,65 @@ pub fn schedule_with(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses)
     earliest(&graph, frame.limit, &mut early);
     pin(&graph, frame.stages, &mut early.stage);
     let cost = Cost::new(&graph, uses);
-    let mut best = early.stage;
-    if frame.stages > 1 {
-        let mut late = Labels::default();
-        latest(&graph, frame.limit, frame.stages, &mut late);
-        if cost.bits(&late.stage, frame.stages) < cost.bits(&best, frame.stages) {
-            best = late.stage;
-        }
-    }
-    let held = if goal.is_combinational() { 0 } else { cost.bits(&best, frame.stages) };
     let inputs = if goal.register_inputs { uses.input_bits() } else { 0 };
+    let found = if goal.is_combinational() {
+        Found { stage: early.stage, bits: 0, lower_bound: 0, certificate: None }
+    } else {
+        best(&graph, &cost, goal, frame, early, inputs)
+    };
     Ok(Outcome {
-        stage_delays: stage_delays(&graph, &best, frame.stages),
+        stage_delays: stage_delays(&graph, &found.stage, frame.stages),
         schedule: Schedule {
             stages: if goal.is_combinational() { 0 } else { frame.stages },
             register_inputs: goal.register_inputs,
-            stage: operation_stages(model, &graph, &best),
+            stage: operation_stages(model, &graph, &found.stage),
         },
         max_stage_delay: frame.bound,
         smallest_stage_delay: graph.units(frame.smallest),
-        register_bits: held + inputs,
-        lower_bound: inputs + cost.trivial_bound(if goal.is_combinational() { 0 } else { 1 }),
+        register_bits: found.bits + inputs,
+        lower_bound: found.lower_bound + inputs,
+        certificate: found.certificate,
     })
+}
+
+/// A schedule of the vertices; bits without those of input registers.
+struct Found {
+    stage: Vec<u32>,
+    bits: u64,
+    lower_bound: u64,
+    certificate: Option<Certificate>,
+}
+
+/// The schedule with the fewest register bits that the effort allows, between the earliest and the latest one.
+fn best(graph: &Graph, cost: &Cost, goal: &Goal, frame: Frame, early: Labels, inputs: u64) -> Found {
+    let (limit, stages) = (frame.limit, frame.stages);
+    let mut late = Labels::default();
+    latest(graph, limit, stages, &mut late);
+    let bits = |stage: &[u32]| cost.bits(stage, stages);
+    let mut stage = if bits(&late.stage) < bits(&early.stage) { late.stage.clone() } else { early.stage.clone() };
+    let Some(effort) = goal.effort.steps(graph.len()) else {
+        return Found { bits: bits(&stage), stage, lower_bound: cost.trivial_bound(), certificate: None };
+    };
+    let solution = fewest_registers(graph, cost, limit, stages, &early, &late, effort);
+    if bits(&solution.stage) < bits(&stage) {
+        stage = solution.stage;
+    }
+    let certificate = certificate(graph, &solution.multipliers, solution.lower_bound + inputs);
+    Found { bits: bits(&stage), stage, lower_bound: solution.lower_bound, certificate: Some(certificate) }
+}
+
+/// The proof in terms of operations. What is fixed to a stage takes part in no inequality but as a reader.
+fn certificate(graph: &Graph, multipliers: &[(Reason, i64)], lower_bound: u64) -> Certificate {
+    let mut certificate = Certificate { lower_bound, ..Certificate::default() };
+    for &(reason, m) in multipliers {
+        match reason {
+            Reason::Order(u, v) => certificate.order.extend(graph.ops(u, v).map(|(u, v)| (u, v, m))),
+            Reason::Path(u, v) => certificate.path.extend(graph.ops(u, v).map(|(u, v)| (u, v, m))),
+            Reason::Use(class, reader) => certificate.last_use.push((class, graph.reader(reader), m)),
+            Reason::Window => {}
+        }
+    }
+    certificate
 }
 
 /// Puts what is pinned to the last stage there.
@@ -194,10 +240,14 @@ mod tests {
     use super::testing::{chain, random_model};
     use super::*;
 
+    fn plain(model: &Model, goal: &Goal) -> Result<Outcome, Infeasible> {
+        schedule(model, &LatencyFields, goal, &Uses::whole_values(model))
+    }
+
     #[test]
     fn a_bound_alone_gives_the_fewest_stages() {
         let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
-        let stages = |bound| schedule(&model, &LatencyFields, &Goal::max_stage_delay(bound)).map(|o| o.schedule.stages);
+        let stages = |bound| plain(&model, &Goal::max_stage_delay(bound)).map(|o| o.schedule.stages);
         assert_eq!([9.0, 8.0, 5.0, 4.0, 3.0].map(|d| stages(d).unwrap()), [1, 2, 2, 3, 3]);
         // A printed delay can be typed back.
         assert_eq!(stages(5.0 - 4e-9), Ok(2));
@@ -209,22 +259,22 @@ mod tests {
     fn what_is_impossible_names_what_is_possible() {
         let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
         let goal = Goal { max_stage_delay: Some(4.0), ..Goal::stages(2) };
-        let error = schedule(&model, &LatencyFields, &goal).unwrap_err();
+        let error = plain(&model, &goal).unwrap_err();
         assert_eq!(error, Infeasible::TooFewStages { asked: 2, bound: 4.0, needed: 3, least: 5.0 });
         let text = error.diagnostic().to_string();
         assert!(text.contains("2 stages asked, 3 needed") && text.contains("stage delay of 5"), "{text}");
-        assert!(schedule(&model, &LatencyFields, &Goal { output_delay: f64::NAN, ..Goal::stages(2) }).is_err());
+        assert!(plain(&model, &Goal { output_delay: f64::NAN, ..Goal::stages(2) }).is_err());
     }
 
     #[test]
     fn delays_outside_belong_to_the_first_and_the_last_stage() {
         let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
         let outer = Goal { input_delay: 2.0, output_delay: 1.5, ..Goal::stages(2) };
-        let outcome = schedule(&model, &LatencyFields, &outer).unwrap();
+        let outcome = plain(&model, &outer).unwrap();
         assert_eq!(outcome.stage_delays, [6.0, 6.5]);
         // Registered inputs keep the world outside away from the first stage.
         let inner = Goal { register_inputs: true, ..outer };
-        let outcome = schedule(&model, &LatencyFields, &inner).unwrap();
+        let outcome = plain(&model, &inner).unwrap();
         assert_eq!(outcome.stage_delays, [6.0, 4.5]);
     }
 
@@ -236,8 +286,9 @@ mod tests {
                 for objective in [Objective::Delay, Objective::Registers] {
                     let register_inputs = seed % 2 == 0;
                     let goal = Goal { register_inputs, objective, output_delay: 0.5, ..Goal::stages(stages) };
-                    let outcome = schedule(&model, &LatencyFields, &goal).unwrap();
-                    let delays = outcome.check(&model, &LatencyFields, &goal).unwrap();
+                    let outcome = plain(&model, &goal).unwrap();
+                    let uses = Uses::whole_values(&model);
+                    let delays = outcome.check(&model, &LatencyFields, &goal, &uses).unwrap();
                     assert_eq!(delays, outcome.stage_delays, "seed {seed}");
                     assert!(outcome.lower_bound <= outcome.register_bits, "seed {seed}");
                 }

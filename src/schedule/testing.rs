@@ -15,7 +15,7 @@ pub(super) struct Case {
 impl Case {
     /// Its timing graph by latency fields.
     pub(super) fn graph(&self) -> Graph {
-        Graph::new(&self.model, &LatencyFields as &dyn Delay, &Uses::of(&self.model), Outside::default())
+        Graph::new(&self.model, &LatencyFields as &dyn Delay, &Uses::whole_values(&self.model), Outside::default())
     }
 }
 

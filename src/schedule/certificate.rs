@@ -1,0 +1,297 @@
+//! The proof that a schedule has the fewest register bits, or how far it may be from it, and its judge.
+//!
+//! A certificate is a solution of the dual program: a multiplier, not negative, for each of some inequalities that
+//! every legal schedule keeps. Added up with their multipliers they leave `cost >= constant + sum r[j] * stage[j]`, and
+//! since no schedule can be earlier than the earliest or later than the latest, that is a number. The judge
+//! ([`check_certificate`]) looks at each inequality by itself, finds earliest and latest stages on its own, and adds in
+//! 128-bit integers. It shares no code with the search.
+
+use super::delay::Delay;
+use super::goal::Goal;
+use super::uses::{Reader, Root, Uses};
+use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
+use crate::ir::{Model, Op, ValueId};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// Multipliers of inequalities, and the lower bound that they prove.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Certificate {
+    /// The second operation is not before the first, because it uses it (perhaps through wiring).
+    pub order: Vec<(ValueId, ValueId, i64)>,
+    /// The second operation is at least one stage after the first, because a path between them is too long.
+    pub path: Vec<(ValueId, ValueId, i64)>,
+    /// The reader is not after the last use of the class of this index in [`Uses::classes`].
+    pub last_use: Vec<(u32, Reader, i64)>,
+    /// No legal schedule has fewer register bits than this, input registers included.
+    pub lower_bound: u64,
+}
+
+/// Relative slack of comparisons: section 3 of the specification, "Delays".
+const SLACK: f64 = 1e-9;
+
+/// Checks that a certificate proves its lower bound for every schedule of these stages that keeps the goal's bound on
+/// delays (which has to be there).
+///
+/// # Errors
+/// What is wrong with it, of severity [`Severity::Bug`].
+pub fn check_certificate(
+    model: &Model,
+    delay: &dyn Delay,
+    goal: &Goal,
+    uses: &Uses,
+    certificate: &Certificate,
+) -> Result<(), Diagnostics> {
+    let wrong = |message: String| {
+        Diagnostics::from(Diagnostic {
+            severity: Severity::Bug,
+            ..Diagnostic::error("E0591", Place::Whole, format!("the proof of the register bits is wrong: {message}"))
+        })
+    };
+    let judge = Judge::new(model, delay, goal, uses).map_err(wrong)?;
+    // Nothing at all proves that bits are no fewer than none, and that input registers are there.
+    let least = if goal.register_inputs { uses.input_bits() } else { 0 };
+    let proved = judge.proved(uses, certificate).map_err(wrong)?.max(i128::from(least));
+    if i128::from(certificate.lower_bound) > proved {
+        return Err(wrong(format!("it claims {} and proves {proved}", certificate.lower_bound)));
+    }
+    Ok(())
+}
+
+struct Judge<'a> {
+    model: &'a Model,
+    delay: &'a dyn Delay,
+    register_inputs: bool,
+    bound: f64,
+    stages: i128,
+    /// Earliest and latest stage of each operation; `None` if no output depends on it.
+    window: Vec<Option<(i128, i128)>>,
+    own: Vec<f64>,
+    /// Operations that make or read bits; the others are wiring.
+    gates: Vec<bool>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(model: &'a Model, delay: &'a dyn Delay, goal: &Goal, uses: &Uses) -> Result<Judge<'a>, String> {
+        let (Some(stages), Some(bound)) = (goal.stages, goal.max_stage_delay) else {
+            return Err("it speaks of no number of stages or no bound".to_owned());
+        };
+        let own = model.ids().map(|id| delay.own_delay(model, id)).collect();
+        let mut judge = Judge {
+            model,
+            delay,
+            register_inputs: goal.register_inputs,
+            bound,
+            stages: i128::from(stages),
+            window: Vec::new(),
+            own,
+            gates: gates(model, uses),
+        };
+        judge.window = judge.windows(goal);
+        Ok(judge)
+    }
+
+    fn is_too_long(&self, path: f64) -> bool {
+        path > self.bound * (1.0 + SLACK)
+    }
+
+    /// Earliest and latest stages, by the greedy argument of the module `bounds`, in the judge's own words.
+    fn windows(&self, goal: &Goal) -> Vec<Option<(i128, i128)>> {
+        let n = self.model.nodes().len();
+        let outside = if goal.register_inputs { 0.0 } else { goal.input_delay };
+        let mut first = vec![(1i128, 0.0f64); n];
+        for id in self.model.ids() {
+            let mut at = (1, if matches!(self.model.node(id).op, Op::Input { .. }) { outside } else { 0.0 });
+            self.model.node(id).op.for_each_operand(|v| {
+                let other = first[v.index()];
+                if other.0 > at.0 || (other.0 == at.0 && other.1 > at.1) {
+                    at = other;
+                }
+            });
+            let own = self.own[id.index()];
+            let end = at.1 + own;
+            first[id.index()] = if self.is_too_long(end) { (at.0 + 1, own) } else { (at.0, end) };
+        }
+        let mut last: Vec<Option<(i128, f64)>> = vec![None; n];
+        let later = |slot: &mut Option<(i128, f64)>, at: (i128, f64)| {
+            if slot.is_none_or(|old| at.0 < old.0 || (at.0 == old.0 && at.1 > old.1)) {
+                *slot = Some(at);
+            }
+        };
+        for (j, out) in self.model.outputs().iter().enumerate() {
+            let Some(v) = out.source else { continue };
+            let negation = if out.neg { self.delay.negation_delay(self.model, j) } else { 0.0 };
+            later(&mut last[v.index()], (self.stages, negation + goal.output_delay));
+        }
+        for id in self.model.ids().rev() {
+            let Some(at) = last[id.index()] else { continue };
+            let own = self.own[id.index()];
+            let end = at.1 + own;
+            let at = if self.is_too_long(end) { (at.0 - 1, own) } else { (at.0, end) };
+            last[id.index()] = Some(at);
+            self.model.node(id).op.for_each_operand(|v| later(&mut last[v.index()], at));
+        }
+        first.iter().zip(&last).map(|(f, l)| l.map(|l| (f.0, l.0))).collect()
+    }
+
+    fn window(&self, id: ValueId) -> Result<(i128, i128), String> {
+        let window = self.window.get(id.index()).copied().flatten();
+        window.ok_or_else(|| format!("operation {} is in no schedule", id.0))
+    }
+
+    /// The lower bound that follows from the multipliers.
+    fn proved(&self, uses: &Uses, certificate: &Certificate) -> Result<i128, String> {
+        let mut total = 0i128;
+        // What multiplies the stage of each operation, and the last use of each class, once all is added up.
+        let mut rest = vec![0i128; self.model.nodes().len()];
+        let mut rest_of_use = vec![0i128; uses.classes().len()];
+        let multiplier = |m: i64| if m > 0 { Ok(i128::from(m)) } else { Err(format!("a multiplier of {m}")) };
+        for &(u, v, m) in &certificate.order {
+            let m = multiplier(m)?;
+            if !self.uses_through_wiring(u, v) {
+                return Err(format!("operation {} does not use operation {}", v.0, u.0));
+            }
+            rest[u.index()] += m;
+            rest[v.index()] -= m;
+        }
+        self.check_paths(&certificate.path)?;
+        for &(u, v, m) in &certificate.path {
+            let m = multiplier(m)?;
+            rest[u.index()] += m;
+            rest[v.index()] -= m;
+            total += m;
+        }
+        for &(class, reader, m) in &certificate.last_use {
+            let m = multiplier(m)?;
+            let known = uses.classes().get(class as usize).is_some_and(|c| uses.readers(c).contains(&reader));
+            if !known {
+                return Err(format!("{reader:?} does not read class {class}"));
+            }
+            rest_of_use[class as usize] -= m;
+            match reader {
+                Reader::Op(v) => rest[v.index()] += m,
+                Reader::Negation(_) => total += m * self.stages,
+                Reader::Port => total += m * (self.stages + 1),
+            }
+        }
+        for (k, class) in uses.classes().iter().enumerate() {
+            let bits = i128::from(class.bits);
+            match class.root {
+                Root::Op(v) => rest[v.index()] -= bits,
+                Root::Input(_) => total += if self.register_inputs { 0 } else { -bits },
+                Root::Negation(_) => total -= bits * self.stages,
+            }
+            let readers = uses.readers(class);
+            if let &[Reader::Op(v)] = readers {
+                // The only reader is the last use.
+                rest[v.index()] += bits + rest_of_use[k];
+                continue;
+            }
+            let mut window = (0, 0);
+            for &reader in readers {
+                let (first, last) = match reader {
+                    Reader::Op(v) => self.window(v)?,
+                    Reader::Negation(_) => (self.stages, self.stages),
+                    Reader::Port => (self.stages + 1, self.stages + 1),
+                };
+                window = (window.0.max(first), window.1.max(last));
+            }
+            total += least(bits + rest_of_use[k], window);
+        }
+        for id in self.model.ids() {
+            let r = rest[id.index()];
+            if r != 0 {
+                total += least(r, self.window(id)?);
+            }
+        }
+        Ok(total)
+    }
+
+    /// Whether `v` uses `u`, directly or through operations that take no time.
+    fn uses_through_wiring(&self, u: ValueId, v: ValueId) -> bool {
+        let mut open = vec![v];
+        let mut seen = BTreeSet::new();
+        while let Some(w) = open.pop() {
+            let mut found = false;
+            self.model.node(w).op.for_each_operand(|x| {
+                found |= x == u;
+                if x > u && self.own[x.index()] == 0.0 && !self.gates[x.index()] && seen.insert(x) {
+                    open.push(x);
+                }
+            });
+            if found {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether there is a path too long for a stage between each pair.
+    fn check_paths(&self, paths: &[(ValueId, ValueId, i64)]) -> Result<(), String> {
+        let mut by_end: FxHashMap<ValueId, Vec<ValueId>> = FxHashMap::default();
+        let mut ends = Vec::new();
+        for &(u, v, _) in paths {
+            let starts = by_end.entry(v).or_default();
+            if starts.is_empty() {
+                ends.push(v);
+            }
+            starts.push(u);
+        }
+        for v in ends {
+            let starts = &by_end[&v];
+            let least = starts.iter().copied().min().unwrap_or(v);
+            let longest = self.longest_to(v, least);
+            for u in starts {
+                match longest.get(u) {
+                    Some(&path) if self.is_too_long(path) => {}
+                    found => {
+                        let path = found.copied().unwrap_or(0.0);
+                        return Err(format!("from operation {} to {} it takes {path}, which is allowed", u.0, v.0));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The longest path to `v` from each operation that is not before `first` (too long is as good as longer).
+    fn longest_to(&self, v: ValueId, first: ValueId) -> FxHashMap<ValueId, f64> {
+        let mut longest = FxHashMap::default();
+        let mut open = BTreeSet::from([v]);
+        longest.insert(v, self.own.get(v.index()).copied().unwrap_or(0.0));
+        while let Some(w) = open.pop_last() {
+            let path = longest[&w];
+            if self.is_too_long(path) || w.index() >= self.own.len() {
+                continue;
+            }
+            self.model.node(w).op.for_each_operand(|u| {
+                if u >= first {
+                    let known = longest.entry(u).or_insert(0.0);
+                    *known = known.max(path + self.own[u.index()]);
+                    open.insert(u);
+                }
+            });
+        }
+        longest
+    }
+}
+
+fn gates(model: &Model, uses: &Uses) -> Vec<bool> {
+    let mut gates = vec![false; model.nodes().len()];
+    for class in uses.classes() {
+        if let Root::Op(v) = class.root {
+            gates[v.index()] = true;
+        }
+        for reader in uses.readers(class) {
+            if let Reader::Op(v) = reader {
+                gates[v.index()] = true;
+            }
+        }
+    }
+    gates
+}
+
+/// The least that `r * x` can be.
+fn least(r: i128, window: (i128, i128)) -> i128 {
+    r * if r > 0 { window.0 } else { window.1 }
+}

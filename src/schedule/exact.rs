@@ -1,0 +1,352 @@
+//! The fewest register bits for given stages and a given bound, exactly, with a proof.
+//!
+//! Stages are labels under difference constraints (C. E. Leiserson, J. B. Saxe, *Retiming synchronous circuitry*,
+//! 1991): an operation is not before its operands, and where a path from `u` to `v` is longer than the bound, `v` is
+//! at least one stage after `u`. Register bits are linear in the labels and, for each class of bits, the label of its
+//! last reader. The dual is a flow ([`super::flow`]).
+//!
+//! The method is primal-dual (L. R. Ford, D. R. Fulkerson 1962). Labels start at the earliest schedule and are legal
+//! throughout. Flow is sent along tight inequalities; when no more can be sent, all nodes that are reached from
+//! unsent flow move one stage on, which lowers the cost by as much as is unsent and keeps every flow-carrying
+//! inequality tight. No label moves further than to its place in the best schedule, so there are fewer rounds than
+//! stages. Whatever is sent is a lower bound at any time, so it can stop anywhere with a known gap.
+//!
+//! Path inequalities are many, and few matter: one is added when a move would break it.
+
+use super::bounds::Labels;
+use super::cost::{Cost, PORT};
+use super::flow::Network;
+use super::graph::Graph;
+
+/// The node of everything whose stage is fixed.
+const GROUND: u32 = 0;
+
+/// What an arc of the network stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// The second vertex needs the first one.
+    Order(u32, u32),
+    /// The path from the first vertex to the second is too long for one stage.
+    Path(u32, u32),
+    /// This reader is not after the last use of the class.
+    Use(u32, u32),
+    /// No schedule is earlier or later.
+    Window,
+}
+
+/// What the search found.
+#[derive(Clone, Debug)]
+pub(super) struct Solution {
+    /// Stage of each vertex.
+    pub(super) stage: Vec<u32>,
+    /// Inequalities with their multipliers, none zero, windows left out.
+    pub(super) multipliers: Vec<(Reason, i64)>,
+    /// The lower bound that they prove on register bits without input registers.
+    pub(super) lower_bound: u64,
+}
+
+/// The network of a scheduling problem.
+struct Problem<'a> {
+    graph: &'a Graph,
+    limit: i64,
+    network: Network,
+    /// Node of each vertex, and its stage less the node's label.
+    node: Vec<(u32, i32)>,
+    reasons: Vec<Reason>,
+    stage: Vec<u32>,
+    path: Vec<i64>,
+    cone: Cone,
+}
+
+/// Looks for the fewest register bits until it has them or has done `effort` steps.
+pub(super) fn fewest_registers(
+    graph: &Graph,
+    cost: &Cost,
+    limit: i64,
+    stages: u32,
+    early: &Labels,
+    late: &Labels,
+    effort: u64,
+) -> Solution {
+    let mut problem = Problem::new(graph, cost, limit, early, late);
+    problem.solve(effort);
+    let multipliers: Vec<(Reason, i64)> = (0..problem.network.arcs())
+        .map(|arc| (problem.reasons[arc], problem.network.flow(arc)))
+        .filter(|&(reason, flow)| flow != 0 && reason != Reason::Window)
+        .collect();
+    let lower_bound = lower_bound(graph, cost, stages, early, late, &multipliers);
+    Solution { stage: problem.stage, multipliers, lower_bound }
+}
+
+/// What multipliers prove: with the inequalities added to the cost, each label is left with some factor, and is at
+/// least its earliest or at most its latest stage.
+fn lower_bound(
+    graph: &Graph,
+    cost: &Cost,
+    stages: u32,
+    early: &Labels,
+    late: &Labels,
+    multipliers: &[(Reason, i64)],
+) -> u64 {
+    let mut total = 0i64;
+    let mut rest = vec![0i64; graph.len()];
+    let mut rest_of_use: Vec<i64> = cost.bits.iter().map(|&b| i64::from(b)).collect();
+    for &(reason, m) in multipliers {
+        match reason {
+            Reason::Order(u, v) | Reason::Path(u, v) => {
+                rest[u as usize] += m;
+                rest[v as usize] -= m;
+                total += if matches!(reason, Reason::Path(..)) { m } else { 0 };
+            }
+            Reason::Use(class, reader) => {
+                rest[reader as usize] += m;
+                rest_of_use[class as usize] -= m;
+            }
+            Reason::Window => {}
+        }
+    }
+    let least = |r: i64, first: u32, last: u32| r * i64::from(if r > 0 { first } else { last });
+    for class in 0..cost.len() {
+        rest[cost.root[class] as usize] -= i64::from(cost.bits[class]);
+        let r = rest_of_use[class];
+        total += match cost.readers(class) {
+            [PORT] => r * (i64::from(stages) + 1),
+            [reader] => {
+                rest[*reader as usize] += r;
+                0
+            }
+            readers => {
+                let first = readers.iter().map(|&v| early.stage[v as usize]).max().unwrap_or(1);
+                let last = readers.iter().map(|&v| late.stage[v as usize]).max().unwrap_or(1);
+                least(r, first, last)
+            }
+        };
+    }
+    for ((&r, &first), &last) in rest.iter().zip(&early.stage).zip(&late.stage) {
+        total += least(r, first, last);
+    }
+    total.max(0) as u64
+}
+
+impl<'a> Problem<'a> {
+    fn new(graph: &'a Graph, cost: &Cost, limit: i64, early: &Labels, late: &Labels) -> Problem<'a> {
+        let mut label = vec![0];
+        let mut node = Vec::with_capacity(graph.len());
+        for (&first, &last) in early.stage.iter().zip(&late.stage) {
+            if first == last {
+                node.push((GROUND, first as i32));
+            } else {
+                node.push((label.len() as u32, 0));
+                label.push(first as i32);
+            }
+        }
+        // A node for the last use of every class with more than one reader.
+        let mut last_use = Vec::with_capacity(cost.len());
+        for class in 0..cost.len() {
+            let readers = cost.readers(class);
+            if readers.len() < 2 {
+                last_use.push(0);
+                continue;
+            }
+            last_use.push(label.len() as u32);
+            label.push(readers.iter().map(|&r| early.stage[r as usize] as i32).max().unwrap_or(0));
+        }
+        let mut problem = Problem {
+            graph,
+            limit,
+            network: Network::new(label),
+            node,
+            reasons: Vec::new(),
+            stage: early.stage.clone(),
+            path: vec![0; graph.len()],
+            cone: Cone::new(graph.len()),
+        };
+        problem.add_order(early, late);
+        problem.add_uses(cost, &last_use);
+        problem.add_windows(early, late);
+        problem
+    }
+
+    /// Every inequality that the windows do not already imply.
+    fn add_order(&mut self, early: &Labels, late: &Labels) {
+        for v in 0..self.graph.len() as u32 {
+            for &u in self.graph.preds(v) {
+                if late.stage[u as usize] > early.stage[v as usize] {
+                    self.add(Reason::Order(u, v), u, v, 0);
+                }
+            }
+        }
+    }
+
+    fn add_uses(&mut self, cost: &Cost, last_use: &[u32]) {
+        for (class, &last_use) in last_use.iter().enumerate() {
+            let bits = i64::from(cost.bits[class]);
+            self.network.want[self.node[cost.root[class] as usize].0 as usize] -= bits;
+            let last = match (cost.readers(class), last_use) {
+                ([PORT], _) => GROUND,
+                ([reader], _) => self.node[*reader as usize].0,
+                (readers, last) => {
+                    for &reader in readers {
+                        let (node, offset) = self.node[reader as usize];
+                        self.network.add(node, last, offset);
+                        self.reasons.push(Reason::Use(class as u32, reader));
+                    }
+                    last
+                }
+            };
+            self.network.want[last as usize] += bits;
+        }
+    }
+
+    fn add_windows(&mut self, early: &Labels, late: &Labels) {
+        for v in 0..self.graph.len() {
+            let (node, _) = self.node[v];
+            if node == GROUND {
+                continue;
+            }
+            self.network.add(GROUND, node, early.stage[v] as i32);
+            self.network.add(node, GROUND, -(late.stage[v] as i32));
+            self.reasons.extend([Reason::Window; 2]);
+        }
+    }
+
+    /// Adds `stage[v] - stage[u] >= gain`.
+    fn add(&mut self, reason: Reason, u: u32, v: u32, gain: i32) {
+        let ((from, before), (to, after)) = (self.node[u as usize], self.node[v as usize]);
+        if from != to {
+            self.network.add(from, to, gain + before - after);
+            self.reasons.push(reason);
+        }
+    }
+
+    /// Moves to the best labels, or as far as the effort goes.
+    fn solve(&mut self, effort: u64) {
+        let mut pairs = Vec::new();
+        loop {
+            if !self.network.saturate(effort) || self.network.unsent() == 0 {
+                return;
+            }
+            self.move_reached(1);
+            self.find_broken_paths(&mut pairs);
+            if !pairs.is_empty() {
+                // Not there. The labels before the move keep these tightly, so that flow has more ways to go.
+                self.move_reached(-1);
+                for (u, v) in pairs.drain(..) {
+                    self.add(Reason::Path(u, v), u, v, 1);
+                }
+            }
+        }
+    }
+
+    /// Moves all reached nodes by so many stages, relative to the ground.
+    fn move_reached(&mut self, by: i32) {
+        let with_ground = self.network.is_reached(GROUND);
+        for node in 0..self.network.label.len() as u32 {
+            match (with_ground, self.network.is_reached(node)) {
+                (false, true) => self.network.label[node as usize] += by,
+                (true, false) => self.network.label[node as usize] -= by,
+                _ => {}
+            }
+        }
+        for (stage, &(node, offset)) in self.stage.iter_mut().zip(&self.node) {
+            *stage = (self.network.label[node as usize] + offset) as u32;
+        }
+    }
+
+    /// The ends of paths that are too long for one stage, but lie in one.
+    fn find_broken_paths(&mut self, pairs: &mut Vec<(u32, u32)>) {
+        let graph = self.graph;
+        for v in 0..graph.len() as u32 {
+            let s = self.stage[v as usize];
+            let same = graph.preds(v).iter().filter(|&&u| self.stage[u as usize] == s);
+            let arrival = same.map(|&u| self.path[u as usize]).max().unwrap_or(0);
+            let own = graph.delay[v as usize];
+            self.path[v as usize] = arrival + own;
+            if arrival + own > self.limit {
+                self.cone.too_far(graph, &self.stage, self.limit, v, pairs);
+                // What follows is judged as if the path had been cut here.
+                self.path[v as usize] = own;
+            }
+        }
+        self.network.work += graph.len() as u64 + std::mem::take(&mut self.cone.work);
+    }
+}
+
+/// Search backwards inside a stage.
+struct Cone {
+    /// Longest path from each vertex to the one in question; 0 where not reached.
+    distance: Vec<i64>,
+    open: std::collections::BinaryHeap<u32>,
+    seen: Vec<u32>,
+    work: u64,
+}
+
+impl Cone {
+    fn new(vertices: usize) -> Cone {
+        Cone { distance: vec![-1; vertices], open: std::collections::BinaryHeap::new(), seen: Vec::new(), work: 0 }
+    }
+
+    /// The nearest vertices of the same stage from which the way to `v` is beyond the limit.
+    fn too_far(&mut self, graph: &Graph, stage: &[u32], limit: i64, v: u32, pairs: &mut Vec<(u32, u32)>) {
+        self.distance[v as usize] = graph.delay[v as usize];
+        self.open.push(v);
+        self.seen.push(v);
+        // Vertices are numbered in topological order, so the highest one open is complete.
+        while let Some(w) = self.open.pop() {
+            let distance = self.distance[w as usize];
+            if distance > limit {
+                pairs.push((w, v));
+                continue;
+            }
+            for &u in graph.preds(w) {
+                self.work += 1;
+                if stage[u as usize] != stage[v as usize] {
+                    continue;
+                }
+                let known = &mut self.distance[u as usize];
+                if *known < 0 {
+                    self.open.push(u);
+                    self.seen.push(u);
+                }
+                *known = (*known).max(distance + graph.delay[u as usize]);
+            }
+        }
+        for &w in &self.seen {
+            self.distance[w as usize] = -1;
+        }
+        self.seen.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bounds::{earliest, latest};
+    use super::super::goal::frame;
+    use super::super::testing::random_model;
+    use super::super::{Goal, LatencyFields, Uses, certificate, check_certificate, pin, schedule};
+    use super::*;
+
+    #[test]
+    fn a_search_that_is_cut_short_still_proves_what_it_says() {
+        for seed in 0..200 {
+            let case = random_model(seed, 80);
+            let goal = Goal::stages(4);
+            let (graph, uses) = (case.graph(), Uses::whole_values(&case.model));
+            let best = schedule(&case.model, &LatencyFields, &goal, &uses).unwrap();
+            let frame = frame(&graph, &goal).unwrap();
+            let cost = Cost::new(&graph, &uses);
+            let (mut early, mut late) = (Labels::default(), Labels::default());
+            earliest(&graph, frame.limit, &mut early);
+            pin(&graph, 4, &mut early.stage);
+            latest(&graph, frame.limit, 4, &mut late);
+            for effort in [0, 200, 1000, 3000] {
+                let found = fewest_registers(&graph, &cost, frame.limit, 4, &early, &late, effort);
+                assert!(found.lower_bound <= best.register_bits, "seed {seed}");
+                assert!(cost.bits(&found.stage, 4) >= best.register_bits, "seed {seed}");
+                let certificate = certificate(&graph, &found.multipliers, found.lower_bound);
+                let goal = Goal { max_stage_delay: Some(frame.bound), ..goal };
+                check_certificate(&case.model, &LatencyFields, &goal, &uses, &certificate).unwrap();
+            }
+        }
+    }
+}
