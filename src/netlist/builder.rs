@@ -55,11 +55,13 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A draft without nets.
-    pub(super) fn new() -> Draft {
+    /// A draft without nets, with room for those of so many operations.
+    pub(super) fn with_capacity(operations: usize) -> Draft {
+        // Sums with bits that pass through are two nets; most others are one, of two operands in one or two pieces.
+        let nets = operations + operations / 2;
         Draft {
-            pool: Pool::default(),
-            nets: Vec::new(),
+            pool: Pool::with_capacity(4 * nets),
+            nets: Vec::with_capacity(nets),
             roms: Vec::new(),
             sources: Vec::new(),
             rom_ids: FxHashMap::default(),
@@ -256,7 +258,7 @@ mod tests {
 
     #[test]
     fn values_that_are_no_net_of_their_own_get_an_alias_of_real_nets() {
-        let mut d = Draft::new();
+        let mut d = Draft::with_capacity(0);
         d.begin(Owner::Input(0), 1);
         let x = d.wire(8, Cell::Input { port: PortId(0), lo: 0 });
         d.begin(Owner::Op(0), 1);
@@ -275,7 +277,7 @@ mod tests {
 
     #[test]
     fn equal_memories_are_one() {
-        let mut d = Draft::new();
+        let mut d = Draft::with_capacity(0);
         let first = d.rom(0, 3, 4, vec![1, 2, 0, 0]);
         assert_eq!(d.rom(1, 3, 4, vec![1, 2]), first);
         assert_ne!(d.rom(1, 3, 5, vec![1, 2]), first);
@@ -285,7 +287,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "cannot make a net")]
     fn a_width_that_does_not_fit_is_our_bug() {
-        let mut d = Draft::new();
+        let mut d = Draft::with_capacity(0);
         let x = d.wire(8, Cell::Input { port: PortId(0), lo: 0 });
         d.net(7, Cell::Neg { a: x });
     }

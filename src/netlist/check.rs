@@ -119,8 +119,7 @@ impl Checker<'_> {
         let ports = netlist.ports().iter().map(|p| p.name.as_str());
         let roms = netlist.roms().iter().map(|r| r.name.as_str());
         let all = nets.chain(ports).chain(roms).chain([netlist.interface.top.as_str()]);
-        let mut seen: FxHashMap<u64, &str> = FxHashMap::default();
-        seen.reserve(netlist.nets().len());
+        let mut hashes: Vec<(u64, &str)> = Vec::with_capacity(netlist.nets().len());
         let mut lower = String::new();
         for name in all {
             if !is_legal(name) {
@@ -129,11 +128,15 @@ impl Checker<'_> {
             lower.clear();
             lower.push_str(name);
             lower.make_ascii_lowercase();
-            let hash = FxBuildHasher.hash_one(&lower);
-            if let Some(other) = seen.insert(hash, name)
-                && other.eq_ignore_ascii_case(name)
-            {
-                self.report(name, "the name is used twice");
+            hashes.push((FxBuildHasher.hash_one(&lower), name));
+        }
+        hashes.sort_unstable();
+        for same in hashes.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+            // Equal hashes are rare enough to compare all with all: most often it is two.
+            for (k, (_, name)) in same.iter().enumerate() {
+                if same[..k].iter().any(|(_, other)| other.eq_ignore_ascii_case(name)) {
+                    self.report(name, "the name is used twice");
+                }
             }
         }
     }

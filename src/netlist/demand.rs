@@ -23,12 +23,25 @@ pub(super) enum Select {
 /// Marks a net none of whose bits is held.
 const NOT_HELD: u32 = u32::MAX;
 
+/// What is known of a net, in the one cache line that following an operand touches.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// Demanded bits, if there are at most 64.
+    bits: u64,
+    /// Stage in which the net is computed.
+    stage: u32,
+    /// First word of the net in [`Demand::words`], or [`INLINE`].
+    base: u32,
+}
+
+/// Marks a net whose bits fit [`Known::bits`].
+const INLINE: u32 = u32::MAX;
+
 /// Demanded and held bits of every net of a draft.
 #[derive(Debug)]
 pub(super) struct Demand {
-    /// First word of each net in `words`.
-    base: Vec<u32>,
-    /// Demanded bits, 64 a word, each net beginning a new word.
+    known: Vec<Known>,
+    /// Demanded bits of the wider nets, 64 a word, each net beginning a new word.
     words: Vec<u64>,
     /// Last stage that reads the net, or what it is an alias of, across a boundary and by its name; 0 if none does.
     reach: Vec<u32>,
@@ -41,14 +54,17 @@ pub(super) struct Demand {
 impl Demand {
     /// Follows the demand of the outputs, which are read in stage `reader`.
     pub(super) fn of(draft: &Draft, outputs: &[Wiring], reader: u32) -> Demand {
-        let mut base = Vec::with_capacity(draft.nets.len());
         let mut words = 0u32;
+        let mut known = Vec::with_capacity(draft.nets.len());
         for net in &draft.nets {
-            base.push(words);
-            words = words.checked_add(net.width.div_ceil(64)).expect("fewer than 2^38 bits");
+            let base = if net.width <= 64 { INLINE } else { words };
+            known.push(Known { bits: 0, stage: net.stage, base });
+            if base != INLINE {
+                words = words.checked_add(net.width.div_ceil(64)).expect("fewer than 2^38 bits");
+            }
         }
         let mut demand = Demand {
-            base,
+            known,
             words: vec![0; words as usize],
             reach: vec![0; draft.nets.len()],
             held: vec![NOT_HELD; draft.nets.len()],
@@ -121,14 +137,13 @@ impl Demand {
             Piece::Repeat { net, bit, .. } => (net, bit, 1),
             Piece::Const { .. } => return,
         };
-        let made = &draft.nets[net.index()];
-        if made.stage == stage {
+        if self.known[net.index()].stage == stage {
             self.set(net, lo, width);
             return;
         }
         let reach = &mut self.reach[net.index()];
         *reach = (*reach).max(stage);
-        let Cell::Alias { x } = made.cell else { return self.hold(draft, net, lo, width, stage) };
+        let Cell::Alias { x } = draft.nets[net.index()].cell else { return self.hold(draft, net, lo, width, stage) };
         for_each_part(draft, x, lo, width, |piece| match piece {
             Piece::Bits { net, lo, width } => self.hold(draft, net, lo, width, stage),
             Piece::Repeat { net, bit, .. } => self.hold(draft, net, bit, 1, stage),
@@ -151,18 +166,23 @@ impl Demand {
     }
 
     fn set(&mut self, net: NetId, lo: u32, width: u32) {
-        let base = self.base[net.index()];
+        let known = &mut self.known[net.index()];
+        if known.base == INLINE {
+            known.bits |= (u64::MAX >> (64 - width)) << lo;
+            return;
+        }
         let (mut at, end) = (lo, lo + width);
         while at < end {
             let (word, bit) = (at / 64, at % 64);
             let count = (64 - bit).min(end - at);
-            self.words[(base + word) as usize] |= (u64::MAX >> (64 - count)) << bit;
+            self.words[(known.base + word) as usize] |= (u64::MAX >> (64 - count)) << bit;
             at += count;
         }
     }
 
     fn word(&self, net: NetId, word: u32) -> u64 {
-        self.words[(self.base[net.index()] + word) as usize]
+        let known = self.known[net.index()];
+        if known.base == INLINE { known.bits } else { self.words[(known.base + word) as usize] }
     }
 
     /// First and last demanded bit.

@@ -7,7 +7,7 @@ use super::builder::Owner;
 use super::cell::{Element, Interface};
 use super::names::{Scheme, push_letters, push_number, unique};
 use crate::ir::{Model, Op, ValueId};
-use crate::num::{Code, Interval};
+use crate::num::{Code, Interval, Kif};
 use crate::schedule::Schedule;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
@@ -19,6 +19,8 @@ pub(super) struct Describer<'a> {
     scheme: Scheme,
     /// Names that do not follow the scheme.
     taken: Vec<String>,
+    /// For each operation the one that it stems from; empty if that is itself, for all of them.
+    origins: Vec<u32>,
     /// For each operation how many before it stem from the same one; empty if every operation has its own origin.
     repeated: Vec<u32>,
     /// How many memories of each table have a name.
@@ -32,6 +34,7 @@ impl<'a> Describer<'a> {
             model,
             text: String::new(),
             scheme: Scheme::avoiding(taken.iter().copied()),
+            origins: origins(model),
             repeated: repeated_origins(model),
             memories: FxHashMap::default(),
             taken: taken.into_iter().map(str::to_owned).collect(),
@@ -78,7 +81,7 @@ impl<'a> Describer<'a> {
     /// An operation's name without the scheme's prefix.
     fn push_value(&mut self, id: ValueId) {
         self.text.push('v');
-        push_number(&mut self.text, self.model.node(id).origin.into());
+        push_number(&mut self.text, self.origins.get(id.index()).copied().unwrap_or(id.0).into());
         if let Some(&earlier) = self.repeated.get(id.index())
             && earlier > 0
         {
@@ -252,8 +255,17 @@ impl<'a> Describer<'a> {
                 }
             }
         }
-        let _ = write!(self.text, ", {} ", model.kif(id));
+        self.push_kif(model.kif(id));
         self.push_interval(&node.interval);
+    }
+
+    /// As [`Kif`] is displayed; written by hand, because every net has one.
+    fn push_kif(&mut self, kif: Kif) {
+        self.text.push_str(if kif.signed { ", s" } else { ", u" });
+        push_number(&mut self.text, kif.width().into());
+        self.text.push('.');
+        self.push_signed(kif.frac.into());
+        self.text.push(' ');
     }
 
     fn push_two(&mut self, a: ValueId, operator: &str, b: ValueId, shift: i32) {
@@ -323,6 +335,15 @@ impl<'a> Describer<'a> {
             }
         }
     }
+}
+
+/// Where each operation stems from, in a table of its own: names are asked for all over the program. Empty if each stems
+/// from itself.
+fn origins(model: &Model) -> Vec<u32> {
+    if (0..).zip(model.nodes()).all(|(index, node)| node.origin == index) {
+        return Vec::new();
+    }
+    model.nodes().iter().map(|n| n.origin).collect()
 }
 
 /// For each operation how many earlier ones have its origin; empty if none has.

@@ -47,7 +47,7 @@ pub(super) fn draft(model: &Model, schedule: &Schedule) -> Drafted {
     assert_eq!(schedule.stage.len(), model.nodes().len(), "a stage for each operation");
     let mut lowering = Lowering {
         model,
-        draft: Draft::new(),
+        draft: Draft::with_capacity(model.nodes().len()),
         values: Vec::with_capacity(model.nodes().len()),
         inputs: Vec::with_capacity(model.n_inputs()),
         memories: FxHashMap::default(),

@@ -13,8 +13,9 @@ pub fn is_legal(name: &str) -> bool {
     bytes.first().is_some_and(u8::is_ascii_alphabetic)
         && bytes.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_')
         && !name.ends_with('_')
-        && !name.contains("__")
-        && !is_reserved(name)
+        && !bytes.windows(2).any(|pair| pair == b"__")
+        // No reserved word has a digit in the second place, and nearly every generated name has.
+        && (bytes.get(1).is_some_and(u8::is_ascii_digit) || !is_reserved(name))
 }
 
 /// The nearest legal name: other characters become underscores, underscores are thinned, a leading digit gets an `m`

@@ -29,6 +29,18 @@ struct Place {
 /// Marks a net that has not been made.
 const NOWHERE: u32 = u32::MAX;
 
+/// The finished form of a draft net, as far as its readers need it.
+#[derive(Clone, Copy)]
+struct Made {
+    net: u32,
+    stage: u32,
+    /// Which bit of the draft net is its lowest, if what is left of that is one run; else [`SCATTERED`].
+    lowest: u32,
+}
+
+/// Marks a net that has lost bits from within.
+const SCATTERED: u32 = u32::MAX;
+
 /// Finishes a draft.
 pub(super) fn assemble(drafted: Drafted, model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
     let Drafted { draft, outputs } = drafted;
@@ -38,12 +50,12 @@ pub(super) fn assemble(drafted: Drafted, model: &Model, schedule: &Schedule, opt
     let outside = Outside::new(model, schedule, options, registered);
     let describer = Describer::new(model, outside.taken_names());
     let mut assembly = Assembly {
-        made: vec![NOWHERE; draft.nets.len()],
+        made: draft.nets.iter().map(|n| Made { net: NOWHERE, stage: n.stage, lowest: SCATTERED }).collect(),
         places: vec![Place { net: NOWHERE, bit: 0 }; demand.held_bits()],
         draft: &draft,
         demand: &demand,
-        nets: Vec::new(),
-        pool: Pool::default(),
+        nets: Vec::with_capacity(draft.nets.len() + draft.nets.len() / 8),
+        pool: Pool::with_capacity(draft.pool.len()),
         roms: Vec::new(),
         rom_ids: FxHashMap::default(),
         zeros: FxHashMap::default(),
@@ -194,7 +206,7 @@ struct Assembly<'a> {
     draft: &'a Draft,
     demand: &'a Demand,
     /// The finished net of each draft net.
-    made: Vec<u32>,
+    made: Vec<Made>,
     /// Where each bit of the held nets is at present.
     places: Vec<Place>,
     nets: Vec<Net>,
@@ -318,7 +330,8 @@ impl Assembly<'_> {
         let name = self.describer.name(net.owner, net.helper, None);
         let comment = self.cell_comment(id, width);
         let made = self.push(Net { width, cell, stage, name, comment });
-        self.made[id.index()] = made.0;
+        let is_run = self.demand.run(bits, lowest, net.width).is_some_and(|(start, stop)| stop - start == width);
+        self.made[id.index()] = Made { net: made.0, stage, lowest: if is_run { lowest } else { SCATTERED } };
         let Some(first) = self.demand.held(id) else { return };
         let mut place = 0;
         let mut from = 0;
@@ -380,14 +393,14 @@ impl Assembly<'_> {
             Piece::Bits { net, lo, width } => (net, lo, width),
             Piece::Repeat { net, bit, .. } => (net, bit, 1),
         };
-        let source = &draft.nets[net.index()];
         let times = piece.width() / width;
-        if source.stage == stage {
-            let made = NetId(self.made[net.index()]);
-            let bits = Piece::Bits { net: made, lo: self.demand.rank(net, lo), width };
+        let made = self.made[net.index()];
+        if made.stage == stage {
+            let lo = if made.lowest == SCATTERED { self.demand.rank(net, lo) } else { lo - made.lowest };
+            let bits = Piece::Bits { net: NetId(made.net), lo, width };
             return self.pool.push(if times > 1 { repeat(bits, times) } else { bits });
         }
-        match source.cell {
+        match draft.nets[net.index()].cell {
             Cell::Alias { x } => for_each_part(draft, x, lo, width, |part| self.push_held(part, times)),
             _ => self.push_held(Piece::Bits { net, lo, width }, times),
         }

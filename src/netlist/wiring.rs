@@ -39,6 +39,16 @@ pub(super) fn bit_times(net: NetId, bit: u32, count: u32) -> Piece {
 }
 
 impl Pool {
+    /// An empty pool with room for so many pieces.
+    pub(super) fn with_capacity(pieces: usize) -> Pool {
+        Pool { pieces: Vec::with_capacity(pieces), ..Pool::default() }
+    }
+
+    /// Number of pieces.
+    pub(super) fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
     /// The pieces of some wiring.
     pub(super) fn pieces(&self, wiring: Wiring) -> &[Piece] {
         &self.pieces[wiring.start as usize..(wiring.start + wiring.len) as usize]
