@@ -8,7 +8,7 @@ use super::vectors::Vectors;
 use crate::netlist::{Element, Interface};
 use crate::num::Kif;
 use crate::random::SplitMix;
-use num_bigint::{BigInt, Sign};
+use num_bigint::{BigInt, BigUint, Sign};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A row of bits.
@@ -50,12 +50,16 @@ impl Bits {
 
     /// The code of a type at bit `lo`.
     pub fn code(&self, lo: u32, kif: Kif) -> BigInt {
-        let width = kif.width();
+        crate::num::wrap(&self.unsigned(lo, kif.width()).into(), kif)
+    }
+
+    /// The bits from `lo` as an unsigned number.
+    pub fn unsigned(&self, lo: u32, width: u32) -> BigUint {
         let mut bytes = vec![0u8; (width as usize).div_ceil(8)];
         for i in 0..width {
             bytes[(i / 8) as usize] |= u8::from(self.get(lo + i)) << (i % 8);
         }
-        crate::num::wrap(&BigInt::from_bytes_le(Sign::Plus, &bytes), kif)
+        BigUint::from_bytes_le(&bytes)
     }
 
     /// Hexadecimal digits, most significant first, one for every four bits begun.
@@ -280,14 +284,18 @@ impl Cycles {
         self.cycles.iter().filter(|c| c.sample.is_some()).count()
     }
 
+    /// Whether the pipeline moves on at the end of a cycle.
+    pub fn advances(&self, cycle: usize) -> bool {
+        self.layout.enable.is_none_or(|at| self.cycles[cycle].stimulus.get(at))
+    }
+
     /// The cycles up to and including `last` that decide what is seen in it.
     pub fn window(&self, interface: &Interface, last: usize) -> Cycles {
         let mut advances = interface.latency + 2;
         let mut first = last;
         while first > 0 && advances > 0 {
             first -= 1;
-            let held = self.layout.enable.is_some_and(|at| !self.cycles[first].stimulus.get(at));
-            advances -= u32::from(!held);
+            advances -= u32::from(self.advances(first));
         }
         Cycles { cycles: self.cycles[first..=last].to_vec(), ..self.clone() }
     }

@@ -13,11 +13,13 @@
 mod bench;
 mod compare;
 mod cycles;
+mod locate;
 mod sim;
 mod vectors;
 
 pub use bench::{Bench, SHOWN};
 pub use compare::{Difference, Mismatch, Report};
 pub use cycles::{Bits, Cycle, Cycles, Field, Layout};
+pub use locate::{Signal, first_difference};
 pub use sim::{Deadline, Ghdl, Icarus, Job, SIMULATORS, SimError, Simulator, Tools, Verilator};
 pub use vectors::{Rows, Vectors};

@@ -97,6 +97,9 @@ int main(int argc, char** argv) {
 {%- for lane in lanes %}
   Lane lane_{{ lane.index }}({{ lane.index }}, "{{ lane.file }}", {{ lane.stimulus_width }}, {{ lane.response_width }}, {{ lane.has_valid }});
 {%- endfor %}
+{%- if vcd %}
+  // Picoseconds: a row is a nanosecond low and a nanosecond high.
+{%- endif %}
   for (uint64_t time = 0;; time += 2) {
     bool any = false;
 {%- for lane in lanes %}
@@ -108,7 +111,7 @@ int main(int argc, char** argv) {
     top.clk = 0;
     top.eval();
 {%- if vcd %}
-    trace.dump(time);
+    trace.dump(1000 * time);
 {%- endif %}
 {%- for lane in lanes %}
     if (more_{{ lane.index }}) {
@@ -119,7 +122,7 @@ int main(int argc, char** argv) {
     top.clk = 1;
     top.eval();
 {%- if vcd %}
-    trace.dump(time + 1);
+    trace.dump(1000 * (time + 1));
 {%- endif %}
   }
   top.final();
