@@ -1,11 +1,19 @@
 //! What the tests share: finding simulators, making hardware, running it, and judging what comes back.
 
 use alir2hdl::emit::{self, Language};
-use alir2hdl::ir::Model;
+use alir2hdl::formats;
+use alir2hdl::ir::{Limits, Model};
 use alir2hdl::netlist::{self, Netlist, Options};
 use alir2hdl::schedule::Schedule;
 use alir2hdl::verify::{Bench, Cycles, Deadline, Job, Report, SIMULATORS, SimError, Simulator, Tools, Vectors};
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A model of `tests/data/models`.
+pub(crate) fn read_model(name: &str) -> Model {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models").join(name).join("model.json.gz");
+    formats::read_path(&path, &Limits::default(), None).unwrap_or_else(|problems| panic!("{name}: {problems}")).0
+}
 
 /// Files of a design, in the order in which a compiler must read them.
 pub(crate) type Design = Vec<(String, Vec<u8>)>;
@@ -91,8 +99,10 @@ pub(crate) fn assert_equal_everywhere(cases: &[Case]) {
         let design: Design = cases.iter().map(|c| c.text(language)).collect();
         for simulator in simulators(language) {
             for standard in standards {
+                let start = Instant::now();
                 let report = simulate(simulator, language, standard, &design, &lanes);
                 let name = format!("{} {standard}", simulator.name());
+                eprintln!("{name}: {:.1} s", start.elapsed().as_secs_f32());
                 assert_clean(&name, &report.unwrap_or_else(|e| panic!("{name}: {e}")), &lanes);
             }
         }

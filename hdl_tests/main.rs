@@ -8,3 +8,4 @@ mod bench;
 mod fuzz;
 mod harness;
 mod lint;
+mod models;
