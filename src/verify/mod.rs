@@ -14,6 +14,7 @@ mod bench;
 mod compare;
 mod cycles;
 mod locate;
+mod run;
 mod sim;
 mod vectors;
 
@@ -21,5 +22,6 @@ pub use bench::{Bench, SHOWN};
 pub use compare::{Difference, Mismatch, Report};
 pub use cycles::{Bits, Cycle, Cycles, Field, Layout};
 pub use locate::{Signal, first_difference};
+pub use run::{Check, Finding, Origin};
 pub use sim::{Deadline, Ghdl, Icarus, Job, SIMULATORS, SimError, Simulator, Tools, Verilator};
 pub use vectors::{Rows, Vectors};

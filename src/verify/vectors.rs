@@ -1,15 +1,14 @@
 //! What is applied to the inputs, and what has to come out.
 //!
 //! Samples are codes on the input port. Corners come first, then random samples of several kinds; a count and a seed
-//! give the same samples on every machine. Expected values come from the golden interpreter with
+//! give the same samples on every machine. Expected values are those of the golden interpreter with
 //! [`LookupMiss::Zero`], which is what the hardware does.
 
-use crate::interp::{LookupMiss, golden};
+use crate::interp::{LookupMiss, Plan, PlanOptions, golden};
 use crate::ir::{Model, Op};
 use crate::num::{Kif, align, wrap};
 use crate::random::SplitMix;
 use num_bigint::BigInt;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Rows of codes, one code an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,36 +191,31 @@ fn between(random: &mut SplitMix, min: &BigInt, max: &BigInt) -> BigInt {
     min + random.bits(width) % span
 }
 
-/// Rows that one thread takes at a time.
-const CHUNK: usize = 64;
+/// Operations times samples up to which the golden interpreter does everything: about a second.
+const GOLDEN_WORK: usize = 2_000_000;
 
-/// The model's outputs for every row, on all processors.
+/// Samples for which the golden interpreter judges the batch engine.
+const JUDGED: usize = 16;
+
+/// The model's outputs for every row.
+///
+/// Small runs take the golden interpreter. Large ones take the batch engine, after the golden interpreter has confirmed
+/// some of its rows.
 fn expected(model: &Model, inputs: &Rows) -> Rows {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let start = next.fetch_add(CHUNK, Ordering::Relaxed);
-            if start >= inputs.len() {
-                return done;
-            }
-            for index in start..(start + CHUNK).min(inputs.len()) {
-                let outputs = golden(model, inputs.row(index), LookupMiss::Zero);
-                done.push((index, outputs.expect("a missed lookup reads zero")));
-            }
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(inputs.len().div_ceil(CHUNK));
-    let mut rows: Vec<(usize, Vec<BigInt>)> = if threads <= 1 {
-        work()
-    } else {
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().flat_map(|w| w.join().expect("the interpreter does not panic")).collect()
-        })
-    };
-    rows.sort_unstable_by_key(|(index, _)| *index);
-    Rows::new(model.outputs().len(), rows.into_iter().map(|(_, row)| row))
+    let mut outputs = Rows { elements: model.outputs().len(), rows: inputs.len(), codes: Vec::new() };
+    let golden = |index| golden(model, inputs.row(index), LookupMiss::Zero).expect("a missed lookup reads zero");
+    if model.nodes().len().saturating_mul(inputs.len()) <= GOLDEN_WORK {
+        outputs.codes = (0..inputs.len()).flat_map(golden).collect();
+        return outputs;
+    }
+    let plan = Plan::new(model, PlanOptions { lookup_miss: LookupMiss::Zero, ..PlanOptions::default() });
+    outputs.codes = vec![BigInt::ZERO; inputs.len() * outputs.elements];
+    let faults = plan.runner().run_exact(&inputs.codes, &mut outputs.codes);
+    assert!(faults.is_empty(), "codes are no NaNs, and a missed lookup reads zero");
+    for index in (0..inputs.len()).step_by(inputs.len().div_ceil(JUDGED)) {
+        assert_eq!(outputs.row(index), golden(index), "the engine and the golden interpreter differ, sample {index}");
+    }
+    outputs
 }
 
 #[cfg(test)]
@@ -280,6 +274,18 @@ mod tests {
             // The sum is a signed value of 5 bits.
             let sum = (row[0] + row[1] + 16).rem_euclid(32) - 16;
             assert_eq!(small(vectors.outputs.row(i)), [sum], "{row:?}");
+        }
+    }
+
+    #[test]
+    fn large_runs_give_what_small_runs_give() {
+        // Three operations: this many samples go through the engine.
+        let count = GOLDEN_WORK / 3 + 10;
+        let inputs = Rows::new(2, (0..count).map(|i| vec![BigInt::from(i % 16) - 8, BigInt::from(i % 4)]));
+        let large = Vectors::of_inputs(&model(), inputs.clone());
+        let small = Vectors::of_inputs(&model(), Rows::new(2, (0..16).map(|i| inputs.row(i).to_vec())));
+        for i in 0..count {
+            assert_eq!(large.outputs.row(i), small.outputs.row(i % 16));
         }
     }
 

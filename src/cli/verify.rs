@@ -1,0 +1,321 @@
+//! `alir2hdl verify`: does the generated text do what the model says, in every simulator?
+
+use super::hardware::{self, PipelineArgs, PortArgs};
+use super::input::InputArgs;
+use super::optimise::OptimiseArgs;
+use super::{ExitStatus, Failure, Global, print, report};
+use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
+use crate::emit::{self, Language};
+use crate::netlist::Netlist;
+use crate::verify::{Check, Cycles, Deadline, Finding, Origin, SIMULATORS, SimError, Simulator, Tools, Vectors};
+use clap::ValueEnum;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Simulate the generated Verilog and VHDL and compare every clock with the model
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  alir2hdl verify model.json.gz                                  combinational, every simulator that is installed
+  alir2hdl verify model.json.gz --pipeline 3 --valid --enable    with stalls at random
+  alir2hdl verify model.json.gz --sim ghdl --keep wave --vcd     then: gtkwave wave/ghdl/wave.vcd
+
+A new sample is applied every clock, corners first; with --valid, --enable or --reset there are random bubbles, pauses
+and resets. A difference is shown with output element, sample, both codes, and the signal where it begins.
+Simulators are looked for in ALIR2HDL_TOOLS, on the PATH and in .venv/bin; ALIR2HDL_VERILATOR, ALIR2HDL_IVERILOG,
+ALIR2HDL_GHDL name one directly.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    simulation: SimulationArgs,
+    #[command(flatten)]
+    pipeline: PipelineArgs,
+    #[command(flatten)]
+    ports: PortArgs,
+    #[command(flatten)]
+    optimise: OptimiseArgs,
+}
+
+/// What is simulated, and how.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Simulation")]
+struct SimulationArgs {
+    /// Which text to simulate
+    #[arg(long, value_enum, default_value_t, value_name = "LANGUAGE")]
+    lang: LangArg,
+    /// Which simulator; `all` takes what is installed
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    sim: SimArg,
+    /// Number of samples
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    vectors: u32,
+    /// Samples and stalls of another seed
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// VHDL revision that GHDL is told to read
+    #[arg(long, value_name = "YEAR", default_value = "08", value_parser = ["93", "08"], hide_short_help = true)]
+    vhdl_standard: String,
+    /// Leave text, testbench, vectors, logs and a script that repeats the run in this folder
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Write a value change dump of the whole run for a waveform viewer
+    #[arg(long, requires = "keep")]
+    vcd: bool,
+    /// Give up after this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600, hide_short_help = true)]
+    timeout: u64,
+}
+
+/// Languages as they are typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum LangArg {
+    /// Verilog
+    Verilog,
+    /// VHDL
+    Vhdl,
+    /// One after the other
+    #[default]
+    Both,
+}
+
+/// Simulators as they are typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum SimArg {
+    /// Verilator (Verilog)
+    Verilator,
+    /// Icarus Verilog (Verilog)
+    Iverilog,
+    /// GHDL (VHDL)
+    Ghdl,
+    /// Every one that is installed
+    #[default]
+    All,
+}
+
+impl LangArg {
+    fn languages(self) -> &'static [Language] {
+        match self {
+            LangArg::Verilog => &[Language::Verilog],
+            LangArg::Vhdl => &[Language::Vhdl],
+            LangArg::Both => &[Language::Verilog, Language::Vhdl],
+        }
+    }
+}
+
+impl SimArg {
+    fn chooses(self, simulator: &dyn Simulator) -> bool {
+        self == SimArg::All || self.to_possible_value().is_some_and(|v| v.get_name() == simulator.name())
+    }
+}
+
+/// A simulator that takes part.
+struct Part {
+    simulator: &'static dyn Simulator,
+    version: String,
+    language: Language,
+}
+
+/// What a part found, and how long it took.
+struct Outcome {
+    result: Result<Finding, SimError>,
+    seconds: f32,
+}
+
+/// Runs the sub-command.
+pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    let tools = Tools::of_environment();
+    // Before anything takes time: is there somebody to ask?
+    let parts = args.simulation.parts(&tools, global)?;
+    let problems = args.ports.problems(&args.pipeline);
+    if !problems.is_empty() {
+        return Err(Failure::input(Diagnostics(problems)));
+    }
+    let model = args.input.read(global)?;
+    let (optimised, _) = args.optimise.apply(&model)?;
+    let outcome = args.pipeline.schedule(&optimised)?;
+    let top = match &args.ports.top {
+        Some(top) => top.clone(),
+        None => args.ports.top_from_stem(stem(&args.input.model)),
+    };
+    let options = args.ports.options(&top);
+    options.check().map_err(|problems| Failure::input(Diagnostics(problems)))?;
+    let netlist = hardware::lower(&optimised, &outcome, &options)?;
+    // Expected values are those of the model as it was read: optimisation is under test too.
+    let vectors = Vectors::generate(&model, args.simulation.vectors as usize, args.simulation.seed);
+    let cycles = Cycles::plan(&netlist.interface, &vectors, args.simulation.seed);
+    let outcomes = args.simulation.simulate(&parts, &tools, &netlist, &cycles, global)?;
+    conclude(&parts, outcomes, &cycles, global)
+}
+
+/// The model's name: that of its file without folder and extensions.
+fn stem(path: &Path) -> &str {
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("model");
+    name.split('.').next().filter(|s| !s.is_empty() && *s != "-").unwrap_or("model")
+}
+
+impl SimulationArgs {
+    /// Who takes part.
+    ///
+    /// # Errors
+    /// If a simulator that was asked for is not there, or none for a language that was asked for (exit code 3).
+    fn parts(&self, tools: &Tools, global: Global) -> Result<Vec<Part>, Failure> {
+        let languages = self.lang.languages();
+        let mut parts = Vec::new();
+        let mut absent: Vec<(Language, Diagnostic)> = Vec::new();
+        for simulator in SIMULATORS.iter().copied().filter(|s| self.sim.chooses(*s)) {
+            for language in simulator.languages().iter().filter(|l| languages.contains(l)) {
+                match simulator.probe(tools) {
+                    Ok(version) => parts.push(Part { simulator, version, language: *language }),
+                    Err(error) => absent.push((*language, error.diagnostic(simulator))),
+                }
+            }
+        }
+        if parts.is_empty() && absent.is_empty() {
+            let message = format!(
+                "{} does not read this language",
+                self.sim.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
+            );
+            let error = Diagnostic::error("E0506", Place::Flag("--sim".into()), message);
+            return Err(Failure::input(error.with_help("verilator and iverilog read Verilog, ghdl reads VHDL")));
+        }
+        let silent = |l: &Language| self.sim == SimArg::All && parts.iter().all(|p| p.language != *l);
+        let needed = absent.iter().any(|(language, _)| self.sim != SimArg::All || silent(language));
+        let mut said: Diagnostics = Diagnostics(absent.into_iter().map(|(_, d)| d).collect());
+        if needed {
+            return Err(Failure::missing_tool(said));
+        }
+        said.0.iter_mut().for_each(|d| d.severity = Severity::Note);
+        report(&said, global);
+        Ok(parts)
+    }
+
+    /// Runs all parts side by side.
+    fn simulate(
+        &self,
+        parts: &[Part],
+        tools: &Tools,
+        netlist: &Netlist,
+        cycles: &Cycles,
+        global: Global,
+    ) -> Result<Vec<Outcome>, Failure> {
+        let temporary = tempfile::tempdir().map_err(|e| Failure::io(&std::env::temp_dir(), "write", &e))?;
+        let base = self.keep.as_deref().unwrap_or(temporary.path());
+        let mut folders = Vec::new();
+        for part in parts {
+            let folder = base.join(part.simulator.name());
+            make_empty(&folder)?;
+            folders.push(folder);
+        }
+        let progress = MultiProgress::with_draw_target(match global.quiet {
+            true => ProgressDrawTarget::hidden(),
+            // Draws nothing unless it is a terminal.
+            false => ProgressDrawTarget::stderr(),
+        });
+        let deadline = Deadline::after(Duration::from_secs(self.timeout));
+        let one = |part: &Part, folder: &Path| {
+            let bar = spinner(&progress, part);
+            let start = Instant::now();
+            let text = emit::text(netlist, part.language, &emit::Options::default());
+            let check = Check {
+                netlist,
+                text: &text,
+                language: part.language,
+                vhdl_standard: &self.vhdl_standard,
+                cycles,
+                vcd: self.vcd,
+            };
+            let result = check.run(part.simulator, tools, folder, deadline);
+            bar.finish_and_clear();
+            Outcome { result, seconds: start.elapsed().as_secs_f32() }
+        };
+        Ok(std::thread::scope(|scope| {
+            let one = &one;
+            let jobs: Vec<_> = parts.iter().zip(&folders).map(|(p, f)| scope.spawn(move || one(p, f))).collect();
+            jobs.into_iter().map(|j| j.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        }))
+    }
+}
+
+/// Makes a folder for a job. What an earlier run kept there goes; anything else stays, and is an error.
+fn make_empty(folder: &Path) -> Result<(), Failure> {
+    let failed = |e: &std::io::Error| Failure::io(folder, "use as the folder of a simulation", e);
+    if folder.join("run.sh").is_file() {
+        std::fs::remove_dir_all(folder).map_err(|e| failed(&e))?;
+    }
+    std::fs::create_dir_all(folder).map_err(|e| failed(&e))?;
+    let is_empty = std::fs::read_dir(folder).map_err(|e| failed(&e))?.next().is_none();
+    if !is_empty {
+        let error = Diagnostic::error("E0507", Place::Path(folder.display().to_string()), "the folder is not empty");
+        return Err(Failure::input(error.with_help("name another one with --keep, or empty it")));
+    }
+    Ok(())
+}
+
+fn spinner(progress: &MultiProgress, part: &Part) -> ProgressBar {
+    let bar = progress.add(ProgressBar::new_spinner());
+    bar.set_style(
+        ProgressStyle::with_template("{spinner} {msg} {elapsed}").unwrap_or(ProgressStyle::default_spinner()),
+    );
+    bar.set_message(format!("{} ({})", part.simulator.name(), part.language.name()));
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+/// Says what was found, and with which exit code the program ends.
+fn conclude(parts: &[Part], outcomes: Vec<Outcome>, cycles: &Cycles, global: Global) -> Result<ExitStatus, Failure> {
+    let mut status = ExitStatus::Ok;
+    let mut text = String::new();
+    let mut errors = Diagnostics::default();
+    for (part, outcome) in parts.iter().zip(outcomes) {
+        let name = format!("{:<10} {:<8}", part.simulator.name(), part.language.name());
+        let about = format!("{} samples in {} cycles", cycles.outputs.len(), cycles.cycles.len());
+        match outcome.result {
+            Ok(finding) if finding.report.wrong_rows == 0 => {
+                text.push_str(&format!("{name} equal: {about}, {:.1} s, {}\n", outcome.seconds, part.version));
+            }
+            Ok(finding) => {
+                status = ExitStatus::Mismatch;
+                text.push_str(&format!("{name} DIFFERENT: {}\n", described(&finding)));
+            }
+            Err(error) => {
+                let undecided = matches!(error, SimError::Timeout { .. } | SimError::Crashed { .. } | SimError::Io(_));
+                let failure = if undecided { ExitStatus::Undecided } else { ExitStatus::Bug };
+                status = if status == ExitStatus::Mismatch { status } else { failure };
+                let mut diagnostic = error.diagnostic(part.simulator);
+                if !undecided {
+                    diagnostic.severity = Severity::Bug;
+                }
+                errors.0.push(diagnostic);
+            }
+        }
+    }
+    report(&errors, global);
+    print(text.as_bytes())?;
+    Ok(status)
+}
+
+/// Differences that are shown.
+const SHOWN: usize = 5;
+
+fn described(finding: &Finding) -> String {
+    let report = &finding.report;
+    let mut text = format!("{} of {} compared cycles", report.wrong_rows, report.compared);
+    for mismatch in report.mismatches.iter().take(SHOWN) {
+        text.push_str(&format!("\n  {mismatch}"));
+    }
+    if report.wrong_rows > 1 && report.mismatches.len() > SHOWN {
+        text.push_str("\n  ...");
+    }
+    match &finding.origin {
+        Some(Origin::Text(signal)) => {
+            text.push_str(&format!("\n  begins at cycle {}: {signal}", signal.cycle));
+        }
+        Some(Origin::Netlist) => {
+            text.push_str("\n  every signal is as alir2hdl meant it: the difference is older than the text; try -O0");
+        }
+        None => {}
+    }
+    text
+}
