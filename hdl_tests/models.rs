@@ -5,7 +5,7 @@
 
 use crate::harness::{Case, assert_equal_everywhere, read_model};
 use crate::lint::assert_silent;
-use alir2hdl::netlist::Options;
+use alir2hdl::netlist::{self, Options};
 use alir2hdl::schedule::{self, Goal};
 
 /// Numbers of pipeline stages.
@@ -20,7 +20,8 @@ fn is_matrix() -> bool {
 fn case(name: &str, stages: u32) -> Case {
     let model = read_model(name);
     let goal = Goal::stages(stages);
-    let schedule = schedule::schedule(&model, schedule::default_delay(&model), &goal).expect("possible").schedule;
+    let (delay, uses) = (schedule::default_delay(&model), netlist::uses(&model));
+    let schedule = schedule::schedule(&model, delay, &goal, &uses).expect("possible").schedule;
     let samples = (200_000 / model.nodes().len()).clamp(40, 1000);
     Case::new(&model, &schedule, &Options { top: format!("{name}_p{stages}"), ..Options::default() }, samples, 1)
 }

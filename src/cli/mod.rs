@@ -10,6 +10,7 @@ mod info;
 mod input;
 mod optimise;
 mod run;
+mod verify;
 
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -151,6 +152,7 @@ enum Command {
     Check(check::Args),
     Info(info::Args),
     Run(run::Args),
+    Verify(verify::Args),
     /// List the optimisation passes
     Passes,
     /// Print a completion script for a shell
@@ -232,6 +234,7 @@ fn run(cli: Cli) -> Result<ExitStatus, Failure> {
         Some(Command::Check(args)) => check::run(&args, cli.global),
         Some(Command::Info(args)) => info::run(&args, cli.global),
         Some(Command::Run(args)) => run::run(&args, cli.global),
+        Some(Command::Verify(args)) => verify::run(&args, cli.global),
         Some(Command::Passes) => optimise::list(),
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();

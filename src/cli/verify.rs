@@ -177,7 +177,7 @@ impl SimulationArgs {
                 "{} does not read this language",
                 self.sim.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
             );
-            let error = Diagnostic::error("E0506", Place::Flag("--sim".into()), message);
+            let error = Diagnostic::error("E1006", Place::Flag("--sim".into()), message);
             return Err(Failure::input(error.with_help("verilator and iverilog read Verilog, ghdl reads VHDL")));
         }
         let silent = |l: &Language| self.sim == SimArg::All && parts.iter().all(|p| p.language != *l);
@@ -247,7 +247,7 @@ fn make_empty(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|e| failed(&e))?;
     let is_empty = std::fs::read_dir(folder).map_err(|e| failed(&e))?.next().is_none();
     if !is_empty {
-        let error = Diagnostic::error("E0507", Place::Path(folder.display().to_string()), "the folder is not empty");
+        let error = Diagnostic::error("E1007", Place::Path(folder.display().to_string()), "the folder is not empty");
         return Err(Failure::input(error.with_help("name another one with --keep, or empty it")));
     }
     Ok(())
