@@ -3,24 +3,16 @@
 
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Builder, Model, Op, Output};
-use alir2hdl::netlist::{Evaluator, Options, Ports, ResetOptions, lower};
+use alir2hdl::netlist::{Evaluator, Netlist, Options, Ports, ResetOptions, lower};
 use alir2hdl::num::{Code, Interval};
 use alir2hdl::random::{self, Profile, Recipe, SplitMix};
-use alir2hdl::schedule::Schedule;
+use alir2hdl::schedule::{self, Schedule};
 use num_bigint::{BigInt, BigUint};
 use proptest::prelude::*;
 
 /// A legal schedule that nobody would choose.
 fn random_schedule(model: &Model, rng: &mut SplitMix) -> Schedule {
-    let stages = rng.below(5) as u32;
-    let mut stage: Vec<u32> = Vec::with_capacity(model.nodes().len());
-    for node in model.nodes() {
-        let mut earliest = 1;
-        node.op.for_each_operand(|v| earliest = earliest.max(stage[v.index()]));
-        let later = (stages.max(1) - earliest).min(rng.below(3) as u32 * rng.below(2) as u32);
-        stage.push(earliest + later);
-    }
-    Schedule { stages, register_inputs: rng.below(2) == 1, stage }
+    schedule::random(model, rng.below(5) as u32, rng.below(2) == 1, rng.word())
 }
 
 fn random_options(rng: &mut SplitMix) -> Options {
@@ -38,22 +30,35 @@ fn random_options(rng: &mut SplitMix) -> Options {
 }
 
 /// Feeds a new sample every clock and compares each result with the golden interpreter's.
+fn compare_fast(model: &Model, schedule: &Schedule, options: &Options, rng: &mut SplitMix, samples: usize) {
+    let netlist = lowered(model, schedule, options);
+    compare_with(Evaluator::new(&netlist), model, rng, samples);
+}
+
+/// The same with both roads of the evaluator.
 fn compare(model: &Model, schedule: &Schedule, options: &Options, rng: &mut SplitMix, samples: usize) {
+    let netlist = lowered(model, schedule, options);
+    let mut same = SplitMix::new(rng.word());
+    compare_with(Evaluator::new(&netlist), model, &mut same.clone(), samples);
+    compare_with(Evaluator::plain(&netlist), model, &mut same, samples);
+}
+
+fn lowered(model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
     let netlist = lower(model, schedule, options);
     netlist.check().unwrap_or_else(|p| panic!("{p:?}"));
     netlist.check_pipeline().unwrap_or_else(|p| panic!("{p:?}"));
-    let mut fast = Evaluator::new(&netlist);
-    let mut plain = Evaluator::plain(&netlist);
-    let latency = netlist.interface.latency as usize;
-    for e in [&mut fast, &mut plain] {
-        release(e, &netlist.interface);
-    }
+    netlist
+}
+
+fn compare_with(mut evaluator: Evaluator<'_>, model: &Model, rng: &mut SplitMix, samples: usize) {
+    let interface = evaluator.netlist().interface.clone();
+    let latency = interface.latency as usize;
+    release(&mut evaluator, &interface);
     let mut expected: Vec<Vec<BigInt>> = Vec::new();
     for cycle in 0..samples + latency {
         let codes = random::inputs(model, rng);
         expected.push(golden(model, &codes, LookupMiss::Zero).expect("misses read zero"));
-        let (found, plainly) = (fast.clock(&codes), plain.clock(&codes));
-        assert_eq!(found, plainly, "the two roads of the evaluator differ");
+        let found = evaluator.clock(&codes);
         if cycle + 1 >= latency {
             let due = if latency == 0 { cycle } else { cycle + 1 - latency };
             assert_eq!(found, expected[due], "sample {due}, inputs {codes:?}");
@@ -214,4 +219,39 @@ fn bits_that_a_wrap_drops_are_neither_computed_nor_held() {
     let netlist = lower(&model, &schedule, &Options::default());
     assert_eq!(netlist.stage_register_bits(), [6, 6, 3]);
     assert!(netlist.nets().iter().all(|n| n.width == 3), "{:?}", netlist.nets());
+}
+
+/// Every version 4 model file of the shared test data.
+fn model_files() -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/models"))];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the shared models") {
+            let path = entry.expect("a readable entry").path();
+            // Other formats and stateful designs have their own tests.
+            if path.is_dir() && !path.ends_with("dais") && !path.ends_with("fsm") {
+                folders.push(path);
+            } else if path.file_name().is_some_and(|n| n == "model.json" || n == "model.json.gz") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    assert!(files.len() > 15, "{} model files", files.len());
+    files
+}
+
+#[test]
+fn every_shared_model_equals_the_golden_interpreter() {
+    for (seed, path) in (0..).zip(model_files()) {
+        let (model, _) = alir2hdl::formats::read_path(&path, &Default::default(), None)
+            .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let samples = (10_000 / model.nodes().len()).clamp(1, 20);
+        let mut rng = SplitMix::new(seed);
+        println!("{}", path.display());
+        for stages in [0, 3, 7] {
+            let schedule = schedule::random(&model, stages, stages == 3, seed);
+            compare_fast(&model, &schedule, &Options::default(), &mut rng, samples);
+        }
+    }
 }

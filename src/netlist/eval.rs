@@ -65,6 +65,11 @@ impl<'a> Evaluator<'a> {
         evaluator
     }
 
+    /// What is evaluated.
+    pub fn netlist(&self) -> &'a Netlist {
+        self.netlist
+    }
+
     /// Sets an input port.
     ///
     /// # Panics
