@@ -2,8 +2,8 @@
 
 use alir2hdl::formats;
 use alir2hdl::interp::LookupMiss;
-use alir2hdl::interp::golden;
 use alir2hdl::interp::samples::{Reader, Values, input_ports, output_ports};
+use alir2hdl::interp::{Plan, PlanOptions, golden};
 use alir2hdl::ir::{Limits, Model};
 use alir2hdl::num::Kif;
 use num_bigint::BigInt;
@@ -82,5 +82,23 @@ fn all_fuzz_programs_give_their_golden_vectors() {
     assert_eq!(files.len(), 100);
     for path in files {
         compare(&path, usize::MAX / 2);
+    }
+}
+
+#[test]
+fn the_batch_engine_gives_every_golden_vector_of_every_file() {
+    let mut all = files(&models(), &["model.json.gz", "model.v2.json.gz", "model.sum3.json.gz"]);
+    all.extend(files(&models().join("fuzz"), &["model.json"]));
+    for path in all {
+        let model = read_model(&path);
+        let (n_in, n_out) = (model.n_inputs(), model.outputs().len());
+        let (inputs, rows) = read_rows(&path.with_file_name("inputs.npy"), n_in, 10_000);
+        let (expected, _) = read_rows(&path.with_file_name("outputs.npy"), n_out, 10_000);
+        let mut found = vec![0.0; rows * n_out];
+        Plan::new(&model, PlanOptions::default()).run(&inputs, &mut found).unwrap();
+        for row in 0..rows {
+            let of = |all: &[f64]| all[row * n_out..][..n_out].to_vec();
+            assert_eq!(of(&found), of(&expected), "{} sample {row}", path.display());
+        }
     }
 }
