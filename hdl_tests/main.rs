@@ -9,3 +9,4 @@ mod fuzz;
 mod harness;
 mod lint;
 mod models;
+mod semantics;
