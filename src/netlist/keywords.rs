@@ -8,6 +8,10 @@
 
 /// Whether `name` means something else in Verilog, SystemVerilog, VHDL or to the writers. ASCII case is ignored.
 pub fn is_reserved(name: &str) -> bool {
+    // `v17` and the like, nearly all names of a netlist: no word of any list has a digit in second place.
+    if name.as_bytes().get(1).is_some_and(u8::is_ascii_digit) {
+        return false;
+    }
     let lower = name.to_ascii_lowercase();
     [VERILOG, SYSTEM_VERILOG, VHDL, LIBRARY, WRITERS].iter().any(|list| list.binary_search(&lower.as_str()).is_ok())
 }
