@@ -52,10 +52,29 @@ impl Kind {
 /// A number as it is spelt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Number<'a> {
-    /// Sign, digits, fraction and exponent.
-    pub(super) text: &'a str,
+    /// Sign, digits, fraction and exponent; ASCII.
+    bytes: &'a [u8],
     /// Whether there is neither a fraction nor an exponent.
     pub(super) is_integer: bool,
+    /// Its value, where that is `±mantissa * 10^-places` with at most 18 digits, as nearly all numbers are.
+    pub(super) short: Option<Short>,
+}
+
+/// The value of a number with few digits and no exponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Short {
+    pub(super) negative: bool,
+    /// Below 10^18.
+    pub(super) mantissa: i64,
+    /// Digits behind the point, at most 18.
+    pub(super) places: u8,
+}
+
+impl Number<'_> {
+    /// The spelling.
+    pub(super) fn text(&self) -> &str {
+        std::str::from_utf8(self.bytes).expect("a number is ASCII")
+    }
 }
 
 /// The parser, standing before a token.
@@ -169,6 +188,16 @@ impl<R: Read> Json<R> {
     /// # Errors
     /// `E0110`, `E0111`, `E0141` for one of more than 131,072 characters.
     pub(super) fn number(&mut self) -> Result<Number<'_>, Stop> {
+        if let Some((length, is_integer, short)) = short_number(&self.buf[self.pos..self.end]) {
+            let from = self.pos;
+            self.pos += length;
+            return Ok(Number { bytes: &self.buf[from..from + length], is_integer, short: Some(short) });
+        }
+        self.any_number()
+    }
+
+    /// Any number at all, also one that reaches beyond the buffer, byte by byte.
+    fn any_number(&mut self) -> Result<Number<'_>, Stop> {
         let mut at = self.pos;
         let mut is_integer = true;
         if self.byte_at(&mut at)? == Some(b'-') {
@@ -197,8 +226,7 @@ impl<R: Read> Json<R> {
         }
         let from = self.pos;
         self.pos = at;
-        let text = std::str::from_utf8(&self.buf[from..at]).expect("a number is ASCII");
-        Ok(Number { text, is_integer })
+        Ok(Number { bytes: &self.buf[from..at], is_integer, short: None })
     }
 
     /// Reads a string; the next value must be one.
@@ -514,6 +542,31 @@ impl<R: Read> Json<R> {
     }
 }
 
+/// Reads a number that ends inside `bytes`, has at most 18 digits and no exponent: its length, whether it is an integer,
+/// its value. `None` for every other text, right or wrong.
+#[inline]
+fn short_number(bytes: &[u8]) -> Option<(usize, bool, Short)> {
+    let negative = *bytes.first()? == b'-';
+    let start = usize::from(negative);
+    let (mut at, mut mantissa, mut point) = (start, 0i64, None);
+    loop {
+        match *bytes.get(at)? {
+            digit @ b'0'..=b'9' => mantissa = mantissa.wrapping_mul(10).wrapping_add(i64::from(digit - b'0')),
+            b'.' if point.is_none() && at > start => point = Some(at),
+            b',' | b']' => break,
+            _ => return None,
+        }
+        at += 1;
+    }
+    let whole = point.unwrap_or(at) - start;
+    let places = point.map_or(0, |p| at - p - 1);
+    let leading_zero = whole > 1 && bytes[start] == b'0';
+    if whole == 0 || whole + places > 18 || leading_zero || (point.is_some() && places == 0) {
+        return None;
+    }
+    Some((at, point.is_none(), Short { negative, mantissa, places: places as u8 }))
+}
+
 /// A byte of a file for a message.
 fn shown(byte: u8) -> String {
     if byte.is_ascii_graphic() { format!("'{}'", byte as char) } else { format!("byte 0x{byte:02x}") }
@@ -602,11 +655,38 @@ mod tests {
             let mut first = true;
             json.begin_array().unwrap();
             assert!(json.element(&mut first).unwrap());
-            assert_eq!(json.number().unwrap(), Number { text: &long, is_integer: true });
+            let number = json.number().unwrap();
+            assert_eq!((number.text(), number.is_integer), (long.as_str(), true));
             assert!(json.element(&mut first).unwrap());
-            assert_eq!(json.number().unwrap(), Number { text: "1.5e3", is_integer: false });
+            let number = json.number().unwrap();
+            assert_eq!((number.text(), number.is_integer), ("1.5e3", false));
             assert!(!json.element(&mut first).unwrap());
             json.finish().unwrap();
+        }
+    }
+
+    #[test]
+    fn short_numbers_are_read_as_long_ones_are() {
+        let value = |text: &[u8]| short_number(text).map(|(n, int, s)| (n, int, s.negative, s.mantissa, s.places));
+        assert_eq!(value(b"0,"), Some((1, true, false, 0, 0)));
+        assert_eq!(value(b"-12.50]"), Some((6, false, true, 1250, 2)));
+        assert_eq!(value(b"123456789012345678,"), Some((18, true, false, 123_456_789_012_345_678, 0)));
+        let others: [&[u8]; 12] = [
+            b"1234567890123456789,",
+            b"01,",
+            b"1.,",
+            b".5,",
+            b"-,",
+            b"1e3,",
+            b"12",
+            b"1 ,",
+            b"-.5,",
+            b"1.2.3,",
+            b"--1,",
+            b",",
+        ];
+        for text in others {
+            assert_eq!(value(text), None, "{}", String::from_utf8_lossy(text));
         }
     }
 

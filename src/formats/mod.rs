@@ -12,8 +12,9 @@ use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Limits, Model};
 use json::Json;
 use source::Source;
+use std::fmt;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// A file format.
@@ -21,6 +22,65 @@ use std::path::Path;
 pub enum Format {
     /// ALIR JSON, versions 2 to 4, plain or gzip.
     Alir,
+}
+
+/// A form that a model can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// ALIR JSON, version 2.
+    Alir2,
+    /// ALIR JSON, version 3.
+    Alir3,
+    /// ALIR JSON, version 4.
+    Alir4,
+}
+
+/// Why a model was not written.
+#[derive(Debug)]
+pub enum WriteError {
+    /// The form has no way to say something; each diagnostic names the operation.
+    Unsayable(Diagnostics),
+    /// Writing failed.
+    Io(io::Error),
+}
+
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> WriteError {
+        WriteError::Io(error)
+    }
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WriteError::Unsayable(diagnostics) => diagnostics.fmt(f),
+            WriteError::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for WriteError {}
+
+/// Writes a model, plain. Read back it is the same program with the same ports: equal where the form can say every
+/// operation, else rewritten to operations that it has, bit for bit the same.
+///
+/// # Errors
+/// What the form cannot say, before anything is written; I/O errors.
+pub fn write(model: &Model, target: Target, out: &mut dyn Write) -> Result<(), WriteError> {
+    match target {
+        Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::write(model, target, out),
+    }
+}
+
+/// [`write()`], gzipped. The bytes depend on nothing but the model.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_gzip(model: &Model, target: Target, out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+    write(model, target, &mut encoder)?;
+    encoder.finish()?;
+    Ok(())
 }
 
 /// Reads a model, plain or gzip, in the given format or the one that its content shows. Beside the model come notes

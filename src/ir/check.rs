@@ -130,7 +130,7 @@ pub(super) fn check(parts: &Model, limits: &Limits, ports: Option<&(Vec<Kif>, Ve
 }
 
 /// Section 2 of the specification: the narrowest type from which every reader gets its bits.
-fn derived_input_kifs(parts: &Model, kifs: &[Kif]) -> Vec<Kif> {
+pub(super) fn derived_input_kifs(parts: &Model, kifs: &[Kif]) -> Vec<Kif> {
     let mut ports = vec![Kif::ZERO; parts.inp_shifts.len()];
     for (node, &reader) in parts.nodes.iter().zip(kifs) {
         let Op::Input { input } = node.op else { continue };
@@ -150,7 +150,7 @@ fn derived_input_kifs(parts: &Model, kifs: &[Kif]) -> Vec<Kif> {
 }
 
 /// The intervals of the sources, scaled and negated.
-fn derived_output_intervals(parts: &Model) -> Vec<Interval> {
+pub(super) fn derived_output_intervals(parts: &Model) -> Vec<Interval> {
     let interval = |out: &Output| match out.source {
         None => Interval::new(0, 0, 0),
         Some(v) => {

@@ -117,6 +117,12 @@ impl Model {
         &self.output_intervals
     }
 
+    /// The port types that follow from the operations alone, as a reader of the bare program derives them: equal
+    /// to [`Model::input_kifs`] and [`Model::output_intervals`] unless the model stems from another one.
+    pub fn derived_ports(&self) -> (Vec<Kif>, Vec<Interval>) {
+        (super::check::derived_input_kifs(self, &self.kifs), super::check::derived_output_intervals(self))
+    }
+
     /// Lookup tables.
     pub fn tables(&self) -> &[Table] {
         &self.tables

@@ -9,5 +9,8 @@ mod number;
 mod place;
 mod read;
 mod record;
+mod rewrite;
+mod write;
 
 pub(super) use read::read;
+pub(super) use write::write;

@@ -32,14 +32,14 @@ impl Dyadic {
         if !number.is_integer {
             return Ok(Dyadic::from_f64(parse_f64(number)?));
         }
-        if let Ok(small) = number.text.parse::<i64>() {
+        if let Some(small) = parse_i64(number) {
             return Ok(Dyadic::small(small, 0));
         }
         // log2(10) > 3.32: a literal this long has more bits than allowed, and need not be converted to know it.
-        if number.text.len() as u64 * 332 / 100 > u64::from(max_bits) + 8 {
+        if number.text().len() as u64 * 332 / 100 > u64::from(max_bits) + 8 {
             return Err(BadNumber::TooLong);
         }
-        let big = number.text.parse::<BigInt>().expect("the parser delivers an integer literal");
+        let big = number.text().parse::<BigInt>().expect("the parser delivers an integer literal");
         Ok(Dyadic::Big(Box::new(big)))
     }
 
@@ -117,9 +117,28 @@ impl std::fmt::Display for Dyadic {
 
 /// The nearest double of a literal, if it is finite.
 pub(super) fn parse_f64(number: Number<'_>) -> Result<f64, BadNumber> {
+    const MAX_EXACT: i64 = 1 << 53;
+    if let Some(short) = number.short
+        && short.mantissa <= MAX_EXACT
+    {
+        // Both are doubles exactly (10^18 is 5^18 * 2^18, and 5^18 has 42 bits), so the quotient is rounded once.
+        let value = short.mantissa as f64 / POWERS_OF_TEN[usize::from(short.places)];
+        return Ok(if short.negative { -value } else { value });
+    }
     // The standard library rounds correctly; its errors are syntax errors, which the parser has excluded.
-    let value: f64 = number.text.parse().expect("the parser delivers a number");
+    let value: f64 = number.text().parse().expect("the parser delivers a number");
     if value.is_finite() { Ok(value) } else { Err(BadNumber::Overflows) }
+}
+
+const POWERS_OF_TEN: [f64; 19] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
+
+/// The value of an integer literal, if it fits.
+pub(super) fn parse_i64(number: Number<'_>) -> Option<i64> {
+    match number.short {
+        Some(short) if number.is_integer => Some(if short.negative { -short.mantissa } else { short.mantissa }),
+        _ => number.text().parse().ok(),
+    }
 }
 
 /// What is wrong with an interval, by part.
@@ -150,14 +169,39 @@ pub(super) fn interval(min: &Dyadic, max: &Dyadic, step: &Dyadic) -> Result<Inte
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::json::Json;
+    use super::super::super::source::Source;
     use super::*;
 
-    fn number(text: &str) -> Number<'_> {
-        Number { text, is_integer: !text.contains(['.', 'e', 'E']) }
+    /// What the parser makes of a literal.
+    fn with_number<T>(text: &str, then: impl FnOnce(Number<'_>) -> T) -> T {
+        let text = format!("[{text}]");
+        let mut json = Json::new(Source::new(text.as_bytes(), 1 << 20).unwrap()).unwrap();
+        json.begin_array().unwrap();
+        json.element(&mut true).unwrap();
+        then(json.number().unwrap())
+    }
+
+    fn try_dyadic(text: &str, max_bits: u32) -> Result<Dyadic, BadNumber> {
+        with_number(text, |number| Dyadic::parse(number, max_bits))
     }
 
     fn dyadic(text: &str) -> Dyadic {
-        Dyadic::parse(number(text), 65_536).unwrap()
+        try_dyadic(text, 65_536).unwrap()
+    }
+
+    #[test]
+    fn short_literals_are_the_nearest_double_too() {
+        let mut state = 1u64;
+        for _ in 0..20_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let digits = (state >> 10).to_string();
+            let digits = &digits[..1 + (state % digits.len() as u64) as usize];
+            let point = (state >> 40) as usize % digits.len() + 1;
+            let (whole, rest) = digits.split_at(point);
+            let text = if rest.is_empty() { whole.to_owned() } else { format!("-{whole}.{rest}") };
+            assert_eq!(with_number(&text, parse_f64), Ok(text.parse().unwrap()), "{text}");
+        }
     }
 
     fn parsed(min: &str, max: &str, step: &str) -> Result<Interval, BadInterval> {
@@ -214,9 +258,9 @@ mod tests {
 
     #[test]
     fn what_overflows_is_no_number() {
-        assert_eq!(Dyadic::parse(number("1e309"), 100), Err(BadNumber::Overflows));
-        assert_eq!(Dyadic::parse(number(&"9".repeat(100)), 100), Err(BadNumber::TooLong));
-        assert_eq!(parse_f64(number(&"9".repeat(400))), Err(BadNumber::Overflows));
+        assert_eq!(try_dyadic("1e309", 100), Err(BadNumber::Overflows));
+        assert_eq!(try_dyadic(&"9".repeat(100), 100), Err(BadNumber::TooLong));
+        assert_eq!(with_number(&"9".repeat(400), parse_f64), Err(BadNumber::Overflows));
         assert_eq!(dyadic("-0.0"), Dyadic::Small { mantissa: 0, exponent: 0 });
     }
 }

@@ -1,8 +1,8 @@
 //! The frame of a file: keys, arrays, tables; values with their kinds and ranges.
 
-use super::super::json::{Json, Kind};
+use super::super::json::{Json, Kind, Number};
 use super::super::source::Stop;
-use super::number::{BadInterval, BadNumber, Dyadic, interval, parse_f64};
+use super::number::{BadInterval, BadNumber, Dyadic, interval, parse_f64, parse_i64};
 use super::place::{At, Field, Layout, of_site};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Builder, Limits, Model, Op, Output, Part, Problem, Site, Table, ValueId};
@@ -482,17 +482,17 @@ impl<'l, R: Read> Reader<'l, R> {
     }
 
     /// An integer that `parse` takes; what it does not take is outside `range`.
-    fn integer<T>(&mut self, at: At, range: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Stop> {
+    fn integer<T>(&mut self, at: At, range: &str, parse: impl Fn(Number<'_>) -> Option<T>) -> Result<Option<T>, Stop> {
         if !self.expect(at, Kind::Number)? {
             return Ok(None);
         }
         let number = self.json.number()?;
         if number.is_integer
-            && let Some(value) = parse(number.text)
+            && let Some(value) = parse(number)
         {
             return Ok(Some(value));
         }
-        let (shown, is_integer) = (shortened(number.text), number.is_integer);
+        let (shown, is_integer) = (shortened(number.text()), number.is_integer);
         if is_integer {
             self.problem("E0133", at, format!("{shown} is out of range"), format!("use an integer from {range}"));
         } else {
@@ -503,17 +503,17 @@ impl<'l, R: Read> Reader<'l, R> {
     }
 
     pub(super) fn i64(&mut self, at: At) -> Result<Option<i64>, Stop> {
-        self.integer(at, "-2^63 to 2^63 - 1", |text| text.parse().ok())
+        self.integer(at, "-2^63 to 2^63 - 1", parse_i64)
     }
 
     fn i32(&mut self, at: At) -> Result<Option<i32>, Stop> {
-        self.integer(at, "-2^31 to 2^31 - 1", |text| text.parse().ok())
+        self.integer(at, "-2^31 to 2^31 - 1", |number| i32::try_from(parse_i64(number)?).ok())
     }
 
     /// Version 2's data field: anything from -2^63 to 2^64 - 1, modulo 2^64 (writers disagree about its sign).
     pub(super) fn data_of_v2(&mut self, at: At) -> Result<Option<i64>, Stop> {
-        self.integer(at, "-2^63 to 2^64 - 1", |text| {
-            text.parse::<i64>().ok().or_else(|| text.parse::<u64>().ok().map(u64::cast_signed))
+        self.integer(at, "-2^63 to 2^64 - 1", |number| {
+            parse_i64(number).or_else(|| number.text().parse::<u64>().ok().map(u64::cast_signed))
         })
     }
 
