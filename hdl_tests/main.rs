@@ -9,4 +9,5 @@ mod fuzz;
 mod harness;
 mod lint;
 mod models;
+mod origin;
 mod semantics;

@@ -94,6 +94,7 @@ impl<R: BufRead> Dump<R> {
             let line = line?;
             let words: Vec<&str> = line.split_whitespace().collect();
             if let Some(text) = &mut scale {
+                text.push(' ');
                 text.push_str(&line);
             } else if words.first() == Some(&"$timescale") {
                 scale = Some(line.clone());
@@ -221,7 +222,7 @@ mod tests {
     fn the_first_wrong_net_is_named() {
         let netlist = netlist(0);
         // In the second row v2 is 9 instead of 11, and v3 follows.
-        let dump = "$timescale 1ps $end\n$scope module dut $end\n$var wire 5 ! v2 [4:0] $end\n\
+        let dump = "$timescale\n\t1ps\n$end\n$scope module dut $end\n$var wire 5 ! v2 [4:0] $end\n\
                     $var wire 6 \" V3[5:0] $end\n$upscope $end\n$enddefinitions $end\n\
                     #0\nb111 !\nb1010 \"\n#2000\nb1001 !\nb1110 \"\n#3000\nb0 !\n";
         let signal = first_difference(&netlist, &run(&netlist), dump.as_bytes()).unwrap().unwrap();

@@ -1,0 +1,88 @@
+//! `alir2hdl verify` from outside: what is refused, what is missing, what is left behind.
+
+use assert_cmd::Command;
+use std::path::PathBuf;
+
+fn model(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests/data/models", name, "model.json.gz"].iter().collect()
+}
+
+fn verify(name: &str, args: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("alir2hdl").unwrap();
+    command.arg("verify").arg(model(name)).args(args);
+    command
+}
+
+fn stderr(assert: &assert_cmd::assert::Assert) -> String {
+    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+}
+
+/// Without any tool.
+fn bare(name: &str, args: &[&str]) -> Command {
+    let mut command = verify(name, args);
+    command.env_clear().current_dir(std::env::temp_dir());
+    command
+}
+
+#[test]
+fn a_missing_simulator_ends_with_code_3_and_a_way_out() {
+    let said = stderr(&bare("tiny_ops", &["--sim", "ghdl"]).assert().code(3));
+    assert!(
+        said.contains("E1001") && said.contains("`ghdl` was not found") && said.contains("apt install ghdl"),
+        "{said}"
+    );
+    let said = stderr(&bare("tiny_ops", &[]).assert().code(3));
+    assert!(said.contains("`verilator`") && said.contains("`iverilog`") && said.contains("`ghdl`"), "{said}");
+}
+
+#[test]
+fn a_simulator_of_the_other_language_is_refused() {
+    let said = stderr(&bare("tiny_ops", &["--sim", "ghdl", "--lang", "verilog"]).assert().code(2));
+    assert!(said.contains("E1006") && said.contains("ghdl reads VHDL"), "{said}");
+}
+
+#[test]
+fn vcd_without_a_folder_is_refused() {
+    let said = stderr(&bare("tiny_ops", &["--vcd"]).assert().code(2));
+    assert!(said.contains("--keep"), "{said}");
+}
+
+/// Whether GHDL is there; says so if not.
+fn has_ghdl() -> bool {
+    let found = std::process::Command::new("ghdl").arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: ghdl is not installed");
+    }
+    found
+}
+
+#[test]
+fn sim_what_is_kept_can_be_run_again_by_hand() {
+    if !has_ghdl() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let keep = dir.path().join("kept");
+    let args = ["--sim", "ghdl", "--vectors", "50", "--pipeline", "2", "--valid", "--vcd", "--keep"];
+    let run = || verify("tiny_ops", &args).arg(&keep).assert().code(0);
+    let said = String::from_utf8(run().get_output().stdout.clone()).unwrap();
+    assert!(said.starts_with("ghdl       vhdl     equal: 50 samples in "), "{said}");
+    let again = std::process::Command::new("sh").arg(keep.join("ghdl/run.sh")).output().unwrap();
+    let said = String::from_utf8_lossy(&again.stdout).into_owned();
+    assert!(again.status.success() && said.contains("DONE 0 ") && !said.contains("MISMATCH"), "{said}");
+    assert!(std::fs::metadata(keep.join("ghdl/wave.vcd")).unwrap().len() > 1000);
+    // A second run takes the folder over; a stranger's is left alone.
+    run();
+    std::fs::remove_file(keep.join("ghdl/run.sh")).unwrap();
+    let refused = verify("tiny_ops", &args).arg(&keep).assert().code(2);
+    assert!(stderr(&refused).contains("E1007"));
+}
+
+#[test]
+fn sim_a_simulation_that_takes_too_long_is_ended_and_undecided() {
+    if !has_ghdl() {
+        return;
+    }
+    let said = stderr(&verify("lut_heavy", &["--sim", "ghdl", "--timeout", "0"]).assert().code(5));
+    assert!(said.contains("E1003") && said.contains("--timeout"), "{said}");
+}
