@@ -255,3 +255,21 @@ fn every_shared_model_equals_the_golden_interpreter() {
         }
     }
 }
+
+/// Passes narrow types inside and leave the ports as they are: what lowering makes of the result still means the
+/// program that was read.
+#[test]
+fn optimised_programs_keep_their_ports_and_meaning() {
+    let names = alir2hdl::passes::pipeline(2);
+    for seed in 0..400 {
+        let model = random::model(seed);
+        let (optimised, _) = alir2hdl::passes::run(&model, names);
+        let mut rng = SplitMix::new(seed);
+        let schedule = random_schedule(&optimised, &mut rng);
+        let netlist = lowered(&optimised, &schedule, &Options::default());
+        let plain = lower(&model, &Schedule::combinational(model.nodes().len()), &Options::default());
+        assert_eq!(netlist.interface.inputs, plain.interface.inputs, "seed {seed}");
+        assert_eq!(netlist.interface.outputs, plain.interface.outputs, "seed {seed}");
+        compare_with(Evaluator::new(&netlist), &model, &mut rng, 6);
+    }
+}
