@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Named contents, in name order. Names are relative paths with `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -140,8 +141,44 @@ pub struct Streamed {
 }
 
 enum Target {
-    Renamed(tempfile::NamedTempFile, PathBuf),
+    Renamed(tempfile::NamedTempFile, PathBuf, Unfinished),
     Direct(std::fs::File),
+}
+
+impl Target {
+    fn renamed(path: PathBuf) -> io::Result<Target> {
+        let staged = temp_beside(&path)?;
+        let unfinished = Unfinished::new(&staged);
+        Ok(Target::Renamed(staged, path, unfinished))
+    }
+}
+
+/// Temporary files that a killed process would leave behind.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// An entry of [`UNFINISHED`], gone with this value.
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    fn new(file: &tempfile::NamedTempFile) -> Unfinished {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_owned());
+        Unfinished(file.path().to_owned())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.0);
+    }
+}
+
+/// Deletes what unfinished [`Streamed`] files have on disk. For a process that is about to end without running
+/// destructors, on Ctrl-C.
+pub fn delete_unfinished() {
+    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        // Nobody is left to tell if that fails.
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 impl Streamed {
@@ -155,9 +192,9 @@ impl Streamed {
             Ok(there) if !there.is_file() => Target::Direct(std::fs::OpenOptions::new().write(true).open(path)?),
             Ok(_) => {
                 let path = std::fs::canonicalize(path)?;
-                Target::Renamed(temp_beside(&path)?, path)
+                Target::renamed(path)?
             }
-            Err(_) => Target::Renamed(temp_beside(path)?, path.to_owned()),
+            Err(_) => Target::renamed(path.to_owned())?,
         };
         Ok(Streamed { target })
     }
@@ -165,7 +202,7 @@ impl Streamed {
     /// The file itself, for writing at any place of it.
     pub fn file(&mut self) -> &mut std::fs::File {
         match &mut self.target {
-            Target::Renamed(staged, _) => staged.as_file_mut(),
+            Target::Renamed(staged, ..) => staged.as_file_mut(),
             Target::Direct(file) => file,
         }
     }
@@ -176,7 +213,7 @@ impl Streamed {
     /// If the rename fails.
     pub fn finish(self) -> io::Result<()> {
         match self.target {
-            Target::Renamed(staged, path) => staged.persist(path).map(drop).map_err(|e| e.error),
+            Target::Renamed(staged, path, _unfinished) => staged.persist(path).map(drop).map_err(|e| e.error),
             Target::Direct(_) => Ok(()),
         }
     }
@@ -243,6 +280,19 @@ mod tests {
         file.finish().unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"whole");
         assert!(Streamed::create(dir.path()).is_err());
+    }
+
+    #[test]
+    fn unfinished_files_are_known_until_they_are_finished() {
+        let known = |dir: &Path| UNFINISHED.lock().unwrap().iter().filter(|path| path.starts_with(dir)).count();
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().canonicalize().unwrap();
+        let (first, second) = (Streamed::create(&dir.join("x")).unwrap(), Streamed::create(&dir.join("y")).unwrap());
+        assert_eq!(known(&dir), 2);
+        first.finish().unwrap();
+        assert_eq!(known(&dir), 1);
+        drop(second);
+        assert_eq!(known(&dir), 0);
     }
 
     #[cfg(unix)]

@@ -25,7 +25,7 @@ fn outcome(
 ) -> Result<(Summary, Vec<u8>), String> {
     let output = dir.join("y.csv");
     let outputs: Vec<Kif> = (0..model.outputs().len()).map(|j| model.output_kif(j)).collect();
-    let mut reader = Reader::open(input, model.input_kifs(), settings.codes).map_err(|e| e.to_string())?;
+    let mut reader = Reader::open(input, None, model.input_kifs(), settings.codes).map_err(|e| e.to_string())?;
     let mut writer = Writer::create(&output, &outputs, settings.codes, None).map_err(|e| e.to_string())?;
     let summary = match how {
         How::Golden => run_golden(model, settings, &mut reader, Some(&mut writer), |_, _| {}, |_| true),

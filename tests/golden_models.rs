@@ -29,7 +29,7 @@ fn read_model(path: &Path) -> Model {
 
 /// The first `rows` rows of an array, and how many there are.
 fn read_rows(path: &Path, columns: usize, rows: usize) -> (Vec<f64>, usize) {
-    let mut reader = Reader::open(path, &vec![Kif::ZERO; columns], false).unwrap_or_else(|e| panic!("{e}"));
+    let mut reader = Reader::open(path, None, &vec![Kif::ZERO; columns], false).unwrap_or_else(|e| panic!("{e}"));
     let mut block = Values::default();
     let found = reader.read(rows, &mut block).unwrap_or_else(|e| panic!("{e}"));
     let Values::Reals(reals) = block else { panic!("{} is not of floats", path.display()) };

@@ -223,3 +223,39 @@ fn broken_promises_are_reported() {
          2 results of 3 samples do not fit; 1 of them with all inputs inside their intervals\n"
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_nothing() {
+    use std::io::Write;
+    let place = Place::new();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_alir2hdl"))
+        .current_dir(place.dir.path())
+        .args(["run", "m.json", "--input", "-", "--output", "y.csv"])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // Enough to show that it is no npy file.
+    stdin.write_all(b"1.0,2.0\n").unwrap();
+    // It waits for more; the temporary file shows that it has begun.
+    while place.names().len() < 2 {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::yield_now();
+    }
+    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(place.names(), ["m.json"]);
+    drop(stdin);
+}
+
+#[test]
+fn npz_archives() {
+    // Written by NumPy: savez_compressed(x=[[1.5, 3], [0, 0]], y=[1, 2]).
+    let place = Place::new().file("xy.npz", include_bytes!("data/samples/xy.npz"));
+    place.run("m.json --input xy.npz --array x --output -").gives("4.5,-4.0,-4.5\n0.0,1.0,0.0\n");
+    place.run("m.json --input xy.npz --output -").fails("E0702", "2 arrays (x, y): choose one with --array");
+    place.run("m.json --input xy.npz --array y --output -").fails("E0702", "an array of shape [2]");
+    place.run("m.json --input m.json --array x --output -").fails("E0702", "no npz file");
+}

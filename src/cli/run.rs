@@ -3,13 +3,17 @@
 use super::input::InputArgs;
 use super::{ExitStatus, Failure, Global, print, report};
 use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::files;
 use crate::interp::batch::{self, Fault, OnError, Settings, Summary, codes_of_row};
 use crate::interp::samples::{Reader, Values, Writer, input_ports};
 use crate::interp::{LookupMiss, Step, Trace, golden_steps};
 use crate::ir::{Model, Op};
 use crate::num::Kif;
 use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// Run samples through a model, bit by bit as the hardware does
 #[derive(Debug, clap::Args)]
@@ -20,15 +24,18 @@ Examples:
   alir2hdl run model.json.gz --input X.npy --trace 3          every operation of sample 3
   alir2hdl run model.json.gz --input X.npy --check-intervals  where results leave their types
 
-Input: npy (float64, float32, float16, integers; C or Fortran order) or CSV (with or without a heading), one row a
-sample. Output: float64 npy, or CSV. With --codes both are the integers on the module's ports: int64 where every output
-fits, else CSV with hexadecimal bits. A real input's code is floor(x * 2^inp_shift * 2^fractionals), wrapped, exactly.")]
+Input: npy or npz (float64, float32, float16, integers; C or Fortran order) or CSV (with or without a heading), one
+row a sample; memory does not grow with their number. Output: float64 npy, or CSV. With --codes both are the integers on the module's ports: int64 where every output
+fits, else CSV with hexadecimal bits. The output file appears when it is whole; Ctrl-C (exit code 130) leaves none. A real input's code is floor(x * 2^inp_shift * 2^fractionals), wrapped, exactly.")]
 pub(super) struct Args {
     #[command(flatten)]
     model: InputArgs,
-    /// Samples, one row each: a .npy or .csv file, `-` for stdin
+    /// Samples, one row each: a .npy, .npz or .csv file, `-` for stdin (npy or CSV)
     #[arg(short, long, value_name = "FILE", help_heading = "Samples")]
     input: PathBuf,
+    /// Which array of a .npz file; one with a single array needs no name
+    #[arg(long, value_name = "NAME", help_heading = "Samples")]
+    array: Option<String>,
     /// Where the outputs go: a .npy or .csv file, `-` for CSV on stdout
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["trace", "check_intervals"],
         conflicts_with = "trace", help_heading = "Samples")]
@@ -126,16 +133,19 @@ impl Args {
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     args.check()?;
     let model = args.model.read(global)?;
-    let mut reader = Reader::open(&args.input, model.input_kifs(), args.codes).map_err(Failure::input)?;
+    let mut reader =
+        Reader::open(&args.input, args.array.as_deref(), model.input_kifs(), args.codes).map_err(Failure::input)?;
     if let Some(sample) = args.trace {
         return trace(args, &model, &mut reader, sample);
     }
+    on_interrupt();
     let columns: Vec<Kif> = (0..model.outputs().len()).map(|j| model.output_kif(j)).collect();
     let mut writer = match &args.output {
         Some(path) => Some(Writer::create(path, &columns, args.codes, reader.rows()).map_err(Failure::input)?),
         None => None,
     };
     let settings = args.settings();
+    let mut progress = Progress::new(reader.rows(), global);
     let mut promises = args.check_intervals.then(|| Promises::new(&model));
     let summary = if args.engine == Engine::Golden || promises.is_some() {
         let visit = |sample, step: Step<'_>| {
@@ -143,12 +153,13 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
                 promises.step(sample, step);
             }
         };
-        batch::run_golden(&model, settings, &mut reader, writer.as_mut(), visit, |_| true)
+        batch::run_golden(&model, settings, &mut reader, writer.as_mut(), visit, |done| progress.tell(done))
     } else {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = args.threads.map_or_else(all, usize::from);
-        batch::run(&model, settings, threads, &mut reader, writer.as_mut(), |_| true)
+        batch::run(&model, settings, threads, &mut reader, writer.as_mut(), |done| progress.tell(done))
     };
+    progress.end();
     let summary = summary.map_err(Failure::input)?;
     if let Some(writer) = writer {
         writer.finish().map_err(Failure::input)?;
@@ -158,6 +169,58 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (text, kept) = promises.verdict(summary.samples);
     print(text.as_bytes())?;
     Ok(if kept { ExitStatus::Ok } else { ExitStatus::Mismatch })
+}
+
+/// Ctrl-C ends the process at once, also one that waits for a pipe, and leaves no half file.
+fn on_interrupt() {
+    let end = || {
+        files::delete_unfinished();
+        std::process::exit(130);
+    };
+    // Without a handler the signal ends the process as well; only the temporary file would stay.
+    let _ = ctrlc::set_handler(end);
+}
+
+/// Tells people how far a long run is: on a terminal, after the first second, with rate and time left.
+struct Progress {
+    bar: Option<ProgressBar>,
+    rows: Option<u64>,
+    begun: Instant,
+    wanted: bool,
+}
+
+impl Progress {
+    fn new(rows: Option<u64>, global: Global) -> Progress {
+        let wanted = !global.quiet && std::io::stderr().is_terminal();
+        Progress { bar: None, rows, begun: Instant::now(), wanted }
+    }
+
+    /// `done` samples are done; always goes on.
+    fn tell(&mut self, done: u64) -> bool {
+        if self.wanted && self.bar.is_none() && self.begun.elapsed() > Duration::from_secs(1) {
+            let bar = match self.rows {
+                Some(rows) => ProgressBar::new(rows).with_style(
+                    ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} samples, {per_sec}, {eta} left")
+                        .unwrap_or_else(|_| ProgressStyle::default_bar()),
+                ),
+                None => ProgressBar::new_spinner().with_style(
+                    ProgressStyle::with_template("{spinner} {human_pos} samples, {per_sec}, {elapsed}")
+                        .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+                ),
+            };
+            self.bar = Some(bar.with_elapsed(self.begun.elapsed()));
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(done);
+        }
+        true
+    }
+
+    fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 /// Prints one sample's operations as they are computed, and computes no other.

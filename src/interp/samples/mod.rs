@@ -1,4 +1,4 @@
-//! Samples in files: npy and CSV in, npy and CSV out, block by block.
+//! Samples in files: npy, npz and CSV in, npy and CSV out, block by block.
 //!
 //! A [`Reader`] yields blocks of rows, so that memory does not grow with the number of samples; it trusts nothing that
 //! a header says. A [`Writer`] makes a file that appears whole or not at all. What the numbers mean is decided in
@@ -8,6 +8,7 @@
 mod convert;
 mod csv;
 mod npy;
+mod npz;
 
 pub use convert::{Port, input_ports, output_ports};
 
@@ -143,16 +144,17 @@ enum NpySource {
 }
 
 impl Reader {
-    /// Opens `path`, `-` being stdin. Files that begin like npy are npy, others are CSV.
+    /// Opens `path`, `-` being stdin. Files that begin like npy or npz are that, others are CSV. `array` is the name of
+    /// the array in an npz file; one with a single array needs none.
     ///
     /// `columns` are the types of the input port, one a number of each row; `codes` says that the numbers are codes.
     ///
     /// # Errors
     /// If the file cannot be read, or is an npy file that does not hold such rows.
-    pub fn open(path: &Path, columns: &[Kif], codes: bool) -> Result<Reader, Diagnostic> {
+    pub fn open(path: &Path, array: Option<&str>, columns: &[Kif], codes: bool) -> Result<Reader, Diagnostic> {
         let name = path.display().to_string();
         if path.as_os_str() == "-" {
-            return Reader::from_stream(Box::new(io::stdin()), None, "stdin".into(), columns, codes);
+            return Reader::from_stream(Box::new(io::stdin()), None, array, "stdin".into(), columns, codes);
         }
         let file = File::open(path).map_err(|e| cannot("read", &name, &e))?;
         let meta = file.metadata().map_err(|e| cannot("read", &name, &e))?;
@@ -162,7 +164,7 @@ impl Reader {
         let again = file.try_clone().map_err(|e| cannot("read", &name, &e))?;
         let regular = meta.is_file().then_some((again, meta.len()));
         let wants_npy = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
-        let reader = Reader::from_stream(Box::new(file), regular, name, columns, codes)?;
+        let reader = Reader::from_stream(Box::new(file), regular, array, name, columns, codes)?;
         if wants_npy && matches!(reader.body, Body::Csv(_)) {
             let place = Place::Path(reader.name);
             return Err(Diagnostic::error("E0702", place, "this is no npy file: it does not begin with \\x93NUMPY"));
@@ -180,13 +182,14 @@ impl Reader {
         columns: &[Kif],
         codes: bool,
     ) -> Result<Reader, Diagnostic> {
-        Reader::from_stream(Box::new(stream), None, name.into(), columns, codes)
+        Reader::from_stream(Box::new(stream), None, None, name.into(), columns, codes)
     }
 
     /// `regular` is the same file once more with its length, if it is one that can be read anywhere.
     fn from_stream(
         mut stream: Box<dyn Read + Send>,
         regular: Option<(File, u64)>,
+        array: Option<&str>,
         name: String,
         columns: &[Kif],
         codes: bool,
@@ -194,6 +197,16 @@ impl Reader {
         let mut prefix = Vec::new();
         let io = |e: io::Error| cannot("read", &name, &e);
         stream.by_ref().take(npy::MAGIC.len() as u64).read_to_end(&mut prefix).map_err(io)?;
+        if prefix.starts_with(npz::MAGIC) {
+            let wrong = |what: String| Diagnostic::error("E0702", Place::Path(name.clone()), what);
+            let (file, length) = regular.ok_or_else(|| wrong("an npz file cannot be read from a pipe".into()))?;
+            let stream = npz::open(file, length, array).map_err(wrong)?;
+            return Reader::from_stream(stream, None, None, name, columns, codes);
+        }
+        if array.is_some() {
+            let what = "this is no npz file, so it has no arrays to choose from";
+            return Err(Diagnostic::error("E0702", Place::Path(name), what));
+        }
         let body = if prefix == npy::MAGIC {
             stream.by_ref().take((npy::PREFIX - prefix.len()) as u64).read_to_end(&mut prefix).map_err(io)?;
             let body = NpyBody::open(prefix, stream, regular, columns.len());
@@ -679,7 +692,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(name);
         std::fs::write(&path, bytes).unwrap();
-        let reader = Reader::open(&path, &vec![S8; columns], false).map_err(|e| e.to_string())?;
+        let reader = Reader::open(&path, None, &vec![S8; columns], false).map_err(|e| e.to_string())?;
         read_all(reader, 2).map_err(|e| e.replace(&dir.path().display().to_string(), "DIR"))
     }
 
