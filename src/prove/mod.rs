@@ -6,6 +6,8 @@
 pub mod aig;
 pub mod aiger;
 pub mod aignet;
+pub mod blast;
+pub mod word;
 
 /// A program on the PATH that a test needs. Absent tools are reported as skipped, unless the environment variable
 /// `ALIR2HDL_REQUIRE` lists them.
