@@ -3,10 +3,17 @@
 //! Two roads lead to the same gates: one goes from the model by section 3 of the specification, and the readers
 //! of Verilog and VHDL go from the text. Neither knows how the text was made.
 
+pub mod affine;
 pub mod aig;
 pub mod aiger;
 pub mod aignet;
 pub mod blast;
+pub mod engine;
+pub mod equiv;
+pub mod rtl;
+pub mod sat;
+pub mod unroll;
+pub mod verilog;
 pub mod word;
 
 /// A program on the PATH that a test needs. Absent tools are reported as skipped, unless the environment variable

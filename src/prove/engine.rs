@@ -1,0 +1,510 @@
+//! Decides whether words of one graph are equal: the methods, cheapest first.
+//!
+//! 1. the same literals (structural hashing did the work);
+//! 2. simulation of random patterns, which only refutes;
+//! 3. affine integer forms ([`super::affine`]), for sums in another order;
+//! 4. all assignments of the leaves of the cone, if they are at most twenty;
+//! 5. SAT. Cones are cut at values that both sides share first, which can only fail to prove; then they grow, and an
+//!    assignment of the inputs themselves is a counterexample.
+
+use super::affine;
+use super::aig::{Aig, Gate, Lit, Simulation};
+use super::sat::{Answer, Problem, Solver};
+use super::word::Words;
+use crate::random::SplitMix;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Words of 64 random patterns.
+pub const WORDS: usize = 4;
+
+/// How equalities were shown, in bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Counts {
+    /// The same gates.
+    pub structural: u64,
+    /// By affine integer forms.
+    pub affine: u64,
+    /// By trying all assignments.
+    pub exhaustive: u64,
+    /// By SAT.
+    pub sat: u64,
+    /// Internal equivalences found by sweeping.
+    pub swept: u64,
+}
+
+/// What is known of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Equal for every input.
+    Equal,
+    /// Different for this assignment of the graph's inputs.
+    Differs(Vec<bool>),
+    /// Not decided within the limit.
+    Unknown,
+}
+
+/// Limits of the work for one cone.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Steps of the solver.
+    pub sat_steps: u64,
+    /// Gates of a cone.
+    pub cone: usize,
+    /// Leaves up to which all assignments are tried.
+    pub exhaustive_leaves: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { sat_steps: 3_000_000, cone: 200_000, exhaustive_leaves: 20 }
+    }
+}
+
+/// A graph with simulation, cut points and proved equivalences.
+pub struct Engine {
+    /// Gates and arithmetic.
+    pub words: Words,
+    sim: Simulation<WORDS>,
+    rng: SplitMix,
+    /// Nodes at which cones are cut first: bits of the model's operations.
+    cut: FxHashSet<u32>,
+    /// Nodes that were proved equal to an earlier literal.
+    merged: FxHashMap<u32, Lit>,
+    solver: Box<dyn Solver>,
+    /// What is done at most.
+    pub limits: Limits,
+    /// How much was shown, and how.
+    pub counts: Counts,
+    /// SAT questions that were answered "no difference", for a certificate.
+    pub questions: Vec<Vec<(Lit, Lit)>>,
+    /// Whether `questions` are kept.
+    pub keep_questions: bool,
+}
+
+/// Gates and leaves below some literals.
+struct Cone {
+    gates: Vec<(u32, Lit, Lit)>,
+    leaves: Vec<u32>,
+    /// Whether every leaf is an input.
+    complete: bool,
+}
+
+impl Engine {
+    /// An engine over an empty graph.
+    pub fn new(solver: Box<dyn Solver>) -> Engine {
+        Engine {
+            words: Words::new(),
+            sim: Simulation::default(),
+            rng: SplitMix::new(0x70_72_6f_76_65),
+            cut: FxHashSet::default(),
+            merged: FxHashMap::default(),
+            solver,
+            limits: Limits::default(),
+            counts: Counts::default(),
+            questions: Vec::new(),
+            keep_questions: false,
+        }
+    }
+
+    /// Marks the nodes of these literals as shared values.
+    pub fn add_cut(&mut self, lits: &[Lit]) {
+        self.cut.extend(lits.iter().map(|l| l.node()));
+    }
+
+    /// Simulates all nodes made so far.
+    pub fn simulate(&mut self) {
+        let rng = &mut self.rng;
+        self.sim.extend(&self.words.aig, |gate| match gate {
+            // Patterns 0 and 1 are all zeros and all ones.
+            Gate::Input(_) => std::array::from_fn(|i| if i == 0 { rng.word() & !3 | 2 } else { rng.word() }),
+            _ => [0; WORDS],
+        });
+    }
+
+    /// Simulated patterns of a literal.
+    pub fn signature(&self, lit: Lit) -> [u64; WORDS] {
+        self.sim.value(lit)
+    }
+
+    fn pattern(&self, word: usize, bit: u32) -> Vec<bool> {
+        self.words.aig.inputs().iter().map(|p| self.sim.value(p.lit)[word] >> bit & 1 == 1).collect()
+    }
+
+    /// The first random pattern in which two words differ.
+    pub fn simulated_difference(&self, a: &[Lit], b: &[Lit]) -> Option<Vec<bool>> {
+        a.iter().zip(b).filter(|(x, y)| x != y).find_map(|(&x, &y)| {
+            let (p, q) = (self.sim.value(x), self.sim.value(y));
+            let word = (0..WORDS).find(|&i| p[i] != q[i])?;
+            Some(self.pattern(word, (p[word] ^ q[word]).trailing_zeros()))
+        })
+    }
+
+    /// Whether two words of one width are equal for every assignment of the inputs.
+    pub fn equal(&mut self, a: &[Lit], b: &[Lit]) -> Outcome {
+        self.simulate();
+        if a == b {
+            self.counts.structural += a.len() as u64;
+            return Outcome::Equal;
+        }
+        if let Some(pattern) = self.simulated_difference(a, b) {
+            return Outcome::Differs(pattern);
+        }
+        if affine::equal(&self.words, a, b) {
+            self.counts.affine += a.len() as u64;
+            self.merge_words(a, b);
+            return Outcome::Equal;
+        }
+        for (&x, &y) in a.iter().zip(b) {
+            if x == y {
+                self.counts.structural += 1;
+                continue;
+            }
+            match self.equal_bits(x, y, self.limits) {
+                Outcome::Equal => self.merge(x, y),
+                other => return other,
+            }
+        }
+        Outcome::Equal
+    }
+
+    /// Whether a literal is a shared value.
+    pub fn is_cut(&self, lit: Lit) -> bool {
+        self.cut.contains(&lit.node())
+    }
+
+    /// Whether two bits are equal, decided within limits of its own; remembered if they are.
+    pub fn equal_within(&mut self, x: Lit, y: Lit, limits: Limits) -> bool {
+        let equal = self.equal_bits(x, y, limits) == Outcome::Equal;
+        if equal {
+            self.merge(x, y);
+        }
+        equal
+    }
+
+    fn merge_words(&mut self, a: &[Lit], b: &[Lit]) {
+        for (&x, &y) in a.iter().zip(b) {
+            self.merge(x, y);
+        }
+    }
+
+    /// Remembers an equality: the newer node is the older literal.
+    fn merge(&mut self, x: Lit, y: Lit) {
+        let (x, y) = (self.root(x), self.root(y));
+        if x.node() == y.node() {
+            return;
+        }
+        let (newer, older) = if x.node() > y.node() { (x, y) } else { (y, x) };
+        self.merged.insert(newer.node(), older.xor(newer.is_negated()));
+    }
+
+    /// The oldest literal known to be equal.
+    fn root(&self, mut lit: Lit) -> Lit {
+        while let Some(&older) = self.merged.get(&lit.node()) {
+            lit = older.xor(lit.is_negated());
+        }
+        lit
+    }
+
+    /// Gates below `roots`, cut after `levels` shared values on a path, or at inputs.
+    fn cone(&self, roots: &[Lit], levels: u32, limit: usize) -> Option<Cone> {
+        // How many more cuts may be crossed at a node; a node met again with more is looked at again.
+        let mut budget: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut stack: Vec<(u32, u32)> = roots.iter().map(|l| (l.node(), levels)).collect();
+        let is_root: FxHashSet<u32> = roots.iter().map(|l| l.node()).collect();
+        let mut inner: Vec<u32> = Vec::new();
+        let mut leaves: FxHashSet<u32> = FxHashSet::default();
+        while let Some((node, left)) = stack.pop() {
+            let known = budget.get(&node).copied();
+            if known.is_some_and(|k| k >= left) {
+                continue;
+            }
+            let was_leaf = leaves.remove(&node);
+            let Some((a, b)) = self.words.aig.fanins(node) else {
+                if node != 0 {
+                    leaves.insert(node);
+                }
+                budget.insert(node, u32::MAX);
+                continue;
+            };
+            budget.insert(node, left);
+            let is_cut = self.cut.contains(&node) && !is_root.contains(&node);
+            if is_cut && left == 0 {
+                leaves.insert(node);
+                continue;
+            }
+            if known.is_none() || was_leaf {
+                inner.push(node);
+                if inner.len() > limit {
+                    return None;
+                }
+            }
+            let left = left - u32::from(is_cut);
+            for fanin in [a, b] {
+                stack.push((self.root(fanin).node(), left));
+            }
+        }
+        inner.sort_unstable();
+        inner.dedup();
+        let gates = inner
+            .into_iter()
+            .filter(|n| !leaves.contains(n))
+            .filter_map(|n| self.words.aig.fanins(n).map(|(a, b)| (n, self.root(a), self.root(b))))
+            .collect();
+        let mut leaves: Vec<u32> = leaves.into_iter().collect();
+        leaves.sort_unstable();
+        let complete = leaves.iter().all(|&n| self.words.aig.fanins(n).is_none());
+        Some(Cone { gates, leaves, complete })
+    }
+
+    fn equal_bits(&mut self, x: Lit, y: Lit, limits: Limits) -> Outcome {
+        let (x, y) = (self.root(x), self.root(y));
+        if x == y {
+            self.counts.structural += 1;
+            return Outcome::Equal;
+        }
+        if x == !y {
+            return Outcome::Differs(self.pattern(0, 0));
+        }
+        let mut size = 0;
+        for levels in [0, 1, 2, 4, 8, 1_000_000] {
+            let Some(cone) = self.cone(&[x, y], levels, limits.cone) else { return Outcome::Unknown };
+            if levels > 0 && cone.gates.len() == size {
+                continue;
+            }
+            size = cone.gates.len();
+            let work = (size as u64) << cone.leaves.len().saturating_sub(6).min(40);
+            let answer = if cone.leaves.len() <= limits.exhaustive_leaves && work <= 20_000_000 {
+                let answer = exhaust(&self.words.aig, &cone, x, y);
+                if answer == Answer::Unsat {
+                    self.counts.exhaustive += 1;
+                }
+                answer
+            } else {
+                let steps = if cone.complete { limits.sat_steps } else { limits.sat_steps / 10 };
+                let problem =
+                    Problem { aig: &self.words.aig, gates: &cone.gates, leaves: &cone.leaves, differ: &[(x, y)] };
+                let answer = self.solver.solve(&problem, steps);
+                if answer == Answer::Unsat {
+                    self.counts.sat += 1;
+                    if self.keep_questions {
+                        self.questions.push(vec![(x, y)]);
+                    }
+                }
+                answer
+            };
+            match answer {
+                Answer::Unsat => return Outcome::Equal,
+                Answer::Sat(values) if cone.complete => {
+                    let mut inputs = vec![false; self.words.aig.inputs().len()];
+                    for (&leaf, value) in cone.leaves.iter().zip(values) {
+                        if let Gate::Input(n) = self.words.aig.gate(leaf) {
+                            inputs[n as usize] = value;
+                        }
+                    }
+                    return Outcome::Differs(inputs);
+                }
+                Answer::Limit if cone.complete => return Outcome::Unknown,
+                Answer::Sat(_) | Answer::Limit => {}
+            }
+        }
+        Outcome::Unknown
+    }
+
+    /// Looks for internal equivalences below `roots` among all nodes, oldest first, each decided within small limits.
+    /// What it finds makes later cones smaller.
+    pub fn sweep(&mut self, roots: &[Lit], limits: Limits) {
+        self.simulate();
+        let Some(cone) = self.cone(roots, 1_000_000, 5_000_000) else { return };
+        let normal = |s: [u64; WORDS]| if s[0] & 1 == 1 { (s.map(|w| !w), true) } else { (s, false) };
+        let mut oldest: FxHashMap<[u64; WORDS], Vec<Lit>> = FxHashMap::default();
+        oldest.insert([0; WORDS], vec![Lit::FALSE]);
+        let mut nodes: Vec<u32> = cone.leaves.clone();
+        nodes.extend(cone.gates.iter().map(|g| g.0));
+        nodes.sort_unstable();
+        for node in nodes {
+            let lit = Lit::new(node, false);
+            if self.merged.contains_key(&node) {
+                continue;
+            }
+            let (key, negate) = normal(self.sim.value(lit));
+            let lit = lit.xor(negate);
+            let candidates = oldest.get(&key).cloned().unwrap_or_default();
+            let is_gate = self.words.aig.fanins(node).is_some();
+            let mut found = false;
+            for old in candidates.into_iter().take(if is_gate { 3 } else { 0 }) {
+                if self.equal_bits(lit, old, limits) == Outcome::Equal {
+                    self.merge(lit, old);
+                    self.counts.swept += 1;
+                    found = true;
+                    break;
+                }
+            }
+            if !found {
+                oldest.entry(key).or_default().push(lit);
+            }
+        }
+    }
+
+    /// The value of literals under an assignment of the inputs.
+    pub fn evaluate(&self, inputs: &[bool]) -> Vec<bool> {
+        let aig = &self.words.aig;
+        let mut values = Vec::with_capacity(aig.len());
+        for node in 0..aig.len() as u32 {
+            let seen = |l: Lit, values: &[bool]| values[l.node() as usize] != l.is_negated();
+            let value = match aig.gate(node) {
+                Gate::And(a, b) => seen(a, &values) && seen(b, &values),
+                Gate::Input(n) => inputs.get(n as usize).copied().unwrap_or(false),
+                Gate::False | Gate::Latch(_) => false,
+            };
+            values.push(value);
+        }
+        values
+    }
+
+    /// A graph of its own for each SAT question: one output that is never 1.
+    pub fn miter(&self, question: &[(Lit, Lit)]) -> Aig {
+        let roots: Vec<Lit> = question.iter().flat_map(|&(a, b)| [a, b]).collect();
+        let mut out = Aig::new();
+        let Some(cone) = self.cone(&roots, 1_000_000, usize::MAX) else { return out };
+        let mut map: FxHashMap<u32, Lit> = FxHashMap::from_iter([(0, Lit::FALSE)]);
+        for &leaf in &cone.leaves {
+            let name = match self.words.aig.gate(leaf) {
+                Gate::Input(n) => self.words.aig.inputs()[n as usize].name.clone(),
+                _ => format!("n{leaf}"),
+            };
+            map.insert(leaf, out.input(name));
+        }
+        for &(node, a, b) in &cone.gates {
+            let of = |l: Lit| map[&l.node()].xor(l.is_negated());
+            let made = out.and(of(a), of(b));
+            map.insert(node, made);
+        }
+        let mut differ = Lit::FALSE;
+        for &(a, b) in question {
+            let of = |l: Lit| map[&l.node()].xor(l.is_negated());
+            let x = out.xor(of(a), of(b));
+            differ = out.or(differ, x);
+        }
+        out.output(differ, "differ");
+        out
+    }
+}
+
+/// Tries all assignments of the leaves, 64 at a time.
+fn exhaust(aig: &Aig, cone: &Cone, x: Lit, y: Lit) -> Answer {
+    const LOW: [u64; 6] = [
+        0xaaaa_aaaa_aaaa_aaaa,
+        0xcccc_cccc_cccc_cccc,
+        0xf0f0_f0f0_f0f0_f0f0,
+        0xff00_ff00_ff00_ff00,
+        0xffff_0000_ffff_0000,
+        0xffff_ffff_0000_0000,
+    ];
+    let _ = aig;
+    // Places of nodes in a dense array: constant, leaves, gates.
+    let mut place: FxHashMap<u32, u32> = FxHashMap::default();
+    place.insert(0, 0);
+    for (i, &leaf) in cone.leaves.iter().enumerate() {
+        place.insert(leaf, i as u32 + 1);
+    }
+    let first = cone.leaves.len() + 1;
+    let mut gates = Vec::with_capacity(cone.gates.len());
+    for (i, &(node, a, b)) in cone.gates.iter().enumerate() {
+        let at = |l: Lit| (place[&l.node()] as usize, if l.is_negated() { u64::MAX } else { 0 });
+        gates.push((at(a), at(b)));
+        place.insert(node, (first + i) as u32);
+    }
+    let at = |l: Lit| (place[&l.node()] as usize, if l.is_negated() { u64::MAX } else { 0 });
+    let (x, y) = (at(x), at(y));
+    let mut values = vec![0u64; first + gates.len()];
+    let n = cone.leaves.len();
+    for block in 0..1u64 << n.saturating_sub(6) {
+        for i in 0..n {
+            values[i + 1] = match LOW.get(i) {
+                Some(&pattern) => pattern,
+                None if block >> (i - 6) & 1 == 1 => u64::MAX,
+                None => 0,
+            };
+        }
+        for (i, &((a, fa), (b, fb))) in gates.iter().enumerate() {
+            values[first + i] = (values[a] ^ fa) & (values[b] ^ fb);
+        }
+        let differ = (values[x.0] ^ x.1) ^ (values[y.0] ^ y.1);
+        if differ != 0 {
+            let bit = differ.trailing_zeros();
+            return Answer::Sat((0..n).map(|i| values[i + 1] >> bit & 1 == 1).collect());
+        }
+    }
+    Answer::Unsat
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prove::sat::Embedded;
+    use crate::prove::word::resize;
+    use crate::prove::word::tests::inputs;
+
+    #[test]
+    fn a_multiplexer_written_twice_is_equal_and_a_wrong_one_differs() {
+        let mut e = Engine::new(Box::new(Embedded));
+        let x = inputs(&mut e.words, 30);
+        let w = &mut e.words;
+        let direct = w.mux(x[0], &x[1..15], &x[15..29]);
+        let gated: Vec<Lit> = (0..14)
+            .map(|i| {
+                let (p, q) = (w.aig.or(!x[0], x[1 + i]), w.aig.or(x[0], x[15 + i]));
+                w.aig.and(p, q)
+            })
+            .collect();
+        assert_eq!(e.equal(&direct, &gated), Outcome::Equal);
+        let mut wrong = gated.clone();
+        wrong[13] = e.words.aig.and(gated[13], x[29]);
+        let Outcome::Differs(inputs) = e.equal(&direct, &wrong) else { panic!("they differ") };
+        let values = e.evaluate(&inputs);
+        let seen = |l: Lit| values[l.node() as usize] != l.is_negated();
+        assert_ne!(seen(direct[13]), seen(wrong[13]));
+    }
+
+    #[test]
+    fn rare_differences_are_found_without_luck() {
+        // Equal but for one assignment of 40 inputs.
+        let mut e = Engine::new(Box::new(Embedded));
+        let x = inputs(&mut e.words, 40);
+        let all = e.words.all(&x);
+        let parity = e.words.parity(&x);
+        let other = e.words.aig.xor(parity, all);
+        // All ones is among the simulated patterns, so ask for another single one.
+        let mut y = x.clone();
+        y[7] = !y[7];
+        let single = e.words.all(&y);
+        let rare = e.words.aig.xor(parity, single);
+        assert!(matches!(e.equal(&[parity], &[other]), Outcome::Differs(_)));
+        let Outcome::Differs(found) = e.equal(&[parity], &[rare]) else { panic!("they differ") };
+        assert_eq!(found, (0..40).map(|i| i != 7).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn sweeping_finds_the_middle_of_two_adders() {
+        let mut e = Engine::new(Box::new(Embedded));
+        let x = inputs(&mut e.words, 24);
+        let (a, b) = (x[..12].to_vec(), x[12..].to_vec());
+        let ripple = e.words.add(&a, &b, Lit::FALSE, false);
+        // Carry by generate and propagate with the or of the operands.
+        let mut carry = Lit::FALSE;
+        let mut other = Vec::new();
+        for i in 0..12 {
+            let g = &mut e.words.aig;
+            let (both, either) = (g.and(a[i], b[i]), g.or(a[i], b[i]));
+            let sum = g.and(either, !both);
+            other.push(g.xor(carry, sum));
+            let through = g.and(either, carry);
+            carry = g.or(through, both);
+        }
+        assert_ne!(ripple, other);
+        let both = [&ripple[..], &other].concat();
+        e.sweep(&both, Limits { sat_steps: 10_000, ..Limits::default() });
+        assert_eq!(e.equal(&resize(&ripple, false, 12), &other), Outcome::Equal);
+        assert!(e.counts.swept > 0);
+    }
+}

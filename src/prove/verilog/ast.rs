@@ -1,0 +1,217 @@
+//! What the parser makes of a file. Expressions live in one arena, so that deep ones cost no stack to drop.
+
+use num_bigint::BigUint;
+
+/// An interned name.
+pub(super) type Sym = u32;
+/// An expression in the arena.
+pub(super) type ExprId = u32;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unary {
+    Plus,
+    Minus,
+    LogicNot,
+    Not,
+    And,
+    Nand,
+    Or,
+    Nor,
+    Xor,
+    Xnor,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    Power,
+    Mul,
+    Div,
+    Mod,
+    Add,
+    Sub,
+    Shl,
+    Shr,
+    Sshl,
+    Sshr,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    CaseEqual,
+    CaseNotEqual,
+    And,
+    Xor,
+    Xnor,
+    Or,
+    LogicAnd,
+    LogicOr,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Expr {
+    Number {
+        value: BigUint,
+        unknown: BigUint,
+        width: u32,
+        signed: bool,
+    },
+    Name(Sym),
+    Index(ExprId, ExprId),
+    Range(ExprId, ExprId, ExprId),
+    /// Base, start, width; upwards or downwards.
+    Part(ExprId, ExprId, ExprId, bool),
+    Concat(Vec<ExprId>),
+    Repeat(ExprId, ExprId),
+    Unary(Unary, ExprId),
+    Binary(Op, ExprId, ExprId),
+    Cond(ExprId, ExprId, ExprId),
+    Call(Sym, Vec<ExprId>),
+    System(Sym, Vec<ExprId>),
+}
+
+pub(super) type Range = Option<(ExprId, ExprId)>;
+
+#[derive(Clone, Debug)]
+pub(super) enum Statement {
+    Null,
+    Block(Vec<Decl>, Vec<Statement>),
+    If(ExprId, Box<Statement>, Option<Box<Statement>>),
+    Case {
+        wild: bool,
+        x_wild: bool,
+        selector: ExprId,
+        items: Vec<(Vec<ExprId>, Statement)>,
+        default: Option<Box<Statement>>,
+    },
+    Assign {
+        target: ExprId,
+        value: ExprId,
+        blocking: bool,
+        at: u32,
+    },
+    For(Box<Statement>, ExprId, Box<Statement>, Box<Statement>),
+    While(ExprId, Box<Statement>),
+    Repeat(ExprId, Box<Statement>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DeclKind {
+    Wire,
+    Reg,
+    Integer,
+    Genvar,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Decl {
+    pub(super) kind: DeclKind,
+    pub(super) signed: bool,
+    pub(super) range: Range,
+    pub(super) name: Sym,
+    /// A memory's address range.
+    pub(super) memory: Range,
+    pub(super) value: Option<ExprId>,
+    pub(super) at: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    In,
+    Out,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Port {
+    pub(super) direction: Direction,
+    pub(super) signed: bool,
+    pub(super) range: Range,
+    pub(super) name: Sym,
+    pub(super) value: Option<ExprId>,
+    pub(super) at: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Param {
+    pub(super) name: Sym,
+    pub(super) local: bool,
+    pub(super) signed: bool,
+    pub(super) range: Range,
+    pub(super) value: ExprId,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    pub(super) name: Sym,
+    pub(super) signed: bool,
+    pub(super) integer: bool,
+    pub(super) range: Range,
+    pub(super) inputs: Vec<Decl>,
+    pub(super) locals: Vec<Decl>,
+    pub(super) params: Vec<Param>,
+    pub(super) body: Statement,
+    pub(super) at: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Instance {
+    pub(super) module: Sym,
+    pub(super) name: Sym,
+    pub(super) params: Vec<(Option<Sym>, ExprId)>,
+    pub(super) ports: Vec<(Option<Sym>, Option<ExprId>)>,
+    pub(super) at: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Events {
+    /// `@*` or a list of levels.
+    Combinational,
+    /// Edges: signal and whether it is the rising edge.
+    Edges(Vec<(Sym, bool)>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Item {
+    Param(Param),
+    Decl(Decl),
+    Assign(ExprId, ExprId, u32),
+    Always(Events, Statement, u32),
+    Initial(Statement, u32),
+    Instance(Instance),
+    Function(Box<Function>),
+    /// Name of the block, if any.
+    GenBlock(Option<Sym>, Vec<Item>),
+    GenFor {
+        var: Sym,
+        init: ExprId,
+        cond: ExprId,
+        step_var: Sym,
+        step: ExprId,
+        body: Box<Item>,
+    },
+    GenIf(ExprId, Box<Item>, Option<Box<Item>>),
+    GenCase(ExprId, Vec<(Vec<ExprId>, Item)>, Option<Box<Item>>),
+    Nothing,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Module {
+    pub(super) name: Sym,
+    /// Names in the header's order, for connections by position.
+    pub(super) header: Vec<Sym>,
+    pub(super) ports: Vec<Port>,
+    pub(super) items: Vec<Item>,
+    pub(super) at: u32,
+}
+
+/// A parsed file.
+#[derive(Debug, Default)]
+pub(super) struct File {
+    pub(super) exprs: Vec<Expr>,
+    /// Byte offset of each expression.
+    pub(super) at: Vec<u32>,
+    pub(super) names: Vec<String>,
+    pub(super) modules: Vec<Module>,
+    pub(super) head: Vec<String>,
+}

@@ -1,0 +1,24 @@
+//! A reader of synthesizable Verilog-2001, written against IEEE 1364-2001.
+//!
+//! [`read`] takes a file to [`Rtl`]: every operator with the widths, signs and precedence of the standard, selects,
+//! concatenations, functions, clocked and combinational processes, loops with constant bounds, parameters, generate
+//! blocks, hierarchy, and memories that an `initial` block fills with constants. What is outside the subset is refused
+//! with its place; nothing is guessed. It shares no code with the writer of Verilog.
+
+mod ast;
+mod elab;
+mod lexer;
+mod parser;
+
+use super::rtl::Rtl;
+use crate::diag::Diagnostic;
+
+/// Reads a file. Without `top`, the top module is the one that no other instantiates.
+///
+/// # Errors
+/// `E0610` with line and column where the text is not Verilog, or not in the subset; `E0612` for a signal that has no
+/// driver or several.
+pub fn read(text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
+    let file = parser::parse(text)?;
+    elab::elaborate(text, &file, top)
+}

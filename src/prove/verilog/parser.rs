@@ -1,0 +1,904 @@
+//! Verilog-2001 syntax: the synthesizable part. What is not in it is refused with its place.
+
+use super::ast::{
+    Decl, DeclKind, Direction, Events, Expr, ExprId, File, Function, Instance, Item, Module, Op, Param, Port, Range,
+    Statement, Sym, Unary,
+};
+use super::lexer::{self, Kind, Token, error};
+use crate::diag::Diagnostic;
+use rustc_hash::FxHashMap;
+
+/// Brackets, operators and statements may nest this deep; no file of a tool comes near.
+const MAX_DEPTH: u32 = 3000;
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+    at: usize,
+    depth: u32,
+    file: File,
+    /// Nesting of each expression in the arena.
+    height: Vec<u32>,
+    symbols: FxHashMap<&'a str, Sym>,
+}
+
+const KEYWORDS: &[&str] = &[
+    "always",
+    "and",
+    "assign",
+    "begin",
+    "buf",
+    "case",
+    "casex",
+    "casez",
+    "deassign",
+    "default",
+    "defparam",
+    "disable",
+    "else",
+    "end",
+    "endcase",
+    "endfunction",
+    "endgenerate",
+    "endmodule",
+    "endtask",
+    "event",
+    "for",
+    "force",
+    "forever",
+    "fork",
+    "function",
+    "generate",
+    "genvar",
+    "if",
+    "initial",
+    "inout",
+    "input",
+    "integer",
+    "join",
+    "localparam",
+    "module",
+    "nand",
+    "negedge",
+    "nor",
+    "not",
+    "or",
+    "output",
+    "parameter",
+    "posedge",
+    "real",
+    "reg",
+    "release",
+    "repeat",
+    "signed",
+    "specify",
+    "supply0",
+    "supply1",
+    "task",
+    "time",
+    "tri",
+    "wait",
+    "wand",
+    "while",
+    "wire",
+    "wor",
+    "xnor",
+    "xor",
+];
+
+/// Parses a whole file.
+pub(super) fn parse(text: &str) -> Result<File> {
+    let (tokens, head) = lexer::tokens(text)?;
+    let mut p = Parser {
+        text,
+        tokens,
+        at: 0,
+        depth: 0,
+        file: File { head, ..File::default() },
+        height: Vec::new(),
+        symbols: FxHashMap::default(),
+    };
+    for keyword in KEYWORDS {
+        p.intern(keyword);
+    }
+    while p.peek_kind() != Kind::End {
+        let module = p.module()?;
+        p.file.modules.push(module);
+    }
+    Ok(p.file)
+}
+
+/// Binding strength and meaning of a binary operator.
+fn binary(op: &str) -> Option<(u32, Op)> {
+    Some(match op {
+        "**" => (12, Op::Power),
+        "*" => (11, Op::Mul),
+        "/" => (11, Op::Div),
+        "%" => (11, Op::Mod),
+        "+" => (10, Op::Add),
+        "-" => (10, Op::Sub),
+        "<<" => (9, Op::Shl),
+        ">>" => (9, Op::Shr),
+        "<<<" => (9, Op::Sshl),
+        ">>>" => (9, Op::Sshr),
+        "<" => (8, Op::Less),
+        "<=" => (8, Op::LessEqual),
+        ">" => (8, Op::Greater),
+        ">=" => (8, Op::GreaterEqual),
+        "==" => (7, Op::Equal),
+        "!=" => (7, Op::NotEqual),
+        "===" => (7, Op::CaseEqual),
+        "!==" => (7, Op::CaseNotEqual),
+        "&" => (6, Op::And),
+        "^" => (5, Op::Xor),
+        "~^" | "^~" => (5, Op::Xnor),
+        "|" => (4, Op::Or),
+        "&&" => (3, Op::LogicAnd),
+        "||" => (2, Op::LogicOr),
+        _ => return None,
+    })
+}
+
+impl<'a> Parser<'a> {
+    fn token(&self) -> Token {
+        self.tokens[self.at]
+    }
+
+    fn peek_kind(&self) -> Kind {
+        self.token().kind
+    }
+
+    fn text_of(&self, t: Token) -> &'a str {
+        &self.text[t.start as usize..t.end as usize]
+    }
+
+    fn peek(&self) -> &'a str {
+        // Strings and numbers are never taken for punctuation: they start with a quote or digit.
+        self.text_of(self.token())
+    }
+
+    fn offset(&self) -> u32 {
+        self.token().start
+    }
+
+    fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
+        Err(error(self.text, self.offset(), message))
+    }
+
+    fn unexpected<T>(&self, expected: &str) -> Result<T> {
+        let found = if self.peek_kind() == Kind::End { "the end of the file" } else { self.peek() };
+        self.fail(format!("expected {expected}, found {found}"))
+    }
+
+    fn accept(&mut self, what: &str) -> bool {
+        let hit = matches!(self.peek_kind(), Kind::Punct | Kind::Name) && self.peek() == what;
+        self.at += usize::from(hit);
+        hit
+    }
+
+    fn expect(&mut self, what: &str) -> Result<()> {
+        if self.accept(what) { Ok(()) } else { self.unexpected(what) }
+    }
+
+    fn intern(&mut self, name: &'a str) -> Sym {
+        let next = self.file.names.len() as Sym;
+        let sym = *self.symbols.entry(name).or_insert(next);
+        if sym == next {
+            self.file.names.push(name.to_owned());
+        }
+        sym
+    }
+
+    fn name(&mut self) -> Result<Sym> {
+        if self.peek_kind() != Kind::Name {
+            return self.unexpected("a name");
+        }
+        let sym = self.intern(self.peek());
+        // Keywords were interned first; an escaped name may be spelt like one.
+        let escaped = self.text.as_bytes().get((self.offset() as usize).wrapping_sub(1)) == Some(&b'\\');
+        if (sym as usize) < KEYWORDS.len() && !escaped {
+            return self.unexpected("a name");
+        }
+        self.at += 1;
+        Ok(sym)
+    }
+
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return self.fail(format!("nested more than {MAX_DEPTH} deep"));
+        }
+        let result = parse(self);
+        self.depth -= 1;
+        result
+    }
+
+    // ---- Expressions
+
+    fn push(&mut self, expr: Expr, at: u32) -> Result<ExprId> {
+        let of = |e: &ExprId| self.height[*e as usize];
+        let below = match &expr {
+            Expr::Number { .. } | Expr::Name(_) => 0,
+            Expr::Index(a, b) | Expr::Repeat(a, b) | Expr::Binary(_, a, b) => of(a).max(of(b)),
+            Expr::Range(a, b, c) | Expr::Part(a, b, c, _) | Expr::Cond(a, b, c) => of(a).max(of(b)).max(of(c)),
+            Expr::Unary(_, a) => of(a),
+            Expr::Concat(all) | Expr::Call(_, all) | Expr::System(_, all) => all.iter().map(of).max().unwrap_or(0),
+        };
+        // Long chains such as a + b + c + ... lean to the left without nesting in the parser.
+        if below >= 10 * MAX_DEPTH {
+            return Err(error(self.text, at, format!("an expression of more than {} levels", 10 * MAX_DEPTH)));
+        }
+        self.height.push(below + 1);
+        self.file.exprs.push(expr);
+        self.file.at.push(at);
+        Ok(self.file.exprs.len() as ExprId - 1)
+    }
+
+    fn expr(&mut self) -> Result<ExprId> {
+        self.nested(|p| {
+            let at = p.offset();
+            let cond = p.binary_expr(2)?;
+            if !p.accept("?") {
+                return Ok(cond);
+            }
+            let yes = p.expr()?;
+            p.expect(":")?;
+            let no = p.expr()?;
+            p.push(Expr::Cond(cond, yes, no), at)
+        })
+    }
+
+    fn binary_expr(&mut self, strength: u32) -> Result<ExprId> {
+        let at = self.offset();
+        let mut left = self.unary_expr()?;
+        while self.peek_kind() == Kind::Punct {
+            let Some((own, op)) = binary(self.peek()).filter(|(own, _)| *own >= strength) else { break };
+            self.at += 1;
+            let right = self.nested(|p| p.binary_expr(own + 1))?;
+            left = self.push(Expr::Binary(op, left, right), at)?;
+        }
+        Ok(left)
+    }
+
+    fn unary_expr(&mut self) -> Result<ExprId> {
+        let at = self.offset();
+        let op = match (self.peek_kind(), self.peek()) {
+            (Kind::Punct, "+") => Unary::Plus,
+            (Kind::Punct, "-") => Unary::Minus,
+            (Kind::Punct, "!") => Unary::LogicNot,
+            (Kind::Punct, "~") => Unary::Not,
+            (Kind::Punct, "&") => Unary::And,
+            (Kind::Punct, "~&") => Unary::Nand,
+            (Kind::Punct, "|") => Unary::Or,
+            (Kind::Punct, "~|") => Unary::Nor,
+            (Kind::Punct, "^") => Unary::Xor,
+            (Kind::Punct, "~^" | "^~") => Unary::Xnor,
+            _ => return self.primary(),
+        };
+        self.at += 1;
+        let x = self.nested(Self::unary_expr)?;
+        self.push(Expr::Unary(op, x), at)
+    }
+
+    fn list(&mut self, end: &str) -> Result<Vec<ExprId>> {
+        let mut all = vec![self.expr()?];
+        while self.accept(",") {
+            all.push(self.expr()?);
+        }
+        self.expect(end)?;
+        Ok(all)
+    }
+
+    fn primary(&mut self) -> Result<ExprId> {
+        let at = self.offset();
+        match (self.peek_kind(), self.peek()) {
+            (Kind::Decimal | Kind::Based, text) => {
+                let n = lexer::parse_number(text).map_err(|m| error(self.text, at, m))?;
+                self.at += 1;
+                self.push(Expr::Number { value: n.value, unknown: n.unknown, width: n.width, signed: n.signed }, at)
+            }
+            (Kind::System, text) => {
+                self.at += 1;
+                let name = self.intern(text);
+                self.expect("(")?;
+                let args = self.list(")")?;
+                self.push(Expr::System(name, args), at)
+            }
+            (Kind::Punct, "(") => {
+                self.at += 1;
+                let inner = self.expr()?;
+                self.expect(")")?;
+                Ok(inner)
+            }
+            (Kind::Punct, "{") => self.nested(Self::concatenation),
+            (Kind::Name, _) => {
+                let name = self.name()?;
+                if self.accept("(") {
+                    let args = self.list(")")?;
+                    return self.push(Expr::Call(name, args), at);
+                }
+                let base = self.push(Expr::Name(name), at)?;
+                self.selects(base)
+            }
+            _ => self.unexpected("an expression"),
+        }
+    }
+
+    fn concatenation(&mut self) -> Result<ExprId> {
+        let at = self.offset();
+        self.expect("{")?;
+        let first = self.expr()?;
+        if self.peek() == "{" {
+            let inner = self.concatenation()?;
+            self.expect("}")?;
+            return self.push(Expr::Repeat(first, inner), at);
+        }
+        let mut all = vec![first];
+        while self.accept(",") {
+            all.push(self.expr()?);
+        }
+        self.expect("}")?;
+        self.push(Expr::Concat(all), at)
+    }
+
+    fn selects(&mut self, mut base: ExprId) -> Result<ExprId> {
+        let at = self.offset();
+        if self.peek_kind() == Kind::Punct && self.peek() == "." {
+            return self.fail("names with a path are not supported");
+        }
+        while self.accept("[") {
+            let first = self.expr()?;
+            base = if self.accept(":") {
+                let second = self.expr()?;
+                self.push(Expr::Range(base, first, second), at)?
+            } else if self.accept("+:") {
+                let width = self.expr()?;
+                self.push(Expr::Part(base, first, width, true), at)?
+            } else if self.accept("-:") {
+                let width = self.expr()?;
+                self.push(Expr::Part(base, first, width, false), at)?
+            } else {
+                self.push(Expr::Index(base, first), at)?
+            };
+            self.expect("]")?;
+        }
+        Ok(base)
+    }
+
+    // ---- Declarations
+
+    fn range(&mut self) -> Result<Range> {
+        if !self.accept("[") {
+            return Ok(None);
+        }
+        let msb = self.expr()?;
+        self.expect(":")?;
+        let lsb = self.expr()?;
+        self.expect("]")?;
+        Ok(Some((msb, lsb)))
+    }
+
+    fn params(&mut self, local: bool, list: bool) -> Result<Vec<Param>> {
+        let mut signed = self.accept("signed");
+        let mut range = self.range()?;
+        if self.accept("integer") {
+            signed = true;
+            range = None;
+        }
+        let mut all = Vec::new();
+        loop {
+            let name = self.name()?;
+            self.expect("=")?;
+            let value = self.expr()?;
+            all.push(Param { name, local, signed, range, value });
+            // In a header the comma may start the next `parameter`.
+            let more = self.peek() == "," && !(list && self.text_of(self.tokens[self.at + 1]) == "parameter");
+            if !more {
+                return Ok(all);
+            }
+            self.at += 1;
+        }
+    }
+
+    /// After `wire`, `reg`, `integer` or `genvar`: declarations up to the semicolon.
+    fn decls(&mut self, kind: DeclKind) -> Result<Vec<Decl>> {
+        let signed = self.accept("signed") || kind == DeclKind::Integer;
+        let range = self.range()?;
+        let mut all = Vec::new();
+        loop {
+            let at = self.offset();
+            let name = self.name()?;
+            let memory = self.range()?;
+            let value = if self.accept("=") { Some(self.expr()?) } else { None };
+            all.push(Decl { kind, signed, range, name, memory, value, at });
+            if !self.accept(",") {
+                self.expect(";")?;
+                return Ok(all);
+            }
+        }
+    }
+
+    fn decl_kind(&self) -> Option<DeclKind> {
+        if self.peek_kind() != Kind::Name {
+            return None;
+        }
+        Some(match self.peek() {
+            "wire" | "tri" => DeclKind::Wire,
+            "reg" => DeclKind::Reg,
+            "integer" => DeclKind::Integer,
+            "genvar" => DeclKind::Genvar,
+            _ => return None,
+        })
+    }
+
+    fn module(&mut self) -> Result<Module> {
+        let at = self.offset();
+        self.expect("module")?;
+        let name = self.name()?;
+        let mut module = Module { name, header: Vec::new(), ports: Vec::new(), items: Vec::new(), at };
+        if self.accept("#") {
+            self.expect("(")?;
+            while !self.accept(")") {
+                self.accept("parameter");
+                for param in self.params(false, true)? {
+                    module.items.push(Item::Param(param));
+                }
+                if self.peek() != ")" {
+                    self.expect(",")?;
+                }
+            }
+        }
+        if self.accept("(") && !self.accept(")") {
+            if matches!(self.peek(), "input" | "output" | "inout") {
+                self.ansi_ports(&mut module)?;
+            } else {
+                loop {
+                    let port = self.name()?;
+                    module.header.push(port);
+                    if !self.accept(",") {
+                        break;
+                    }
+                }
+            }
+            self.expect(")")?;
+        }
+        self.expect(";")?;
+        while !self.accept("endmodule") {
+            self.item(&mut module)?;
+        }
+        Ok(module)
+    }
+
+    fn port_head(&mut self) -> Result<(Direction, bool, Range)> {
+        let direction = match self.peek() {
+            "input" => Direction::In,
+            "output" => Direction::Out,
+            _ => return self.fail("ports are input or output"),
+        };
+        self.at += 1;
+        let _ = self.accept("wire") || self.accept("reg");
+        let integer = self.accept("integer");
+        let signed = self.accept("signed") || integer;
+        Ok((direction, signed, self.range()?))
+    }
+
+    fn ansi_ports(&mut self, module: &mut Module) -> Result<()> {
+        let (mut direction, mut signed, mut range) = self.port_head()?;
+        loop {
+            let at = self.offset();
+            let name = self.name()?;
+            let value = if self.accept("=") { Some(self.expr()?) } else { None };
+            module.header.push(name);
+            module.ports.push(Port { direction, signed, range, name, value, at });
+            if !self.accept(",") {
+                return Ok(());
+            }
+            if matches!(self.peek(), "input" | "output" | "inout") {
+                (direction, signed, range) = self.port_head()?;
+            }
+        }
+    }
+
+    /// One module item; ports declared in the body go to the module.
+    fn item(&mut self, module: &mut Module) -> Result<()> {
+        if matches!(self.peek(), "input" | "output" | "inout") && self.peek_kind() == Kind::Name {
+            let (direction, signed, range) = self.port_head()?;
+            loop {
+                let at = self.offset();
+                let name = self.name()?;
+                module.ports.push(Port { direction, signed, range, name, value: None, at });
+                if !self.accept(",") {
+                    return self.expect(";");
+                }
+            }
+        }
+        self.items(&mut module.items)
+    }
+
+    /// One item of a module or generate block, which may make several.
+    fn items(&mut self, out: &mut Vec<Item>) -> Result<()> {
+        self.nested(|p| p.items_here(out))
+    }
+
+    fn items_here(&mut self, out: &mut Vec<Item>) -> Result<()> {
+        let at = self.offset();
+        if self.peek_kind() == Kind::Punct && self.accept(";") {
+            return Ok(());
+        }
+        if self.peek_kind() != Kind::Name {
+            return self.unexpected("a module item");
+        }
+        if let Some(kind) = self.decl_kind() {
+            self.at += 1;
+            out.extend(self.decls(kind)?.into_iter().map(Item::Decl));
+            return Ok(());
+        }
+        match self.peek() {
+            word @ ("parameter" | "localparam") => {
+                self.at += 1;
+                out.extend(self.params(word == "localparam", false)?.into_iter().map(Item::Param));
+                self.expect(";")
+            }
+            "assign" => {
+                self.at += 1;
+                loop {
+                    let at = self.offset();
+                    let target = self.target()?;
+                    self.expect("=")?;
+                    let value = self.expr()?;
+                    out.push(Item::Assign(target, value, at));
+                    if !self.accept(",") {
+                        return self.expect(";");
+                    }
+                }
+            }
+            "always" => {
+                self.at += 1;
+                let events = self.events()?;
+                let body = self.statement()?;
+                out.push(Item::Always(events, body, at));
+                Ok(())
+            }
+            "initial" => {
+                self.at += 1;
+                let body = self.statement()?;
+                out.push(Item::Initial(body, at));
+                Ok(())
+            }
+            "function" => {
+                self.at += 1;
+                let function = self.function(at)?;
+                out.push(Item::Function(Box::new(function)));
+                Ok(())
+            }
+            "generate" => {
+                self.at += 1;
+                while !self.accept("endgenerate") {
+                    self.items(out)?;
+                }
+                Ok(())
+            }
+            "begin" | "for" | "if" | "case" => {
+                let item = self.generate()?;
+                out.push(item);
+                Ok(())
+            }
+            _ => self.instances(out),
+        }
+    }
+
+    fn generate(&mut self) -> Result<Item> {
+        self.nested(|p| {
+            if p.accept(";") {
+                return Ok(Item::Nothing);
+            }
+            if p.accept("begin") {
+                let name = if p.accept(":") { Some(p.name()?) } else { None };
+                let mut items = Vec::new();
+                while !p.accept("end") {
+                    p.items(&mut items)?;
+                }
+                return Ok(Item::GenBlock(name, items));
+            }
+            if p.accept("for") {
+                p.expect("(")?;
+                let var = p.name()?;
+                p.expect("=")?;
+                let init = p.expr()?;
+                p.expect(";")?;
+                let cond = p.expr()?;
+                p.expect(";")?;
+                let step_var = p.name()?;
+                p.expect("=")?;
+                let step = p.expr()?;
+                p.expect(")")?;
+                let body = Box::new(p.generate()?);
+                return Ok(Item::GenFor { var, init, cond, step_var, step, body });
+            }
+            if p.accept("if") {
+                p.expect("(")?;
+                let cond = p.expr()?;
+                p.expect(")")?;
+                let yes = Box::new(p.generate()?);
+                let no = if p.accept("else") { Some(Box::new(p.generate()?)) } else { None };
+                return Ok(Item::GenIf(cond, yes, no));
+            }
+            if p.accept("case") {
+                p.expect("(")?;
+                let selector = p.expr()?;
+                p.expect(")")?;
+                let (mut items, mut default) = (Vec::new(), None);
+                while !p.accept("endcase") {
+                    if p.accept("default") {
+                        p.accept(":");
+                        default = Some(Box::new(p.generate()?));
+                    } else {
+                        let labels = p.list(":")?;
+                        items.push((labels, p.generate()?));
+                    }
+                }
+                return Ok(Item::GenCase(selector, items, default));
+            }
+            let mut items = Vec::new();
+            p.items(&mut items)?;
+            Ok(Item::GenBlock(None, items))
+        })
+    }
+
+    fn instances(&mut self, out: &mut Vec<Item>) -> Result<()> {
+        let module = match self.name() {
+            Ok(module) => module,
+            Err(_) => return self.fail(format!("{} is not supported", self.peek())),
+        };
+        let mut params = Vec::new();
+        if self.accept("#") {
+            self.expect("(")?;
+            loop {
+                if self.accept(".") {
+                    let name = self.name()?;
+                    self.expect("(")?;
+                    params.push((Some(name), self.expr()?));
+                    self.expect(")")?;
+                } else {
+                    params.push((None, self.expr()?));
+                }
+                if !self.accept(",") {
+                    break;
+                }
+            }
+            self.expect(")")?;
+        }
+        loop {
+            let at = self.offset();
+            let name = self.name()?;
+            self.expect("(")?;
+            let mut ports = Vec::new();
+            while !self.accept(")") {
+                if self.accept(".") {
+                    let port = self.name()?;
+                    self.expect("(")?;
+                    let value = if self.peek() == ")" { None } else { Some(self.expr()?) };
+                    self.expect(")")?;
+                    ports.push((Some(port), value));
+                } else if self.peek() == "," {
+                    ports.push((None, None));
+                } else {
+                    ports.push((None, Some(self.expr()?)));
+                }
+                if self.peek() != ")" {
+                    self.expect(",")?;
+                }
+            }
+            out.push(Item::Instance(Instance { module, name, params: params.clone(), ports, at }));
+            if !self.accept(",") {
+                return self.expect(";");
+            }
+        }
+    }
+
+    fn function(&mut self, at: u32) -> Result<Function> {
+        self.accept("automatic");
+        let mut signed = self.accept("signed");
+        let integer = self.accept("integer");
+        signed |= integer;
+        let range = self.range()?;
+        let name = self.name()?;
+        let (mut inputs, mut locals, mut params) = (Vec::new(), Vec::new(), Vec::new());
+        if self.accept("(") {
+            let (_, mut signed, mut range) = self.port_head()?;
+            loop {
+                let at = self.offset();
+                let name = self.name()?;
+                inputs.push(Decl { kind: DeclKind::Reg, signed, range, name, memory: None, value: None, at });
+                if !self.accept(",") {
+                    break;
+                }
+                if self.peek() == "input" {
+                    (_, signed, range) = self.port_head()?;
+                }
+            }
+            self.expect(")")?;
+        }
+        self.expect(";")?;
+        loop {
+            if self.peek() == "input" {
+                let (_, signed, range) = self.port_head()?;
+                loop {
+                    let at = self.offset();
+                    let name = self.name()?;
+                    inputs.push(Decl { kind: DeclKind::Reg, signed, range, name, memory: None, value: None, at });
+                    if !self.accept(",") {
+                        break;
+                    }
+                }
+                self.expect(";")?;
+            } else if let Some(kind) = self.decl_kind() {
+                self.at += 1;
+                locals.extend(self.decls(kind)?);
+            } else if matches!(self.peek(), "parameter" | "localparam") {
+                self.at += 1;
+                params.extend(self.params(true, false)?);
+                self.expect(";")?;
+            } else {
+                break;
+            }
+        }
+        let body = self.statement()?;
+        self.expect("endfunction")?;
+        if inputs.is_empty() {
+            return Err(error(self.text, at, "a function has at least one input"));
+        }
+        Ok(Function { name, signed, integer, range, inputs, locals, params, body, at })
+    }
+
+    // ---- Statements
+
+    fn events(&mut self) -> Result<Events> {
+        self.expect("@")?;
+        if self.accept("*") {
+            return Ok(Events::Combinational);
+        }
+        self.expect("(")?;
+        if self.accept("*") {
+            self.expect(")")?;
+            return Ok(Events::Combinational);
+        }
+        let mut edges = Vec::new();
+        let mut levels = false;
+        loop {
+            let rising = self.accept("posedge");
+            if rising || self.accept("negedge") {
+                edges.push((self.name()?, rising));
+            } else {
+                self.expr()?;
+                levels = true;
+            }
+            if !(self.accept("or") || self.accept(",")) {
+                break;
+            }
+        }
+        self.expect(")")?;
+        match (edges.is_empty(), levels) {
+            (true, _) => Ok(Events::Combinational),
+            (false, false) => Ok(Events::Edges(edges)),
+            (false, true) => self.fail("edges and levels in one event list"),
+        }
+    }
+
+    /// What can be assigned to: a name with selects, or a concatenation of such.
+    fn target(&mut self) -> Result<ExprId> {
+        self.nested(|p| {
+            let at = p.offset();
+            if p.accept("{") {
+                let mut all = vec![p.target()?];
+                while p.accept(",") {
+                    all.push(p.target()?);
+                }
+                p.expect("}")?;
+                return p.push(Expr::Concat(all), at);
+            }
+            let name = p.name()?;
+            let base = p.push(Expr::Name(name), at)?;
+            p.selects(base)
+        })
+    }
+
+    fn assignment(&mut self) -> Result<Statement> {
+        let at = self.offset();
+        let target = self.target()?;
+        let blocking = self.accept("=");
+        if !blocking {
+            self.expect("<=")?;
+        }
+        if self.peek() == "#" || self.peek() == "@" {
+            return self.fail("delays inside assignments are not supported");
+        }
+        let value = self.expr()?;
+        Ok(Statement::Assign { target, value, blocking, at })
+    }
+
+    fn statement(&mut self) -> Result<Statement> {
+        self.nested(Self::statement_here)
+    }
+
+    fn statement_here(&mut self) -> Result<Statement> {
+        if self.accept(";") {
+            return Ok(Statement::Null);
+        }
+        if self.accept("begin") {
+            let (mut decls, mut body) = (Vec::new(), Vec::new());
+            if self.accept(":") {
+                self.name()?;
+            }
+            while let Some(kind) = self.decl_kind() {
+                self.at += 1;
+                decls.extend(self.decls(kind)?);
+            }
+            while !self.accept("end") {
+                body.push(self.statement()?);
+            }
+            return Ok(Statement::Block(decls, body));
+        }
+        if self.accept("if") {
+            self.expect("(")?;
+            let cond = self.expr()?;
+            self.expect(")")?;
+            let yes = Box::new(self.statement()?);
+            let no = if self.accept("else") { Some(Box::new(self.statement()?)) } else { None };
+            return Ok(Statement::If(cond, yes, no));
+        }
+        for (word, wild, x_wild) in [("case", false, false), ("casez", true, false), ("casex", true, true)] {
+            if self.peek_kind() == Kind::Name && self.accept(word) {
+                return self.case(wild, x_wild);
+            }
+        }
+        if self.accept("for") {
+            self.expect("(")?;
+            let init = Box::new(self.assignment()?);
+            self.expect(";")?;
+            let cond = self.expr()?;
+            self.expect(";")?;
+            let step = Box::new(self.assignment()?);
+            self.expect(")")?;
+            let body = Box::new(self.statement()?);
+            return Ok(Statement::For(init, cond, step, body));
+        }
+        for (word, is_while) in [("while", true), ("repeat", false)] {
+            if self.peek_kind() == Kind::Name && self.accept(word) {
+                self.expect("(")?;
+                let cond = self.expr()?;
+                self.expect(")")?;
+                let body = Box::new(self.statement()?);
+                return Ok(if is_while { Statement::While(cond, body) } else { Statement::Repeat(cond, body) });
+            }
+        }
+        if self.peek_kind() == Kind::System {
+            return self.fail(format!("{} is not supported", self.peek()));
+        }
+        let statement = self.assignment()?;
+        self.expect(";")?;
+        Ok(statement)
+    }
+
+    fn case(&mut self, wild: bool, x_wild: bool) -> Result<Statement> {
+        self.expect("(")?;
+        let selector = self.expr()?;
+        self.expect(")")?;
+        let (mut items, mut default) = (Vec::new(), None);
+        while !self.accept("endcase") {
+            if self.accept("default") {
+                self.accept(":");
+                if default.is_some() {
+                    return self.fail("a second default");
+                }
+                default = Some(Box::new(self.statement()?));
+            } else {
+                let labels = self.list(":")?;
+                items.push((labels, self.statement()?));
+            }
+        }
+        Ok(Statement::Case { wild, x_wild, selector, items, default })
+    }
+}
