@@ -9,6 +9,7 @@ mod hardware;
 mod info;
 mod input;
 mod optimise;
+mod prove;
 mod run;
 mod verify;
 
@@ -153,6 +154,7 @@ enum Command {
     Info(info::Args),
     Run(run::Args),
     Verify(verify::Args),
+    Prove(prove::Args),
     /// List the optimisation passes
     Passes,
     /// Print a completion script for a shell
@@ -233,6 +235,7 @@ fn run(cli: Cli) -> Result<ExitStatus, Failure> {
     match cli.command {
         Some(Command::Check(args)) => check::run(&args, cli.global),
         Some(Command::Info(args)) => info::run(&args, cli.global),
+        Some(Command::Prove(args)) => prove::run(&args, cli.global),
         Some(Command::Run(args)) => run::run(&args, cli.global),
         Some(Command::Verify(args)) => verify::run(&args, cli.global),
         Some(Command::Passes) => optimise::list(),

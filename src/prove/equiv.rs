@@ -609,9 +609,7 @@ fn check_control(model: &Model, rtl: &Rtl, ports: &Ports, report: &mut Report) -
                 let is_zero = next.iter().all(|l| *l == Lit::FALSE);
                 if reset {
                     // A register that the reset does not touch behaves as with the reset low.
-                    if is_zero {
-                        cleared.insert(id);
-                    } else if e.equal(&next, &vec![Lit::FALSE; width]) == Outcome::Equal {
+                    if is_zero || e.equal(&next, &vec![Lit::FALSE; width]) == Outcome::Equal {
                         cleared.insert(id);
                     } else if depends_on_reset(rtl, register, ports.reset) {
                         return Err(format!("{} is touched by the reset but does not become zero", signal.name));
@@ -753,4 +751,53 @@ pub fn model_graph(model: &Model, latency: u32) -> super::aig::Aig {
         }
     }
     w.aig
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prove::sat::Embedded;
+    use crate::prove::text::{Language, read};
+
+    fn hardware(model: &Model, level: u8, stages: u32, options: &crate::netlist::Options) -> crate::netlist::Netlist {
+        let (optimised, _) = crate::passes::run(model, crate::passes::pipeline(level));
+        let schedule = match stages {
+            0 => crate::schedule::Schedule::combinational(optimised.nodes().len()),
+            n => crate::schedule::random(&optimised, n, false, 7),
+        };
+        crate::netlist::lower(&optimised, &schedule, options)
+    }
+
+    fn verdict(model: &Model, text: &str, language: Language, latency: Option<u32>) -> Report {
+        let rtl = read(language, text, None).unwrap_or_else(|d| panic!("{d}\n{text}"));
+        prove(model, &rtl, &Request { latency, ..Request::default() }, Box::new(Embedded)).0
+    }
+
+    fn emitted(netlist: &crate::netlist::Netlist, language: Language) -> String {
+        let to = match language {
+            Language::Verilog => crate::emit::Language::Verilog,
+            Language::Vhdl => crate::emit::Language::Vhdl,
+        };
+        crate::emit::text(netlist, to, &crate::emit::Options::default())
+    }
+
+    #[test]
+    fn files_of_random_programs_are_proved_at_every_level() {
+        for seed in 0..12 {
+            let model = crate::random::model(seed);
+            let (level, stages) = ((seed % 3) as u8, (seed / 3 % 4) as u32);
+            let netlist = hardware(&model, level, stages, &crate::netlist::Options::default());
+            let text = emitted(&netlist, Language::Verilog);
+            let report = verdict(&model, &text, Language::Verilog, Some(stages));
+            assert_eq!(report.verdict, Verdict::Proved, "seed {seed}\n{text}");
+        }
+    }
+
+    #[test]
+    fn another_latency_than_the_stated_one_differs() {
+        let model = crate::random::model(3);
+        let text = emitted(&hardware(&model, 1, 2, &crate::netlist::Options::default()), Language::Verilog);
+        let report = verdict(&model, &text, Language::Verilog, Some(3));
+        assert!(matches!(report.verdict, Verdict::Differs { .. }), "{report:?}");
+    }
 }

@@ -8,7 +8,7 @@
 use crate::diag::{Diagnostic, Place};
 use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// An expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,7 +65,7 @@ pub enum Shift {
 #[derive(Clone, Debug)]
 pub enum Expr {
     /// A constant.
-    Const(Rc<BigUint>),
+    Const(Arc<BigUint>),
     /// A signal's value.
     Signal(SignalId),
     /// Something undefined: any value.
@@ -78,7 +78,7 @@ pub enum Expr {
         lo: u32,
     },
     /// Parts side by side, low bits first.
-    Concat(Rc<[NodeId]>),
+    Concat(Arc<[NodeId]>),
     /// The same bits again and again.
     Repeat {
         /// The bits.
@@ -104,7 +104,7 @@ pub enum Expr {
     /// `if .0 { .1 } else { .2 }`, condition of one bit.
     Mux(NodeId, NodeId, NodeId),
     /// Entry of a table; entries that the table lacks are the third operand.
-    Table(Rc<Vec<BigUint>>, NodeId, NodeId),
+    Table(Arc<Vec<BigUint>>, NodeId, NodeId),
 }
 
 /// How a register's bits get their next value.
@@ -242,11 +242,11 @@ impl Rtl {
             if let Some(&known) = self.small.get(&(width, small)) {
                 return known;
             }
-            let id = self.push(Expr::Const(Rc::new(value)), width);
+            let id = self.push(Expr::Const(Arc::new(value)), width);
             self.small.insert((width, small), id);
             return id;
         }
-        self.push(Expr::Const(Rc::new(value)), width)
+        self.push(Expr::Const(Arc::new(value)), width)
     }
 
     /// A small constant.
@@ -454,7 +454,7 @@ impl Rtl {
     }
 
     /// An entry of a table; `missing` for addresses past its end.
-    pub fn table(&mut self, entries: Rc<Vec<BigUint>>, addr: NodeId, missing: NodeId) -> NodeId {
+    pub fn table(&mut self, entries: Arc<Vec<BigUint>>, addr: NodeId, missing: NodeId) -> NodeId {
         let width = self.width(missing);
         if let Some(v) = self.as_const(addr) {
             let found = usize::try_from(v).ok().and_then(|i| entries.get(i)).cloned();
@@ -466,7 +466,7 @@ impl Rtl {
     /// Whether every bit of every signal that is read has exactly one driver, and none twice.
     ///
     /// # Errors
-    /// `E0612` naming the first signal for which that is not so; `place` gives the position of a byte offset.
+    /// `E0904` naming the first signal for which that is not so; `place` gives the position of a byte offset.
     pub fn check_drivers(&self, place: impl Fn(u32) -> Place) -> Result<(), Diagnostic> {
         let mut read = vec![false; self.signals.len()];
         for expr in &self.exprs {
@@ -491,7 +491,7 @@ impl Rtl {
             spans.sort_unstable();
             let fault = |what: &str| {
                 let message = format!("{} {what}", signal.name);
-                Err(Diagnostic::error("E0612", place(signal.at), message))
+                Err(Diagnostic::error("E0904", place(signal.at), message))
             };
             if spans.windows(2).any(|w| w[1].0 < w[0].1) {
                 return fault("has two drivers for the same bits");

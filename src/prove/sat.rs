@@ -53,8 +53,11 @@ pub trait Solver {
 #[derive(Debug, Default)]
 pub struct Embedded;
 
+/// A clause: variables, and whether each is positive.
+pub type Disjunction = Vec<(u32, bool)>;
+
 /// The clauses of a problem over variables 0.., and the variable of each node.
-pub fn clauses(problem: &Problem<'_>) -> (Vec<Vec<(u32, bool)>>, FxHashMap<u32, u32>) {
+pub fn clauses(problem: &Problem<'_>) -> (Vec<Disjunction>, FxHashMap<u32, u32>) {
     let mut var: FxHashMap<u32, u32> = FxHashMap::default();
     let mut out: Vec<Vec<(u32, bool)>> = Vec::new();
     let mut next = 0;

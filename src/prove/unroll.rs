@@ -11,7 +11,7 @@ use super::rtl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId};
 use super::word::{Words, resize};
 use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// What the user of an unrolling decides.
 pub trait Leaves {
@@ -300,7 +300,7 @@ fn binary(w: &mut Words, op: Binary, a: &[Lit], b: &[Lit]) -> Vec<Lit> {
 }
 
 /// Address bits that are constants fall away in the muxes; high bits beyond the table ask for `missing`.
-fn table(w: &mut Words, entries: &Rc<Vec<BigUint>>, addr: &[Lit], missing: &[Lit]) -> Vec<Lit> {
+fn table(w: &mut Words, entries: &Arc<Vec<BigUint>>, addr: &[Lit], missing: &[Lit]) -> Vec<Lit> {
     let needed = (usize::BITS - entries.len().saturating_sub(1).leading_zeros()) as usize;
     let low = resize(addr, false, needed.min(addr.len()));
     let word = w.table(&low, missing.len(), |i, bit| entries.get(i).is_some_and(|e| e.bit(bit as u64)));

@@ -148,9 +148,9 @@ impl Words {
         for (j, &select) in rows.iter().enumerate() {
             let row: Vec<Lit> = x[..width - j].iter().map(|&l| self.aig.and(l, select)).collect();
             let high = if rows_signed && j + 1 == rows.len() {
-                self.sub(&sum[j..].to_vec(), &row, false)
+                self.sub(&sum[j..], &row, false)
             } else {
-                self.add(&sum[j..].to_vec(), &row, Lit::FALSE, false)
+                self.add(&sum[j..], &row, Lit::FALSE, false)
             };
             sum[j..].copy_from_slice(&high);
         }
@@ -296,7 +296,7 @@ pub(super) mod tests {
         let (quotient, rest) = w.divide(a, b);
         let left = w.shift(&resize(a, false, 7), b, true, Lit::FALSE);
         let right = w.shift(a, b, false, a[2]);
-        let table = w.table(&x, 6, |entry, bit| entry * entry >> bit & 1 == 1);
+        let table = w.table(&x, 6, |entry, bit| (entry * entry) >> bit & 1 == 1);
         let words = [&sum, &diff, &product, &mixed, &plain, &less.to_vec(), &quotient, &rest, &left, &right, &table];
         let seen = words.map(|word| truth(&w, word));
         for t in 0..64u64 {
@@ -313,7 +313,7 @@ pub(super) mod tests {
                 ua.checked_rem(ub).unwrap_or(ua),
                 (ua << ub) & 127,
                 (ia >> ub) as u64 & 7,
-                t * t & 63,
+                (t * t) & 63,
             ];
             for (i, want) in expected.into_iter().enumerate() {
                 assert_eq!(seen[i][t as usize], want, "result {i} of {ua} and {ub}");

@@ -11,7 +11,7 @@ use crate::prove::rtl::{Binary, Compare, MAX_WIDTH, NodeId, Reduce, Register, Rt
 use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
@@ -542,7 +542,7 @@ impl<'a> Elab<'a> {
                 (_, None) => {}
             }
         }
-        for port in module.ports.iter().filter(|p| p.direction == Direction::In && !seen.contains(&p.name)) {
+        if let Some(port) = module.ports.iter().find(|p| p.direction == Direction::In && !seen.contains(&p.name)) {
             return Err(error(self.text, i.at, format!("input {} is not connected", self.name(port.name))));
         }
         Ok(())
@@ -967,17 +967,17 @@ impl<'a> Elab<'a> {
         wild: (bool, bool),
     ) -> Result<NodeId> {
         let (width, signed) = ty;
-        if let Expr::Number { value: bits, unknown, .. } = self.expr(label) {
-            if *unknown != BigUint::ZERO {
-                if !wild.0 {
-                    return self.fail(label, "a label with x or z outside casez and casex");
-                }
-                let full = (BigUint::from(1u32) << width) - 1u32;
-                let care = self.rtl.constant(full ^ unknown, width);
-                let want = self.rtl.constant(bits.clone(), width);
-                let seen = self.rtl.binary(Binary::And, value, care);
-                return Ok(self.rtl.compare(Compare::Equal, seen, want));
+        if let Expr::Number { value: bits, unknown, .. } = self.expr(label)
+            && *unknown != BigUint::ZERO
+        {
+            if !wild.0 {
+                return self.fail(label, "a label with x or z outside casez and casex");
             }
+            let full = (BigUint::from(1u32) << width) - 1u32;
+            let care = self.rtl.constant(full ^ unknown, width);
+            let want = self.rtl.constant(bits.clone(), width);
+            let seen = self.rtl.binary(Binary::And, value, care);
+            return Ok(self.rtl.compare(Compare::Equal, seen, want));
         }
         let label = self.eval(p, label, width, signed)?;
         Ok(self.rtl.compare(Compare::Equal, value, label))
@@ -1042,7 +1042,7 @@ impl<'a> Elab<'a> {
         }
         let entries = entries.into_iter().map(|e| e.or_else(|| fill.clone()).unwrap_or_default()).collect();
         let none = self.rtl.number(0, out_width);
-        let node = self.rtl.table(Rc::new(entries), value, none);
+        let node = self.rtl.table(Arc::new(entries), value, none);
         for (place, node) in self.places(p, *target, node)? {
             self.store(p, place, node, *blocking, *at)?;
         }
@@ -1538,15 +1538,12 @@ impl<'a> Elab<'a> {
             }
             Expr::Name(sym) => match self.find(p.scope, *sym).copied() {
                 Some(Object::Param { value, .. }) => Ok(value),
-                Some(Object::Signal { id, bounds, .. }) => {
+                Some(Object::Signal { id, .. }) => {
                     let slot = Slot::Signal(id);
                     match p.state.values.get(&slot) {
                         Some(&v) => Ok(v),
                         None if p.initial => self.fail(e, "a constant is needed here"),
-                        None => {
-                            let _ = bounds;
-                            Ok(self.rtl.read(id))
-                        }
+                        None => Ok(self.rtl.read(id)),
                     }
                 }
                 Some(Object::Variable { id, bounds, .. }) => match p.state.values.get(&Slot::Variable(id)) {
@@ -1735,7 +1732,7 @@ impl<'a> Elab<'a> {
             self.dynamic(p, index, flipped, 0)?
         };
         let missing = self.rtl.free(width);
-        Ok(self.rtl.table(Rc::new(entries), addr, missing))
+        Ok(self.rtl.table(Arc::new(entries), addr, missing))
     }
 
     fn call(&mut self, p: &mut Process, e: ExprId, sym: Sym, args: &[ExprId]) -> Result<NodeId> {

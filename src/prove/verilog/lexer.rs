@@ -40,7 +40,7 @@ pub(crate) fn place(text: &str, at: u32) -> Place {
 
 /// A message about a place in the text: the file is not in the subset that can be proved.
 pub(super) fn error(text: &str, at: u32, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::error("E0610", place(text, at), message)
+    Diagnostic::error("E0903", place(text, at), message)
 }
 
 const PUNCT: [&str; 27] = [
@@ -52,7 +52,7 @@ const PUNCT: [&str; 27] = [
 pub(super) fn tokens(text: &str) -> Result<(Vec<Token>, Vec<String>), Diagnostic> {
     let bytes = text.as_bytes();
     if bytes.len() >= u32::MAX as usize {
-        return Err(Diagnostic::error("E0610", Place::Whole, "a file of 4 GiB or more"));
+        return Err(Diagnostic::error("E0903", Place::Whole, "a file of 4 GiB or more"));
     }
     let mut tokens: Vec<Token> = Vec::with_capacity(bytes.len() / 4);
     let mut head = Vec::new();

@@ -16,7 +16,7 @@ use crate::diag::Diagnostic;
 /// Reads a file. Without `top`, the top module is the one that no other instantiates.
 ///
 /// # Errors
-/// `E0610` with line and column where the text is not Verilog, or not in the subset; `E0612` for a signal that has no
+/// `E0903` with line and column where the text is not Verilog, or not in the subset; `E0904` for a signal that has no
 /// driver or several.
 pub fn read(text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
     let file = parser::parse(text)?;

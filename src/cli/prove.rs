@@ -1,0 +1,174 @@
+//! `alir2hdl prove`: the file on disk is the model, for every input.
+
+use super::input::InputArgs;
+use super::{ExitStatus, Failure, Global, print};
+use crate::files::Batch;
+use crate::ir::Model;
+use crate::prove::engine::{Engine, Limits};
+use crate::prove::equiv::{self, Report, Request, Verdict};
+use crate::prove::rtl::Rtl;
+use crate::prove::sat::Embedded;
+use crate::prove::{aiger, bench, text};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Prove that a Verilog or VHDL file computes the model, for every input
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  alir2hdl prove model.json.gz out.v
+  alir2hdl prove model.json.gz out.vhd --pipeline 3      a latency of 3 is part of the statement
+  alir2hdl prove model.json.gz out.v --json
+  alir2hdl prove model.json.gz out.v --certificate proof/
+
+The file is read as the language standards say, by a reader that knows nothing of our writer. Verdicts: proved (exit
+code 0), differs with a counterexample (1), unknown with the cone and the limit reached (5). A file outside the
+synthesizable subset is refused (2), never proved.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    /// The Verilog or VHDL file
+    #[arg(value_name = "HDL")]
+    file: PathBuf,
+    /// The module or entity; without it the one that no other uses
+    #[arg(long, value_name = "NAME")]
+    top: Option<String>,
+    /// Pipeline stages that the file shall have; without it the latency that its head states, or that it has
+    #[arg(long, value_name = "N")]
+    pipeline: Option<u32>,
+    /// The file shall have a layer of input registers before the stages of `--pipeline`
+    #[arg(long, requires = "pipeline")]
+    register_inputs: bool,
+    /// Write what an outsider needs to check again: AIGER files of both sides and of every SAT question
+    #[arg(long, value_name = "DIR")]
+    certificate: Option<PathBuf>,
+    /// Write a testbench that shows a difference in a simulator
+    #[arg(long, value_name = "FILE")]
+    testbench: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Steps of the SAT solver for one cone
+    #[arg(long, value_name = "N", default_value_t = Limits::default().sat_steps)]
+    sat_steps: u64,
+}
+
+/// Runs the sub-command.
+pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    let start = Instant::now();
+    let model = args.input.read(global)?;
+    let source = std::fs::read_to_string(&args.file).map_err(|e| Failure::io(&args.file, "read", &e))?;
+    let language = text::Language::of(&args.file, &source);
+    let rtl = text::read(language, &source, args.top.as_deref()).map_err(Failure::input)?;
+    let request = Request {
+        latency: args.pipeline.map(|n| n + u32::from(args.register_inputs)),
+        limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
+        keep_questions: args.certificate.is_some(),
+    };
+    let (report, engine) = equiv::prove(&model, &rtl, &request, Box::new(Embedded));
+    let mut batch = Batch::default();
+    if let Some(dir) = &args.certificate {
+        certificate(dir, &model, &report, &engine, &mut batch)?;
+    }
+    let bench_path = testbench(args, language, &model, &rtl, &report, &mut batch)?;
+    batch.commit().map_err(|e| Failure::io(&args.file, "write beside", &e))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let shown = if args.json { json(&report, seconds) } else { people(&report, bench_path.as_deref(), seconds) };
+    print(shown.as_bytes())?;
+    Ok(match report.verdict {
+        Verdict::Proved => ExitStatus::Ok,
+        Verdict::Differs { .. } => ExitStatus::Mismatch,
+        Verdict::Unknown { .. } => ExitStatus::Undecided,
+    })
+}
+
+fn certificate(dir: &Path, model: &Model, report: &Report, engine: &Engine, batch: &mut Batch) -> Result<(), Failure> {
+    std::fs::create_dir_all(dir).map_err(|e| Failure::io(dir, "create", &e))?;
+    let mut add = |name: String, bytes: Vec<u8>| {
+        let path = dir.join(name);
+        batch.add(&path, &bytes).map_err(|e| Failure::io(&path, "write", &e))
+    };
+    let graph = equiv::model_graph(model, report.latency);
+    add("model.aig".into(), aiger::write(&graph, aiger::Encoding::Binary))?;
+    for (i, question) in engine.questions.iter().enumerate() {
+        let miter = engine.miter(question);
+        add(format!("question_{i:05}.aig"), aiger::write(&miter, aiger::Encoding::Binary))?;
+    }
+    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
+    text.push('\n');
+    add("report.json".into(), text.into_bytes())
+}
+
+/// Writes the testbench of a counterexample, if there is one and a place for it.
+fn testbench(
+    args: &Args,
+    language: text::Language,
+    model: &Model,
+    rtl: &Rtl,
+    report: &Report,
+    batch: &mut Batch,
+) -> Result<Option<PathBuf>, Failure> {
+    let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict else { return Ok(None) };
+    let Some(path) = &args.testbench else { return Ok(None) };
+    let text = bench::testbench(language, model, rtl, report.latency, c);
+    batch.add(path, text.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
+    Ok(Some(path.clone()))
+}
+
+fn json(report: &Report, seconds: f64) -> String {
+    let mut value = serde_json::to_value(report).unwrap_or_default();
+    if let Some(object) = value.as_object_mut() {
+        object.insert("seconds".into(), seconds.into());
+    }
+    serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
+}
+
+fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
+    let mut out = String::new();
+    let mut line = |text: String| {
+        out.push_str(&text);
+        out.push('\n');
+    };
+    match &report.verdict {
+        Verdict::Proved => {
+            let latency = match report.latency {
+                0 => "combinational".to_owned(),
+                1 => "latency 1 clock".to_owned(),
+                n => format!("latency {n} clocks"),
+            };
+            line(format!("proved: equal to the model for every input, {latency} ({seconds:.2} s)"));
+        }
+        Verdict::Differs { reason, counterexample } => {
+            line(format!("differs: {}", crate::diag::printable(reason)));
+            if let Some(c) = counterexample {
+                let inputs: Vec<String> = c.inputs.iter().map(ToString::to_string).collect();
+                line(format!("  inputs (codes): {}", inputs.join(" ")));
+                line(format!("  output {}: the file gives {}, the model {}", c.output, c.found, c.expected));
+                if let Some((op, signal)) = &c.first_operation {
+                    line(format!("  first operation that differs: {op} (signal {})", crate::diag::printable(signal)));
+                }
+                match bench {
+                    Some(path) => line(format!("  testbench: {}", path.display())),
+                    None => line("  --testbench FILE writes a testbench that shows it".into()),
+                }
+            }
+        }
+        Verdict::Unknown { reason } => line(format!("unknown: {reason}")),
+    }
+    let b = &report.bits;
+    line(format!(
+        "  {} operations matched by name, {} not; bits by structure {}, affine forms {}, all assignments {}, SAT {}, sweeping {}; {} gates",
+        report.operations_matched,
+        report.operations_unmatched,
+        b.structural,
+        b.affine,
+        b.exhaustive,
+        b.sat,
+        b.swept,
+        report.gates
+    ));
+    for note in &report.notes {
+        line(format!("  {note}"));
+    }
+    out
+}
