@@ -196,7 +196,8 @@ fn ten_thousand_mutations_are_read_or_refused() {
                 let codes = inputs(&model, &mut rng);
                 golden(&model, &codes, LookupMiss::Zero).expect("a miss reads zero");
                 let mut text = Vec::new();
-                if formats::write(&model, Target::Alir4, &mut text).is_ok() {
+                if let Ok(prepared) = formats::prepare(&model, Target::Alir4) {
+                    prepared.write(&mut text).unwrap();
                     let back = formats::read(text.as_slice(), &Limits::default(), None);
                     let (back, _) = back.unwrap_or_else(|e| panic!("round {round}: {e}"));
                     assert_eq!(back, model, "round {round}");

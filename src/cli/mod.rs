@@ -4,6 +4,7 @@
 //! people goes to stderr. A sub-command returns an [`ExitStatus`] or a [`Failure`]; nothing else ends the program.
 
 mod check;
+mod convert;
 mod emit;
 mod hardware;
 mod info;
@@ -151,6 +152,7 @@ pub struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
+    Convert(convert::Args),
     Info(info::Args),
     Run(run::Args),
     Verify(verify::Args),
@@ -234,6 +236,7 @@ fn say(text: &str, global: Global) {
 fn run(cli: Cli) -> Result<ExitStatus, Failure> {
     match cli.command {
         Some(Command::Check(args)) => check::run(&args, cli.global),
+        Some(Command::Convert(args)) => convert::run(&args, cli.global),
         Some(Command::Info(args)) => info::run(&args, cli.global),
         Some(Command::Prove(args)) => prove::run(&args, cli.global),
         Some(Command::Run(args)) => run::run(&args, cli.global),

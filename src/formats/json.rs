@@ -5,7 +5,7 @@
 //! it. So this is a small parser of its own: the caller asks for the value it expects, looks at [`Json::kind`] where
 //! several are possible, and calls [`Json::skip`] to get past one that is wrong.
 //!
-//! It accepts exactly RFC 8259 (and a byte order mark in front). `NaN` and `Infinity`, which some writers emit, are
+//! It accepts exactly RFC 8259 (and a byte order mark in front; whether a string that is passed over is UTF-8 is not asked). `NaN` and `Infinity`, which some writers emit, are
 //! recognised as [`Kind::NonFinite`] so that they get a message of their own; they are never a value.
 
 use super::source::{Source, Stop};

@@ -12,7 +12,7 @@ use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Limits, Model};
 use json::Json;
 use source::Source;
-use std::fmt;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -35,52 +35,46 @@ pub enum Target {
     Alir4,
 }
 
-/// Why a model was not written.
-#[derive(Debug)]
-pub enum WriteError {
-    /// The form has no way to say something; each diagnostic names the operation.
-    Unsayable(Diagnostics),
-    /// Writing failed.
-    Io(io::Error),
+/// A model that a form can say, ready to be written. Read back it is the same program with the same ports: equal where
+/// the form has every operation, else rewritten to operations that it has, bit for bit the same.
+#[derive(Clone, Debug)]
+pub struct Prepared<'m> {
+    model: Cow<'m, Model>,
+    target: Target,
 }
 
-impl From<io::Error> for WriteError {
-    fn from(error: io::Error) -> WriteError {
-        WriteError::Io(error)
-    }
+/// Prepares a model for writing.
+///
+/// # Errors
+/// What the form cannot say (`E1101` to `E1103`); each diagnostic names the operation.
+pub fn prepare(model: &Model, target: Target) -> Result<Prepared<'_>, Diagnostics> {
+    let model = match target {
+        Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::prepare(model, target)?,
+    };
+    Ok(Prepared { model, target })
 }
 
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WriteError::Unsayable(diagnostics) => diagnostics.fmt(f),
-            WriteError::Io(error) => error.fmt(f),
+impl Prepared<'_> {
+    /// Writes the model, plain.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self.target {
+            Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::write(&self.model, self.target, out),
         }
     }
-}
 
-impl std::error::Error for WriteError {}
-
-/// Writes a model, plain. Read back it is the same program with the same ports: equal where the form can say every
-/// operation, else rewritten to operations that it has, bit for bit the same.
-///
-/// # Errors
-/// What the form cannot say, before anything is written; I/O errors.
-pub fn write(model: &Model, target: Target, out: &mut dyn Write) -> Result<(), WriteError> {
-    match target {
-        Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::write(model, target, out),
+    /// Writes the model, gzipped. The bytes depend on nothing but the model.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_gzip(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+        self.write(&mut encoder)?;
+        encoder.finish()?;
+        Ok(())
     }
-}
-
-/// [`write()`], gzipped. The bytes depend on nothing but the model.
-///
-/// # Errors
-/// As [`write()`].
-pub fn write_gzip(model: &Model, target: Target, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-    write(model, target, &mut encoder)?;
-    encoder.finish()?;
-    Ok(())
 }
 
 /// Reads a model, plain or gzip, in the given format or the one that its content shows. Beside the model come notes
@@ -107,10 +101,14 @@ pub fn read_path(path: &Path, limits: &Limits, format: Option<Format>) -> Result
     if path.as_os_str() == "-" {
         return read(std::io::stdin().lock(), limits, format);
     }
-    let file = File::open(path).map_err(|e| {
+    let failed = |message: String| {
         let place = Place::Path(path.display().to_string());
-        Diagnostics::from(Diagnostic::error("E0001", place, format!("cannot open: {e}")))
-    })?;
+        Diagnostics::from(Diagnostic::error("E0001", place, message))
+    };
+    let file = File::open(path).map_err(|e| failed(format!("cannot open: {e}")))?;
+    if file.metadata().is_ok_and(|meta| meta.is_dir()) {
+        return Err(failed("this is a folder, not a model file".into()));
+    }
     read(file, limits, format)
 }
 

@@ -13,4 +13,4 @@ mod rewrite;
 mod write;
 
 pub(super) use read::read;
-pub(super) use write::write;
+pub(super) use write::{prepare, write};

@@ -117,7 +117,7 @@ impl<'l, R: Read> Reader<'l, R> {
                 "model" => self.model()?,
                 _ => {
                     if self.unknown_keys.len() < self.limits.max_problems {
-                        self.unknown_keys.push(key);
+                        self.unknown_keys.push(shortened(&key));
                     }
                     self.json.skip()?;
                     continue;
@@ -763,7 +763,7 @@ impl<'l, R: Read> Reader<'l, R> {
             notes.push(note.with_help("records of seven elements are always read as version 2"));
         }
         for key in &self.unknown_keys {
-            let message = format!("the key {:?} is unknown and ignored", shortened(key));
+            let message = format!("the key {key:?} is unknown and ignored");
             notes.push(Diagnostic::note("N0102", Place::Whole, message));
         }
         Diagnostics(notes)

@@ -3,30 +3,35 @@
 //! What is read back is equal: intervals, latencies, costs, tables with their hashes, the cost model. Floats are written
 //! as the library writes them; integers that no double holds are written as integers.
 
-use super::super::{Target, WriteError};
+use super::super::Target;
 use super::number::Dyadic;
 use super::rewrite::rewrite;
-use crate::diag::{Diagnostic, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{BinaryBits, Model, Node, Op, UnaryBits};
 use crate::num::{Code, Interval};
 use num_traits::ToPrimitive;
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 
-/// Writes the program.
+/// The program in operations and numbers that the version has.
 ///
 /// # Errors
-/// What the version cannot say, by name; I/O errors.
-pub(in super::super) fn write(model: &Model, target: Target, out: &mut dyn Write) -> Result<(), WriteError> {
-    let model = rewrite(model, target).map_err(|d| WriteError::Unsayable(d.into()))?;
+/// What it cannot say, by name.
+pub(in super::super) fn prepare(model: &Model, target: Target) -> Result<Cow<'_, Model>, Diagnostics> {
+    let model = rewrite(model, target)?;
     let problems = unspellable(&model);
-    if !problems.is_empty() {
-        return Err(WriteError::Unsayable(crate::diag::Diagnostics(problems)));
-    }
+    if problems.is_empty() { Ok(model) } else { Err(Diagnostics(problems)) }
+}
+
+/// Writes a program that was prepared for `target`.
+///
+/// # Errors
+/// Those of `out`.
+pub(in super::super) fn write(model: &Model, target: Target, out: &mut dyn Write) -> io::Result<()> {
     let out = &mut io::BufWriter::with_capacity(1 << 16, out);
-    print(&model, target, out)?;
-    out.flush()?;
-    Ok(())
+    print(model, target, out)?;
+    out.flush()
 }
 
 /// A number of an interval that JSON can say exactly.
