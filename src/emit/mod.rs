@@ -10,14 +10,17 @@
 //! [`Options::split_above`].
 
 mod columns;
+mod context;
 mod plan;
 mod rom;
 mod shared;
 mod sidecar;
+mod sink;
 mod verilog;
 mod vhdl;
 
 use crate::netlist::Netlist;
+use sink::Sink;
 use std::io;
 
 pub use sidecar::{Sidecar, StageFacts};
@@ -82,12 +85,12 @@ impl Default for Options {
 /// # Errors
 /// Those of `out`.
 pub fn write(netlist: &Netlist, language: Language, options: &Options, out: &mut dyn io::Write) -> io::Result<()> {
-    let mut out = io::BufWriter::with_capacity(1 << 16, out);
-    match language {
-        Language::Verilog => verilog::write(netlist, options, &mut out)?,
-        Language::Vhdl => vhdl::write(netlist, options, &mut out)?,
-    }
-    io::Write::flush(&mut out)
+    let mut sink = Sink::new(out);
+    let written = match language {
+        Language::Verilog => verilog::write(netlist, options, &mut sink),
+        Language::Vhdl => vhdl::write(netlist, options, &mut sink),
+    };
+    sink.finish(written)
 }
 
 /// The text that [`write()`] writes.

@@ -1,13 +1,8 @@
 //! What both languages need to say about a netlist.
 
-use super::plan::{Group, Kind, Module, scalar_port};
+use super::plan::{Group, Kind, Module};
 use crate::netlist::{Cell, NetId, Netlist, Piece, Wiring};
 use std::fmt::{self, Display, Write};
-
-/// The name by which text reads a net.
-pub(super) fn name(netlist: &Netlist, net: NetId) -> &str {
-    scalar_port(netlist, net).unwrap_or_else(|| netlist.name(net))
-}
 
 /// The clock of a module that has registers.
 pub(super) fn clock<'a>(netlist: &'a Netlist, module: &Module) -> Option<&'a str> {
@@ -95,36 +90,43 @@ pub(super) fn with_commas(mut lines: Vec<String>) -> Vec<String> {
     lines
 }
 
-/// A constant of any width.
-pub(super) struct Constant {
-    /// Low bits first, in runs.
-    runs: Vec<(bool, u32)>,
-}
+/// A constant of any width: neighbouring constant pieces, low bits first.
+pub(super) struct Constant<'a>(&'a [Piece]);
 
-impl Constant {
+impl Constant<'_> {
+    /// The bits in runs, low bits first.
+    fn runs(&self) -> impl DoubleEndedIterator<Item = (bool, u32)> {
+        self.0.iter().filter_map(|&piece| match piece {
+            Piece::Const { one, width } => Some((one, width)),
+            Piece::Bits { .. } | Piece::Repeat { .. } => None,
+        })
+    }
+
     /// Number of bits.
     pub(super) fn width(&self) -> u32 {
-        self.runs.iter().map(|run| run.1).sum()
+        self.0.iter().map(|piece| piece.width()).sum()
     }
 
     /// The bit that all of them are.
     pub(super) fn uniform(&self) -> Option<bool> {
-        let first = self.runs[0].0;
-        self.runs.iter().all(|run| run.0 == first).then_some(first)
-    }
-
-    fn bits(&self) -> Vec<bool> {
-        self.runs.iter().flat_map(|&(one, width)| std::iter::repeat_n(one, width as usize)).collect()
+        let first = self.runs().next()?.0;
+        self.runs().all(|run| run.0 == first).then_some(first)
     }
 
     /// Binary digits, high bits first.
     pub(super) fn binary(&self, out: &mut impl Write) -> fmt::Result {
-        self.bits().iter().rev().try_for_each(|&one| out.write_char(if one { '1' } else { '0' }))
+        for (one, width) in self.runs().rev() {
+            for _ in 0..width {
+                out.write_char(if one { '1' } else { '0' })?;
+            }
+        }
+        Ok(())
     }
 
     /// Hexadecimal digits, high bits first.
     pub(super) fn hex(&self, out: &mut impl Write) -> fmt::Result {
-        self.bits().chunks(4).rev().try_for_each(|nibble| {
+        let bits: Vec<bool> = self.runs().flat_map(|(one, width)| std::iter::repeat_n(one, width as usize)).collect();
+        bits.chunks(4).rev().try_for_each(|nibble| {
             let digit: u32 = nibble.iter().enumerate().map(|(i, &one)| u32::from(one) << i).sum();
             out.write_char(char::from_digit(digit, 16).expect("below 16"))
         })
@@ -132,33 +134,66 @@ impl Constant {
 }
 
 /// A part of wiring as text shows it.
-pub(super) enum Item {
+pub(super) enum Item<'a> {
     /// Bits of a net.
     Bits { net: NetId, lo: u32, width: u32 },
     /// A bit several times.
     Repeat { net: NetId, bit: u32, count: u32 },
     /// Neighbouring constant pieces.
-    Const(Constant),
+    Const(Constant<'a>),
 }
 
 /// Mixed constants longer than this are written in parts, for the sake of line lengths.
 const LITERAL: u32 = 256;
 
 /// The items of wiring, **high** bits first, constants joined.
-pub(super) fn items(pieces: &[Piece]) -> Vec<Item> {
-    let mut items: Vec<Item> = Vec::with_capacity(pieces.len());
-    for &piece in pieces {
-        match piece {
-            Piece::Bits { net, lo, width } => items.push(Item::Bits { net, lo, width }),
-            Piece::Repeat { net, bit, count } => items.push(Item::Repeat { net, bit, count }),
-            Piece::Const { one, width } => match items.last_mut() {
-                Some(Item::Const(constant)) if constant.width() + width <= LITERAL => constant.runs.push((one, width)),
-                _ => items.push(Item::Const(Constant { runs: vec![(one, width)] })),
-            },
+pub(super) struct Items<'a> {
+    /// What is left, low bits first.
+    rest: &'a [Piece],
+}
+
+impl<'a> Items<'a> {
+    pub(super) fn of(pieces: &'a [Piece]) -> Items<'a> {
+        Items { rest: pieces }
+    }
+
+    /// Whether there is more than one.
+    pub(super) fn are_several(pieces: &'a [Piece]) -> bool {
+        let mut items = Items::of(pieces);
+        items.next();
+        !items.rest.is_empty()
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+
+    fn next(&mut self) -> Option<Item<'a>> {
+        let (&highest, below) = self.rest.split_last()?;
+        match highest {
+            Piece::Bits { net, lo, width } => {
+                self.rest = below;
+                Some(Item::Bits { net, lo, width })
+            }
+            Piece::Repeat { net, bit, count } => {
+                self.rest = below;
+                Some(Item::Repeat { net, bit, count })
+            }
+            Piece::Const { mut width, .. } => {
+                let mut start = below.len();
+                while let Some(&Piece::Const { width: more, .. }) = self.rest[..start].last() {
+                    if width + more > LITERAL {
+                        break;
+                    }
+                    width += more;
+                    start -= 1;
+                }
+                let (rest, constant) = self.rest.split_at(start);
+                self.rest = rest;
+                Some(Item::Const(Constant(constant)))
+            }
         }
     }
-    items.reverse();
-    items
 }
 
 /// Wiring cut or extended to `width` bits.

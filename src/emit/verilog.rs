@@ -5,24 +5,26 @@
 //! a signed product, `$signed({{n{msb}}, x})` of the product's width, which synthesisers trim back to the true multiplier.
 //! A table is a function with one `case`, or a memory with initial contents where block memory is wanted.
 
+use super::Options;
 use super::columns::Columns;
+use super::context::Context;
 use super::plan::{self, Group, Kind, Module, OutputSlice, Plan, Section, Unread};
 use super::rom::{self, Form};
-use super::{Options, shared};
+use super::shared::{self, Constant, Item, Items};
+use super::sink::Sink;
 use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Rom, Wiring};
 use askama::Template;
 use std::fmt::{self, Display, Write};
-use std::io;
 
 /// Writes the whole file.
-pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut dyn io::Write) -> io::Result<()> {
+pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
+    let netlist = &Context::new(netlist);
     let plan = Plan::new(netlist, options.split_above);
     let forms = rom::forms(netlist, options.rom_style);
     let modules =
         plan.modules.iter().map(|module| ModuleText { netlist, forms: &forms, plan: &plan, module }).collect();
     let head = shared::head("//", netlist);
-    let mut out = out;
-    File { head, modules }.write_into(&mut out)
+    File { head, modules }.render_into(out).map_err(|_| fmt::Error)
 }
 
 #[derive(Template)]
@@ -51,12 +53,12 @@ fn select(out: &mut impl Write, name: &str, width: u32, lo: u32, taken: u32) -> 
     }
 }
 
-fn net_bits(out: &mut impl Write, netlist: &Netlist, net: NetId, lo: u32, taken: u32) -> fmt::Result {
-    select(out, shared::name(netlist, net), netlist.net(net).width, lo, taken)
+fn net_bits(out: &mut impl Write, netlist: &Context<'_>, net: NetId, lo: u32, taken: u32) -> fmt::Result {
+    select(out, netlist.read_name(net), netlist.width(net), lo, taken)
 }
 
 /// A constant, low bits first.
-fn literal(out: &mut Columns<'_, '_>, bits: &shared::Constant) -> fmt::Result {
+fn literal(out: &mut Columns<'_, '_>, bits: &Constant<'_>) -> fmt::Result {
     let width = bits.width();
     match bits.uniform() {
         Some(one) if width == 1 => write!(out, "1'b{}", u8::from(one)),
@@ -74,27 +76,27 @@ fn literal(out: &mut Columns<'_, '_>, bits: &shared::Constant) -> fmt::Result {
 }
 
 /// Wiring as an operand: one item, or a concatenation. Never empty.
-fn pieces(out: &mut Columns<'_, '_>, netlist: &Netlist, pieces: &[Piece]) -> fmt::Result {
-    let items = shared::items(pieces);
-    if items.len() > 1 {
+fn pieces(out: &mut Columns<'_, '_>, netlist: &Context<'_>, pieces: &[Piece]) -> fmt::Result {
+    let braces = Items::are_several(pieces);
+    if braces {
         out.write_str("{")?;
     }
-    for (index, item) in items.iter().enumerate() {
+    for (index, item) in Items::of(pieces).enumerate() {
         if index > 0 {
             out.write_str(",")?;
             out.blank()?;
         }
         match item {
-            shared::Item::Bits { net, lo, width } => net_bits(out, netlist, *net, *lo, *width)?,
-            shared::Item::Repeat { net, bit, count } => {
+            Item::Bits { net, lo, width } => net_bits(out, netlist, net, lo, width)?,
+            Item::Repeat { net, bit, count } => {
                 write!(out, "{{{count}{{")?;
-                net_bits(out, netlist, *net, *bit, 1)?;
+                net_bits(out, netlist, net, bit, 1)?;
                 out.write_str("}}")?;
             }
-            shared::Item::Const(bits) => literal(out, bits)?,
+            Item::Const(bits) => literal(out, &bits)?,
         }
     }
-    if items.len() > 1 {
+    if braces {
         out.write_str("}")?;
     }
     Ok(())
@@ -102,7 +104,7 @@ fn pieces(out: &mut Columns<'_, '_>, netlist: &Netlist, pieces: &[Piece]) -> fmt
 
 /// Wiring where an expression is wanted.
 struct Operand<'a> {
-    netlist: &'a Netlist,
+    netlist: &'a Context<'a>,
     pieces: &'a [Piece],
 }
 
@@ -114,7 +116,7 @@ impl Display for Operand<'_> {
 
 /// The right side of a net's assignment.
 struct Expression<'a> {
-    netlist: &'a Netlist,
+    netlist: &'a Context<'a>,
     forms: &'a [Form],
     net: NetId,
 }
@@ -180,7 +182,7 @@ impl Display for Expression<'_> {
 }
 
 /// A factor extended or cut to the width of the product.
-fn factor(out: &mut Columns<'_, '_>, netlist: &Netlist, x: Wiring, width: u32, signed: bool) -> fmt::Result {
+fn factor(out: &mut Columns<'_, '_>, netlist: &Context<'_>, x: Wiring, width: u32, signed: bool) -> fmt::Result {
     let wide = shared::resized(netlist.pieces(x), width, signed);
     if !signed {
         return pieces(out, netlist, &wide);
@@ -197,7 +199,7 @@ fn port_bits(out: &mut impl Write, port: &crate::netlist::Port, lo: u32, taken: 
 
 /// A net of a module, or a register.
 struct NetText<'a> {
-    netlist: &'a Netlist,
+    netlist: &'a Context<'a>,
     forms: &'a [Form],
     module: &'a Module,
     net: NetId,
@@ -205,7 +207,7 @@ struct NetText<'a> {
 
 impl<'a> NetText<'a> {
     fn range(&self) -> Range {
-        Range(self.netlist.net(self.net).width)
+        Range(self.netlist.width(self.net))
     }
 
     fn name(&self) -> &'a str {
@@ -260,7 +262,7 @@ impl<'a> NetText<'a> {
 /// Everything below a module of the template.
 #[derive(Clone, Copy)]
 struct ModuleText<'a> {
-    netlist: &'a Netlist,
+    netlist: &'a Context<'a>,
     forms: &'a [Form],
     plan: &'a Plan,
     module: &'a Module,
@@ -291,7 +293,7 @@ impl<'a> ModuleText<'a> {
         } else {
             ports.extend(shared::clock(self.netlist, self.module).map(|clock| format!("input  wire {clock}")));
             let line = |kind: &str, net: NetId| {
-                format!("{kind} {}{}", Range(self.netlist.net(net).width), shared::name(self.netlist, net))
+                format!("{kind} {}{}", Range(self.netlist.width(net)), self.netlist.read_name(net))
             };
             ports.extend(self.module.imports.iter().map(|&net| line("input  wire", net)));
             ports.extend(self.module.exports.iter().map(|&net| match self.netlist.net(net).cell {
@@ -389,7 +391,7 @@ impl<'a> SectionText<'a> {
     fn nets(&self) -> impl Iterator<Item = NetText<'a>> + use<'a> {
         // A scalar port is read by its own name and needs no net.
         let netlist = self.module.netlist;
-        self.module.nets(&self.section.nets).filter(move |net| plan::scalar_port(netlist, net.net).is_none())
+        self.module.nets(&self.section.nets).filter(move |net| !netlist.is_scalar_port(net.net))
     }
 
     fn groups(&self) -> impl Iterator<Item = GroupText<'a>> + use<'a> {
@@ -460,7 +462,7 @@ impl<'a> GroupText<'a> {
 
 /// A stage inside the top module.
 struct InstanceText<'a> {
-    netlist: &'a Netlist,
+    netlist: &'a Context<'a>,
     module: &'a Module,
 }
 
@@ -472,14 +474,14 @@ impl InstanceText<'_> {
     fn connections(&self) -> Vec<String> {
         let clock = shared::clock(self.netlist, self.module);
         let nets = self.module.imports.iter().chain(&self.module.exports);
-        let names = clock.into_iter().chain(nets.map(|&net| shared::name(self.netlist, net)));
+        let names = clock.into_iter().chain(nets.map(|&net| self.netlist.read_name(net)));
         shared::with_commas(names.map(|name| format!(".{name}({name})")).collect())
     }
 }
 
 /// One element of an output port.
 struct OutputText<'a> {
-    netlist: &'a Netlist,
+    netlist: &'a Context<'a>,
     port: usize,
     slice: OutputSlice,
 }
@@ -503,7 +505,7 @@ impl OutputText<'_> {
 
 /// The sink: one bit made of everything that nobody reads.
 struct UnreadBits<'a> {
-    netlist: &'a Netlist,
+    netlist: &'a Context<'a>,
     unread: &'a [Unread],
 }
 

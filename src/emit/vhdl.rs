@@ -7,24 +7,25 @@
 
 use super::Options;
 use super::columns::Columns;
+use super::context::Context;
 use super::plan::{self, Group, Kind, Module, OutputSlice, Plan, Section};
 use super::rom::{self, Form};
-use super::shared::{self, Item};
+use super::shared::{self, Item, Items};
+use super::sink::Sink;
 use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, Rom, Wiring};
 use askama::Template;
 use rustc_hash::FxHashSet;
 use std::fmt::{self, Display, Write};
-use std::io;
 
 /// Writes the whole file.
-pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut dyn io::Write) -> io::Result<()> {
+pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
+    let netlist = &Context::new(netlist);
     let plan = Plan::new(netlist, options.split_above);
     let forms = rom::forms(netlist, options.rom_style);
     let names = Names::new(netlist);
     let entity = |module| Entity { netlist, forms: &forms, plan: &plan, names: &names, module };
     let entities = plan.modules.iter().map(entity).collect();
-    let mut out = out;
-    File { head: shared::head("--", netlist), entities }.write_into(&mut out)
+    File { head: shared::head("--", netlist), entities }.render_into(out).map_err(|_| fmt::Error)
 }
 
 #[derive(Template)]
@@ -80,26 +81,25 @@ impl Display for Subtype {
 }
 
 /// Bits as an `unsigned`.
-fn net_bits(out: &mut impl Write, netlist: &Netlist, net: NetId, lo: u32, taken: u32) -> fmt::Result {
-    if let Some(port) = plan::scalar_port(netlist, net) {
-        return write!(out, "unsigned'(0 => {port})");
+fn net_bits(out: &mut impl Write, netlist: &Context<'_>, net: NetId, lo: u32, taken: u32) -> fmt::Result {
+    let name = netlist.read_name(net);
+    if netlist.is_scalar_port(net) {
+        return write!(out, "unsigned'(0 => {name})");
     }
-    out.write_str(netlist.name(net))?;
-    if taken == netlist.net(net).width { Ok(()) } else { write!(out, "({} downto {lo})", lo + taken - 1) }
+    out.write_str(name)?;
+    if taken == netlist.width(net) { Ok(()) } else { write!(out, "({} downto {lo})", lo + taken - 1) }
 }
 
 /// One bit as a `std_logic`.
-fn net_bit(out: &mut impl Write, netlist: &Netlist, net: NetId, bit: u32) -> fmt::Result {
-    match plan::scalar_port(netlist, net) {
-        Some(port) => out.write_str(port),
-        None => write!(out, "{}({bit})", netlist.name(net)),
-    }
+fn net_bit(out: &mut impl Write, netlist: &Context<'_>, net: NetId, bit: u32) -> fmt::Result {
+    let name = netlist.read_name(net);
+    if netlist.is_scalar_port(net) { out.write_str(name) } else { write!(out, "{name}({bit})") }
 }
 
 /// Equal bits beyond this are an aggregate, fewer a string.
 const STRING: u32 = 16;
 
-fn item(out: &mut impl Write, netlist: &Netlist, item: &Item) -> fmt::Result {
+fn item(out: &mut impl Write, netlist: &Context<'_>, item: &Item<'_>) -> fmt::Result {
     match item {
         Item::Bits { net, lo, width } => net_bits(out, netlist, *net, *lo, *width),
         Item::Repeat { net, bit, count } => {
@@ -132,27 +132,26 @@ enum Use {
 }
 
 /// Wiring as an `unsigned`. Never empty.
-fn pieces(out: &mut Columns<'_, '_>, netlist: &Netlist, pieces: &[Piece], usage: Use) -> fmt::Result {
-    let items = shared::items(pieces);
-    let parentheses = items.len() > 1 && usage == Use::Operand;
-    let qualified = usage == Use::Converted && items.iter().all(|i| matches!(i, Item::Const(_)));
+fn pieces(out: &mut Columns<'_, '_>, netlist: &Context<'_>, pieces: &[Piece], usage: Use) -> fmt::Result {
+    let parentheses = usage == Use::Operand && Items::are_several(pieces);
+    let qualified = usage == Use::Converted && pieces.iter().all(|piece| matches!(piece, Piece::Const { .. }));
     out.write_str(match (parentheses, qualified) {
         (true, _) => "(",
         (_, true) => "unsigned'(",
         _ => "",
     })?;
-    for (index, each) in items.iter().enumerate() {
+    for (index, each) in Items::of(pieces).enumerate() {
         if index > 0 {
             out.write_str(" &")?;
             out.blank()?;
         }
-        item(out, netlist, each)?;
+        item(out, netlist, &each)?;
     }
     out.write_str(if parentheses || qualified { ")" } else { "" })
 }
 
 /// A bit as a `std_logic`.
-fn bit(out: &mut impl Write, netlist: &Netlist, wiring: Wiring) -> fmt::Result {
+fn bit(out: &mut impl Write, netlist: &Context<'_>, wiring: Wiring) -> fmt::Result {
     match netlist.pieces(wiring) {
         &[Piece::Bits { net, lo, .. }] => net_bit(out, netlist, net, lo),
         &[Piece::Const { one, .. }] => write!(out, "'{}'", u8::from(one)),
@@ -161,7 +160,7 @@ fn bit(out: &mut impl Write, netlist: &Netlist, wiring: Wiring) -> fmt::Result {
 }
 
 /// `v3(0) = '1'`.
-fn is_set(netlist: &Netlist, wiring: Wiring, level: bool) -> String {
+fn is_set(netlist: &Context<'_>, wiring: Wiring, level: bool) -> String {
     let mut out = String::new();
     bit(&mut out, netlist, wiring).expect("a string takes everything");
     out.push_str(if level { " = '1'" } else { " = '0'" });
@@ -170,7 +169,7 @@ fn is_set(netlist: &Netlist, wiring: Wiring, level: bool) -> String {
 
 /// The right side of a net's assignment.
 struct Expression<'a> {
-    netlist: &'a Netlist,
+    netlist: &'a Context<'a>,
     forms: &'a [Form],
     net: NetId,
 }
@@ -194,7 +193,7 @@ impl Expression<'_> {
 
     /// The exact product has as many bits as both factors together; fewer are its low ones.
     fn product(&self, out: &mut Columns<'_, '_>, a: Wiring, b: Wiring, signed: bool) -> fmt::Result {
-        let width = self.netlist.net(self.net).width;
+        let width = self.netlist.width(self.net);
         let cut = |w: Wiring| plan::slice(self.netlist.pieces(w), 0, w.width().min(width));
         let (a, b) = (cut(a), cut(b));
         let whole = |pieces: &[Piece]| pieces.iter().map(|p| p.width()).sum::<u32>();
@@ -286,7 +285,7 @@ fn port_bits(out: &mut impl Write, port: &Port, lo: u32, taken: u32) -> fmt::Res
 
 /// Wiring where a whole `unsigned` is wanted.
 struct Value<'a> {
-    netlist: &'a Netlist,
+    netlist: &'a Context<'a>,
     wiring: Option<Wiring>,
 }
 
@@ -301,7 +300,7 @@ impl Display for Value<'_> {
 
 /// A net of an entity, or a register.
 struct NetText<'a> {
-    netlist: &'a Netlist,
+    netlist: &'a Context<'a>,
     forms: &'a [Form],
     net: NetId,
 }
@@ -312,7 +311,7 @@ impl<'a> NetText<'a> {
     }
 
     fn subtype(&self) -> Subtype {
-        Subtype(self.netlist.net(self.net).width)
+        Subtype(self.netlist.width(self.net))
     }
 
     fn remark(&self) -> shared::Remark<'a> {
@@ -345,7 +344,7 @@ impl<'a> NetText<'a> {
     }
 }
 
-fn wants_logic(netlist: &Netlist, forms: &[Form], net: NetId) -> bool {
+fn wants_logic(netlist: &Context<'_>, forms: &[Form], net: NetId) -> bool {
     match netlist.net(net).cell {
         Cell::Rom { rom, .. } => forms[rom.0 as usize] == Form::LogicFunction,
         _ => false,
@@ -355,7 +354,7 @@ fn wants_logic(netlist: &Netlist, forms: &[Form], net: NetId) -> bool {
 /// Everything below an entity of the template.
 #[derive(Clone, Copy)]
 struct Entity<'a> {
-    netlist: &'a Netlist,
+    netlist: &'a Context<'a>,
     forms: &'a [Form],
     plan: &'a Plan,
     names: &'a Names,
@@ -393,13 +392,18 @@ impl<'a> Entity<'a> {
             }
         } else {
             ports.extend(shared::clock(self.netlist, self.module).map(|clock| format!("{clock} : in  std_logic")));
-            ports.extend(self.module.imports.iter().map(|&net| match plan::scalar_port(self.netlist, net) {
-                Some(port) => format!("{port} : in  std_logic"),
-                None => format!("{} : in  {}", self.netlist.name(net), Subtype(self.netlist.net(net).width)),
+            ports.extend(self.module.imports.iter().map(|&net| {
+                let name = self.netlist.read_name(net);
+                let scalar = self.netlist.is_scalar_port(net);
+                if scalar {
+                    format!("{name} : in  std_logic")
+                } else {
+                    format!("{name} : in  {}", Subtype(self.netlist.width(net)))
+                }
             }));
             ports.extend(self.module.exports.iter().map(|&net| {
                 let name = self.names.output_of(self.netlist.name(net));
-                format!("{name} : out {}", Subtype(self.netlist.net(net).width))
+                format!("{name} : out {}", Subtype(self.netlist.width(net)))
             }));
         }
         let last = ports.len().saturating_sub(1);
@@ -486,7 +490,7 @@ impl<'a> SectionText<'a> {
     fn nets(&self) -> impl Iterator<Item = NetText<'a>> + use<'a> {
         // A scalar port is read by its own name and needs no signal.
         let netlist = self.entity.netlist;
-        self.entity.nets(&self.section.nets).filter(move |net| plan::scalar_port(netlist, net.net).is_none())
+        self.entity.nets(&self.section.nets).filter(move |net| !netlist.is_scalar_port(net.net))
     }
 
     fn registers(&self) -> impl Iterator<Item = NetText<'a>> + use<'a> {
@@ -525,7 +529,7 @@ impl<'a> GroupText<'a> {
         match self.group.reset {
             Some(reset) if reset.asynchronous => {
                 let read = plan::nets_of(netlist, reset.when);
-                let names = std::iter::once(self.clock()).chain(read.map(|net| shared::name(netlist, net)));
+                let names = std::iter::once(self.clock()).chain(read.map(|net| netlist.read_name(net)));
                 names.collect::<Vec<_>>().join(", ")
             }
             _ => self.clock().to_owned(),
@@ -555,7 +559,7 @@ impl<'a> GroupText<'a> {
 
 /// A stage inside the top entity.
 struct InstanceText<'a> {
-    netlist: &'a Netlist,
+    netlist: &'a Context<'a>,
     names: &'a Names,
     module: &'a Module,
 }
@@ -567,7 +571,7 @@ impl InstanceText<'_> {
 
     fn connections(&self) -> Vec<String> {
         let clock = shared::clock(self.netlist, self.module);
-        let inputs = self.module.imports.iter().map(|&net| shared::name(self.netlist, net));
+        let inputs = self.module.imports.iter().map(|&net| self.netlist.read_name(net));
         let same = clock.into_iter().chain(inputs).map(|name| format!("{name} => {name}"));
         let outputs = self.module.exports.iter().map(|&net| self.netlist.name(net));
         shared::with_commas(
@@ -579,9 +583,9 @@ impl InstanceText<'_> {
 /// What drives bits of an output port.
 enum OutputText<'a> {
     /// An element of a port of the top entity.
-    Port { netlist: &'a Netlist, port: usize, slice: OutputSlice },
+    Port { netlist: &'a Context<'a>, port: usize, slice: OutputSlice },
     /// A net that leaves its stage.
-    Export { netlist: &'a Netlist, names: &'a Names, net: NetId },
+    Export { netlist: &'a Context<'a>, names: &'a Names, net: NetId },
 }
 
 impl OutputText<'_> {

@@ -1,0 +1,53 @@
+//! A netlist with what text needs of every net at hand.
+
+use super::plan::scalar_port;
+use crate::netlist::{NetId, Netlist};
+use std::ops::Deref;
+
+/// A netlist, and a small table beside it: names and widths are looked up for every operand of every net, in no order, and
+/// would otherwise miss the cache every time.
+pub(super) struct Context<'n> {
+    netlist: &'n Netlist,
+    nets: Vec<Entry<'n>>,
+}
+
+struct Entry<'n> {
+    /// The name by which text reads the net.
+    name: &'n str,
+    width: u32,
+    is_scalar_port: bool,
+}
+
+impl<'n> Context<'n> {
+    pub(super) fn new(netlist: &'n Netlist) -> Context<'n> {
+        let entry = |(id, net): (u32, &crate::netlist::Net)| {
+            let port = scalar_port(netlist, NetId(id));
+            let name = port.unwrap_or_else(|| netlist.name(NetId(id)));
+            Entry { name, width: net.width, is_scalar_port: port.is_some() }
+        };
+        Context { netlist, nets: (0..).zip(netlist.nets()).map(entry).collect() }
+    }
+
+    /// The name by which text reads a net: its own, or that of the scalar port that it is.
+    pub(super) fn read_name(&self, net: NetId) -> &'n str {
+        self.nets[net.index()].name
+    }
+
+    /// Number of bits of a net.
+    pub(super) fn width(&self, net: NetId) -> u32 {
+        self.nets[net.index()].width
+    }
+
+    /// Whether a net is a scalar input port.
+    pub(super) fn is_scalar_port(&self, net: NetId) -> bool {
+        self.nets[net.index()].is_scalar_port
+    }
+}
+
+impl<'n> Deref for Context<'n> {
+    type Target = Netlist;
+
+    fn deref(&self) -> &Netlist {
+        self.netlist
+    }
+}

@@ -1,0 +1,53 @@
+//! From formatted text to bytes, in large pieces.
+
+use std::fmt;
+use std::io;
+
+/// Bytes kept before they are passed on.
+const CHUNK: usize = 1 << 16;
+
+/// A [`fmt::Write`] over an [`io::Write`], which keeps the error that the former cannot carry.
+pub(super) struct Sink<'a> {
+    out: &'a mut dyn io::Write,
+    text: String,
+    error: Option<io::Error>,
+}
+
+impl<'a> Sink<'a> {
+    pub(super) fn new(out: &'a mut dyn io::Write) -> Sink<'a> {
+        Sink { out, text: String::with_capacity(CHUNK), error: None }
+    }
+
+    fn pass_on(&mut self, text: &str) -> fmt::Result {
+        self.out.write_all(text.as_bytes()).map_err(|error| {
+            self.error = Some(error);
+            fmt::Error
+        })
+    }
+
+    /// Passes on the rest.
+    ///
+    /// # Errors
+    /// The first error of the writer.
+    pub(super) fn finish(mut self, written: fmt::Result) -> io::Result<()> {
+        let rest = std::mem::take(&mut self.text);
+        match written.and_then(|()| self.pass_on(&rest)) {
+            Ok(()) => self.out.flush(),
+            Err(fmt::Error) => Err(self.error.unwrap_or_else(|| io::Error::other("formatting failed"))),
+        }
+    }
+}
+
+impl fmt::Write for Sink<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.text.len() + text.len() > CHUNK {
+            let full = std::mem::replace(&mut self.text, String::with_capacity(CHUNK));
+            self.pass_on(&full)?;
+            if text.len() > CHUNK {
+                return self.pass_on(text);
+            }
+        }
+        self.text.push_str(text);
+        Ok(())
+    }
+}
