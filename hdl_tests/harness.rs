@@ -71,6 +71,8 @@ pub(crate) fn simulate(
 pub(crate) struct Case {
     pub(crate) netlist: Netlist,
     pub(crate) cycles: Cycles,
+    /// How it is written.
+    pub(crate) emit: emit::Options,
 }
 
 impl Case {
@@ -79,12 +81,12 @@ impl Case {
         let netlist = netlist::lower(model, schedule, options);
         let vectors = Vectors::generate(model, samples, seed);
         let cycles = Cycles::plan(&netlist.interface, &vectors, seed);
-        Case { netlist, cycles }
+        Case { netlist, cycles, emit: emit::Options::default() }
     }
 
     /// Its text.
     pub(crate) fn text(&self, language: Language) -> (String, Vec<u8>) {
-        let text = emit::text(&self.netlist, language, &emit::Options::default());
+        let text = emit::text(&self.netlist, language, &self.emit);
         (format!("{}.{}", self.netlist.interface.top, language.extension()), text.into_bytes())
     }
 }

@@ -6,6 +6,7 @@
 
 mod bench;
 mod fuzz;
+mod golden;
 mod harness;
 mod lint;
 mod models;
