@@ -8,7 +8,7 @@ use crate::harness::{Case, assert_equal_everywhere};
 use crate::lint::assert_silent;
 use alir2hdl::emit::{self, Language, RomStyle};
 use alir2hdl::ir::{BinaryBits, Builder, Model, Op, Output, Table, Term, UnaryBits, ValueId};
-use alir2hdl::netlist::{Options, Ports, ResetOptions};
+use alir2hdl::netlist::{Options, Ports, ResetOptions, uses};
 use alir2hdl::num::{Code, Interval};
 use alir2hdl::schedule::{Goal, Schedule, default_delay, schedule};
 use num_bigint::BigInt;
@@ -148,7 +148,7 @@ fn sum() -> Model {
     let (mut p, a, b) = signed_and_unsigned();
     let term = |value, shift, neg| Term { value, shift, neg };
     let terms = vec![term(a, 0, false), term(b, 1, true), term(a, 2, false), term(b, 0, false)];
-    let x = p.op(Op::Sum { terms }, codes(-128 * 5 - 248, 127 * 5 + 248, 3));
+    let x = p.op(Op::Sum { terms: terms.into() }, codes(-128 * 5 - 248, 127 * 5 + 248, 3));
     p.outputs(&[x])
 }
 
@@ -166,8 +166,10 @@ fn chain() -> Model {
 
 /// Values far beyond a machine word.
 fn wide() -> Model {
-    let ones = |bits: u32| (BigInt::from(1) << bits) - 1;
-    let range = |bits: u32, frac| Interval { min: Code::from(-(ones(bits) + 1)), max: Code::from(ones(bits)), frac };
+    let range = |bits: u32, frac| {
+        let beyond = BigInt::from(1) << bits;
+        Interval::new(-beyond.clone(), beyond - 1, frac)
+    };
     let (mut p, inputs) = Program::with_inputs(&[range(99, 40), range(69, 0)]);
     let total = p.op(Op::Add { a: inputs[0], b: inputs[1], shift: 60 }, range(170, 40));
     let product = p.op(Op::Mul { a: inputs[0], b: inputs[1] }, range(170, 40));
@@ -196,7 +198,7 @@ fn case(name: &str, model: &Model, stages: u32, choose: impl FnOnce(&mut Options
     choose(&mut options, &mut emit);
     let schedule = match stages {
         0 => Schedule::combinational(model.nodes().len()),
-        _ => schedule(model, default_delay(model), &Goal::stages(stages)).expect("possible").schedule,
+        _ => schedule(model, default_delay(model), &Goal::stages(stages), &uses(model)).expect("possible").schedule,
     };
     Case { emit, ..Case::new(model, &schedule, &options, 40, 1) }
 }

@@ -25,7 +25,7 @@ fn sim_every_operation_means_the_same_in_every_simulator() {
             let schedule = schedule::random(&example.model, stages, false, 1);
             let netlist = netlist::lower(&example.model, &schedule, &options);
             let cycles = Cycles::plan(&netlist.interface, &vectors, 1);
-            Case { netlist, cycles }
+            Case { netlist, cycles, emit: Default::default() }
         })
         .collect();
     assert_equal_everywhere(&cases);

@@ -365,13 +365,14 @@ fn repeated_origins(model: &Model) -> Vec<u32> {
 
 /// Lines for the head of the file.
 pub(super) fn header(model: &Model, schedule: &Schedule, interface: &Interface) -> Vec<String> {
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut lines = vec![format!(
-        "{}: {} operations, {} inputs, {} outputs, {} tables",
+        "{}: {}, {}, {}, {}",
         interface.top,
-        model.nodes().len(),
-        model.n_inputs(),
-        model.outputs().len(),
-        model.tables().len()
+        count(model.nodes().len(), "operation"),
+        count(model.n_inputs(), "input"),
+        count(model.outputs().len(), "output"),
+        count(model.tables().len(), "table")
     )];
     lines.push(match interface.latency {
         0 => "combinational".into(),
@@ -380,7 +381,11 @@ pub(super) fn header(model: &Model, schedule: &Schedule, interface: &Interface) 
     });
     if schedule.latency() > 0 {
         let inputs = if schedule.register_inputs { ", inputs registered" } else { "" };
-        lines.push(format!("{} pipeline stages, each ending in registers{inputs}", schedule.stages));
+        let stages = match schedule.stages {
+            1 => "1 pipeline stage, ending in registers".into(),
+            n => format!("{n} pipeline stages, each ending in registers"),
+        };
+        lines.push(format!("{stages}{inputs}"));
     }
     lines.push("elements: port bits, type (s signed, u unsigned, width, fractional bits)".into());
     lines.extend(interface.inputs.iter().chain(&interface.outputs).map(element_line));
