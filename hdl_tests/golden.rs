@@ -204,22 +204,22 @@ fn case(name: &str, model: &Model, stages: u32, choose: impl FnOnce(&mut Options
 }
 
 fn cases() -> Vec<Case> {
-    let operations: [(&str, fn() -> Model); 13] = [
-        ("op_quantise", quantise),
-        ("op_const", constant),
-        ("op_negate", negate),
-        ("op_add", add),
-        ("op_subtract", subtract),
-        ("op_add_const", add_constant),
-        ("op_relu", relu),
-        ("op_mux", multiplexer),
-        ("op_multiply", multiply),
-        ("op_lookup", lookup),
-        ("op_unary_bits", unary_bits),
-        ("op_binary_bits", binary_bits),
-        ("op_sum", sum),
+    let operation = |name: &str, model: Model| case(name, &model, 0, |_, _| {});
+    let mut cases = vec![
+        operation("op_quantise", quantise()),
+        operation("op_const", constant()),
+        operation("op_negate", negate()),
+        operation("op_add", add()),
+        operation("op_subtract", subtract()),
+        operation("op_add_const", add_constant()),
+        operation("op_relu", relu()),
+        operation("op_mux", multiplexer()),
+        operation("op_multiply", multiply()),
+        operation("op_lookup", lookup()),
+        operation("op_unary_bits", unary_bits()),
+        operation("op_binary_bits", binary_bits()),
+        operation("op_sum", sum()),
     ];
-    let mut cases: Vec<Case> = operations.iter().map(|(name, model)| case(name, &model(), 0, |_, _| {})).collect();
     let reset = |asynchronous, data| Some(ResetOptions { asynchronous, active_high: true, data });
     cases.extend([
         case("pipeline", &chain(), 3, |_, _| {}),
