@@ -148,9 +148,6 @@ fn problems(args: &Args, targets: &[Target<'_>]) -> Vec<Diagnostic> {
         );
     }
     for (index, target) in targets.iter().enumerate() {
-        if target.path.as_os_str().is_empty() {
-            problems.push(error(target.flag, "the file name is empty".into()));
-        }
         if let Some(other) = targets[..index].iter().find(|other| other.path == target.path) {
             let message = format!("{} goes to {} too", other.flag, target.path.display());
             problems.push(error(target.flag, message).with_help("give each result a file of its own"));

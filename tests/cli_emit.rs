@@ -1,0 +1,166 @@
+//! The main job and `info` from the outside: files, messages, exit codes.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+fn model(name: &str) -> String {
+    format!("{}/tests/data/models/{name}/model.json.gz", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The program in a folder of its own.
+fn alir2hdl(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
+    command.current_dir(folder).args(arguments);
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let output = alir2hdl(folder, arguments).output().expect("the program runs");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
+}
+
+/// Runs it on a model and expects a refusal that contains `said`, and no file.
+#[track_caller]
+fn refused(arguments: &[&str], said: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tiny = model("tiny_ops");
+    let (code, stdout, stderr) = run(folder.path(), &[&[tiny.as_str()], arguments].concat());
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains(said), "no `{said}` in:\n{stderr}");
+    assert_eq!(stdout, "");
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0, "a file was written");
+}
+
+#[test]
+fn both_languages_and_the_interface_are_written_in_one_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let jet = model("jet_mlp");
+    let arguments =
+        [&jet, "--verilog", "jet.v", "--vhdl", "jet.vhd", "--interface", "jet.json", "--pipeline", "3", "--valid"];
+    let (code, stdout, stderr) = run(folder.path(), &arguments);
+    assert_eq!((code, stdout.as_str()), (0, ""), "{stderr}");
+    assert!(stderr.starts_with("jet: ") && stderr.contains("latency 3"), "{stderr}");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(read("jet.v").contains("\nmodule jet (\n"));
+    assert!(read("jet.vhd").contains("\nentity jet is\n"));
+    let facts: Value = serde_json::from_str(&read("jet.json")).unwrap();
+    assert_eq!(facts["top"], "jet");
+    assert_eq!(facts["language"], "both");
+    assert_eq!((&facts["latency"], &facts["initiation_interval"]), (&Value::from(3), &Value::from(1)));
+    assert_eq!(facts["stages"].as_array().unwrap().len(), 3);
+    assert_eq!(facts["inputs"].as_array().unwrap().len(), 16);
+    assert_eq!(facts["outputs"][0]["port"], "model_out");
+    let bits: u64 = facts["stages"].as_array().unwrap().iter().map(|s| s["register_bits"].as_u64().unwrap()).sum();
+    assert_eq!(facts["register_bits"].as_u64(), Some(bits));
+    let checksum = facts["model_checksum"].as_str().unwrap();
+    assert!(checksum.starts_with("crc32:") && checksum.len() == 14, "{checksum}");
+}
+
+#[test]
+fn the_same_request_gives_the_same_bytes_and_stdout_is_a_file_like_any_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let sorting = model("sort_topk");
+    let options = ["--pipeline", "2", "--ports", "split", "--top", "sorter", "-q"];
+    let (code, first, stderr) = run(folder.path(), &[&[sorting.as_str(), "--verilog", "-"], &options[..]].concat());
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    run(folder.path(), &[&[sorting.as_str(), "--verilog", "other_name.v"], &options[..]].concat());
+    assert_eq!(fs::read_to_string(folder.path().join("other_name.v")).unwrap(), first);
+}
+
+#[test]
+fn a_module_is_called_like_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = model("tiny_ops");
+    run(folder.path(), &[&tiny, "--verilog", "my-filter.v", "--vhdl", "signal.vhd"]);
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(read("my-filter.v").contains("\nmodule my_filter (\n"));
+    assert!(read("signal.vhd").contains("\nentity signal_m is\n"));
+    // A port keeps its name; the module gives way.
+    run(folder.path(), &[&tiny, "--verilog", "clk.v", "--pipeline", "1"]);
+    assert!(read("clk.v").contains("\nmodule clk_top (\n"));
+}
+
+#[test]
+fn requests_that_contradict_each_other_are_refused_before_anything_is_read() {
+    refused(&[], "nothing to write");
+    refused(&["--verilog", "x", "--vhdl", "x"], "--verilog goes to x too");
+    refused(&["--verilog", ""], "a value is required");
+    refused(&["--verilog", "x.v", "--reset-data", "--pipeline", "1"], "there is no reset");
+    refused(&["--verilog", "x.v", "--enable"], "there is no register that it could hold");
+    refused(&["--verilog", "x.v", "--reset", "sync", "--valid"], "there is no register that it could clear");
+    refused(&["--verilog", "x.v", "--reset", "async", "--pipeline", "2"], "it would clear nothing");
+    refused(&["--verilog", "x.v", "--top", "wire"], "`wire_m` would be");
+    refused(&["--verilog", "x.v", "--top", "CLK"], "names must differ");
+    refused(&["--verilog", "x.v", "--pipeline", "-1"], "invalid value");
+    refused(&["--verilog", "x.v", "-O7"], "7 is not in 0..=2");
+}
+
+#[test]
+fn impossible_pipelines_say_what_is_possible() {
+    refused(&["--verilog", "x.v", "--max-stage-delay", "-2"], "is not a delay");
+    refused(&["--verilog", "x.v", "--max-stage-delay", "0.01"], "the smallest possible stage delay is");
+    refused(&["--verilog", "x.v", "--pipeline", "1000000"], "stages are more than");
+}
+
+#[test]
+fn files_that_cannot_be_written_leave_everything_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = model("tiny_ops");
+    fs::write(folder.path().join("x.v"), "mine").unwrap();
+    let (code, _, stderr) = run(folder.path(), &[&tiny, "--verilog", "x.v", "--vhdl", "nowhere/x.vhd"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("--vhdl") && stderr.contains("the folder nowhere does not exist"), "{stderr}");
+    assert_eq!(fs::read_to_string(folder.path().join("x.v")).unwrap(), "mine");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    let (code, _, stderr) = run(folder.path(), &[&tiny, "--verilog", "."]);
+    assert_eq!(code, 2, "{stderr}");
+}
+
+#[test]
+fn a_bad_model_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bad.json"), "{\"meta\": \"Other\"}").unwrap();
+    let (code, _, stderr) = run(folder.path(), &["bad.json", "--verilog", "x.v", "--error-format", "json"]);
+    assert_eq!(code, 2);
+    for line in stderr.lines() {
+        let problem: Value = serde_json::from_str(line).expect("one JSON object a line");
+        assert!(problem["code"].as_str().is_some_and(|code| code.starts_with('E')));
+    }
+    assert!(!folder.path().join("x.v").exists());
+    let (code, _, stderr) = run(folder.path(), &["missing.json", "--verilog", "x.v"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("missing.json"), "{stderr}");
+}
+
+#[test]
+fn info_counts_operations_and_shows_stages() {
+    let folder = tempfile::tempdir().unwrap();
+    let jet = model("jet_mlp");
+    let (code, text, _) = run(folder.path(), &["info", &jet, "--pipeline", "3", "--effort", "fast"]);
+    assert_eq!(code, 0);
+    let line =
+        |start: &str| text.lines().find(|l| l.starts_with(start)).unwrap_or_else(|| panic!("no {start}:\n{text}"));
+    assert!(line("operations").contains("2034"));
+    assert!(line("inputs").contains("111 bits"));
+    assert!(line("latency 3 clocks").contains("register bits"));
+    assert_eq!(text.lines().filter(|l| l.starts_with(['1', '2', '3'])).count(), 3, "{text}");
+}
+
+#[test]
+fn info_in_json_agrees_with_what_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let sorting = model("sort_topk");
+    let pipeline = ["--pipeline", "2", "--register-inputs", "--effort", "fast"];
+    let (_, text, _) = run(folder.path(), &[&["info", &sorting, "--json"], &pipeline[..]].concat());
+    run(folder.path(), &[&[sorting.as_str(), "--interface", "s.json"], &pipeline[..]].concat());
+    let info: Value = serde_json::from_str(&text).unwrap();
+    let written: Value = serde_json::from_str(&fs::read_to_string(folder.path().join("s.json")).unwrap()).unwrap();
+    assert_eq!(info["pipeline"]["register_bits"], written["register_bits"]);
+    assert_eq!(info["pipeline"]["latency"], 3);
+    assert_eq!(written["latency"], 3);
+    let counted: u64 = info["kinds"].as_array().unwrap().iter().map(|k| k["count"].as_u64().unwrap()).sum();
+    assert_eq!(info["operations"].as_u64(), Some(counted));
+}
