@@ -13,7 +13,7 @@ use clap::ValueEnum;
 #[command(next_help_heading = "Pipeline")]
 pub(super) struct PipelineArgs {
     /// Cut the logic into N stages, each of which ends in registers; 0 or nothing: combinational
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) pipeline: Option<u32>,
     /// Also register the inputs: one more clock of latency
     #[arg(long)]
