@@ -5,8 +5,11 @@
 //! what a *file* can get wrong, and the places. All problems of a file are collected, up to [`Limits::max_problems`].
 
 mod alir;
+mod fsm;
 mod json;
 mod source;
+
+pub use fsm::read_machine;
 
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Limits, Model};
