@@ -2,18 +2,21 @@
 //!
 //! All programs of a test share one testbench, so that each simulator compiles once.
 
-use crate::harness::{Case, assert_equal_everywhere};
+use crate::harness::{Case, assert_equal_everywhere, optimised};
+use alir2hdl::emit::{self, RomStyle};
 use alir2hdl::netlist::{Options, Ports, ResetOptions};
 use alir2hdl::random::{self, SplitMix};
 use alir2hdl::schedule;
 
-/// A program of a seed with a pipeline and ports of the same seed.
+/// A program of a seed with optimisation, pipeline, ports and style of text of the same seed.
 pub(crate) fn case(seed: u64, samples: usize) -> Case {
     let model = random::model(seed);
     let mut rng = SplitMix::new(seed);
+    let built = optimised(&model, rng.below(3) as u8);
     let stages = [0, 0, 1, 2, 3, 7][rng.below(6) as usize];
     let register_inputs = stages > 0 && rng.below(3) == 0;
-    let schedule = schedule::random(&model, stages, register_inputs, seed);
+    let schedule = schedule::random(&built, stages, register_inputs, seed);
+    let rom_style = [RomStyle::Auto, RomStyle::Logic, RomStyle::Block][rng.below(3) as usize];
     let mut coin = || rng.below(2) == 0;
     let controlled = stages > 0 && coin();
     let reset = ResetOptions { asynchronous: coin(), active_high: coin(), data: coin() };
@@ -25,7 +28,12 @@ pub(crate) fn case(seed: u64, samples: usize) -> Case {
         reset: (controlled && coin()).then_some(reset),
         ..Options::default()
     };
-    Case::new(&model, &schedule, &options, samples, seed)
+    // A module for each stage, which only large programs have otherwise.
+    let split_above = if coin() { 0 } else { emit::Options::default().split_above };
+    Case {
+        emit: emit::Options { rom_style, split_above },
+        ..Case::of_optimised(&model, &built, &schedule, &options, samples, seed)
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use alir2hdl::emit::{self, Language};
 use alir2hdl::formats;
 use alir2hdl::ir::{Limits, Model};
 use alir2hdl::netlist::{self, Netlist, Options};
+use alir2hdl::passes;
 use alir2hdl::schedule::Schedule;
 use alir2hdl::verify::{Bench, Cycles, Deadline, Job, Report, SIMULATORS, SimError, Simulator, Tools, Vectors};
 use std::path::Path;
@@ -71,16 +72,28 @@ pub(crate) fn simulate(
 pub(crate) struct Case {
     pub(crate) netlist: Netlist,
     pub(crate) cycles: Cycles,
-    /// How it is written.
+    /// How its text is written.
     pub(crate) emit: emit::Options,
 }
 
 impl Case {
     /// The hardware of a program and `samples` samples for it, with random stalls where it has controls.
     pub(crate) fn new(model: &Model, schedule: &Schedule, options: &Options, samples: usize, seed: u64) -> Case {
-        let netlist = netlist::lower(model, schedule, options);
-        let vectors = Vectors::generate(model, samples, seed);
-        let cycles = Cycles::plan(&netlist.interface, &vectors, seed);
+        Case::of_optimised(model, model, schedule, options, samples, seed)
+    }
+
+    /// The hardware of `built`, and `samples` samples of what `model`, from which it was optimised, says; with random
+    /// stalls where it has controls.
+    pub(crate) fn of_optimised(
+        model: &Model,
+        built: &Model,
+        schedule: &Schedule,
+        options: &Options,
+        samples: usize,
+        seed: u64,
+    ) -> Case {
+        let netlist = netlist::lower(built, schedule, options);
+        let cycles = Cycles::plan(&netlist.interface, &Vectors::generate(model, samples, seed), seed);
         Case { netlist, cycles, emit: emit::Options::default() }
     }
 
@@ -89,6 +102,11 @@ impl Case {
         let text = emit::text(&self.netlist, language, &self.emit);
         (format!("{}.{}", self.netlist.interface.top, language.extension()), text.into_bytes())
     }
+}
+
+/// The program after the passes of `-O<level>`.
+pub(crate) fn optimised(model: &Model, level: u8) -> Model {
+    passes::run(model, passes::pipeline(level)).0
 }
 
 /// Simulates all cases side by side in every simulator that is there.

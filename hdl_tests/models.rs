@@ -3,7 +3,7 @@
 //! The normal run takes a choice that fits its time; `ALIR2HDL_MATRIX=all` (`scripts/matrix.sh`) takes every model at
 //! every number of stages, in both languages, in every simulator.
 
-use crate::harness::{Case, assert_equal_everywhere, read_model};
+use crate::harness::{Case, assert_equal_everywhere, optimised, read_model};
 use crate::lint::assert_silent;
 use alir2hdl::netlist::{self, Options};
 use alir2hdl::schedule::{self, Goal};
@@ -16,14 +16,31 @@ fn is_matrix() -> bool {
     std::env::var("ALIR2HDL_MATRIX").is_ok_and(|v| v == "all")
 }
 
+/// The level of optimisation that goes with a number of stages: each is there.
+fn level(stages: u32) -> u8 {
+    match stages {
+        7 => 0,
+        1 => 2,
+        _ => 1,
+    }
+}
+
 /// A model pipelined into so many stages, with as many samples as keep simulation short.
 fn case(name: &str, stages: u32) -> Case {
     let model = read_model(name);
     let goal = Goal::stages(stages);
-    let (delay, uses) = (schedule::default_delay(&model), netlist::uses(&model));
-    let schedule = schedule::schedule(&model, delay, &goal, &uses).expect("possible").schedule;
+    let built = optimised(&model, level(stages));
+    let (delay, uses) = (schedule::default_delay(&built), netlist::uses(&built));
+    let schedule = schedule::schedule(&built, delay, &goal, &uses).expect("possible").schedule;
     let samples = (200_000 / model.nodes().len()).clamp(40, 1000);
-    Case::new(&model, &schedule, &Options { top: format!("{name}_p{stages}"), ..Options::default() }, samples, 1)
+    Case::of_optimised(
+        &model,
+        &built,
+        &schedule,
+        &Options { top: format!("{name}_p{stages}"), ..Options::default() },
+        samples,
+        1,
+    )
 }
 
 fn check(name: &str, stages: &[u32]) {

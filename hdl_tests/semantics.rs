@@ -6,6 +6,7 @@
 mod cases;
 
 use crate::harness::{Case, assert_equal_everywhere};
+use alir2hdl::emit;
 use alir2hdl::netlist::{self, Options};
 use alir2hdl::schedule;
 use alir2hdl::verify::{Cycles, Rows, Vectors};
@@ -25,7 +26,7 @@ fn sim_every_operation_means_the_same_in_every_simulator() {
             let schedule = schedule::random(&example.model, stages, false, 1);
             let netlist = netlist::lower(&example.model, &schedule, &options);
             let cycles = Cycles::plan(&netlist.interface, &vectors, 1);
-            Case { netlist, cycles, emit: Default::default() }
+            Case { netlist, cycles, emit: emit::Options::default() }
         })
         .collect();
     assert_equal_everywhere(&cases);
