@@ -3,7 +3,7 @@
 
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Builder, Model, Op, Output};
-use alir2hdl::netlist::{Evaluator, Netlist, Options, Ports, ResetOptions, lower};
+use alir2hdl::netlist::{Evaluator, Netlist, Options, PortNames, Ports, ResetOptions, lower};
 use alir2hdl::num::{Code, Interval};
 use alir2hdl::random::{self, Profile, Recipe, SplitMix};
 use alir2hdl::schedule::{self, Schedule};
@@ -20,12 +20,22 @@ fn random_options(rng: &mut SplitMix) -> Options {
         0 => None,
         kind => Some(ResetOptions { asynchronous: kind == 2, active_high: rng.below(2) == 1, data: rng.below(2) == 1 }),
     };
+    // Names that clash with words of the languages, with one another and with the names of nets.
+    let wishes = ["V3", "rom0", "signal", "model_inp", "in1", "valid_s1", "a__b", "V3_net", "inp"];
+    let mut names = PortNames::default();
+    let all = [&mut names.clock, &mut names.valid_in, &mut names.enable, &mut names.inputs, &mut names.output_prefix];
+    for name in all {
+        if rng.below(4) == 0 {
+            *name = wishes[rng.below(wishes.len() as u64) as usize].into();
+        }
+    }
     Options {
+        top: if rng.below(4) == 0 { "v3".into() } else { "model".into() },
+        names,
         ports: if rng.below(2) == 1 { Ports::Split } else { Ports::Packed },
         valid: rng.below(2) == 1,
         enable: rng.below(2) == 1,
         reset,
-        ..Options::default()
     }
 }
 

@@ -99,7 +99,7 @@ pub(super) fn push_number(text: &mut String, number: u64) {
             break;
         }
     }
-    text.extend(digits[at..].iter().map(|&d| char::from(d)));
+    text.push_str(std::str::from_utf8(&digits[at..]).expect("digits are ASCII"));
 }
 
 /// Appends `a`, `b`, ..., `z`, `aa`, ... for 1, 2, ...
@@ -112,7 +112,7 @@ pub(super) fn push_letters(text: &mut String, number: u32) {
         letters[at] = b'a' + ((rest - 1) % 26) as u8;
         rest = (rest - 1) / 26;
     }
-    text.extend(letters[at..].iter().map(|&l| char::from(l)));
+    text.push_str(std::str::from_utf8(&letters[at..]).expect("letters are ASCII"));
 }
 
 #[cfg(test)]
