@@ -134,19 +134,19 @@ impl Rewriter<'_> {
 
     /// A sum of many terms as a chain of sums of two, exact until the last.
     fn sum(&mut self, node: &Node, terms: &[Term]) -> ValueId {
-        // What has no bits adds nothing.
-        let mut terms: Vec<Term> = terms.iter().copied().filter(|t| !self.kif(t.value).is_zero()).collect();
+        // Terms without bits stay: they add nothing, but the library takes the step of the sum from them too.
+        let mut terms = terms.to_vec();
         let frac_of = |r: &Self, t: &Term| i64::from(r.kif(t.value).frac) - i64::from(t.shift);
-        let frac = terms.iter().map(|t| frac_of(self, t)).max().unwrap_or(0);
         let start = terms.iter().position(|t| !t.neg && t.shift == 0);
         let first = start.map(|k| terms.remove(k));
         let mut latency = first.map_or(f64::MIN, |t| self.latency(t.value));
-        let (mut low, mut high) = (BigInt::ZERO, BigInt::ZERO);
         let mut acc = first.map(|t| t.value);
+        // Bounds of the sum so far, and their fractional bits: no more than it has, since the library mistakes a sum
+        // whose declared step is finer than its terms'.
+        let (mut low, mut high, mut frac) = (BigInt::ZERO, BigInt::ZERO, i64::MIN);
         if let Some(t) = first {
             let kif = self.kif(t.value);
-            low = align(&kif.min_code(), frac_of(self, &t), frac);
-            high = align(&kif.max_code(), frac_of(self, &t), frac);
+            (low, high, frac) = (kif.min_code(), kif.max_code(), frac_of(self, &t));
         }
         let Some(last) = terms.pop() else {
             let op = match acc {
@@ -160,12 +160,16 @@ impl Rewriter<'_> {
             true => Op::Sub { a, b: t.value, shift: t.shift },
         };
         for t in terms {
-            let kif = self.kif(t.value);
-            let min = align(&kif.min_code(), frac_of(self, &t), frac);
-            let max = align(&kif.max_code(), frac_of(self, &t), frac);
+            let (kif, own) = (self.kif(t.value), frac_of(self, &t));
+            let finest = frac.max(own);
+            let min = align(&kif.min_code(), own, finest);
+            let max = align(&kif.max_code(), own, finest);
             let (down, up) = if t.neg { (-max, -min) } else { (min, max) };
-            low += down;
-            high += up;
+            // Nothing was added up yet: zero at every alignment.
+            let from = if frac == i64::MIN { finest } else { frac };
+            low = align(&low, from, finest) + down;
+            high = align(&high, from, finest) + up;
+            frac = finest;
             latency = latency.max(self.latency(t.value));
             let a = acc.unwrap_or_else(|| self.zero(latency));
             let interval = spellable(Interval::new(low.clone(), high.clone(), frac as i32));
