@@ -7,11 +7,14 @@
 //! * [`lower`]: which low bits matter, hence lanes, conversions, straight code;
 //! * [`plan`]: registers to places of a small arena, instructions to kernels;
 //! * [`kernels`]: the loops, compiled for each instruction set;
+//! * `jit`: machine code in place of most loops, where the processor has AVX-512;
 //! * [`run`]: blocks of samples through the kernels, real numbers in and out ([`convert`]), and what went wrong;
 //! * [`wide`]: what does not fit 128 bits.
 
 mod convert;
 mod form;
+#[cfg(all(target_arch = "x86_64", unix))]
+mod jit;
 mod kernels;
 mod lower;
 mod plan;

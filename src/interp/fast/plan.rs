@@ -1,11 +1,14 @@
 //! A program made ready: registers have places, instructions have kernels.
 
+#[cfg(all(target_arch = "x86_64", unix))]
+use super::jit::{self, Machine};
 use super::kernels::{self, Kernels, NaryTerm, Step};
 use super::lower::{self, Code, Ins, Lane, Reg, Term, Wrap};
 use super::run::{Fault, Runner};
 use crate::interp::LookupMiss;
 use crate::ir::Model;
 use crate::num::Kif;
+use std::ops::Range;
 
 /// Vector instructions that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,11 +19,14 @@ pub enum InstructionSet {
     Avx2,
     /// AVX-512 with byte and word instructions.
     Avx512,
+    /// Machine code for the program at hand, of AVX-512 with GFNI instructions; loops for what it leaves out.
+    Compiled,
 }
 
 impl InstructionSet {
     /// All of them, the plainest first.
-    pub const ALL: [InstructionSet; 3] = [InstructionSet::Baseline, InstructionSet::Avx2, InstructionSet::Avx512];
+    pub const ALL: [InstructionSet; 4] =
+        [InstructionSet::Baseline, InstructionSet::Avx2, InstructionSet::Avx512, InstructionSet::Compiled];
 
     /// Whether this machine has it.
     pub fn is_available(self) -> bool {
@@ -36,7 +42,9 @@ impl InstructionSet {
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512dq")
             }
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(all(target_arch = "x86_64", unix))]
+            InstructionSet::Compiled => InstructionSet::Avx512.is_available() && is_x86_feature_detected!("gfni"),
+            #[expect(unreachable_patterns, reason = "reachable on other machines")]
             _ => false,
         }
     }
@@ -46,12 +54,13 @@ impl InstructionSet {
         InstructionSet::ALL.into_iter().rev().find(|s| s.is_available()).unwrap_or(InstructionSet::Baseline)
     }
 
-    /// By its name in lower case: `baseline`, `avx2`, `avx512`.
+    /// By its name in lower case: `baseline`, `avx2`, `avx512`, `compiled`.
     pub fn from_name(name: &str) -> Option<InstructionSet> {
         match name {
             "baseline" => Some(InstructionSet::Baseline),
             "avx2" => Some(InstructionSet::Avx2),
             "avx512" => Some(InstructionSet::Avx512),
+            "compiled" => Some(InstructionSet::Compiled),
             _ => None,
         }
     }
@@ -61,7 +70,7 @@ impl InstructionSet {
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx2 => &kernels::avx2::KERNELS,
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => &kernels::avx512::KERNELS,
+            InstructionSet::Avx512 | InstructionSet::Compiled => &kernels::avx512::KERNELS,
             _ => &kernels::baseline::KERNELS,
         }
     }
@@ -107,22 +116,41 @@ pub struct Plan {
     pub(super) inp_shifts: Vec<i32>,
     pub(super) input_kifs: Vec<Kif>,
     pub(super) code: Code,
+    pub(super) set: InstructionSet,
     pub(super) kernels: &'static Kernels,
+    options: PlanOptions,
+    /// For few samples, and where machine code cannot be.
+    loops: Layout,
+    /// For many; made when they come.
+    #[cfg(all(target_arch = "x86_64", unix))]
+    compiled: std::sync::OnceLock<Option<Layout>>,
+}
+
+/// A program laid out in an arena.
+pub(super) struct Layout {
+    /// Samples of a block.
     pub(super) block: usize,
-    pub(super) steps: Vec<Step>,
-    pub(super) nary: Vec<NaryTerm>,
     /// Places of the registers in the arena.
     pub(super) offsets: Vec<u32>,
     pub(super) arena_bytes: usize,
-    /// What has no kernel.
-    pub(super) wide_steps: Vec<WideStep>,
+    pub(super) steps: Vec<Step>,
+    pub(super) nary: Vec<NaryTerm>,
+    pub(super) stages: Vec<Stage>,
+    /// Registers with a constant that the kernels read.
+    pub(super) fixed: Vec<(Reg, i128)>,
+    #[cfg(all(target_arch = "x86_64", unix))]
+    pub(super) machine: Option<Machine>,
 }
 
-/// A step that is computed one sample at a time.
-pub(super) struct WideStep {
-    /// It comes before the step of this index.
-    pub(super) before: usize,
-    pub(super) ins: Ins,
+/// What is done to a block, one after the other.
+pub(super) enum Stage {
+    /// Steps of kernels.
+    Steps(Range<usize>),
+    /// An instruction that is computed one sample at a time.
+    Wide(Ins),
+    /// A part of the machine code.
+    #[cfg(all(target_arch = "x86_64", unix))]
+    Machine(usize),
 }
 
 impl Plan {
@@ -130,28 +158,63 @@ impl Plan {
     pub fn new(model: &Model, options: PlanOptions) -> Plan {
         let code = lower::lower(model, options.lookup_miss);
         let set = options.instruction_set.filter(|s| s.is_available()).unwrap_or_else(InstructionSet::best);
-        let places = Places::of(&code);
-        let block = options.block.unwrap_or_else(|| places.good_block()).max(1);
-        let (offsets, arena_bytes) = places.offsets(&code, block);
-        let mut plan = Plan {
+        let kernels = set.kernels();
+        let everything = vec![true; code.lanes.len()];
+        let places = Places::of(&code, &everything);
+        let block = options.block.unwrap_or_else(|| places.good_block(64..=1024)).max(1);
+        let mut loops = Layout::new(&code, &places, block, code.fixed.clone());
+        for ins in &code.ins {
+            loops.step(&code, kernels, ins);
+        }
+        Plan {
             n_inputs: model.n_inputs(),
             n_outputs: model.outputs().len(),
             inp_shifts: model.inp_shifts().to_vec(),
             input_kifs: model.input_kifs().to_vec(),
-            kernels: set.kernels(),
-            block,
-            steps: Vec::with_capacity(code.ins.len()),
-            nary: Vec::new(),
-            offsets,
-            arena_bytes,
-            wide_steps: Vec::new(),
-            code: Code::empty(),
-        };
-        for ins in &code.ins {
-            plan.step(&code, ins);
+            code,
+            set,
+            kernels,
+            options,
+            loops,
+            #[cfg(all(target_arch = "x86_64", unix))]
+            compiled: std::sync::OnceLock::new(),
         }
-        plan.code = code;
-        plan
+    }
+
+    /// The layout to run so many samples with.
+    pub(super) fn layout(&self, samples: usize) -> &Layout {
+        /// Compiling costs as much as some hundred samples.
+        const MANY: usize = 512;
+        #[cfg(all(target_arch = "x86_64", unix))]
+        if self.set == InstructionSet::Compiled && (samples >= MANY || self.options.instruction_set.is_some()) {
+            return self.compiled.get_or_init(|| self.compile()).as_ref().unwrap_or(&self.loops);
+        }
+        let _ = (samples, MANY);
+        &self.loops
+    }
+
+    #[cfg(all(target_arch = "x86_64", unix))]
+    fn compile(&self) -> Option<Layout> {
+        let code = &self.code;
+        let straight = jit::straight_parts(code);
+        let in_arena = jit::in_arena(code, &straight);
+        let places = Places::of(code, &in_arena);
+        let block = self.options.block.unwrap_or_else(|| places.good_block(256..=2048)).max(1);
+        let fixed = code.fixed.iter().copied().filter(|f| in_arena[f.0 as usize]).collect();
+        let mut layout = Layout::new(code, &places, block, fixed);
+        // Displacements are signed.
+        if layout.arena_bytes > i32::MAX as usize {
+            return None;
+        }
+        layout.machine = Some(Machine::compile(code, &straight, &in_arena, &layout.offsets)?);
+        let mut next = 0;
+        for (n, range) in straight.into_iter().enumerate() {
+            code.ins[next..range.start].iter().for_each(|ins| layout.step(code, self.kernels, ins));
+            next = range.end;
+            layout.stages.push(Stage::Machine(n));
+        }
+        code.ins[next..].iter().for_each(|ins| layout.step(code, self.kernels, ins));
+        Some(layout)
     }
 
     /// Number of inputs of a sample.
@@ -164,9 +227,9 @@ impl Plan {
         self.n_outputs
     }
 
-    /// Samples that are worked on together; a multiple of it is a good size for a call.
-    pub fn block(&self) -> usize {
-        self.block
+    /// A good number of samples for one call: a few thousand.
+    pub fn chunk(&self) -> usize {
+        4096.max(self.loops.block)
     }
 
     /// Runs real numbers through the program: `inputs` has one row of [`Plan::n_inputs`] numbers a sample, `outputs`
@@ -189,11 +252,44 @@ impl Plan {
         Runner::new(self)
     }
 
-    fn step(&mut self, code: &Code, ins: &Ins) {
+}
+
+impl Layout {
+    fn new(code: &Code, places: &Places, block: usize, fixed: Vec<(Reg, i128)>) -> Layout {
+        let (offsets, arena_bytes) = places.offsets(code, block);
+        Layout {
+            block,
+            offsets,
+            arena_bytes,
+            steps: Vec::new(),
+            nary: Vec::new(),
+            stages: Vec::new(),
+            fixed,
+            #[cfg(all(target_arch = "x86_64", unix))]
+            machine: None,
+        }
+    }
+
+    /// Appends a step, or what else an instruction needs.
+    fn step(&mut self, code: &Code, kernels: &Kernels, ins: &Ins) {
+        if matches!(ins, Ins::Narrow { .. } | Ins::Wide { .. }) {
+            self.stages.push(Stage::Wide(*ins));
+            return;
+        }
+        let step = self.kernel_step(code, kernels, ins);
+        self.steps.push(step);
+        let end = self.steps.len();
+        match self.stages.last_mut() {
+            Some(Stage::Steps(range)) => range.end = end,
+            _ => self.stages.push(Stage::Steps(end - 1..end)),
+        }
+    }
+
+    fn kernel_step(&mut self, code: &Code, kernels: &Kernels, ins: &Ins) -> Step {
         let lane = code.lanes[ins.dst() as usize];
         let at = |reg: Reg| self.offsets[reg as usize];
         let mut step = Step {
-            kernel: self.kernels.linear1(Lane::B1),
+            kernel: kernels.linear1(Lane::B1),
             dst: at(ins.dst()),
             a: 0,
             b: 0,
@@ -220,17 +316,17 @@ impl Plan {
                 let terms = &code.terms[first as usize..][..count as usize];
                 match *terms {
                     [t] => {
-                        step.kernel = self.kernels.linear1(lane);
+                        step.kernel = kernels.linear1(lane);
                         (step.a, step.sa, step.extra) = (at(t.reg), t.shl, t.neg.into());
                     }
                     [a, b] if !(a.neg && b.neg) => {
                         let rest = c != 0 || shr != 0 || relu || wrap != Wrap::None;
                         let (a, b): (Term, Term) = if a.neg { (b, a) } else { (a, b) };
-                        step.kernel = self.kernels.linear2(lane, b.neg, a.shl != 0 || b.shl != 0, rest);
+                        step.kernel = kernels.linear2(lane, b.neg, a.shl != 0 || b.shl != 0, rest);
                         (step.a, step.sa, step.b, step.sb) = (at(a.reg), a.shl, at(b.reg), b.shl);
                     }
                     _ => {
-                        step.kernel = self.kernels.nary(lane);
+                        step.kernel = kernels.nary(lane);
                         (step.a, step.b) = (self.nary.len() as u32, count);
                         let offsets = &self.offsets;
                         self.nary.extend(terms.iter().map(|t| NaryTerm {
@@ -243,18 +339,18 @@ impl Plan {
             }
             Ins::Mul { dst: _, a, b, shl, shr, logical, wrap } => {
                 finish(wrap);
-                step.kernel = self.kernels.mul(lane);
+                step.kernel = kernels.mul(lane);
                 (step.a, step.b, step.sa, step.shr, step.logical) = (at(a), at(b), shl, shr, logical);
             }
             Ins::Bits { dst: _, op, a, sa, b, sb, shr, logical, wrap } => {
                 finish(wrap);
-                step.kernel = self.kernels.bits(lane, op);
+                step.kernel = kernels.bits(lane, op);
                 (step.a, step.sa, step.b, step.sb) = (at(a), sa, at(b), sb);
                 (step.shr, step.logical) = (shr, logical);
             }
             Ins::Mux { dst: _, cond, bit, on_true, on_false, wrap } => {
                 finish(wrap);
-                step.kernel = self.kernels.mux(lane);
+                step.kernel = kernels.mux(lane);
                 (step.a, step.b, step.c) = (at(on_true.reg), at(on_false.reg), at(cond));
                 (step.extra, step.constant) = (bit, self.nary.len() as u32);
                 for arm in [on_true, on_false] {
@@ -263,23 +359,20 @@ impl Plan {
             }
             Ins::Compare { dst: _, x, than, eq, wrap } => {
                 finish(wrap);
-                step.kernel = self.kernels.compare(lane);
+                step.kernel = kernels.compare(lane);
                 (step.a, step.constant, step.extra) = (at(x), than, eq.into());
             }
             Ins::Lookup { dst: _, x, table } => {
-                step.kernel = self.kernels.lookup(lane);
+                step.kernel = kernels.lookup(lane);
                 (step.a, step.c) = (at(x), table);
             }
             Ins::Convert { dst: _, src, zero } => {
-                step.kernel = self.kernels.convert(code.lanes[src as usize], lane);
+                step.kernel = kernels.convert(code.lanes[src as usize], lane);
                 (step.a, step.extra) = (at(src), zero.into());
             }
-            Ins::Narrow { .. } | Ins::Wide { .. } => {
-                self.wide_steps.push(WideStep { before: self.steps.len(), ins: *ins });
-                return;
-            }
+            Ins::Narrow { .. } | Ins::Wide { .. } => unreachable!("these have no kernel"),
         }
-        self.steps.push(step);
+        step
     }
 }
 
@@ -296,7 +389,9 @@ struct Places {
 impl Places {
     /// Linear scan in the order of the code (M. Poletto, V. Sarkar, *Linear scan register allocation*, TOPLAS 1999); the
     /// place given back last is taken first, as it is the likeliest to be in the nearest cache.
-    fn of(code: &Code) -> Places {
+    ///
+    /// Only registers that are `needed` get one.
+    fn of(code: &Code, needed: &[bool]) -> Places {
         const FOREVER: u32 = u32::MAX;
         let n = code.lanes.len();
         let mut last = vec![0u32; n];
@@ -314,6 +409,9 @@ impl Places {
         let mut places = Places { place: vec![0; n], count: [0; 6], limbs: Vec::new() };
         let mut free: [Vec<u32>; 5] = Default::default();
         let take = |places: &mut Places, free: &mut [Vec<u32>; 5], reg: Reg| {
+            if !needed[reg as usize] {
+                return;
+            }
             let lane = code.lanes[reg as usize];
             let place = match free.get_mut(lane as usize).and_then(Vec::pop) {
                 Some(place) => place,
@@ -340,7 +438,7 @@ impl Places {
             }
             let mut give_back = |reg: Reg| {
                 let lane = code.lanes[reg as usize] as usize;
-                if last[reg as usize] == k as u32 && lane < free.len() {
+                if last[reg as usize] == k as u32 && lane < free.len() && needed[reg as usize] {
                     free[lane].push(places.place[reg as usize]);
                     // A source may be named twice.
                     last[reg as usize] = FOREVER;
@@ -359,13 +457,15 @@ impl Places {
     }
 
     /// As many samples as keep the arena within a good part of a second-level cache.
-    fn good_block(&self) -> usize {
+    fn good_block(&self, range: std::ops::RangeInclusive<usize>) -> usize {
         const ARENA: usize = 384 << 10;
-        (ARENA / self.bytes_per_sample().max(1) / 64 * 64).clamp(64, 1024)
+        (ARENA / self.bytes_per_sample().max(1) / 64 * 64).clamp(*range.start(), *range.end())
     }
 
     /// Byte offsets of the registers for blocks of so many samples, and the size of the arena.
     fn offsets(&self, code: &Code, block: usize) -> (Vec<u32>, usize) {
+        // Machine code works on whole groups of 32 samples.
+        let block = block.next_multiple_of(32);
         let round = |bytes: usize| bytes.next_multiple_of(64);
         let mut start = [0usize; 6];
         let mut end = 0;

@@ -3,7 +3,7 @@
 use super::convert;
 use super::kernels::{Exec, Int, Table};
 use super::lower::{InputConversion, Ins, Lane, OutputConversion, Reg, low_bits};
-use super::plan::Plan;
+use super::plan::{Layout, Plan, Stage};
 use super::wide;
 use crate::interp::MissedEntry;
 use crate::ir::ValueId;
@@ -91,7 +91,10 @@ macro_rules! with_lane {
 /// The memory in which one thread runs a [`Plan`].
 pub struct Runner<'p> {
     plan: &'p Plan,
+    layout: &'p Layout,
     arena: Vec<Line>,
+    /// What machine code keeps of its values beyond registers.
+    spill: Vec<Line>,
     tables: Vec<Table<'p>>,
     misses: Vec<Miss>,
 }
@@ -100,29 +103,45 @@ impl<'p> Runner<'p> {
     pub(super) fn new(plan: &'p Plan) -> Runner<'p> {
         let tables = plan.code.tables.iter();
         let tables = tables.map(|t| Table { entries: &t.entries, base: t.base, zero: t.zero, faults: t.faults });
-        let mut runner = Runner {
+        Runner {
             plan,
-            arena: vec![Line([0; 64]); plan.arena_bytes.div_ceil(64)],
+            layout: plan.layout(0),
+            arena: Vec::new(),
+            spill: Vec::new(),
             tables: tables.collect(),
             misses: Vec::new(),
-        };
-        let exec = runner.exec();
-        for &(reg, value) in &plan.code.fixed {
-            let offset = plan.offsets[reg as usize];
+        }
+    }
+
+    /// Makes the arena for so many samples, unless it is there.
+    fn prepare(&mut self, samples: usize) {
+        let layout = self.plan.layout(samples);
+        if !self.arena.is_empty() && std::ptr::eq(layout, self.layout) {
+            return;
+        }
+        self.layout = layout;
+        self.arena = vec![Line([0; 64]); layout.arena_bytes.div_ceil(64).max(1)];
+        #[cfg(all(target_arch = "x86_64", unix))]
+        if let Some(machine) = &layout.machine {
+            self.spill = vec![Line([0; 64]); machine.spill_bytes.div_ceil(64)];
+        }
+        let plan = self.plan;
+        let exec = self.exec();
+        for &(reg, value) in &layout.fixed {
+            let offset = layout.offsets[reg as usize];
             with_lane!(plan.code.lanes[reg as usize], T => {
                 // SAFETY: the register is of this lane, and nothing else runs.
                 unsafe { exec.slot_mut::<T>(offset) }.fill(T::of(value))
             }, unreachable!("constants are in machine lanes"));
         }
-        runner
     }
 
     fn exec(&mut self) -> Exec<'_> {
         Exec {
             base: self.arena.as_mut_ptr().cast(),
-            len: self.plan.block,
+            len: self.layout.block,
             constants: &self.plan.code.constants,
-            nary: &self.plan.nary,
+            nary: &self.layout.nary,
             tables: &self.tables,
             misses: &mut self.misses,
         }
@@ -158,14 +177,16 @@ impl<'p> Runner<'p> {
     fn blocks<I: Source, O: Sink>(&mut self, inputs: I, mut outputs: O) -> Vec<Fault> {
         let plan = self.plan;
         let samples = rows(inputs.len(), plan.n_inputs, outputs.len(), plan.n_outputs);
+        self.prepare(samples);
+        let block = self.layout.block;
         let mut faults = Vec::new();
-        for start in (0..samples).step_by(plan.block) {
-            let n = plan.block.min(samples - start);
+        for start in (0..samples).step_by(block) {
+            let n = block.min(samples - start);
             let found = faults.len();
             for conversion in &plan.code.inputs {
                 self.load(&inputs, conversion, start, n, &mut faults);
             }
-            self.steps();
+            self.stages();
             for (j, out) in plan.code.outputs.iter().enumerate() {
                 self.store(&mut outputs, j, out, start, n);
             }
@@ -189,21 +210,28 @@ impl<'p> Runner<'p> {
         faults
     }
 
-    fn steps(&mut self) {
-        let plan = self.plan;
-        let mut wide = plan.wide_steps.iter().peekable();
-        let mut done = 0;
-        while done < plan.steps.len() || wide.peek().is_some() {
-            let until = wide.peek().map_or(plan.steps.len(), |w| w.before);
-            let mut exec = self.exec();
-            for step in &plan.steps[done..until] {
-                // SAFETY: the step is the plan's, the arena was made for it, and the kernels were chosen after asking
-                // the processor.
-                unsafe { (step.kernel)(&mut exec, step) };
-            }
-            done = until;
-            if let Some(w) = wide.next() {
-                self.wide(&w.ins);
+    fn stages(&mut self) {
+        let layout = self.layout;
+        for stage in &layout.stages {
+            match stage {
+                Stage::Steps(range) => {
+                    let mut exec = self.exec();
+                    for step in &layout.steps[range.clone()] {
+                        // SAFETY: the step is the layout's, the arena was made for it, and the kernels were chosen after
+                        // asking the processor.
+                        unsafe { (step.kernel)(&mut exec, step) };
+                    }
+                }
+                Stage::Wide(ins) => self.wide(ins),
+                #[cfg(all(target_arch = "x86_64", unix))]
+                Stage::Machine(part) => {
+                    let Some(machine) = &layout.machine else { continue };
+                    let groups = layout.block.div_ceil(super::jit::GROUP) as u64;
+                    let (arena, spill) = (self.arena.as_mut_ptr().cast(), self.spill.as_mut_ptr().cast());
+                    // SAFETY: the code was compiled for this layout, whose slots have room for whole groups; the
+                    // processor was asked.
+                    unsafe { machine.run(*part, arena, spill, groups) };
+                }
             }
         }
     }
@@ -211,7 +239,7 @@ impl<'p> Runner<'p> {
     fn load<I: Source>(&mut self, inputs: &I, c: &InputConversion, start: usize, n: usize, faults: &mut Vec<Fault>) {
         let plan = self.plan;
         let lane = plan.code.lanes[c.dst as usize];
-        let offset = plan.offsets[c.dst as usize];
+        let offset = self.layout.offsets[c.dst as usize];
         let port = Port {
             stride: plan.n_inputs,
             column: c.input as usize,
@@ -228,7 +256,7 @@ impl<'p> Runner<'p> {
             rest.fill(T::ZERO);
             inputs.load(plan, &port, dst, faults);
         }, {
-            for sample in 0..plan.block {
+            for sample in 0..self.layout.block {
                 let code = if sample < n { inputs.load_big(&port, sample, faults) } else { BigInt::ZERO };
                 wide::to_limbs(&wrap(&code, c.kif), self.limbs(c.dst, sample));
             }
@@ -243,7 +271,7 @@ impl<'p> Runner<'p> {
             }
             return;
         };
-        let offset = plan.offsets[reg as usize];
+        let offset = self.layout.offsets[reg as usize];
         let exec = self.exec();
         with_lane!(plan.code.lanes[reg as usize], T => {
             // SAFETY: the register is of this lane, and nothing else runs.
@@ -261,7 +289,7 @@ impl<'p> Runner<'p> {
     fn limbs(&mut self, reg: Reg, sample: usize) -> &mut [u64] {
         let plan = self.plan;
         let limbs = plan.code.limbs[&reg] as usize;
-        let first = plan.offsets[reg as usize] as usize / 8 + sample * limbs;
+        let first = self.layout.offsets[reg as usize] as usize / 8 + sample * limbs;
         // SAFETY: a line is eight words without padding, and any bytes are words.
         let words =
             unsafe { std::slice::from_raw_parts_mut(self.arena.as_mut_ptr().cast::<u64>(), self.arena.len() * 8) };
@@ -271,7 +299,7 @@ impl<'p> Runner<'p> {
     /// The value of a register for one sample.
     fn value(&mut self, reg: Reg, zero: bool, sample: usize) -> BigInt {
         let plan = self.plan;
-        let offset = plan.offsets[reg as usize];
+        let offset = self.layout.offsets[reg as usize];
         let exec = self.exec();
         with_lane!(plan.code.lanes[reg as usize], T => {
             // SAFETY: the register is of this lane, and nothing else runs.
@@ -283,7 +311,7 @@ impl<'p> Runner<'p> {
     /// A step that is computed one sample at a time.
     fn wide(&mut self, ins: &Ins) {
         let plan = self.plan;
-        for sample in 0..plan.block {
+        for sample in 0..self.layout.block {
             let (dst, result) = match *ins {
                 Ins::Narrow { dst, src } => (dst, self.value(src, false, sample)),
                 Ins::Wide { dst, op } => {
@@ -302,7 +330,7 @@ impl<'p> Runner<'p> {
                 }
                 _ => unreachable!("all other instructions have kernels"),
             };
-            let offset = plan.offsets[dst as usize];
+            let offset = self.layout.offsets[dst as usize];
             let exec = self.exec();
             with_lane!(plan.code.lanes[dst as usize], T => {
                 // SAFETY: the register is of this lane, and nothing else runs.
@@ -545,7 +573,7 @@ impl Sink for ExactOut<'_> {
 
 impl fmt::Debug for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Plan of {} steps, blocks of {} samples, {} bytes", self.steps.len(), self.block, self.arena_bytes)
+        write!(f, "Plan of {} instructions for {:?}", self.code.ins.len(), self.set)
     }
 }
 
@@ -580,7 +608,7 @@ mod tests {
         for seed in 0..3000 {
             let model = random::model(seed);
             let mut rng = SplitMix::new(seed);
-            let set = InstructionSet::ALL[seed as usize % 3];
+            let set = InstructionSet::ALL[seed as usize % 4];
             let miss = if seed % 2 == 0 { LookupMiss::Error } else { LookupMiss::Zero };
             let block = [1, 3, 7, 64, 65, 200][rng.below(6) as usize];
             let options = PlanOptions { lookup_miss: miss, instruction_set: Some(set), block: Some(block) };
