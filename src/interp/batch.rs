@@ -307,12 +307,10 @@ impl<'a> Engine<'a> {
         Engine { plan, settings, exact_reals, narrow, inputs, outputs }
     }
 
-    /// Samples that are read at once: whole blocks of the plan whose numbers stay in the second-level cache.
+    /// Samples that are read at once: as many as have their numbers in the second-level cache, in whole blocks.
     fn rows_at_once(&self) -> usize {
         let row_bytes = 8 * (self.inputs.len() + self.outputs.len()).max(1);
-        let blocks = (1 << 19) / row_bytes / self.plan.block();
-        // At most so many numbers at once, however wide the rows are.
-        self.plan.block() * blocks.clamp(1, 64)
+        ((1 << 19) / row_bytes).clamp(self.plan.chunk(), 1 << 14).next_multiple_of(self.plan.chunk())
     }
 
     fn block(&self, runner: &mut Runner<'_>, block: &mut Values, rows: usize) -> Outputs {

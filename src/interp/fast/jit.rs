@@ -840,7 +840,9 @@ impl Compiler<'_> {
         }
         // Values that nobody in this part reads any more have no register; those of other parts are in the arena.
         let group = GROUP as u32;
-        for (prefix, modrm, size) in [([0x48, 0x81], 0xc7, 1), ([0x48, 0x81], 0xc0, 2), ([0x49, 0x81], 0xc0, 4), ([0x49, 0x81], 0xc1, 8)] {
+        for (prefix, modrm, size) in
+            [([0x48, 0x81], 0xc7, 1), ([0x48, 0x81], 0xc0, 2), ([0x49, 0x81], 0xc0, 4), ([0x49, 0x81], 0xc1, 8)]
+        {
             // add pointer, samples of the group in its lane
             self.asm.bytes.extend(prefix);
             self.asm.bytes.push(modrm);

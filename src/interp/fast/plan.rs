@@ -227,9 +227,9 @@ impl Plan {
         self.n_outputs
     }
 
-    /// A good number of samples for one call: a few thousand.
+    /// Samples for one call: a multiple of this many is worked on without waste.
     pub fn chunk(&self) -> usize {
-        4096.max(self.loops.block)
+        self.loops.block.next_multiple_of(1024)
     }
 
     /// Runs real numbers through the program: `inputs` has one row of [`Plan::n_inputs`] numbers a sample, `outputs`
@@ -251,7 +251,6 @@ impl Plan {
     pub fn runner(&self) -> Runner<'_> {
         Runner::new(self)
     }
-
 }
 
 impl Layout {
