@@ -33,7 +33,7 @@ fn engine(c: &mut Criterion) {
         let mut group = c.benchmark_group(name);
         group.throughput(Throughput::Elements(ops));
         group.bench_function("load", |b| b.iter(|| formats::read_path(black_box(&path), &limits, None).is_ok()));
-        group.bench_function("plan", |b| b.iter(|| Plan::new(black_box(&model), PlanOptions::default()).block()));
+        group.bench_function("plan", |b| b.iter(|| Plan::new(black_box(&model), PlanOptions::default()).chunk()));
         group.throughput(Throughput::Elements(ops * samples as u64));
         group.bench_function("run", |b| b.iter(|| runner.run(black_box(&inputs), &mut outputs).len()));
         group.finish();
