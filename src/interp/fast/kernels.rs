@@ -170,17 +170,25 @@ struct Finish<T> {
 impl<T: Int> Finish<T> {
     #[inline(always)]
     fn of(step: &Step) -> Finish<T> {
-        let all = T::of(-1);
-        let mut mask =
-            if step.logical && step.shr > 0 { T::of(!(-1i128 << (T::BITS - u32::from(step.shr)))) } else { all };
+        let (shr, mut sign) = (u32::from(step.shr), u32::from(step.sign_bits));
+        let mut mask = T::of(-1);
+        if step.logical && shr > 0 {
+            if sign > 0 && sign + shr <= T::BITS {
+                // The sign bit to be extended is one of the operand's; what a shift brings in is overwritten.
+            } else {
+                // Zeros come in, and reach the sign bit if there is one.
+                mask = T::of(!(-1i128 << (T::BITS - shr)));
+                sign = 0;
+            }
+        }
         if step.zero_bits > 0 {
             mask = mask.and(T::of(!(-1i128 << step.zero_bits)));
         }
         let lowest = T::of(-1).shl(T::BITS - 1);
         Finish {
             floor: if step.relu { T::ZERO } else { lowest },
-            shr: step.shr.into(),
-            sign: if step.sign_bits > 0 { T::BITS - u32::from(step.sign_bits) } else { 0 },
+            shr,
+            sign: if sign > 0 { T::BITS - sign } else { 0 },
             mask,
         }
     }

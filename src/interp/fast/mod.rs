@@ -19,6 +19,8 @@ mod kernels;
 mod lower;
 mod plan;
 mod run;
+#[cfg(target_arch = "x86_64")]
+mod tiles;
 mod wide;
 
 pub use plan::{InstructionSet, Plan, PlanOptions};

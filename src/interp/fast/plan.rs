@@ -1,10 +1,14 @@
 //! A program made ready: registers have places, instructions have kernels.
 
+#[cfg(target_arch = "x86_64")]
+use super::convert;
 #[cfg(all(target_arch = "x86_64", unix))]
 use super::jit::{self, Machine};
 use super::kernels::{self, Kernels, NaryTerm, Step};
 use super::lower::{self, Code, Ins, Lane, Reg, Term, Wrap};
 use super::run::{Fault, Runner};
+#[cfg(target_arch = "x86_64")]
+use super::tiles::Columns;
 use crate::interp::LookupMiss;
 use crate::ir::Model;
 use crate::num::Kif;
@@ -117,6 +121,15 @@ pub struct Plan {
     pub(super) input_kifs: Vec<Kif>,
     pub(super) code: Code,
     pub(super) set: InstructionSet,
+    /// Inputs by number, those of tiles first.
+    pub(super) input_order: Vec<u32>,
+    pub(super) tiled_inputs: usize,
+    pub(super) output_order: Vec<u32>,
+    pub(super) tiled_outputs: usize,
+    #[cfg(target_arch = "x86_64")]
+    pub(super) input_tiles: Vec<InputTile>,
+    #[cfg(target_arch = "x86_64")]
+    pub(super) output_tiles: Vec<OutputTile>,
     pub(super) kernels: &'static Kernels,
     options: PlanOptions,
     /// For few samples, and where machine code cannot be.
@@ -124,6 +137,105 @@ pub struct Plan {
     /// For many; made when they come.
     #[cfg(all(target_arch = "x86_64", unix))]
     compiled: std::sync::OnceLock<Option<Layout>>,
+}
+
+/// Up to eight columns of inputs that are converted together.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone)]
+pub(super) struct InputTile {
+    /// The first.
+    pub(super) column: usize,
+    pub(super) count: usize,
+    /// Conversions, by number.
+    pub(super) inputs: [Option<u32>; 8],
+    pub(super) columns: Columns,
+}
+
+/// Up to eight columns of outputs that are converted together.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone)]
+pub(super) struct OutputTile {
+    /// The first.
+    pub(super) column: usize,
+    pub(super) count: usize,
+    /// Outputs, by number.
+    pub(super) outputs: [Option<u32>; 8],
+    pub(super) scale: [f64; 8],
+    pub(super) zero: [bool; 8],
+}
+
+/// Sorts the inputs into tiles and the rest.
+#[cfg(target_arch = "x86_64")]
+fn input_tiles(model: &Model, code: &Code) -> (Vec<InputTile>, Vec<u32>, usize) {
+    let n = model.n_inputs();
+    let empty = |column: usize| InputTile {
+        column,
+        count: (n - column).min(8),
+        inputs: [None; 8],
+        columns: Columns { scale: [0.0; 8], sign: [0; 8], mask: [-1; 8] },
+    };
+    let mut tiles: Vec<InputTile> = (0..n).step_by(8).map(empty).collect();
+    let (mut order, mut rest) = (Vec::new(), Vec::new());
+    for (k, input) in code.inputs.iter().enumerate() {
+        let column = input.input as usize;
+        let (tile, at) = (&mut tiles[column / 8], column % 8);
+        let width = input.kif.width();
+        let lane = code.lanes[input.dst as usize];
+        let scale = i64::from(model.inp_shifts()[column]) + i64::from(input.kif.frac);
+        match convert::power(scale) {
+            Some(power) if lane <= Lane::B4 && width <= 51 && tile.inputs[at].is_none() => {
+                tile.inputs[at] = Some(k as u32);
+                tile.columns.scale[at] = power;
+                if width < 32 && input.kif.signed {
+                    tile.columns.sign[at] = 32 - width as i32;
+                } else if width < 32 {
+                    tile.columns.mask[at] = (1 << width) - 1;
+                }
+                order.push(k as u32);
+            }
+            _ => rest.push(k as u32),
+        }
+    }
+    tiles.retain(|t| t.inputs.iter().any(Option::is_some));
+    let tiled = order.len();
+    order.extend(rest);
+    (tiles, order, tiled)
+}
+
+/// Sorts the outputs into tiles and the rest.
+#[cfg(target_arch = "x86_64")]
+fn output_tiles(code: &Code) -> (Vec<OutputTile>, Vec<u32>, usize) {
+    let n = code.outputs.len();
+    let empty = |column: usize| OutputTile {
+        column,
+        count: (n - column).min(8),
+        outputs: [None; 8],
+        scale: [0.0; 8],
+        zero: [false; 8],
+    };
+    let mut tiles: Vec<OutputTile> = (0..n).step_by(8).map(empty).collect();
+    let (mut order, mut rest) = (Vec::new(), Vec::new());
+    for (j, out) in code.outputs.iter().enumerate() {
+        let (tile, at) = (&mut tiles[j / 8], j % 8);
+        // Unsigned codes of 32 bits are beyond what the tile's integers hold.
+        let fits = out.src.is_some_and(|reg| match code.lanes[reg as usize] {
+            Lane::B1 | Lane::B2 => true,
+            Lane::B4 => !out.zero,
+            _ => false,
+        });
+        match convert::power(out.exponent.into()) {
+            Some(power) if fits && (-900..=800).contains(&out.exponent) => {
+                tile.outputs[at] = Some(j as u32);
+                (tile.scale[at], tile.zero[at]) = (power, out.zero);
+                order.push(j as u32);
+            }
+            _ => rest.push(j as u32),
+        }
+    }
+    tiles.retain(|t| t.outputs.iter().any(Option::is_some));
+    let tiled = order.len();
+    order.extend(rest);
+    (tiles, order, tiled)
 }
 
 /// A program laid out in an arena.
@@ -166,7 +278,22 @@ impl Plan {
         for ins in &code.ins {
             loops.step(&code, kernels, ins);
         }
+        #[cfg(target_arch = "x86_64")]
+        let (input_tiles, input_order, tiled_inputs) = input_tiles(model, &code);
+        #[cfg(target_arch = "x86_64")]
+        let (output_tiles, output_order, tiled_outputs) = output_tiles(&code);
+        #[cfg(not(target_arch = "x86_64"))]
+        let (input_order, tiled_inputs, output_order, tiled_outputs) =
+            ((0..code.inputs.len() as u32).collect(), 0, (0..code.outputs.len() as u32).collect(), 0);
         Plan {
+            input_order,
+            tiled_inputs,
+            output_order,
+            tiled_outputs,
+            #[cfg(target_arch = "x86_64")]
+            input_tiles,
+            #[cfg(target_arch = "x86_64")]
+            output_tiles,
             n_inputs: model.n_inputs(),
             n_outputs: model.outputs().len(),
             inp_shifts: model.inp_shifts().to_vec(),
@@ -229,7 +356,7 @@ impl Plan {
 
     /// Samples for one call: a multiple of this many is worked on without waste.
     pub fn chunk(&self) -> usize {
-        self.loops.block.next_multiple_of(1024)
+        self.loops.block.next_multiple_of(2048)
     }
 
     /// Runs real numbers through the program: `inputs` has one row of [`Plan::n_inputs`] numbers a sample, `outputs`
@@ -458,7 +585,9 @@ impl Places {
     /// As many samples as keep the arena within a good part of a second-level cache.
     fn good_block(&self, range: std::ops::RangeInclusive<usize>) -> usize {
         const ARENA: usize = 384 << 10;
-        (ARENA / self.bytes_per_sample().max(1) / 64 * 64).clamp(*range.start(), *range.end())
+        let most = (ARENA / self.bytes_per_sample().max(1)).clamp(*range.start(), *range.end());
+        // A power of two, so that one number of samples is whole blocks of every program.
+        1 << most.ilog2()
     }
 
     /// Byte offsets of the registers for blocks of so many samples, and the size of the arena.
