@@ -190,13 +190,13 @@ impl<'p> Runner<'p> {
             let found = faults.len();
             let (mut inputs_done, mut outputs_done) = (0, 0);
             #[cfg(target_arch = "x86_64")]
-            if plan.set >= InstructionSet::Avx512 {
-                if let Some(rows) = inputs.reals() {
-                    for tile in &plan.input_tiles {
-                        self.load_tile(tile, rows, start, n, &mut faults);
-                    }
-                    inputs_done = plan.tiled_inputs;
+            if plan.set >= InstructionSet::Avx512
+                && let Some(rows) = inputs.reals()
+            {
+                for tile in &plan.input_tiles {
+                    self.load_tile(tile, rows, start, n, &mut faults);
                 }
+                inputs_done = plan.tiled_inputs;
             }
             for &k in &plan.input_order[inputs_done..] {
                 self.load(&inputs, &plan.code.inputs[k as usize], start, 0..n, &mut faults);
