@@ -6,7 +6,7 @@
 //! A table is a function with one `case`, or a memory with initial contents where block memory is wanted.
 
 use super::Options;
-use super::columns::Columns;
+use super::columns::{Columns, number};
 use super::context::Context;
 use super::plan::{self, Group, Kind, Module, OutputSlice, Plan, Section, Unread};
 use super::rom::{self, Form};
@@ -39,18 +39,28 @@ struct Range(u32);
 
 impl Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 == 1 { Ok(()) } else { write!(f, "[{}:0] ", self.0 - 1) }
+        if self.0 == 1 {
+            return Ok(());
+        }
+        f.write_str("[")?;
+        number(f, self.0 - 1)?;
+        f.write_str(":0] ")
     }
 }
 
 /// Bits of something `width` wide: its name, one bit, or a part select.
 fn select(out: &mut impl Write, name: &str, width: u32, lo: u32, taken: u32) -> fmt::Result {
     out.write_str(name)?;
-    match taken {
-        _ if taken == width => Ok(()),
-        1 => write!(out, "[{lo}]"),
-        _ => write!(out, "[{}:{lo}]", lo + taken - 1),
+    if taken == width {
+        return Ok(());
     }
+    out.write_str("[")?;
+    if taken > 1 {
+        number(out, lo + taken - 1)?;
+        out.write_str(":")?;
+    }
+    number(out, lo)?;
+    out.write_str("]")
 }
 
 fn net_bits(out: &mut impl Write, netlist: &Context<'_>, net: NetId, lo: u32, taken: u32) -> fmt::Result {
@@ -62,7 +72,10 @@ fn literal(out: &mut Columns<'_, '_>, bits: &Constant<'_>) -> fmt::Result {
     let width = bits.width();
     match bits.uniform() {
         Some(one) if width == 1 => write!(out, "1'b{}", u8::from(one)),
-        Some(false) if width <= 64 => write!(out, "{width}'d0"),
+        Some(false) if width <= 64 => {
+            number(out, width)?;
+            out.write_str("'d0")
+        }
         Some(one) if width > 8 => write!(out, "{{{width}{{1'b{}}}}}", u8::from(one)),
         _ if width <= 8 => {
             write!(out, "{width}'b")?;
@@ -89,7 +102,9 @@ fn pieces(out: &mut Columns<'_, '_>, netlist: &Context<'_>, pieces: &[Piece]) ->
         match item {
             Item::Bits { net, lo, width } => net_bits(out, netlist, net, lo, width)?,
             Item::Repeat { net, bit, count } => {
-                write!(out, "{{{count}{{")?;
+                out.write_str("{")?;
+                number(out, count)?;
+                out.write_str("{")?;
                 net_bits(out, netlist, net, bit, 1)?;
                 out.write_str("}}")?;
             }
@@ -133,7 +148,8 @@ impl Display for Expression<'_> {
         };
         let infix = |out: &mut Columns<'_, '_>, operator: &str, a: Wiring, b: Wiring| {
             operand(out, a)?;
-            write!(out, " {operator}")?;
+            out.write_str(" ")?;
+            out.write_str(operator)?;
             out.blank()?;
             operand(out, b)
         };
