@@ -10,7 +10,7 @@ use crate::interp::{LookupMiss, Step, Trace, golden_steps};
 use crate::ir::{Model, Op};
 use crate::num::Kif;
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -198,16 +198,17 @@ impl Progress {
     /// `done` samples are done; always goes on.
     fn tell(&mut self, done: u64) -> bool {
         if self.wanted && self.bar.is_none() && self.begun.elapsed() > Duration::from_secs(1) {
-            let bar = match self.rows {
-                Some(rows) => ProgressBar::new(rows).with_style(
-                    ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} samples, {per_sec}, {eta} left")
-                        .unwrap_or_else(|_| ProgressStyle::default_bar()),
-                ),
-                None => ProgressBar::new_spinner().with_style(
-                    ProgressStyle::with_template("{spinner} {human_pos} samples, {per_sec}, {elapsed}")
-                        .unwrap_or_else(|_| ProgressStyle::default_spinner()),
-                ),
+            let (bar, template) = match self.rows {
+                Some(rows) => {
+                    (ProgressBar::new(rows), "{wide_bar} {human_pos}/{human_len} samples, {rate}/s, {eta} left")
+                }
+                None => (ProgressBar::new_spinner(), "{spinner} {human_pos} samples, {rate}/s, {elapsed}"),
             };
+            let rate = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+                let _ = write!(text, "{}", HumanCount(state.per_sec() as u64));
+            };
+            let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+            let bar = bar.with_style(style.with_key("rate", rate));
             self.bar = Some(bar.with_elapsed(self.begun.elapsed()));
         }
         if let Some(bar) = &self.bar {
@@ -241,7 +242,16 @@ fn trace(args: &Args, model: &Model, reader: &mut Reader, sample: u64) -> Result
     let codes = codes_of_row(&input_ports(model), &block, row, args.codes).map_err(fail)?;
     let mut lines = Trace::new(model, codes.clone());
     let mut text = format!("sample {sample}\n");
-    let outcome = golden_steps(model, &codes, args.settings().lookup_miss, |step| text.push_str(&lines.step(&step)));
+    let mut printed = Ok(ExitStatus::Ok);
+    let outcome = golden_steps(model, &codes, args.settings().lookup_miss, |step| {
+        text.push_str(&lines.step(&step));
+        // A large program's trace does not wait in memory.
+        if text.len() > 1 << 16 && printed.is_ok() {
+            printed = print(text.as_bytes());
+            text.clear();
+        }
+    });
+    printed?;
     print(text.as_bytes())?;
     outcome.map_err(|miss| fail(Fault::Miss(miss)))?;
     Ok(ExitStatus::Ok)
