@@ -2,8 +2,8 @@
 //! programs with random schedules, every kind of port and control signal.
 
 use alir2hdl::interp::{LookupMiss, golden};
-use alir2hdl::ir::{Builder, Model, Op, Output};
-use alir2hdl::netlist::{Evaluator, Netlist, Options, PortNames, Ports, ResetOptions, lower};
+use alir2hdl::ir::{Builder, Model, Op, Output, Table, TableId, ValueId};
+use alir2hdl::netlist::{Cell, Evaluator, Netlist, Options, PortNames, Ports, ResetOptions, lower};
 use alir2hdl::num::{Code, Interval};
 use alir2hdl::random::{self, Profile, Recipe, SplitMix};
 use alir2hdl::schedule::{self, Schedule};
@@ -281,5 +281,61 @@ fn optimised_programs_keep_their_ports_and_meaning() {
         assert_eq!(netlist.interface.inputs, plain.interface.inputs, "seed {seed}");
         assert_eq!(netlist.interface.outputs, plain.interface.outputs, "seed {seed}");
         compare_with(Evaluator::new(&netlist), &model, &mut rng, 6);
+    }
+}
+
+/// A program of one operation on two inputs, compared on random and corner samples.
+fn one_operation(inputs: [Interval; 2], tables: Vec<Table>, out: Interval, make: impl Fn([ValueId; 2]) -> Op) -> Model {
+    let mut b = Builder::new(vec![0; 2]);
+    tables.into_iter().for_each(|t| {
+        b.table(t);
+    });
+    let [x, y] = [0, 1].map(|i| b.op(Op::Input { input: i }, inputs[i as usize].clone()));
+    let result = b.op(make([x, y]), out);
+    b.output(Output { source: Some(result), shift: 0, neg: false });
+    let model = b.finish().unwrap_or_else(|p| panic!("{p:?}"));
+    let combinational = Schedule::combinational(model.nodes().len());
+    compare(&model, &combinational, &Options::default(), &mut SplitMix::new(1), 40);
+    model
+}
+
+/// Operands that do not overlap are put side by side, at the largest shifts there are and in both directions.
+#[test]
+fn far_shifts_cost_wires_only() {
+    let byte = || Interval::new(0, 255, 0);
+    for shift in [-4096, 4096] {
+        let (low, high) = if shift > 0 { (0, shift) } else { (shift, 0) };
+        let max = (BigInt::from(255) << (high - low) as u64) + 255;
+        let model =
+            one_operation([byte(), byte()], vec![], Interval::new(0, max, -low), |[a, b]| Op::Add { a, b, shift });
+        let netlist = lower(&model, &Schedule::combinational(3), &Options::default());
+        assert!(netlist.nets().iter().all(|n| matches!(n.cell, Cell::Input { .. } | Cell::Alias { .. })));
+        // What the far operand shows above the result's type, or below it, is nothing.
+        let near = one_operation([byte(), byte()], vec![], byte(), |[a, b]| Op::Add { a, b, shift });
+        let netlist = lower(&near, &Schedule::combinational(3), &Options::default());
+        assert_eq!(netlist.nets().iter().map(|n| n.width).sum::<u32>(), 8 + 8);
+    }
+}
+
+/// A table much smaller than its operand's type is addressed by the distance from its base, and reads zero elsewhere.
+#[test]
+fn small_tables_of_wide_operands_read_zero_outside() {
+    let table = Table { entries: vec![-7, 9, 30], out: Interval::new(-16, 31, 0), hash: String::new(), inp_width: 2 };
+    for (min, max, base) in [(-5, 1 << 40, -5), (0, 1 << 40, 3), (-(1 << 40), 1, -1), (-4, 3, -1)] {
+        let model = one_operation(
+            [Interval::new(min, max, 0), Interval::new(0, 1, 0)],
+            vec![table.clone()],
+            Interval::new(-16, 31, 0),
+            |[x, _]| Op::Lookup { x, table: TableId(0), base: Code::from(base) },
+        );
+        let netlist = lower(&model, &Schedule::combinational(3), &Options::default());
+        assert_eq!(netlist.roms().len(), 1);
+        let mut evaluator = Evaluator::new(&netlist);
+        for code in -2..6 {
+            let codes = [BigInt::from(base + code), BigInt::ZERO];
+            let due = golden(&model, &codes, LookupMiss::Zero).expect("misses read zero");
+            let fits = model.input_kifs()[0].holds(&codes[0]);
+            assert!(!fits || evaluator.clock(&codes) == due, "entry {code} of base {base}");
+        }
     }
 }
