@@ -15,7 +15,7 @@
 
 use super::bounds::Labels;
 use super::cost::{Cost, PORT};
-use super::flow::Network;
+use super::flow::{Network, Saturated};
 use super::graph::Graph;
 
 /// The node of everything whose stage is fixed.
@@ -223,12 +223,14 @@ impl<'a> Problem<'a> {
     fn solve(&mut self, effort: u64) {
         let mut pairs = Vec::new();
         loop {
-            if !self.network.saturate(effort) || self.network.unsent() == 0 {
+            if self.network.saturate(effort) != Saturated::Stuck {
                 return;
             }
             self.move_reached(1);
             self.find_broken_paths(&mut pairs);
-            if !pairs.is_empty() {
+            if pairs.is_empty() {
+                self.network.sort();
+            } else {
                 // Not there. The labels before the move keep these tightly, so that flow has more ways to go.
                 self.move_reached(-1);
                 for (u, v) in pairs.drain(..) {

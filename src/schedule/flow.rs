@@ -8,8 +8,11 @@
 //!
 //! The maximum flow is found by Dinic's algorithm (E. A. Dinic 1970): shortest augmenting paths, level by level.
 
-/// No arc.
+/// No arc, no level.
 const NIL: u32 = u32::MAX;
+
+/// A node from which no path goes on.
+const DEAD: u32 = u32::MAX - 1;
 
 /// Labels, arcs and flow.
 #[derive(Clone, Debug, Default)]
@@ -22,10 +25,14 @@ pub(super) struct Network {
     head: Vec<u32>,
     gain: Vec<i32>,
     flow: Vec<i64>,
-    first_out: Vec<u32>,
-    next_out: Vec<u32>,
-    first_in: Vec<u32>,
-    next_in: Vec<u32>,
+    /// Tight arcs out of each node and into it, of those that were there when they were last sorted.
+    out: Sorted,
+    into: Sorted,
+    /// Number of arcs then.
+    sorted: usize,
+    /// Tight arcs that came later, as lists.
+    later_out: Lists,
+    later_into: Lists,
     level: Vec<u32>,
     queue: Vec<u32>,
     current: Vec<Cursor>,
@@ -34,11 +41,64 @@ pub(super) struct Network {
     pub(super) work: u64,
 }
 
+/// Arcs by node: the other end and the arc, in one run for each node.
+#[derive(Clone, Debug, Default)]
+struct Sorted {
+    start: Vec<u32>,
+    ends: Vec<(u32, u32)>,
+}
+
+impl Sorted {
+    /// Sorts the arcs that `is_wanted` by `key`; `other` is their other end. Counting sort, stable.
+    fn sort(&mut self, nodes: usize, key: &[u32], other: &[u32], is_wanted: impl Fn(usize) -> bool) {
+        self.start.clear();
+        self.start.resize(nodes + 2, 0);
+        let wanted = || (0..key.len()).filter(|&arc| is_wanted(arc));
+        for arc in wanted() {
+            self.start[key[arc] as usize + 2] += 1;
+        }
+        for i in 2..nodes + 2 {
+            self.start[i] += self.start[i - 1];
+        }
+        self.ends.clear();
+        self.ends.resize(self.start[nodes + 1] as usize, (NIL, NIL));
+        for arc in wanted() {
+            let at = &mut self.start[key[arc] as usize + 1];
+            self.ends[*at as usize] = (other[arc], arc as u32);
+            *at += 1;
+        }
+    }
+
+    fn range(&self, node: u32) -> (u32, u32) {
+        (self.start[node as usize], self.start[node as usize + 1])
+    }
+}
+
+/// Arcs by node as linked lists; an arc's place in `next` is counted from the first that came later.
+#[derive(Clone, Debug, Default)]
+struct Lists {
+    first: Vec<u32>,
+    next: Vec<u32>,
+}
+
+impl Lists {
+    fn push(&mut self, node: u32, arc: u32) {
+        self.next.push(std::mem::replace(&mut self.first[node as usize], arc));
+    }
+
+    fn clear(&mut self) {
+        self.first.fill(NIL);
+        self.next.clear();
+    }
+}
+
 /// Where the search goes on at a node.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
     out: u32,
     into: u32,
+    later_out: u32,
+    later_into: u32,
 }
 
 /// One arc of an augmenting path.
@@ -48,19 +108,39 @@ struct Step {
     forwards: bool,
 }
 
+/// How a call of [`Network::saturate`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Saturated {
+    /// Nothing is left to send.
+    Served,
+    /// What is left cannot be sent, but for a small part.
+    Stuck,
+    /// The effort is used up.
+    Tired,
+}
+
+/// Of what is left to send, the part that need not be sent before labels move: one in so many.
+const SMALL_PART: i64 = 50;
+
+/// Rounds of the search between two looks at how much can still be sent.
+const ROUNDS_BETWEEN_LOOKS: u32 = 4;
+
 impl Network {
     /// A network of nodes with these labels and without arcs, where nothing has to arrive.
     pub(super) fn new(label: Vec<i32>) -> Network {
         let n = label.len();
-        Network {
+        let lists = || Lists { first: vec![NIL; n], next: Vec::new() };
+        let mut network = Network {
             label,
             want: vec![0; n],
-            first_out: vec![NIL; n],
-            first_in: vec![NIL; n],
+            later_out: lists(),
+            later_into: lists(),
             level: vec![NIL; n],
-            current: vec![Cursor { out: NIL, into: NIL }; n],
+            current: vec![Cursor { out: 0, into: 0, later_out: NIL, later_into: NIL }; n],
             ..Network::default()
-        }
+        };
+        network.sort();
+        network
     }
 
     /// Number of arcs.
@@ -81,8 +161,21 @@ impl Network {
         self.head.push(to);
         self.gain.push(gain);
         self.flow.push(0);
-        self.next_out.push(std::mem::replace(&mut self.first_out[from as usize], arc));
-        self.next_in.push(std::mem::replace(&mut self.first_in[to as usize], arc));
+        self.later_out.push(from, arc);
+        self.later_into.push(to, arc);
+    }
+
+    /// Sorts out which arcs are tight. To be called when labels have changed.
+    pub(super) fn sort(&mut self) {
+        let nodes = self.label.len();
+        let (label, tail, head, gain) = (&self.label, &self.tail, &self.head, &self.gain);
+        let is_tight = |arc: usize| label[head[arc] as usize] - label[tail[arc] as usize] == gain[arc];
+        self.out.sort(nodes, tail, head, is_tight);
+        self.into.sort(nodes, head, tail, is_tight);
+        self.later_out.clear();
+        self.later_into.clear();
+        self.sorted = self.tail.len();
+        self.work += 2 * self.sorted as u64;
     }
 
     fn is_tight(&self, arc: u32) -> bool {
@@ -90,87 +183,119 @@ impl Network {
         self.label[self.head[a] as usize] - self.label[self.tail[a] as usize] == self.gain[a]
     }
 
-    /// Sends as much as tight arcs can carry, and then tells who can still be reached from nodes that have something
-    /// left ([`Network::is_reached`]). Returns whether it got so far before `work` went beyond `limit`.
-    pub(super) fn saturate(&mut self, limit: u64) -> bool {
-        while self.levels() {
+    /// Sends as much as tight arcs can carry, or nearly, until `work` goes beyond `limit`. Unless it got tired,
+    /// [`Network::is_reached`] then tells who can be reached from nodes that have something left.
+    pub(super) fn saturate(&mut self, limit: u64) -> Saturated {
+        if self.tail.len() - self.sorted > self.sorted / 8 {
+            self.sort();
+        }
+        let mut rounds = 0;
+        loop {
+            let look = rounds % ROUNDS_BETWEEN_LOOKS == 0;
+            let reachable = self.levels(look);
+            if self.queue.is_empty() {
+                return Saturated::Served;
+            }
+            if reachable == 0 || (look && reachable <= self.unsent() / SMALL_PART) {
+                return Saturated::Stuck;
+            }
             self.blocking_flow();
+            rounds += 1;
             if self.work > limit {
-                return false;
+                return Saturated::Tired;
             }
         }
-        true
     }
 
     /// What is left to send.
-    pub(super) fn unsent(&self) -> i64 {
+    fn unsent(&self) -> i64 {
         self.want.iter().map(|&w| (-w).max(0)).sum()
     }
 
-    /// Whether the last search for paths, which found none, came by this node.
+    /// Whether the last search for paths, which found none worth going, came by this node.
     pub(super) fn is_reached(&self, node: u32) -> bool {
         self.level[node as usize] != NIL
     }
 
-    /// Distances in residual arcs from the nodes that have something left; whether one that wants something is reached.
-    fn levels(&mut self) -> bool {
+    /// Distances in residual arcs from the nodes that have something left; how much is wanted by those that are
+    /// reached. The search ends at the distance of the first of them, unless all are to be found.
+    fn levels(&mut self, all: bool) -> i64 {
         self.level.fill(NIL);
         self.queue.clear();
-        for (v, &want) in self.want.iter().enumerate() {
-            if want < 0 {
-                self.level[v] = 0;
-                self.queue.push(v as u32);
+        for v in 0..self.want.len() as u32 {
+            if self.want[v as usize] < 0 {
+                self.visit(v, 0);
             }
         }
-        let mut found = NIL;
+        let (mut found, mut reachable) = (NIL, 0);
         let mut next = 0;
         while next < self.queue.len() {
             let v = self.queue[next];
             next += 1;
-            let level = self.level[v as usize] + 1;
-            if level > found {
-                break;
+            let want = self.want[v as usize];
+            if want > 0 {
+                reachable += want;
+                found = found.min(self.level[v as usize]);
             }
-            let mut arc = self.first_out[v as usize];
+            let level = self.level[v as usize] + 1;
+            if level > found && !all {
+                // Those of the same level are still counted, but nobody behind them.
+                continue;
+            }
+            let (start, end) = self.out.range(v);
+            self.work += u64::from(end - start);
+            for i in start..end {
+                let (w, _) = self.out.ends[i as usize];
+                if self.level[w as usize] == NIL {
+                    self.visit(w, level);
+                }
+            }
+            let (start, end) = self.into.range(v);
+            self.work += u64::from(end - start);
+            for i in start..end {
+                let (w, arc) = self.into.ends[i as usize];
+                if self.level[w as usize] == NIL && self.flow[arc as usize] > 0 {
+                    self.visit(w, level);
+                }
+            }
+            let mut arc = self.later_out.first[v as usize];
             while arc != NIL {
                 self.work += 1;
                 let w = self.head[arc as usize];
                 if self.level[w as usize] == NIL && self.is_tight(arc) {
-                    self.visit(w, level, &mut found);
+                    self.visit(w, level);
                 }
-                arc = self.next_out[arc as usize];
+                arc = self.later_out.next[arc as usize - self.sorted];
             }
-            let mut arc = self.first_in[v as usize];
+            let mut arc = self.later_into.first[v as usize];
             while arc != NIL {
                 self.work += 1;
                 let w = self.tail[arc as usize];
                 if self.level[w as usize] == NIL && self.flow[arc as usize] > 0 {
-                    self.visit(w, level, &mut found);
+                    self.visit(w, level);
                 }
-                arc = self.next_in[arc as usize];
+                arc = self.later_into.next[arc as usize - self.sorted];
             }
         }
-        found != NIL
+        reachable
     }
 
-    fn visit(&mut self, node: u32, level: u32, found: &mut u32) {
-        self.level[node as usize] = level;
+    fn visit(&mut self, node: u32, level: u32) {
+        let n = node as usize;
+        self.level[n] = level;
         self.queue.push(node);
-        self.current[node as usize] = Cursor { out: self.first_out[node as usize], into: self.first_in[node as usize] };
-        if self.want[node as usize] > 0 {
-            *found = (*found).min(level);
-        }
+        self.current[n] = Cursor {
+            out: self.out.start[n],
+            into: self.into.start[n],
+            later_out: self.later_out.first[n],
+            later_into: self.later_into.first[n],
+        };
     }
 
     /// Sends along shortest paths until each of them is blocked.
     fn blocking_flow(&mut self) {
-        // The queue begins with the sources, and visiting reset the cursors of all other nodes.
+        // The queue begins with the sources.
         let sources = self.queue.iter().take_while(|&&v| self.level[v as usize] == 0).count();
-        for i in 0..sources {
-            let source = self.queue[i];
-            self.current[source as usize] =
-                Cursor { out: self.first_out[source as usize], into: self.first_in[source as usize] };
-        }
         for i in 0..sources {
             self.send_from(self.queue[i]);
         }
@@ -190,8 +315,7 @@ impl Network {
                     at = next;
                 }
                 None => {
-                    // A dead end: no path leads here any more.
-                    self.level[at as usize] = NIL - 1;
+                    self.level[at as usize] = DEAD;
                     let Some(step) = self.path.pop() else { return };
                     at = if step.forwards { self.tail[step.arc as usize] } else { self.head[step.arc as usize] };
                 }
@@ -203,33 +327,53 @@ impl Network {
     fn advance(&mut self, at: u32) -> Option<(Step, u32)> {
         let level = self.level[at as usize] + 1;
         let mut cursor = self.current[at as usize];
-        let mut found = None;
-        while cursor.out != NIL {
-            self.work += 1;
-            let arc = cursor.out;
-            let w = self.head[arc as usize];
-            if self.level[w as usize] == level && self.is_tight(arc) {
-                found = Some((Step { arc, forwards: true }, w));
-                break;
-            }
-            cursor.out = self.next_out[arc as usize];
-        }
-        while found.is_none() && cursor.into != NIL {
-            self.work += 1;
-            let arc = cursor.into;
-            let w = self.tail[arc as usize];
-            if self.level[w as usize] == level && self.flow[arc as usize] > 0 {
-                found = Some((Step { arc, forwards: false }, w));
-                break;
-            }
-            cursor.into = self.next_in[arc as usize];
-        }
+        let found = self.next_residual(at, level, &mut cursor);
         self.current[at as usize] = cursor;
         found
     }
 
-    /// Sends what the path allows and returns the node from which to go on: the tail of the first arc that is used
-    /// up, else the node before the end.
+    fn next_residual(&mut self, at: u32, level: u32, cursor: &mut Cursor) -> Option<(Step, u32)> {
+        let (_, end) = self.out.range(at);
+        while cursor.out < end {
+            self.work += 1;
+            let (w, arc) = self.out.ends[cursor.out as usize];
+            if self.level[w as usize] == level {
+                return Some((Step { arc, forwards: true }, w));
+            }
+            cursor.out += 1;
+        }
+        let (_, end) = self.into.range(at);
+        while cursor.into < end {
+            self.work += 1;
+            let (w, arc) = self.into.ends[cursor.into as usize];
+            if self.level[w as usize] == level && self.flow[arc as usize] > 0 {
+                return Some((Step { arc, forwards: false }, w));
+            }
+            cursor.into += 1;
+        }
+        while cursor.later_out != NIL {
+            self.work += 1;
+            let arc = cursor.later_out;
+            let w = self.head[arc as usize];
+            if self.level[w as usize] == level && self.is_tight(arc) {
+                return Some((Step { arc, forwards: true }, w));
+            }
+            cursor.later_out = self.later_out.next[arc as usize - self.sorted];
+        }
+        while cursor.later_into != NIL {
+            self.work += 1;
+            let arc = cursor.later_into;
+            let w = self.tail[arc as usize];
+            if self.level[w as usize] == level && self.flow[arc as usize] > 0 {
+                return Some((Step { arc, forwards: false }, w));
+            }
+            cursor.later_into = self.later_into.next[arc as usize - self.sorted];
+        }
+        None
+    }
+
+    /// Sends what the path allows and returns the node from which to go on: the start of the first arc that is used
+    /// up, else the end of the path.
     fn augment(&mut self, source: u32, sink: u32) -> u32 {
         let mut amount = (-self.want[source as usize]).min(self.want[sink as usize]);
         for step in self.path.iter().filter(|s| !s.forwards) {
@@ -237,21 +381,17 @@ impl Network {
         }
         self.want[source as usize] += amount;
         self.want[sink as usize] -= amount;
-        let mut keep = None;
+        let mut used_up = None;
         for (i, step) in self.path.iter().enumerate() {
             let flow = &mut self.flow[step.arc as usize];
             *flow += if step.forwards { amount } else { -amount };
-            if *flow == 0 && keep.is_none() {
-                keep = Some(i);
+            if *flow == 0 && used_up.is_none() {
+                used_up = Some(i);
             }
         }
-        let keep = match keep {
-            Some(i) => i,
-            // The sink may be satisfied or not; either way the search goes on there.
-            None => return sink,
-        };
-        let step = self.path[keep];
-        self.path.truncate(keep);
+        let Some(used_up) = used_up else { return sink };
+        let step = self.path[used_up];
+        self.path.truncate(used_up);
         if step.forwards { self.tail[step.arc as usize] } else { self.head[step.arc as usize] }
     }
 }
