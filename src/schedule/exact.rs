@@ -21,6 +21,10 @@ use super::graph::Graph;
 /// The node of everything whose stage is fixed.
 const GROUND: u32 = 0;
 
+/// The grain of flow to begin with, and how much finer it becomes each time: about the width of a value.
+const FIRST_GRAIN: i64 = 16;
+const FINER: i64 = 4;
+
 /// What an arc of the network stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
@@ -222,13 +226,20 @@ impl<'a> Problem<'a> {
     /// Moves to the best labels, or as far as the effort goes.
     fn solve(&mut self, effort: u64) {
         let mut pairs = Vec::new();
+        self.network.grain = FIRST_GRAIN;
         loop {
-            if self.network.saturate(effort) != Saturated::Stuck {
-                return;
+            match self.network.saturate(effort) {
+                Saturated::Served | Saturated::Tired => return,
+                Saturated::Stuck => {}
             }
             self.move_reached(1);
             self.find_broken_paths(&mut pairs);
             if pairs.is_empty() {
+                if self.network.grain > 1 && !self.network.take_back_small_flow() {
+                    self.move_reached(-1);
+                    self.network.grain /= FINER;
+                    continue;
+                }
                 self.network.sort();
             } else {
                 // Not there. The labels before the move keep these tightly, so that flow has more ways to go.

@@ -6,7 +6,8 @@
 //! the labels best (complementary slackness). Arcs have no capacity, so in the residual graph every tight arc can be
 //! used forwards, and backwards as far as it carries flow.
 //!
-//! The maximum flow is found by Dinic's algorithm (E. A. Dinic 1970): shortest augmenting paths, level by level.
+//! The maximum flow is found by Dinic's algorithm (E. A. Dinic 1970): shortest augmenting paths, round by round.
+//! Small amounts would make many rounds; capacity scaling (J. Edmonds, R. M. Karp 1972) leaves them for later.
 
 /// No arc, no level.
 const NIL: u32 = u32::MAX;
@@ -37,6 +38,8 @@ pub(super) struct Network {
     queue: Vec<u32>,
     current: Vec<Cursor>,
     path: Vec<Step>,
+    /// Less flow than this on an arc cannot be sent back: coarse flows are found sooner. At 1 all is exact.
+    pub(super) grain: i64,
     /// Arcs looked at so far: the measure of effort.
     pub(super) work: u64,
 }
@@ -113,17 +116,11 @@ struct Step {
 pub(super) enum Saturated {
     /// Nothing is left to send.
     Served,
-    /// What is left cannot be sent, but for a small part.
+    /// What is left cannot be sent.
     Stuck,
     /// The effort is used up.
     Tired,
 }
-
-/// Of what is left to send, the part that need not be sent before labels move: one in so many.
-const SMALL_PART: i64 = 50;
-
-/// Rounds of the search between two looks at how much can still be sent.
-const ROUNDS_BETWEEN_LOOKS: u32 = 4;
 
 impl Network {
     /// A network of nodes with these labels and without arcs, where nothing has to arrive.
@@ -137,6 +134,7 @@ impl Network {
             later_into: lists(),
             level: vec![NIL; n],
             current: vec![Cursor { out: 0, into: 0, later_out: NIL, later_into: NIL }; n],
+            grain: 1,
             ..Network::default()
         };
         network.sort();
@@ -183,24 +181,21 @@ impl Network {
         self.label[self.head[a] as usize] - self.label[self.tail[a] as usize] == self.gain[a]
     }
 
-    /// Sends as much as tight arcs can carry, or nearly, until `work` goes beyond `limit`. Unless it got tired,
+    /// Sends as much as tight arcs can carry until `work` goes beyond `limit`. If it got stuck,
     /// [`Network::is_reached`] then tells who can be reached from nodes that have something left.
     pub(super) fn saturate(&mut self, limit: u64) -> Saturated {
         if self.tail.len() - self.sorted > self.sorted / 8 {
             self.sort();
         }
-        let mut rounds = 0;
         loop {
-            let look = rounds % ROUNDS_BETWEEN_LOOKS == 0;
-            let reachable = self.levels(look);
+            let is_way_left = self.levels();
             if self.queue.is_empty() {
                 return Saturated::Served;
             }
-            if reachable == 0 || (look && reachable <= self.unsent() / SMALL_PART) {
+            if !is_way_left {
                 return Saturated::Stuck;
             }
             self.blocking_flow();
-            rounds += 1;
             if self.work > limit {
                 return Saturated::Tired;
             }
@@ -208,18 +203,38 @@ impl Network {
     }
 
     /// What is left to send.
-    fn unsent(&self) -> i64 {
+    pub(super) fn unsent(&self) -> i64 {
         self.want.iter().map(|&w| (-w).max(0)).sum()
     }
 
-    /// Whether the last search for paths, which found none worth going, came by this node.
+    /// Takes back the flow that comes into reached nodes from others, all of it less than the grain: those arcs are
+    /// not tight once the reached nodes have moved. Returns whether that is less than half of what is unsent;
+    /// otherwise nothing is done.
+    pub(super) fn take_back_small_flow(&mut self) -> bool {
+        let enters = |network: &Network, arc: usize| {
+            network.flow[arc] > 0 && network.is_reached(network.head[arc]) && !network.is_reached(network.tail[arc])
+        };
+        self.work += self.tail.len() as u64;
+        let arcs: Vec<usize> = (0..self.tail.len()).filter(|&arc| enters(self, arc)).collect();
+        if 2 * arcs.iter().map(|&arc| self.flow[arc]).sum::<i64>() >= self.unsent() {
+            return false;
+        }
+        for arc in arcs {
+            let flow = std::mem::take(&mut self.flow[arc]);
+            self.want[self.tail[arc] as usize] -= flow;
+            self.want[self.head[arc] as usize] += flow;
+        }
+        true
+    }
+
+    /// Whether the last search for paths, which found none, came by this node.
     pub(super) fn is_reached(&self, node: u32) -> bool {
         self.level[node as usize] != NIL
     }
 
-    /// Distances in residual arcs from the nodes that have something left; how much is wanted by those that are
-    /// reached. The search ends at the distance of the first of them, unless all are to be found.
-    fn levels(&mut self, all: bool) -> i64 {
+    /// Distances in residual arcs from the nodes that have something left; whether one is reached that wants something.
+    /// The search goes on behind those: a round may as well serve nodes at different distances.
+    fn levels(&mut self) -> bool {
         self.level.fill(NIL);
         self.queue.clear();
         for v in 0..self.want.len() as u32 {
@@ -227,21 +242,13 @@ impl Network {
                 self.visit(v, 0);
             }
         }
-        let (mut found, mut reachable) = (NIL, 0);
+        let mut is_way_left = false;
         let mut next = 0;
         while next < self.queue.len() {
             let v = self.queue[next];
             next += 1;
-            let want = self.want[v as usize];
-            if want > 0 {
-                reachable += want;
-                found = found.min(self.level[v as usize]);
-            }
+            is_way_left |= self.want[v as usize] > 0;
             let level = self.level[v as usize] + 1;
-            if level > found && !all {
-                // Those of the same level are still counted, but nobody behind them.
-                continue;
-            }
             let (start, end) = self.out.range(v);
             self.work += u64::from(end - start);
             for i in start..end {
@@ -254,7 +261,7 @@ impl Network {
             self.work += u64::from(end - start);
             for i in start..end {
                 let (w, arc) = self.into.ends[i as usize];
-                if self.level[w as usize] == NIL && self.flow[arc as usize] > 0 {
+                if self.level[w as usize] == NIL && self.flow[arc as usize] >= self.grain {
                     self.visit(w, level);
                 }
             }
@@ -271,13 +278,13 @@ impl Network {
             while arc != NIL {
                 self.work += 1;
                 let w = self.tail[arc as usize];
-                if self.level[w as usize] == NIL && self.flow[arc as usize] > 0 {
+                if self.level[w as usize] == NIL && self.flow[arc as usize] >= self.grain {
                     self.visit(w, level);
                 }
                 arc = self.later_into.next[arc as usize - self.sorted];
             }
         }
-        reachable
+        is_way_left
     }
 
     fn visit(&mut self, node: u32, level: u32) {
@@ -346,7 +353,7 @@ impl Network {
         while cursor.into < end {
             self.work += 1;
             let (w, arc) = self.into.ends[cursor.into as usize];
-            if self.level[w as usize] == level && self.flow[arc as usize] > 0 {
+            if self.level[w as usize] == level && self.flow[arc as usize] >= self.grain {
                 return Some((Step { arc, forwards: false }, w));
             }
             cursor.into += 1;
@@ -364,7 +371,7 @@ impl Network {
             self.work += 1;
             let arc = cursor.later_into;
             let w = self.tail[arc as usize];
-            if self.level[w as usize] == level && self.flow[arc as usize] > 0 {
+            if self.level[w as usize] == level && self.flow[arc as usize] >= self.grain {
                 return Some((Step { arc, forwards: false }, w));
             }
             cursor.later_into = self.later_into.next[arc as usize - self.sorted];
