@@ -3,8 +3,10 @@
 use alir2hdl::formats;
 use alir2hdl::ir::{Limits, Model};
 use alir2hdl::netlist::{self, Options, lower};
-use alir2hdl::random;
-use alir2hdl::schedule::{Delay, Effort, Goal, Objective, Reader, Root, Schedule, Uses, default_delay, schedule};
+use alir2hdl::random::{self, SplitMix};
+use alir2hdl::schedule::{
+    Delay, Effort, Goal, Objective, Reader, Root, Schedule, Uses, check, check_certificate, default_delay, schedule,
+};
 use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
 use std::path::Path;
 
@@ -138,4 +140,73 @@ fn the_scheduler_counts_the_bits_of_the_hardware() {
             assert_eq!(outcome.register_bits, netlist_bits(&model, &outcome.schedule), "{name}, {stages} stages");
         }
     }
+}
+
+/// One random change, the seed says which.
+fn broken(rng: &mut SplitMix, model: &Model, schedule: &Schedule) -> Schedule {
+    let mut schedule = schedule.clone();
+    let at = rng.below(model.nodes().len() as u64) as usize;
+    schedule.stage[at] = rng.below(u64::from(schedule.stages) + 2) as u32;
+    schedule
+}
+
+#[test]
+fn a_thousand_broken_schedules_and_proofs_are_rejected() {
+    let model = read("sort_topk");
+    let (delay, uses) = (default_delay(&model), netlist::uses(&model));
+    let goal = Goal::stages(5);
+    let outcome = schedule(&model, delay, &goal, &uses).unwrap();
+    let goal = Goal { max_stage_delay: Some(outcome.max_stage_delay), ..goal };
+    let mut rng = SplitMix::new(1);
+    let (mut schedules, mut proofs) = (0, 0);
+    while schedules < 500 {
+        let other = broken(&mut rng, &model, &outcome.schedule);
+        if is_legal(&model, delay, outcome.max_stage_delay, &other) {
+            continue;
+        }
+        assert!(check(&model, delay, &goal, &other).is_err());
+        schedules += 1;
+    }
+    let proof = outcome.certificate.unwrap();
+    while proofs < 500 {
+        let mut other = proof.clone();
+        match rng.below(6) {
+            0 => other.lower_bound += 1 + rng.below(1000),
+            1 => pick(&mut rng, &mut other.order).2 = -1,
+            2 => pick(&mut rng, &mut other.path).2 = -(1 << 40),
+            // Nothing uses a later operation, and no path goes back.
+            3 => swap(pick(&mut rng, &mut other.order)),
+            4 => swap(pick(&mut rng, &mut other.path)),
+            _ => pick(&mut rng, &mut other.last_use).0 = u32::MAX - 7,
+        }
+        assert!(check_certificate(&model, delay, &goal, &uses, &other).is_err(), "{proofs}");
+        proofs += 1;
+    }
+    check_certificate(&model, delay, &goal, &uses, &proof).unwrap();
+}
+
+fn pick<'a, T>(rng: &mut SplitMix, of: &'a mut [T]) -> &'a mut T {
+    let at = rng.below(of.len() as u64) as usize;
+    &mut of[at]
+}
+
+fn swap<A>(of: &mut (A, A, i64)) {
+    std::mem::swap(&mut of.0, &mut of.1);
+}
+
+/// The definition, path by path.
+fn is_legal(model: &Model, delay: &dyn Delay, bound: f64, schedule: &Schedule) -> bool {
+    let mut arrival = vec![0.0f64; schedule.stage.len()];
+    model.ids().all(|id| {
+        let s = schedule.stage[id.index()];
+        let (mut start, mut in_order) = (0.0f64, s >= 1 && s <= schedule.stages);
+        model.node(id).op.for_each_operand(|v| {
+            in_order &= schedule.stage[v.index()] <= s;
+            if schedule.stage[v.index()] == s {
+                start = start.max(arrival[v.index()]);
+            }
+        });
+        arrival[id.index()] = start + delay.own_delay(model, id);
+        in_order && arrival[id.index()] <= bound * (1.0 + 1e-9)
+    })
 }

@@ -11,7 +11,8 @@
 //! inequality tight. No label moves further than to its place in the best schedule, so there are fewer rounds than
 //! stages. Whatever is sent is a lower bound at any time, so it can stop anywhere with a known gap.
 //!
-//! Path inequalities are many, and few matter: one is added when a move would break it.
+//! Path inequalities are many, and few matter: one is added when a move would break it. In a large graph most of them
+//! are found with coarse flows, which gives a good schedule early.
 
 use super::bounds::Labels;
 use super::cost::{Cost, PORT};
@@ -21,9 +22,11 @@ use super::graph::Graph;
 /// The node of everything whose stage is fixed.
 const GROUND: u32 = 0;
 
-/// The grain of flow to begin with, and how much finer it becomes each time: about the width of a value.
-const FIRST_GRAIN: i64 = 16;
-const FINER: i64 = 4;
+/// Graphs of more vertices than this are first looked at with coarse flows.
+const LARGE: usize = 20_000;
+
+/// The coarse grain: about the width of a value.
+const COARSE: i64 = 16;
 
 /// What an arc of the network stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +61,8 @@ struct Problem<'a> {
     node: Vec<(u32, i32)>,
     reasons: Vec<Reason>,
     stage: Vec<u32>,
+    /// The fewest register bits so far, and the stages that have them.
+    best: (u64, Vec<u32>),
     path: Vec<i64>,
     cone: Cone,
 }
@@ -72,14 +77,17 @@ pub(super) fn fewest_registers(
     late: &Labels,
     effort: u64,
 ) -> Solution {
-    let mut problem = Problem::new(graph, cost, limit, early, late);
-    problem.solve(effort);
+    let mut problem = Problem::new(graph, cost, limit, stages, early, late);
+    problem.solve(cost, stages, effort / 3 * 2);
     let multipliers: Vec<(Reason, i64)> = (0..problem.network.arcs())
         .map(|arc| (problem.reasons[arc], problem.network.flow(arc)))
         .filter(|&(reason, flow)| flow != 0 && reason != Reason::Window)
         .collect();
     let lower_bound = lower_bound(graph, cost, stages, early, late, &multipliers);
-    Solution { stage: problem.stage, multipliers, lower_bound }
+    if lower_bound < problem.best.0 {
+        problem.round_off(cost, stages, effort);
+    }
+    Solution { stage: problem.best.1, multipliers, lower_bound }
 }
 
 /// What multipliers prove: with the inequalities added to the cost, each label is left with some factor, and is at
@@ -133,7 +141,7 @@ fn lower_bound(
 }
 
 impl<'a> Problem<'a> {
-    fn new(graph: &'a Graph, cost: &Cost, limit: i64, early: &Labels, late: &Labels) -> Problem<'a> {
+    fn new(graph: &'a Graph, cost: &Cost, limit: i64, stages: u32, early: &Labels, late: &Labels) -> Problem<'a> {
         let mut label = vec![0];
         let mut node = Vec::with_capacity(graph.len());
         for (&first, &last) in early.stage.iter().zip(&late.stage) {
@@ -162,6 +170,7 @@ impl<'a> Problem<'a> {
             node,
             reasons: Vec::new(),
             stage: early.stage.clone(),
+            best: (cost.bits(&early.stage, stages), early.stage.clone()),
             path: vec![0; graph.len()],
             cone: Cone::new(graph.len()),
         };
@@ -224,31 +233,71 @@ impl<'a> Problem<'a> {
     }
 
     /// Moves to the best labels, or as far as the effort goes.
-    fn solve(&mut self, effort: u64) {
+    fn solve(&mut self, cost: &Cost, stages: u32, effort: u64) {
         let mut pairs = Vec::new();
-        self.network.grain = FIRST_GRAIN;
+        if self.graph.len() > LARGE {
+            self.network.grain = COARSE;
+        }
         loop {
             match self.network.saturate(effort) {
-                Saturated::Served | Saturated::Tired => return,
-                Saturated::Stuck => {}
+                Saturated::Served if self.network.grain == 1 => return,
+                Saturated::Tired => return,
+                Saturated::Served | Saturated::Stuck => {}
             }
-            self.move_reached(1);
-            self.find_broken_paths(&mut pairs);
-            if pairs.is_empty() {
-                if self.network.grain > 1 && !self.network.take_back_small_flow() {
+            if self.is_move_legal(&mut pairs) {
+                if self.network.grain == 1 {
+                    self.network.sort();
+                    self.keep_if_better(cost, stages);
+                } else {
+                    // Where the small flows do not let the search go yet.
                     self.move_reached(-1);
-                    self.network.grain /= FINER;
-                    continue;
-                }
-                self.network.sort();
-            } else {
-                // Not there. The labels before the move keep these tightly, so that flow has more ways to go.
-                self.move_reached(-1);
-                for (u, v) in pairs.drain(..) {
-                    self.add(Reason::Path(u, v), u, v, 1);
+                    self.network.grain = 1;
                 }
             }
         }
+    }
+
+    /// Makes moves that give up some small flows, and with them the proof, for a better schedule.
+    fn round_off(&mut self, cost: &Cost, stages: u32, effort: u64) {
+        let mut pairs = Vec::new();
+        self.network.grain = COARSE;
+        while self.network.saturate(effort) == Saturated::Stuck {
+            if self.is_move_legal(&mut pairs) {
+                self.network.drop_entering_flow();
+                self.network.sort();
+                if !self.keep_if_better(cost, stages) {
+                    if self.network.grain == 1 {
+                        return;
+                    }
+                    self.network.grain /= 4;
+                }
+            }
+        }
+    }
+
+    /// Moves what is reached, and moves it back if that breaks a path, whose inequality is then added.
+    fn is_move_legal(&mut self, pairs: &mut Vec<(u32, u32)>) -> bool {
+        self.move_reached(1);
+        self.find_broken_paths(pairs);
+        if pairs.is_empty() {
+            return true;
+        }
+        // The labels before the move keep these tightly, so that flow has more ways to go.
+        self.move_reached(-1);
+        for (u, v) in pairs.drain(..) {
+            self.add(Reason::Path(u, v), u, v, 1);
+        }
+        false
+    }
+
+    fn keep_if_better(&mut self, cost: &Cost, stages: u32) -> bool {
+        let bits = cost.bits(&self.stage, stages);
+        let is_better = bits < self.best.0;
+        if is_better {
+            self.best.0 = bits;
+            self.best.1.copy_from_slice(&self.stage);
+        }
+        is_better
     }
 
     /// Moves all reached nodes by so many stages, relative to the ground.

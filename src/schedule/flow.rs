@@ -7,7 +7,7 @@
 //! used forwards, and backwards as far as it carries flow.
 //!
 //! The maximum flow is found by Dinic's algorithm (E. A. Dinic 1970): shortest augmenting paths, round by round.
-//! Small amounts would make many rounds; capacity scaling (J. Edmonds, R. M. Karp 1972) leaves them for later.
+//! Small amounts make many rounds; capacity scaling (J. Edmonds, R. M. Karp 1972) leaves them for later.
 
 /// No arc, no level.
 const NIL: u32 = u32::MAX;
@@ -202,29 +202,18 @@ impl Network {
         }
     }
 
-    /// What is left to send.
-    pub(super) fn unsent(&self) -> i64 {
-        self.want.iter().map(|&w| (-w).max(0)).sum()
-    }
-
     /// Takes back the flow that comes into reached nodes from others, all of it less than the grain: those arcs are
-    /// not tight once the reached nodes have moved. Returns whether that is less than half of what is unsent;
-    /// otherwise nothing is done.
-    pub(super) fn take_back_small_flow(&mut self) -> bool {
-        let enters = |network: &Network, arc: usize| {
-            network.flow[arc] > 0 && network.is_reached(network.head[arc]) && !network.is_reached(network.tail[arc])
-        };
+    /// not tight once the reached nodes have moved.
+    pub(super) fn drop_entering_flow(&mut self) {
         self.work += self.tail.len() as u64;
-        let arcs: Vec<usize> = (0..self.tail.len()).filter(|&arc| enters(self, arc)).collect();
-        if 2 * arcs.iter().map(|&arc| self.flow[arc]).sum::<i64>() >= self.unsent() {
-            return false;
+        for arc in 0..self.tail.len() {
+            let (tail, head) = (self.tail[arc], self.head[arc]);
+            if self.flow[arc] > 0 && self.is_reached(tail) != self.is_reached(head) {
+                let flow = std::mem::take(&mut self.flow[arc]);
+                self.want[tail as usize] -= flow;
+                self.want[head as usize] += flow;
+            }
         }
-        for arc in arcs {
-            let flow = std::mem::take(&mut self.flow[arc]);
-            self.want[self.tail[arc] as usize] -= flow;
-            self.want[self.head[arc] as usize] += flow;
-        }
-        true
     }
 
     /// Whether the last search for paths, which found none, came by this node.

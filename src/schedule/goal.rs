@@ -43,12 +43,12 @@ pub enum Effort {
 
 impl Effort {
     /// Steps of the search for a graph of so many vertices; `None` for no search at all. A step is an arc looked at,
-    /// some nanoseconds.
+    /// ten to twenty nanoseconds.
     pub(super) fn steps(self, vertices: usize) -> Option<u64> {
         match self {
             Effort::Fast => None,
-            Effort::Normal => Some(100_000_000 + 500 * vertices as u64),
-            Effort::Max => Some(6_000_000_000),
+            Effort::Normal => Some(60_000_000 + 60 * vertices as u64),
+            Effort::Max => Some(4_000_000_000),
         }
     }
 }
