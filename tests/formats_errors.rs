@@ -380,3 +380,24 @@ fn a_path_that_is_not_there() {
         String::from_utf8(output.stderr).unwrap().starts_with("error[E0001] at /nonexistent/model.json: cannot open")
     );
 }
+
+#[test]
+fn convert_writes_the_version_that_is_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let convert = |input: &str, out: &std::path::Path, to: &str| {
+        let mut command = Command::cargo_bin("alir2hdl").unwrap();
+        let output = command.args(["convert", "-"]).arg(out).args(["--to", to]).write_stdin(input).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    let sum = v4(&format!("{INPUT},[[0,0,0],11,[1,0,0,1,1,2],[-63,62,1],0,0]"));
+    let text = String::from_utf8(convert(&sum, "-".as_ref(), "alir2")).unwrap();
+    assert!(text.starts_with(r#"{"meta":"ALIRModel","spec_version":2,"#), "{text}");
+    assert!(text.contains("[0,0,1,1,[-22.0,23.0,1.0],0.0,0.0],[1,0,0,2,[-63.0,62.0,1.0],0.0,0.0]"), "{text}");
+    valid(&text);
+    let packed = dir.path().join("model.json.gz");
+    convert(&sum, &packed, "alir4");
+    let bytes = std::fs::read(&packed).unwrap();
+    assert_eq!(bytes[..2], [0x1f, 0x8b]);
+    valid(bytes);
+}

@@ -499,3 +499,116 @@ fn holds_range(kif: Kif, base: &Code, len: u64) -> bool {
 fn shown(code: &Code) -> String {
     if code.bits() > 256 { format!("(an integer of {} bits)", code.bits()) } else { code.to_string() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Builder, Node, Table, TableId, UnaryBits};
+    use super::*;
+    use num_bigint::BigInt;
+
+    /// A program with one input of codes -8 to 7.
+    fn builder() -> (Builder, ValueId) {
+        let mut b = Builder::new(vec![0]);
+        let x = b.op(Op::Input { input: 0 }, Interval::new(-8, 7, 0));
+        (b, x)
+    }
+
+    fn codes(b: &Builder) -> Vec<&'static str> {
+        b.check().iter().map(|p| p.code).collect()
+    }
+
+    #[test]
+    fn a_lookup_without_entries_or_with_too_many_is_refused() {
+        let mut found = Vec::new();
+        for len in [0, 1, 16, 17] {
+            let (mut b, x) = builder();
+            let table = Table { entries: vec![1; len], out: Interval::new(0, 1, 0), hash: String::new(), inp_width: 4 };
+            let table = b.table(table);
+            b.op(Op::Lookup { x, table, base: Code::from(-8) }, Interval::new(0, 1, 0));
+            found.push(codes(&b));
+        }
+        assert_eq!(found, [vec!["E0214"], vec![], vec![], vec!["E0215"]]);
+    }
+
+    #[test]
+    fn ranges_of_codes_are_judged_alike_at_every_width() {
+        let plain = |kif: Kif, base: &BigInt, len: u64| kif.holds(base) && kif.holds(&(base + (len - 1)));
+        for width in [1, 2, 5, 62, 63, 64, 65, 99, 100, 101, 130] {
+            for signed in [false, true] {
+                let kif = Kif { signed, int: width - i32::from(signed), frac: 0 };
+                for edge in [kif.min_code(), BigInt::ZERO, kif.max_code()] {
+                    for (step, len) in [(-3, 1), (-3, 4), (-2, 4), (-1, 1), (0, 1), (0, 2), (1, 1), (-7, 9)] {
+                        let base = &edge + step;
+                        let fast = holds_range(kif, &Code::from(&base), len);
+                        assert_eq!(fast, plain(kif, &base, len), "{len} codes from {base} in {kif}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn table_entries_are_held_to_the_declared_type() {
+        let entry = |entry: i32, out: Interval| {
+            let (mut b, _) = builder();
+            b.table(Table { entries: vec![0, entry], out, hash: String::new(), inp_width: 1 });
+            codes(&b)
+        };
+        assert_eq!(entry(3, Interval::new(0, 2, 0)), [""; 0], "2 bits hold a 3, whatever the interval says");
+        assert_eq!(entry(4, Interval::new(0, 2, 0)), ["E0204"]);
+        assert_eq!(entry(-1, Interval::new(0, 2, 0)), ["E0204"]);
+        assert_eq!(entry(-4, Interval::new(-3, 2, 0)), [""; 0]);
+        assert_eq!(entry(i32::MIN, Interval::new(-(1i64 << 40), 0, 0)), [""; 0]);
+        assert_eq!(entry(1, Interval::new(0, 0, 0)), ["E0204"], "a type without bits holds zero only");
+    }
+
+    #[test]
+    fn intermediate_widths_follow_the_alignment() {
+        let needs = |op: &dyn Fn(ValueId) -> Op, limit: u32| {
+            let (mut b, x) = builder();
+            b.limits(Limits { max_width: limit, ..Limits::default() });
+            b.op(op(x), Interval::new(0, 0, 0));
+            codes(&b).is_empty()
+        };
+        // Four bits beside four bits moved up by ten.
+        let add = |x| Op::Add { a: x, b: x, shift: 10 };
+        assert!(needs(&add, 14) && !needs(&add, 13));
+        let mul = |x| Op::Mul { a: x, b: x };
+        assert!(needs(&mul, 8) && !needs(&mul, 7));
+        let constant = |x| Op::AddConst { x, value: Code::from(3), shift: 10 };
+        assert!(needs(&constant, 14) && !needs(&constant, 13));
+    }
+
+    #[test]
+    fn a_value_without_bits_makes_nothing_wider() {
+        let mut b = Builder::new(Vec::new());
+        b.limits(Limits { max_width: 8, ..Limits::default() });
+        let zero = b.op(Op::Const { value: Code::ZERO }, Interval::new(0, 0, 0));
+        let one = b.op(Op::Const { value: Code::from(1) }, Interval::new(1, 1, 0));
+        b.op(Op::Add { a: one, b: zero, shift: -1000 }, Interval::new(0, 1, 0));
+        b.op(Op::Unary { op: UnaryBits::Not, x: zero }, Interval::new(0, 1, 3));
+        assert_eq!(codes(&b), [""; 0]);
+    }
+
+    #[test]
+    fn what_does_not_exist_is_named_by_site() {
+        let (mut b, x) = builder();
+        b.op(Op::Add { a: x, b: ValueId(1), shift: 0 }, Interval::new(-16, 14, 0));
+        b.op(Op::Lookup { x, table: TableId(0), base: Code::from(-8) }, Interval::new(0, 1, 0));
+        b.push(Node {
+            op: Op::Input { input: 1 },
+            interval: Interval::new(0, 1, 0),
+            latency: f64::NAN,
+            cost: 0.0,
+            origin: 3,
+        });
+        let sites: Vec<_> = b.check().into_iter().map(|p| p.site).collect();
+        let expected = [
+            Site::Op(1, Part::Operand(1)),
+            Site::Op(2, Part::Data(0)),
+            Site::Op(3, Part::Latency),
+            Site::Op(3, Part::Input),
+        ];
+        assert_eq!(sites, expected);
+    }
+}
