@@ -186,11 +186,13 @@ pub(super) fn scalar_port(netlist: &Netlist, net: NetId) -> Option<&str> {
 struct Places {
     of: Vec<u32>,
     staged: bool,
+    /// Whether each net is a register. Nets are large; this is asked for every operand.
+    is_register: Vec<bool>,
 }
 
 fn places(netlist: &Netlist) -> Places {
     let nets = netlist.nets();
-    let is_logic = |net: NetId| !matches!(netlist.net(net).cell, Cell::Input { .. } | Cell::Register { .. });
+    let is_register: Vec<bool> = nets.iter().map(|net| matches!(net.cell, Cell::Register { .. })).collect();
     let mut of: Vec<u32> = nets
         .iter()
         .map(|net| match net.cell {
@@ -198,30 +200,31 @@ fn places(netlist: &Netlist) -> Places {
             _ => net.stage + 1,
         })
         .collect();
+    // Inputs stand first, so that what is read and is no register is logic or harmless.
     let reads_later_stage = |of: &[u32], id: usize| {
         let mut later = false;
         nets[id].cell.for_each_operand(|w| {
-            later |= nets_of(netlist, w).any(|read| is_logic(read) && of[read.index()] > of[id]);
+            later |= nets_of(netlist, w).any(|read| of[read.index()] > of[id] && !is_register[read.index()]);
         });
         later
     };
-    let staged = (0..nets.len()).all(|id| !is_logic(NetId(id as u32)) || !reads_later_stage(&of, id));
+    let staged = (0..nets.len()).all(|id| is_register[id] || !reads_later_stage(&of, id));
     if !staged {
         of.iter_mut().for_each(|place| *place = (*place).min(1));
     }
     // A register stands after the logic that it reads.
     for (id, net) in nets.iter().enumerate() {
-        if matches!(net.cell, Cell::Register { .. }) {
+        if is_register[id] {
             let mut place = of[id];
             net.cell.for_each_operand(|w| {
-                for read in nets_of(netlist, w).filter(|&read| is_logic(read)) {
+                for read in nets_of(netlist, w).filter(|&read| !is_register[read.index()]) {
                     place = place.max(of[read.index()]);
                 }
             });
             of[id] = place;
         }
     }
-    Places { of, staged }
+    Places { of, staged, is_register }
 }
 
 impl Plan {
@@ -292,13 +295,12 @@ fn same_wiring(netlist: &Netlist, a: Option<Wiring>, b: Option<Wiring>) -> bool 
 fn early_registers(netlist: &Netlist, places: &Places) -> Vec<NetId> {
     let mut early = vec![false; netlist.nets().len()];
     for (id, net) in netlist.nets().iter().enumerate() {
-        let reader_is_register = matches!(net.cell, Cell::Register { .. });
+        let reader_is_register = places.is_register[id];
         net.cell.for_each_operand(|w| {
             for read in nets_of(netlist, w) {
                 let (place, own) = (places.of[read.index()], places.of[id]);
-                if matches!(netlist.net(read).cell, Cell::Register { .. })
-                    && (place > own || (place == own && !reader_is_register))
-                {
+                let stands_later = place > own || (place == own && !reader_is_register);
+                if stands_later && places.is_register[read.index()] {
                     early[read.index()] = true;
                 }
             }
