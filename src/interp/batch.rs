@@ -316,7 +316,9 @@ impl<'a> Engine<'a> {
     fn block(&self, runner: &mut Runner<'_>, block: &mut Values, rows: usize) -> Outputs {
         let size = rows * self.outputs.len();
         match (self.settings.codes, &*block) {
-            (false, Values::Reals(reals)) if self.exact_reals && all_finite(reals) => {
+            (false, Values::Reals(reals))
+                if self.exact_reals && (self.plan.reads_every_input() || all_finite(reals)) =>
+            {
                 let mut outputs = vec![0.0; size];
                 let faults = runner.run(reals, &mut outputs);
                 Outputs { values: Values::Reals(outputs), faults: faults_of(faults), rounded: 0 }

@@ -69,6 +69,11 @@ impl InstructionSet {
         }
     }
 
+    /// The one that the environment variable `ALIR2HDL_INSTRUCTION_SET` names, if it names one.
+    fn forced() -> Option<InstructionSet> {
+        InstructionSet::from_name(std::env::var("ALIR2HDL_INSTRUCTION_SET").ok()?.as_str())
+    }
+
     fn kernels(self) -> &'static Kernels {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -85,7 +90,8 @@ impl InstructionSet {
 pub struct PlanOptions {
     /// What a lookup outside its table does.
     pub lookup_miss: LookupMiss,
-    /// Instructions to use; `None` for the best of this machine. One that the machine does not have is replaced by
+    /// Instructions to use; `None` for what the environment variable `ALIR2HDL_INSTRUCTION_SET` names (see
+    /// [`InstructionSet::from_name`]), else the best of this machine. One that the machine does not have is replaced by
     /// the best it has.
     pub instruction_set: Option<InstructionSet>,
     /// Samples in a block; `None` for as many as the cache holds well.
@@ -269,6 +275,8 @@ impl Plan {
     /// Plans a program. Takes time linear in it.
     pub fn new(model: &Model, options: PlanOptions) -> Plan {
         let code = lower::lower(model, options.lookup_miss);
+        let options =
+            PlanOptions { instruction_set: options.instruction_set.or_else(InstructionSet::forced), ..options };
         let set = options.instruction_set.filter(|s| s.is_available()).unwrap_or_else(InstructionSet::best);
         let kernels = set.kernels();
         let everything = vec![true; code.lanes.len()];
@@ -352,6 +360,13 @@ impl Plan {
     /// Number of outputs of a sample.
     pub fn n_outputs(&self) -> usize {
         self.n_outputs
+    }
+
+    /// Whether every input element is converted, so that no NaN or infinity goes unnoticed.
+    pub fn reads_every_input(&self) -> bool {
+        let mut read = vec![false; self.n_inputs];
+        self.code.inputs.iter().for_each(|c| read[c.input as usize] = true);
+        read.into_iter().all(|r| r)
     }
 
     /// Samples for one call: a multiple of this many is worked on without waste.

@@ -325,6 +325,21 @@ impl NpyBody {
     fn read(&mut self, max_rows: usize, columns: usize, block: &mut Values) -> Result<usize, NpyError> {
         let rows = (self.rows - self.done).min(max_rows as u64) as usize;
         let (size, total) = (self.header.scalar.size(), self.rows);
+        if let (NpySource::Stream(stream), npy::Scalar::Float(8), false, true) =
+            (&mut self.source, self.header.scalar, self.header.big_endian, rows > 0)
+        {
+            // Numbers as this machine keeps them are read to where they are used.
+            let mut reals = if let Values::Reals(v) = block { std::mem::take(v) } else { Vec::new() };
+            reals.resize(rows * columns, 0.0);
+            let filled = npy::with_bytes(&mut reals, |bytes| fill(stream, bytes))?;
+            *block = Values::Reals(reals);
+            if filled < rows * columns * size {
+                let whole = self.done + (filled / (columns * size)) as u64;
+                return Err(format!("the file is cut short: it claims {total} samples and holds {whole}").into());
+            }
+            self.done += rows as u64;
+            return Ok(rows);
+        }
         self.bytes.resize(rows * columns * size, 0);
         match &mut self.source {
             NpySource::Stream(stream) => {
@@ -579,7 +594,7 @@ impl Writer {
         self.text.clear();
         let text = &mut self.text;
         let written = match (self.form, block) {
-            (Form::NpyReals, Values::Reals(v)) => write_words(&mut self.out, &v[range], |x| x.to_le_bytes()),
+            (Form::NpyReals, Values::Reals(v)) => npy::write_reals(&mut self.out, &v[range]),
             (Form::NpyCodes, Values::Integers(v)) => write_words(&mut self.out, &v[range], |x| x.to_le_bytes()),
             (Form::NpyCodes, Values::Wide(v)) => write_words(&mut self.out, &narrow(&v[range]), |x| x.to_le_bytes()),
             (form, block) => {

@@ -215,6 +215,26 @@ pub(super) fn write_header(descr: &str, rows: u64, columns: usize) -> Vec<u8> {
 /// Bytes of a header that we write.
 pub(super) const HEADER_SIZE: usize = 128;
 
+/// Lets `fill` write the little-endian bytes of `reals`, where they are.
+pub(super) fn with_bytes<R>(reals: &mut [f64], fill: impl FnOnce(&mut [u8]) -> R) -> R {
+    let length = size_of_val(reals);
+    // SAFETY: the memory of doubles is bytes without gaps, and any bytes are doubles.
+    let result = fill(unsafe { std::slice::from_raw_parts_mut(reals.as_mut_ptr().cast(), length) });
+    if cfg!(target_endian = "big") {
+        reals.iter_mut().for_each(|x| *x = f64::from_bits(x.to_bits().swap_bytes()));
+    }
+    result
+}
+
+/// Writes reals as little-endian bytes.
+pub(super) fn write_reals(out: &mut impl std::io::Write, reals: &[f64]) -> std::io::Result<()> {
+    if cfg!(target_endian = "big") {
+        return reals.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()));
+    }
+    // SAFETY: the memory of doubles is bytes without gaps.
+    out.write_all(unsafe { std::slice::from_raw_parts(reals.as_ptr().cast(), size_of_val(reals)) })
+}
+
 /// Appends elements to `reals`. The length of `bytes` is a multiple of the element's size.
 pub(super) fn decode_floats(bytes: &[u8], size: u8, big_endian: bool, reals: &mut Vec<f64>) {
     match (size, big_endian) {
