@@ -52,11 +52,13 @@ pub struct Limits {
     pub cone: usize,
     /// Leaves up to which all assignments are tried.
     pub exhaustive_leaves: usize,
+    /// Whether cones grow to the inputs, or stay near shared values, where a question is cheap but may stay open.
+    pub deep: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { sat_steps: 3_000_000, cone: 200_000, exhaustive_leaves: 20 }
+        Limits { sat_steps: 3_000_000, cone: 200_000, exhaustive_leaves: 20, deep: true }
     }
 }
 
@@ -266,7 +268,8 @@ impl Engine {
             return Outcome::Differs(self.pattern(0, 0));
         }
         let mut size = 0;
-        for levels in [0, 1, 2, 4, 8, 1_000_000] {
+        let depths: &[u32] = if limits.deep { &[0, 1, 2, 4, 8, 1_000_000] } else { &[0, 1] };
+        for &levels in depths {
             let Some(cone) = self.cone(&[x, y], levels, limits.cone) else { return Outcome::Unknown };
             if levels > 0 && cone.gates.len() == size {
                 continue;

@@ -238,7 +238,7 @@ impl Matching<'_> {
     /// Replaces bits by bits of the model that they equal.
     fn swept(&self, e: &mut Engine, bits: Vec<Lit>) -> Vec<Lit> {
         e.simulate();
-        let small = Limits { sat_steps: e.limits.sat_steps / 30, cone: 20_000, ..e.limits };
+        let small = Limits { sat_steps: e.limits.sat_steps / 30, cone: 2_000, exhaustive_leaves: 12, deep: false };
         bits.into_iter()
             .map(|bit| {
                 if bit.as_const().is_some() || e.is_cut(bit) {
@@ -787,9 +787,11 @@ mod tests {
             let model = crate::random::model(seed);
             let (level, stages) = ((seed % 3) as u8, (seed / 3 % 4) as u32);
             let netlist = hardware(&model, level, stages, &crate::netlist::Options::default());
-            let text = emitted(&netlist, Language::Verilog);
-            let report = verdict(&model, &text, Language::Verilog, Some(stages));
-            assert_eq!(report.verdict, Verdict::Proved, "seed {seed}\n{text}");
+            for language in [Language::Verilog, Language::Vhdl] {
+                let text = emitted(&netlist, language);
+                let report = verdict(&model, &text, language, Some(stages));
+                assert_eq!(report.verdict, Verdict::Proved, "seed {seed}\n{text}");
+            }
         }
     }
 

@@ -16,6 +16,7 @@ pub mod sat;
 pub mod text;
 pub mod unroll;
 pub mod verilog;
+pub mod vhdl;
 pub mod word;
 
 /// A program on the PATH that a test needs. Absent tools are reported as skipped, unless the environment variable

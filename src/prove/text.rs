@@ -37,9 +37,7 @@ pub fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Di
     std::thread::scope(|s| {
         let reader = std::thread::Builder::new().stack_size(STACK).spawn_scoped(s, || match language {
             Language::Verilog => super::verilog::read(text, top),
-            Language::Vhdl => {
-                Err(Diagnostic::error("E0905", Place::Whole, "VHDL cannot be read by prove in this version"))
-            }
+            Language::Vhdl => super::vhdl::read(text, top),
         });
         match reader {
             Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),

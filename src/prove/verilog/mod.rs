@@ -10,6 +10,8 @@ mod elab;
 mod lexer;
 mod parser;
 
+pub(crate) use lexer::place;
+
 use super::rtl::Rtl;
 use crate::diag::Diagnostic;
 

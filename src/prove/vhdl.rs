@@ -1,0 +1,23 @@
+//! A reader of synthesizable VHDL (1993 and 2008) with `ieee.numeric_std`, written against IEEE 1076 and 1076.3.
+//!
+//! Parsing and elaboration go together: an expression is parsed into a small tree, then typed from its context, as
+//! overloading wants it: strings and aggregates take their type from the target or from the other operand. Types are
+//! `std_logic`, `std_logic_vector`, `unsigned`, `signed`, `boolean` and integers known at elaboration. Entities with
+//! generics, direct instances, functions, constants and arrays of constants, concurrent and selected assignments,
+//! processes, loops and generate statements are in the subset; anything else is refused with its place.
+
+mod elab;
+mod syntax;
+
+use super::rtl::Rtl;
+use crate::diag::Diagnostic;
+
+/// Reads a file. Without `top`, the top entity is the one that no other instantiates.
+///
+/// # Errors
+/// `E0903` with line and column where the text is not VHDL, or not in the subset; `E0904` for a signal that has no
+/// driver or several.
+pub fn read(text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
+    let file = syntax::parse(text)?;
+    elab::elaborate(text, &file, top)
+}

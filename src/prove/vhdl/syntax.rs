@@ -1,0 +1,1032 @@
+//! VHDL's tokens and syntax tree.
+
+use crate::diag::Diagnostic;
+use crate::prove::verilog::place;
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// Nesting of expressions and statements.
+const MAX_DEPTH: u32 = 3000;
+
+pub(super) fn error(text: &str, at: u32, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error("E0903", place(text, at), message)
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Token {
+    /// Lower case, as the language does not tell cases apart.
+    Name(String),
+    Int(i64),
+    /// `'0'`.
+    Bit(char),
+    /// `"0101"`, and `x"0f"` already in bits.
+    Text(String),
+    Punct(&'static str),
+    End,
+}
+
+const PUNCT: [&str; 23] = [
+    "=>", "**", ":=", "/=", ">=", "<=", "<>", "(", ")", ",", ";", ":", "&", "'", "+", "-", "*", "/", "=", "<", ">",
+    "|", ".",
+];
+
+fn tokens(text: &str) -> Result<(Vec<(Token, u32)>, Vec<String>)> {
+    let b = text.as_bytes();
+    let mut out: Vec<(Token, u32)> = Vec::new();
+    let mut head = Vec::new();
+    let mut i = 0;
+    while i < b.len() {
+        let start = i as u32;
+        if b[i].is_ascii_whitespace() {
+            i += 1;
+        } else if b[i..].starts_with(b"--") {
+            let end = b[i..].iter().position(|&c| c == b'\n').map_or(b.len(), |n| i + n);
+            if out.is_empty() {
+                head.push(text[i + 2..end].trim().to_owned());
+            }
+            i = end;
+        } else if b[i].is_ascii_alphabetic() {
+            // A base before a string is one literal: x"0f".
+            if matches!(b[i].to_ascii_lowercase(), b'x' | b'b' | b'o') && b.get(i + 1) == Some(&b'"') {
+                let (bits, end) = string(text, i + 1)?;
+                let width = match b[i].to_ascii_lowercase() {
+                    b'x' => 4,
+                    b'o' => 3,
+                    _ => 1,
+                };
+                let mut expanded = String::new();
+                for c in bits.chars().filter(|&c| c != '_') {
+                    match c.to_digit(1 << width) {
+                        Some(d) => expanded.push_str(&format!("{d:0width$b}")),
+                        None => return Err(error(text, start, "a digit outside the base of this literal")),
+                    }
+                }
+                out.push((Token::Text(expanded), start));
+                i = end;
+                continue;
+            }
+            let end = b[i..].iter().position(|c| !c.is_ascii_alphanumeric() && *c != b'_').map_or(b.len(), |n| i + n);
+            out.push((Token::Name(text[i..end].to_ascii_lowercase()), start));
+            i = end;
+        } else if b[i] == b'\\' {
+            let end = text[i + 1..].find('\\').ok_or_else(|| error(text, start, "a name that never ends"))? + i + 1;
+            out.push((Token::Name(text[i..=end].to_owned()), start));
+            i = end + 1;
+        } else if b[i].is_ascii_digit() {
+            let (value, end) = integer(text, i)?;
+            out.push((Token::Int(value), start));
+            i = end;
+        } else if b[i] == b'"' {
+            let (bits, end) = string(text, i)?;
+            out.push((Token::Text(bits), start));
+            i = end;
+        } else if b[i] == b'\'' && b.get(i + 2) == Some(&b'\'') && tick_is_literal(&out) {
+            out.push((Token::Bit(b[i + 1] as char), start));
+            i += 3;
+        } else if let Some(p) = PUNCT.iter().find(|p| b[i..].starts_with(p.as_bytes())) {
+            out.push((Token::Punct(p), start));
+            i += p.len();
+        } else {
+            let c = text[i..].chars().next().unwrap_or(' ');
+            return Err(error(text, start, format!("unexpected character {c:?}")));
+        }
+    }
+    out.push((Token::End, b.len() as u32));
+    Ok((out, head))
+}
+
+/// After a name or a bracket a tick is an attribute or a qualification, else a character.
+fn tick_is_literal(before: &[(Token, u32)]) -> bool {
+    match before.last() {
+        Some((Token::Name(n), _)) => KEYWORDS.contains(&n.as_str()),
+        Some((Token::Punct(")"), _)) => false,
+        _ => true,
+    }
+}
+
+fn string(text: &str, at: usize) -> Result<(String, usize)> {
+    let end = text[at + 1..].find(['"', '\n']).filter(|&n| text.as_bytes()[at + 1 + n] == b'"');
+    let end = end.ok_or_else(|| error(text, at as u32, "a string that never ends"))? + at + 1;
+    Ok((text[at + 1..end].to_owned(), end + 1))
+}
+
+fn integer(text: &str, at: usize) -> Result<(i64, usize)> {
+    let b = text.as_bytes();
+    let digits = |from: usize| {
+        b[from..].iter().position(|c| !c.is_ascii_alphanumeric() && *c != b'_').map_or(b.len(), |n| from + n)
+    };
+    let plain = b[at..].iter().position(|c| !c.is_ascii_digit() && *c != b'_').map_or(b.len(), |n| at + n);
+    let clean = |s: &str| s.replace('_', "");
+    let bad = || error(text, at as u32, "a number that is not a plain integer");
+    if b.get(plain) == Some(&b'#') {
+        let base: u32 = clean(&text[at..plain]).parse().map_err(|_| bad())?;
+        let end = digits(plain + 1);
+        if !(2..=16).contains(&base) || b.get(end) != Some(&b'#') {
+            return Err(bad());
+        }
+        let value = i64::from_str_radix(&clean(&text[plain + 1..end]), base).map_err(|_| bad())?;
+        return Ok((value, end + 1));
+    }
+    if b.get(plain).is_some_and(|c| c.is_ascii_alphabetic() || *c == b'.') {
+        return Err(bad());
+    }
+    Ok((clean(&text[at..plain]).parse().map_err(|_| bad())?, plain))
+}
+
+const KEYWORDS: &[&str] = &[
+    "abs",
+    "all",
+    "and",
+    "architecture",
+    "array",
+    "attribute",
+    "begin",
+    "block",
+    "case",
+    "component",
+    "constant",
+    "downto",
+    "else",
+    "elsif",
+    "end",
+    "entity",
+    "for",
+    "function",
+    "generate",
+    "generic",
+    "if",
+    "impure",
+    "in",
+    "inout",
+    "is",
+    "library",
+    "loop",
+    "map",
+    "mod",
+    "nand",
+    "next",
+    "nor",
+    "not",
+    "null",
+    "of",
+    "open",
+    "or",
+    "others",
+    "out",
+    "package",
+    "port",
+    "process",
+    "pure",
+    "range",
+    "rem",
+    "report",
+    "return",
+    "rol",
+    "ror",
+    "select",
+    "severity",
+    "signal",
+    "sla",
+    "sll",
+    "sra",
+    "srl",
+    "subtype",
+    "then",
+    "to",
+    "type",
+    "use",
+    "variable",
+    "wait",
+    "when",
+    "while",
+    "with",
+    "xnor",
+    "xor",
+    "assert",
+    "exit",
+];
+
+/// An expression with its place.
+#[derive(Clone, Debug)]
+pub(super) struct Expr {
+    pub(super) at: u32,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Int(i64),
+    Bit(char),
+    Text(String),
+    Name(String),
+    /// `f(x)`, `v(3)`, `v(7 downto 0)`, `unsigned(x)`: which one only the names tell.
+    Call(Box<Expr>, Vec<Arg>),
+    /// `v'length`.
+    Attribute(Box<Expr>, String),
+    /// `unsigned'(x)`.
+    Qualified(String, Vec<Arg>),
+    /// `(others => '0')`, `(a, b)`; one positional element is a bracketed expression.
+    Aggregate(Vec<Arg>),
+    Unary(&'static str, Box<Expr>),
+    Binary(&'static str, Box<Expr>, Box<Expr>),
+    /// `7 downto 0`; true for downto.
+    Range(Box<Expr>, Box<Expr>, bool),
+    Open,
+}
+
+/// `x`, or `choice | choice => x`; no choices and `others` are told apart.
+#[derive(Clone, Debug)]
+pub(super) struct Arg {
+    pub(super) choices: Vec<Expr>,
+    pub(super) others: bool,
+    pub(super) value: Expr,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct TypeName {
+    pub(super) name: String,
+    pub(super) range: Option<Expr>,
+    pub(super) at: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Signal,
+    Constant,
+    Variable,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Object {
+    pub(super) class: Class,
+    pub(super) name: String,
+    pub(super) ty: TypeName,
+    pub(super) value: Option<Expr>,
+    pub(super) at: u32,
+    /// For ports: whether it is an output.
+    pub(super) output: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Decl {
+    Object(Object),
+    /// `type t is array (0 to 7) of element`.
+    Array {
+        name: String,
+        range: Expr,
+        element: TypeName,
+    },
+    Subtype {
+        name: String,
+        ty: TypeName,
+    },
+    Function(Function),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    pub(super) name: String,
+    pub(super) params: Vec<Object>,
+    pub(super) result: TypeName,
+    pub(super) decls: Vec<Decl>,
+    pub(super) body: Vec<Statement>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Statement {
+    Null,
+    /// Target, waveform (values under conditions, the last without), whether it is a signal assignment.
+    Assign {
+        target: Expr,
+        values: Vec<(Expr, Option<Expr>)>,
+        signal: bool,
+        at: u32,
+    },
+    If(Vec<(Expr, Vec<Statement>)>, Vec<Statement>),
+    Case {
+        selector: Expr,
+        items: Vec<(Vec<Expr>, bool, Vec<Statement>)>,
+    },
+    For {
+        var: String,
+        range: Expr,
+        body: Vec<Statement>,
+    },
+    Return(Expr),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Concurrent {
+    Assign { target: Expr, values: Vec<(Expr, Option<Expr>)>, at: u32 },
+    Select { selector: Expr, target: Expr, items: Vec<(Expr, Vec<Expr>, bool)>, at: u32 },
+    Process { decls: Vec<Decl>, body: Vec<Statement>, at: u32 },
+    Instance { label: String, entity: String, generics: Vec<Arg>, ports: Vec<Arg>, at: u32 },
+    For { label: String, var: String, range: Expr, decls: Vec<Decl>, body: Vec<Concurrent> },
+    If { label: String, cond: Expr, decls: Vec<Decl>, body: Vec<Concurrent> },
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Entity {
+    pub(super) name: String,
+    /// As written.
+    pub(super) shown: String,
+    pub(super) generics: Vec<Object>,
+    pub(super) ports: Vec<Object>,
+    pub(super) at: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Architecture {
+    pub(super) entity: String,
+    pub(super) decls: Vec<Decl>,
+    pub(super) body: Vec<Concurrent>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct File {
+    pub(super) entities: Vec<Entity>,
+    pub(super) architectures: Vec<Architecture>,
+    pub(super) head: Vec<String>,
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<(Token, u32)>,
+    at: usize,
+    depth: u32,
+}
+
+pub(super) fn parse(text: &str) -> Result<File> {
+    let (tokens, head) = tokens(text)?;
+    let mut p = Parser { text, tokens, at: 0, depth: 0 };
+    let mut file = File { head, ..File::default() };
+    loop {
+        match p.peek() {
+            Token::End => return Ok(file),
+            Token::Name(n) if n == "library" || n == "use" => p.skip_to_semicolon(),
+            Token::Name(n) if n == "entity" => file.entities.push(p.entity()?),
+            Token::Name(n) if n == "architecture" => file.architectures.push(p.architecture()?),
+            _ => return p.unexpected("library, use, entity or architecture"),
+        }
+    }
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.at].0
+    }
+
+    fn after(&self, n: usize) -> &Token {
+        &self.tokens[(self.at + n).min(self.tokens.len() - 1)].0
+    }
+
+    fn offset(&self) -> u32 {
+        self.tokens[self.at].1
+    }
+
+    fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
+        Err(error(self.text, self.offset(), message))
+    }
+
+    fn unexpected<T>(&self, expected: &str) -> Result<T> {
+        let found = match self.peek() {
+            Token::Name(n) => n.clone(),
+            Token::Int(n) => n.to_string(),
+            Token::Bit(c) => format!("'{c}'"),
+            Token::Text(t) => format!("\"{t}\""),
+            Token::Punct(p) => (*p).to_owned(),
+            Token::End => "the end of the file".to_owned(),
+        };
+        self.fail(format!("expected {expected}, found {found}"))
+    }
+
+    fn is(&self, what: &str) -> bool {
+        match self.peek() {
+            Token::Name(n) => n == what,
+            Token::Punct(p) => *p == what,
+            _ => false,
+        }
+    }
+
+    fn accept(&mut self, what: &str) -> bool {
+        let hit = self.is(what);
+        self.at += usize::from(hit);
+        hit
+    }
+
+    fn expect(&mut self, what: &str) -> Result<()> {
+        if self.accept(what) { Ok(()) } else { self.unexpected(what) }
+    }
+
+    fn name(&mut self) -> Result<String> {
+        match self.peek() {
+            Token::Name(n) if !KEYWORDS.contains(&n.as_str()) => {
+                let n = n.clone();
+                self.at += 1;
+                Ok(n)
+            }
+            _ => self.unexpected("a name"),
+        }
+    }
+
+    fn skip_to_semicolon(&mut self) {
+        while !self.is(";") && *self.peek() != Token::End {
+            self.at += 1;
+        }
+        self.at += usize::from(self.is(";"));
+    }
+
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return self.fail(format!("nested more than {MAX_DEPTH} deep"));
+        }
+        let result = parse(self);
+        self.depth -= 1;
+        result
+    }
+
+    // ---- Expressions: logical, relational, shift, adding, sign, multiplying, highest
+
+    fn expr(&mut self) -> Result<Expr> {
+        self.nested(|p| p.binary(0))
+    }
+
+    fn binary(&mut self, level: usize) -> Result<Expr> {
+        const LEVELS: [&[&str]; 5] = [
+            &["and", "or", "xor", "nand", "nor", "xnor"],
+            &["=", "/=", "<", "<=", ">", ">="],
+            &["sll", "srl", "sla", "sra", "rol", "ror"],
+            &["+", "-", "&"],
+            &["*", "/", "mod", "rem"],
+        ];
+        if level == LEVELS.len() {
+            return self.factor();
+        }
+        let at = self.offset();
+        // The sign stands before the first term of a sum.
+        let sign = if level == 3 { ["+", "-"].into_iter().find(|s| self.accept(s)) } else { None };
+        let mut left = self.binary(level + 1)?;
+        if let Some(sign) = sign {
+            left = Expr { at, kind: Kind::Unary(sign, Box::new(left)) };
+        }
+        let mut links = 0;
+        let mut last: Option<&str> = None;
+        while let Some(op) = LEVELS[level].iter().copied().find(|op| self.is(op)) {
+            // Different logical operators need brackets, and relations do not chain.
+            if (level == 0 && last.is_some_and(|l| l != op || matches!(op, "nand" | "nor")))
+                || ((level == 1 || level == 2) && last.is_some())
+            {
+                return self.fail("operators that cannot follow one another without brackets");
+            }
+            self.at += 1;
+            let right = self.binary(level + 1)?;
+            left = Expr { at, kind: Kind::Binary(op, Box::new(left), Box::new(right)) };
+            last = Some(op);
+            links += 1;
+            if links > MAX_DEPTH {
+                return self.fail(format!("more than {MAX_DEPTH} operators in a row"));
+            }
+        }
+        Ok(left)
+    }
+
+    fn factor(&mut self) -> Result<Expr> {
+        let at = self.offset();
+        for op in ["not", "abs"] {
+            if self.accept(op) {
+                let x = self.nested(Self::primary)?;
+                return Ok(Expr { at, kind: Kind::Unary(op, Box::new(x)) });
+            }
+        }
+        // Reductions of VHDL-2008.
+        for op in ["and", "or", "xor", "nand", "nor", "xnor"] {
+            if self.accept(op) {
+                let x = self.nested(Self::primary)?;
+                let op = match op {
+                    "and" => "reduce and",
+                    "or" => "reduce or",
+                    "xor" => "reduce xor",
+                    "nand" => "reduce nand",
+                    "nor" => "reduce nor",
+                    _ => "reduce xnor",
+                };
+                return Ok(Expr { at, kind: Kind::Unary(op, Box::new(x)) });
+            }
+        }
+        let base = self.primary()?;
+        if self.accept("**") {
+            let exponent = self.primary()?;
+            return Ok(Expr { at, kind: Kind::Binary("**", Box::new(base), Box::new(exponent)) });
+        }
+        Ok(base)
+    }
+
+    fn primary(&mut self) -> Result<Expr> {
+        let at = self.offset();
+        let kind = match self.peek().clone() {
+            Token::Int(v) => Kind::Int(v),
+            Token::Bit(c) => Kind::Bit(c),
+            Token::Text(t) => Kind::Text(t),
+            Token::Punct("(") => {
+                self.at += 1;
+                let mut args = self.args()?;
+                if let [one] = &mut args[..]
+                    && one.choices.is_empty()
+                    && !one.others
+                {
+                    return Ok(args.remove(0).value);
+                }
+                return Ok(Expr { at, kind: Kind::Aggregate(args) });
+            }
+            Token::Name(n) if n == "open" => Kind::Open,
+            Token::Name(_) => return self.named(),
+            _ => return self.unexpected("an expression"),
+        };
+        self.at += 1;
+        Ok(Expr { at, kind })
+    }
+
+    fn named(&mut self) -> Result<Expr> {
+        let at = self.offset();
+        let mut name = self.name()?;
+        // work.e, ieee.numeric_std.unsigned: the last part counts.
+        while self.accept(".") {
+            name = self.name()?;
+        }
+        let mut e = Expr { at, kind: Kind::Name(name) };
+        loop {
+            if self.accept("(") {
+                let args = self.args()?;
+                e = Expr { at, kind: Kind::Call(Box::new(e), args) };
+            } else if self.is("'") {
+                self.at += 1;
+                if self.accept("(") {
+                    let Kind::Name(ty) = e.kind else { return self.fail("a qualification needs a type's name") };
+                    let args = self.args()?;
+                    e = Expr { at, kind: Kind::Qualified(ty, args) };
+                } else {
+                    let attribute = match self.peek() {
+                        Token::Name(n) => n.clone(),
+                        _ => return self.unexpected("an attribute"),
+                    };
+                    self.at += 1;
+                    e = Expr { at, kind: Kind::Attribute(Box::new(e), attribute) };
+                }
+            } else {
+                return Ok(e);
+            }
+        }
+    }
+
+    fn range_or_expr(&mut self) -> Result<Expr> {
+        let at = self.offset();
+        let left = self.expr()?;
+        for (word, down) in [("downto", true), ("to", false)] {
+            if self.accept(word) {
+                let right = self.expr()?;
+                return Ok(Expr { at, kind: Kind::Range(Box::new(left), Box::new(right), down) });
+            }
+        }
+        Ok(left)
+    }
+
+    /// After an opening bracket: arguments, choices and ranges up to the closing one.
+    fn args(&mut self) -> Result<Vec<Arg>> {
+        self.nested(|p| {
+            let mut all = Vec::new();
+            loop {
+                if p.accept("others") {
+                    p.expect("=>")?;
+                    all.push(Arg { choices: Vec::new(), others: true, value: p.expr()? });
+                } else {
+                    let first = p.range_or_expr()?;
+                    let mut choices = vec![first];
+                    while p.accept("|") {
+                        choices.push(p.range_or_expr()?);
+                    }
+                    if p.accept("=>") {
+                        let value = p.expr()?;
+                        all.push(Arg { choices, others: false, value });
+                    } else {
+                        let Some(value) = choices.pop().filter(|_| choices.is_empty()) else {
+                            return p.unexpected("=>");
+                        };
+                        all.push(Arg { choices, others: false, value });
+                    }
+                }
+                if !p.accept(",") {
+                    p.expect(")")?;
+                    return Ok(all);
+                }
+            }
+        })
+    }
+
+    // ---- Declarations
+
+    fn type_name(&mut self) -> Result<TypeName> {
+        let at = self.offset();
+        let mut name = self.name()?;
+        while self.accept(".") {
+            name = self.name()?;
+        }
+        let range = if self.accept("(") {
+            let range = self.range_or_expr()?;
+            self.expect(")")?;
+            Some(range)
+        } else if self.accept("range") {
+            self.range_or_expr()?;
+            None
+        } else {
+            None
+        };
+        Ok(TypeName { name, range, at })
+    }
+
+    /// `a, b : in unsigned(7 downto 0) := x` for ports, generics and parameters.
+    fn interface(&mut self, class: Class, out: &mut Vec<Object>) -> Result<()> {
+        let _ = self.accept("signal") || self.accept("constant") || self.accept("variable");
+        let mut names = vec![(self.offset(), self.name()?)];
+        while self.accept(",") {
+            names.push((self.offset(), self.name()?));
+        }
+        self.expect(":")?;
+        let output = self.accept("out");
+        if !output && self.is("inout") {
+            return self.fail("ports are in or out");
+        }
+        let _ = self.accept("in");
+        let ty = self.type_name()?;
+        let value = if self.accept(":=") { Some(self.expr()?) } else { None };
+        for (at, name) in names {
+            out.push(Object { class, name, ty: ty.clone(), value: value.clone(), at, output });
+        }
+        Ok(())
+    }
+
+    fn interfaces(&mut self, class: Class) -> Result<Vec<Object>> {
+        let mut all = Vec::new();
+        self.expect("(")?;
+        loop {
+            self.interface(class, &mut all)?;
+            if !self.accept(";") {
+                self.expect(")")?;
+                return Ok(all);
+            }
+        }
+    }
+
+    fn entity(&mut self) -> Result<Entity> {
+        let at = self.offset();
+        self.expect("entity")?;
+        let shown_at = self.offset() as usize;
+        let name = self.name()?;
+        let shown = self.text.get(shown_at..shown_at + name.len()).unwrap_or(&name).to_owned();
+        self.expect("is")?;
+        let (mut generics, mut ports) = (Vec::new(), Vec::new());
+        if self.accept("generic") {
+            generics = self.interfaces(Class::Constant)?;
+            self.expect(";")?;
+        }
+        if self.accept("port") {
+            ports = self.interfaces(Class::Signal)?;
+            self.expect(";")?;
+        }
+        self.expect("end")?;
+        self.skip_to_semicolon();
+        Ok(Entity { name, shown, generics, ports, at })
+    }
+
+    fn architecture(&mut self) -> Result<Architecture> {
+        self.expect("architecture")?;
+        self.name()?;
+        self.expect("of")?;
+        let entity = self.name()?;
+        self.expect("is")?;
+        let decls = self.decls()?;
+        self.expect("begin")?;
+        let body = self.concurrents()?;
+        self.expect("end")?;
+        self.skip_to_semicolon();
+        Ok(Architecture { entity, decls, body })
+    }
+
+    fn decls(&mut self) -> Result<Vec<Decl>> {
+        let mut out = Vec::new();
+        loop {
+            let class = match self.peek() {
+                Token::Name(n) => match n.as_str() {
+                    "signal" => Class::Signal,
+                    "constant" => Class::Constant,
+                    "variable" => Class::Variable,
+                    "attribute" | "use" => {
+                        self.skip_to_semicolon();
+                        continue;
+                    }
+                    "type" => {
+                        out.push(self.array()?);
+                        continue;
+                    }
+                    "subtype" => {
+                        self.at += 1;
+                        let name = self.name()?;
+                        self.expect("is")?;
+                        let ty = self.type_name()?;
+                        self.expect(";")?;
+                        out.push(Decl::Subtype { name, ty });
+                        continue;
+                    }
+                    "function" | "pure" => {
+                        self.accept("pure");
+                        self.at += 1;
+                        if let Some(f) = self.function()? {
+                            out.push(Decl::Function(f));
+                        }
+                        continue;
+                    }
+                    "component" => {
+                        // The entity itself is in this file.
+                        while !(self.is("end") && matches!(self.after(1), Token::Name(n) if n == "component")) {
+                            if *self.peek() == Token::End {
+                                return self.unexpected("end component");
+                            }
+                            self.at += 1;
+                        }
+                        self.skip_to_semicolon();
+                        continue;
+                    }
+                    _ => return Ok(out),
+                },
+                _ => return Ok(out),
+            };
+            self.at += 1;
+            let mut objects = Vec::new();
+            self.interface(class, &mut objects)?;
+            self.expect(";")?;
+            out.extend(objects.into_iter().map(Decl::Object));
+        }
+    }
+
+    fn array(&mut self) -> Result<Decl> {
+        self.expect("type")?;
+        let name = self.name()?;
+        self.expect("is")?;
+        self.expect("array")?;
+        self.expect("(")?;
+        let range = self.range_or_expr()?;
+        if self.is("range") {
+            return self.fail("arrays have a range");
+        }
+        self.expect(")")?;
+        self.expect("of")?;
+        let element = self.type_name()?;
+        self.expect(";")?;
+        Ok(Decl::Array { name, range, element })
+    }
+
+    fn function(&mut self) -> Result<Option<Function>> {
+        let name = self.name()?;
+        let params = if self.is("(") { self.interfaces(Class::Constant)? } else { Vec::new() };
+        self.expect("return")?;
+        let result = self.type_name()?;
+        if self.accept(";") {
+            // A declaration; the body comes later.
+            return Ok(None);
+        }
+        self.expect("is")?;
+        let decls = self.decls()?;
+        self.expect("begin")?;
+        let body = self.statements()?;
+        self.expect("end")?;
+        self.skip_to_semicolon();
+        Ok(Some(Function { name, params, result, decls, body }))
+    }
+
+    // ---- Concurrent statements
+
+    fn concurrents(&mut self) -> Result<Vec<Concurrent>> {
+        let mut out = Vec::new();
+        while !self.is("end") {
+            if *self.peek() == Token::End {
+                return self.unexpected("end");
+            }
+            let one = self.nested(Self::concurrent)?;
+            out.push(one);
+        }
+        Ok(out)
+    }
+
+    fn concurrent(&mut self) -> Result<Concurrent> {
+        let at = self.offset();
+        let mut label = String::new();
+        if matches!(self.after(1), Token::Punct(":")) {
+            label = self.name()?;
+            self.expect(":")?;
+        }
+        if self.is("process") {
+            return self.process(at);
+        }
+        if self.accept("with") {
+            let selector = self.expr()?;
+            self.expect("select")?;
+            let target = self.named()?;
+            self.expect("<=")?;
+            let mut items = Vec::new();
+            loop {
+                let value = self.expr()?;
+                self.expect("when")?;
+                let (choices, others) = self.choices()?;
+                items.push((value, choices, others));
+                if !self.accept(",") {
+                    break;
+                }
+            }
+            self.expect(";")?;
+            return Ok(Concurrent::Select { selector, target, items, at });
+        }
+        if self.accept("for") {
+            let var = self.name()?;
+            self.expect("in")?;
+            let range = self.range_or_expr()?;
+            self.expect("generate")?;
+            let (decls, body) = self.generated()?;
+            return Ok(Concurrent::For { label, var, range, decls, body });
+        }
+        if self.accept("if") {
+            let cond = self.expr()?;
+            self.expect("generate")?;
+            let (decls, body) = self.generated()?;
+            return Ok(Concurrent::If { label, cond, decls, body });
+        }
+        let direct = self.accept("entity");
+        let component = self.accept("component");
+        let instance = direct
+            || component
+            || (!label.is_empty() && matches!(self.after(1), Token::Name(n) if n == "port" || n == "generic"));
+        if instance {
+            let mut entity = self.name()?;
+            while self.accept(".") {
+                entity = self.name()?;
+            }
+            if self.accept("(") {
+                self.name()?;
+                self.expect(")")?;
+            }
+            let (mut generics, mut ports) = (Vec::new(), Vec::new());
+            for (word, list) in [("generic", &mut generics), ("port", &mut ports)] {
+                if self.accept(word) {
+                    self.expect("map")?;
+                    self.expect("(")?;
+                    *list = self.args()?;
+                }
+            }
+            self.expect(";")?;
+            return Ok(Concurrent::Instance { label, entity, generics, ports, at });
+        }
+        let target = self.target()?;
+        self.expect("<=")?;
+        let values = self.waveform()?;
+        Ok(Concurrent::Assign { target, values, at })
+    }
+
+    fn generated(&mut self) -> Result<(Vec<Decl>, Vec<Concurrent>)> {
+        let decls = self.decls()?;
+        self.accept("begin");
+        let body = self.concurrents()?;
+        self.expect("end")?;
+        self.skip_to_semicolon();
+        Ok((decls, body))
+    }
+
+    fn target(&mut self) -> Result<Expr> {
+        if self.is("(") { self.primary() } else { self.named() }
+    }
+
+    fn waveform(&mut self) -> Result<Vec<(Expr, Option<Expr>)>> {
+        let mut all = Vec::new();
+        loop {
+            let value = self.expr()?;
+            if matches!(self.peek(), Token::Name(n) if n == "after") {
+                return self.fail("delays are not supported");
+            }
+            let cond = if self.accept("when") { Some(self.expr()?) } else { None };
+            let last = cond.is_none();
+            all.push((value, cond));
+            if last || !self.accept("else") {
+                self.expect(";")?;
+                return Ok(all);
+            }
+        }
+    }
+
+    fn choices(&mut self) -> Result<(Vec<Expr>, bool)> {
+        if self.accept("others") {
+            return Ok((Vec::new(), true));
+        }
+        let mut all = vec![self.range_or_expr()?];
+        while self.accept("|") {
+            all.push(self.range_or_expr()?);
+        }
+        Ok((all, false))
+    }
+
+    fn process(&mut self, at: u32) -> Result<Concurrent> {
+        self.expect("process")?;
+        if self.accept("(") {
+            if self.accept("all") {
+                self.expect(")")?;
+            } else {
+                self.args()?;
+            }
+        }
+        self.accept("is");
+        let decls = self.decls()?;
+        self.expect("begin")?;
+        let body = self.statements()?;
+        self.expect("end")?;
+        self.skip_to_semicolon();
+        Ok(Concurrent::Process { decls, body, at })
+    }
+
+    // ---- Sequential statements
+
+    fn statements(&mut self) -> Result<Vec<Statement>> {
+        let mut out = Vec::new();
+        while !["end", "else", "elsif", "when"].iter().any(|w| self.is(w)) {
+            if *self.peek() == Token::End {
+                return self.unexpected("end");
+            }
+            let one = self.nested(Self::statement)?;
+            out.push(one);
+        }
+        Ok(out)
+    }
+
+    fn statement(&mut self) -> Result<Statement> {
+        if matches!((self.peek(), self.after(1)), (Token::Name(_), Token::Punct(":"))) {
+            self.name()?;
+            self.expect(":")?;
+        }
+        if self.accept("null") {
+            self.expect(";")?;
+            return Ok(Statement::Null);
+        }
+        if self.accept("if") {
+            let mut branches = Vec::new();
+            loop {
+                let cond = self.expr()?;
+                self.expect("then")?;
+                branches.push((cond, self.statements()?));
+                if !self.accept("elsif") {
+                    break;
+                }
+            }
+            let otherwise = if self.accept("else") { self.statements()? } else { Vec::new() };
+            self.expect("end")?;
+            self.expect("if")?;
+            self.skip_to_semicolon();
+            return Ok(Statement::If(branches, otherwise));
+        }
+        if self.accept("case") {
+            let selector = self.expr()?;
+            self.expect("is")?;
+            let mut items = Vec::new();
+            while self.accept("when") {
+                let (choices, others) = self.choices()?;
+                self.expect("=>")?;
+                items.push((choices, others, self.statements()?));
+            }
+            self.expect("end")?;
+            self.expect("case")?;
+            self.skip_to_semicolon();
+            return Ok(Statement::Case { selector, items });
+        }
+        if self.accept("for") {
+            let var = self.name()?;
+            self.expect("in")?;
+            let range = self.range_or_expr()?;
+            self.expect("loop")?;
+            let body = self.statements()?;
+            self.expect("end")?;
+            self.expect("loop")?;
+            self.skip_to_semicolon();
+            return Ok(Statement::For { var, range, body });
+        }
+        if self.accept("return") {
+            let value = self.expr()?;
+            self.expect(";")?;
+            return Ok(Statement::Return(value));
+        }
+        let at = self.offset();
+        let target = self.target()?;
+        let signal = if self.accept("<=") {
+            true
+        } else {
+            self.expect(":=")?;
+            false
+        };
+        let values = self.waveform()?;
+        Ok(Statement::Assign { target, values, signal, at })
+    }
+}
