@@ -212,7 +212,7 @@ impl<'a> Elab<'a> {
             return self.fail(entity.at, "more than 100,000 instances, or instances nested more than 50 deep");
         }
         let architecture: &'a Architecture =
-            match self.file.architectures.iter().filter(|a| a.entity == entity.name).last() {
+            match self.file.architectures.iter().rev().find(|a| a.entity == entity.name) {
                 Some(a) => a,
                 None => return self.fail(entity.at, format!("entity {} has no architecture", entity.name)),
             };

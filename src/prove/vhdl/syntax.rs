@@ -30,7 +30,10 @@ const PUNCT: [&str; 23] = [
     "|", ".",
 ];
 
-fn tokens(text: &str) -> Result<(Vec<(Token, u32)>, Vec<String>)> {
+/// Tokens with their places, and the comments before the first.
+type Tokens = (Vec<(Token, u32)>, Vec<String>);
+
+fn tokens(text: &str) -> Result<Tokens> {
     let b = text.as_bytes();
     let mut out: Vec<(Token, u32)> = Vec::new();
     let mut head = Vec::new();
