@@ -1,12 +1,13 @@
 //! The batch engine and the golden interpreter make the same files, with any number of threads.
 
-use alir2hdl::interp::LookupMiss;
 use alir2hdl::interp::batch::{OnError, Settings, Summary, run, run_golden};
 use alir2hdl::interp::samples::{Reader, Values, Writer, input_ports};
+use alir2hdl::interp::{LookupMiss, Plan, PlanOptions, golden};
 use alir2hdl::ir::Model;
 use alir2hdl::num::Kif;
-use alir2hdl::random::{self, SplitMix};
+use alir2hdl::random::{self, Profile, Recipe, SplitMix};
 use num_bigint::BigInt;
+use proptest::prelude::*;
 use std::path::Path;
 
 #[derive(Clone, Copy, Debug)]
@@ -116,5 +117,29 @@ fn integers_beyond_float64_are_exact_reals() {
     for how in [How::Golden, How::Engine(1)] {
         let (_, text) = outcome(&model, how, Settings::default(), &input, dir.path()).unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), "1.0\n-5.0\n", "{how:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The same comparison without files, with programs that shrink to the operation that differs.
+    #[test]
+    fn engine_and_golden_interpreter_agree_on_shrinking_programs(
+        genes in proptest::collection::vec(any::<random::Gene>(), 1..30),
+        which in 0..Profile::ALL.len(),
+        seed: u64,
+    ) {
+        let recipe = Recipe::new(Profile::ALL[which].1, genes);
+        let model = recipe.build();
+        let mut rng = SplitMix::new(seed);
+        let samples: Vec<Vec<BigInt>> = (0..20).map(|_| random::inputs(&model, &mut rng)).collect();
+        let golden = samples.iter().flat_map(|codes| golden(&model, codes, LookupMiss::Zero).unwrap());
+        let golden: Vec<BigInt> = golden.collect();
+        let options = PlanOptions { lookup_miss: LookupMiss::Zero, ..PlanOptions::default() };
+        let plan = Plan::new(&model, options);
+        let mut found = vec![BigInt::ZERO; golden.len()];
+        prop_assert_eq!(plan.runner().run_exact(&samples.concat(), &mut found), vec![]);
+        prop_assert_eq!(found, golden, "{:?}", recipe);
     }
 }
