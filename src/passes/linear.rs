@@ -344,7 +344,11 @@ fn pattern(x: Digit, y: Digit) -> (Pattern, Digit) {
 #[derive(Clone, Copy, Debug)]
 enum Value {
     Leaf(ValueId),
-    Sum(Pattern),
+    /// The pattern's sum, or its negative: `b * 2^shift - a`.
+    Sum {
+        pattern: Pattern,
+        turned: bool,
+    },
 }
 
 struct Solution {
@@ -530,7 +534,9 @@ impl Solver {
             self.counts.remove(&p);
             return;
         }
-        let made = self.add(p);
+        // The sign that most places want; a sum of two equal signs is never turned.
+        let turned = p.differ && 2 * places.iter().filter(|(_, x, _)| x.neg).count() > places.len();
+        let made = self.add(p, turned);
         for (r, x, y) in places {
             let mut row = std::mem::take(&mut self.rows[r as usize]);
             for gone in [x, y] {
@@ -540,7 +546,7 @@ impl Solver {
                     self.count(gone, other, false);
                 }
             }
-            let new = Digit { value: made, shift: x.shift, neg: x.neg };
+            let new = Digit { value: made, shift: x.shift, neg: x.neg ^ turned };
             for &other in &row {
                 self.count(new, other, true);
             }
@@ -552,12 +558,12 @@ impl Solver {
         }
     }
 
-    fn add(&mut self, p: Pattern) -> u32 {
-        let a = self.spans[p.a as usize];
-        let b = self.spans[p.b as usize].shifted(p.shift).signed(p.differ);
+    fn add(&mut self, p: Pattern, turned: bool) -> u32 {
+        let a = self.spans[p.a as usize].signed(turned);
+        let b = self.spans[p.b as usize].shifted(p.shift).signed(p.differ ^ turned);
         let sum = a.plus(&b);
         self.bits += a.cost(&b, &sum);
-        self.values.push(Value::Sum(p));
+        self.values.push(Value::Sum { pattern: p, turned });
         self.spans.push(sum);
         self.depth.push(self.depth[p.a as usize].max(self.depth[p.b as usize]) + 1);
         self.rows_of.push(Vec::new());
@@ -574,10 +580,11 @@ impl Solver {
             while row.len() > 1 {
                 let (i, j) = self.cheapest_pair(&row, limit);
                 let (p, first) = pattern(row[i], row[j]);
-                let made = self.add(p);
+                let turned = p.differ && first.neg;
+                let made = self.add(p, turned);
                 row.remove(j);
                 row.remove(i);
-                row.push(Digit { value: made, shift: first.shift, neg: first.neg });
+                row.push(Digit { value: made, shift: first.shift, neg: first.neg ^ turned });
             }
             // A row that comes out negated needs a negation, unless polarity turns it.
             if let Some(d) = row.first()
@@ -601,9 +608,10 @@ impl Solver {
                 if after > 1u128 << limit.min(120) {
                     continue;
                 }
-                let (p, _) = pattern(row[i], row[j]);
-                let a = self.spans[p.a as usize];
-                let b = self.spans[p.b as usize].shifted(p.shift).signed(p.differ);
+                let (p, first) = pattern(row[i], row[j]);
+                let turned = p.differ && first.neg;
+                let a = self.spans[p.a as usize].signed(turned);
+                let b = self.spans[p.b as usize].shifted(p.shift).signed(p.differ ^ turned);
                 let key = (a.cost(&b, &a.plus(&b)), deep, i, j);
                 if best.is_none_or(|b| key < b) {
                     best = Some(key);
@@ -679,11 +687,21 @@ impl Writer<'_, '_, '_> {
         }
         let made = match self.solution.values[index as usize] {
             Value::Leaf(v) => self.rw.number(v),
-            Value::Sum(p) => {
+            Value::Sum { pattern: p, turned } => {
                 let (a, b) = (self.value(p.a), self.value(p.b));
                 let span = self.solution.spans[index as usize];
                 let interval = Interval::new(BigInt::from(span.lo), BigInt::from(span.hi), -span.low);
-                let op = if p.differ { Op::Sub { a, b, shift: p.shift } } else { Op::Add { a, b, shift: p.shift } };
+                let op = match (p.differ, turned) {
+                    (false, _) => Op::Add { a, b, shift: p.shift },
+                    (true, false) => Op::Sub { a, b, shift: p.shift },
+                    (true, true) if p.shift == 0 => Op::Sub { a: b, b: a, shift: 0 },
+                    (true, true) => Op::Sum {
+                        terms: Box::new([
+                            Term { value: b, shift: p.shift, neg: false },
+                            Term { value: a, shift: 0, neg: true },
+                        ]),
+                    },
+                };
                 let delay = self.delays.0[interval.kif().width().min(129) as usize];
                 let origin = self.model.node(self.origin).origin;
                 self.rw.push(op, interval, delay, 0.0, origin)
