@@ -195,7 +195,7 @@ fn input_tiles(model: &Model, code: &Code) -> (Vec<InputTile>, Vec<u32>, usize) 
                 if width < 32 && input.kif.signed {
                     tile.columns.sign[at] = 32 - width as i32;
                 } else if width < 32 {
-                    tile.columns.mask[at] = (1 << width) - 1;
+                    tile.columns.mask[at] = ((1u32 << width) - 1).cast_signed();
                 }
                 order.push(k as u32);
             }
