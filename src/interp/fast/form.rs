@@ -288,7 +288,9 @@ impl Facts {
         if let Some((value, from)) = constant {
             c += value << (common - from).max(0) as u64;
         }
-        c += plain;
+        if plain != 0 {
+            c += plain;
+        }
         Form::Linear { c, shr: (common - out) as u32, relu }
     }
 
@@ -358,6 +360,8 @@ impl Facts {
     fn shifted(&self, v: u32, shl: u32) -> Option<(i128, i128)> {
         let (lo, hi) = self.range(v)?;
         let up = |x: i128| if shl < 126 { x.checked_mul(1 << shl) } else { (x == 0).then_some(0) };
+        // Room for a sign change.
+        let up = |x: i128| up(x).filter(|v| v.unsigned_abs() < 1 << 126);
         Some((up(lo)?, up(hi)?))
     }
 
