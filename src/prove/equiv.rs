@@ -551,6 +551,11 @@ fn check_control(model: &Model, rtl: &Rtl, ports: &Ports, report: &mut Report) -
         for (cond, _) in &register.resets {
             let from = match rtl.expr(*cond) {
                 super::rtl::Expr::Signal(s) => alias(rtl, *s),
+                // `rst = '1'` of VHDL; which level it is shows in the check below.
+                super::rtl::Expr::Compare(_, a, b) => [a, b].into_iter().find_map(|n| match rtl.expr(*n) {
+                    super::rtl::Expr::Signal(s) => alias(rtl, *s),
+                    _ => None,
+                }),
                 super::rtl::Expr::Not(n) => match rtl.expr(*n) {
                     super::rtl::Expr::Signal(s) => alias(rtl, *s),
                     _ => None,
@@ -792,6 +797,19 @@ mod tests {
                 let report = verdict(&model, &text, language, Some(stages));
                 assert_eq!(report.verdict, Verdict::Proved, "seed {seed}\n{text}");
             }
+        }
+    }
+
+    #[test]
+    fn asynchronous_resets_are_accepted_in_both_languages() {
+        let reset = crate::netlist::ResetOptions { asynchronous: true, active_high: true, data: false };
+        let options = crate::netlist::Options { valid: true, enable: true, reset: Some(reset), ..Default::default() };
+        let model = crate::random::model(3);
+        let netlist = hardware(&model, 1, 2, &options);
+        for language in [Language::Verilog, Language::Vhdl] {
+            let report = verdict(&model, &emitted(&netlist, language), language, Some(2));
+            assert_eq!(report.verdict, Verdict::Proved, "{language:?}");
+            assert!(report.notes.iter().any(|n| n.contains("asynchronous")), "{:?}", report.notes);
         }
     }
 
