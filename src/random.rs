@@ -421,7 +421,8 @@ impl<'a> Cook<'a> {
     /// the first operand, which may wrap, takes its place.
     fn push_declared(&mut self, op: Op, exact: Range, freedom: Freedom, gene: Gene) -> ValueId {
         let interval = self.declared(exact.clone(), freedom, gene);
-        let exact = exact.at(interval.frac.into());
+        // A type without bits has no step of its own: section 2 gives it no fraction, whatever the interval says.
+        let exact = exact.at(interval.kif().frac.into());
         let holds = interval.contains(&exact.min) && interval.contains(&exact.max);
         match op.operands().first() {
             Some(&x) if !holds && !self.profile.broken && !op.quantises() => {
