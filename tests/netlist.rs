@@ -175,7 +175,7 @@ fn valid_results_survive_random_stalls() {
 #[test]
 fn constant_pipelines_have_no_clock() {
     let model = constant_model();
-    let schedule = Schedule { stages: 3, register_inputs: true, stage: vec![1] };
+    let schedule = Schedule { stages: 3, register_inputs: true, register_outputs: false, stage: vec![1] };
     let options = Options {
         enable: true,
         reset: Some(ResetOptions { asynchronous: false, active_high: true, data: true }),
@@ -208,7 +208,7 @@ fn copies_share_their_register_bits() {
     let all = b.op(Op::Add { a: sum, b: scaled, shift: 0 }, Interval::new(-8192, 8191, 0));
     b.output(Output { source: Some(all), shift: 0, neg: false });
     let model = b.finish().expect("a valid program");
-    let schedule = Schedule { stages: 3, register_inputs: true, stage: vec![1, 1, 2, 2, 3, 3] };
+    let schedule = Schedule { stages: 3, register_inputs: true, register_outputs: false, stage: vec![1, 1, 2, 2, 3, 3] };
     let netlist = lower(&model, &schedule, &Options::default());
     // Eight input bits at boundaries 0, 1 and 2, and what the sum makes of them at boundary 3: the low four bits of the
     // input pass through it, and beyond ten bits it only repeats its sign.
@@ -225,7 +225,7 @@ fn bits_that_a_wrap_drops_are_neither_computed_nor_held() {
     let low = b.op(Op::Quantise { x: sum, shift: 0 }, Interval::new(0, 7, 0));
     b.output(Output { source: Some(low), shift: 0, neg: false });
     let model = b.finish().expect("a valid program");
-    let schedule = Schedule { stages: 2, register_inputs: true, stage: vec![1, 1, 2, 2] };
+    let schedule = Schedule { stages: 2, register_inputs: true, register_outputs: false, stage: vec![1, 1, 2, 2] };
     let netlist = lower(&model, &schedule, &Options::default());
     assert_eq!(netlist.stage_register_bits(), [6, 6, 3]);
     assert!(netlist.nets().iter().all(|n| n.width == 3), "{:?}", netlist.nets());

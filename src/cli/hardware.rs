@@ -18,9 +18,21 @@ pub(super) struct PipelineArgs {
     /// Also register the inputs: one more clock of latency
     #[arg(long)]
     pub(super) register_inputs: bool,
-    /// Use the fewest stages whose delay is at most D, in the units of the model's latency fields
+    /// Register the outputs once more, behind the last stage's own registers and with no logic between: one more
+    /// clock of latency
+    #[arg(long)]
+    pub(super) register_outputs: bool,
+    /// Use the fewest stages whose delay is at most D, in the units of the model's latency fields (of LUT levels for
+    /// a file that has none); together with --pipeline N: exactly N stages
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(super) max_stage_delay: Option<f64>,
+    /// The same with the bound in nanoseconds: the logic between two registers takes at most NS, one unit of delay
+    /// being --delay-unit nanoseconds. What the clock itself takes (register, skew, setup) is to be left out of NS
+    #[arg(long, value_name = "NS", allow_negative_numbers = true, conflicts_with = "max_stage_delay")]
+    pub(super) clock_period: Option<f64>,
+    /// Nanoseconds in a unit of delay: what a latency of 1 in the file means on the device
+    #[arg(long, value_name = "NS", default_value_t = 1.0, requires = "clock_period", allow_negative_numbers = true)]
+    pub(super) delay_unit: f64,
     /// Time after the clock edge at which inputs arrive
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) input_delay: f64,
@@ -28,8 +40,8 @@ pub(super) struct PipelineArgs {
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) output_delay: f64,
     /// What --pipeline spares: the longest stage, or registers
-    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
-    pub(super) objective: ObjectiveArg,
+    #[arg(long, alias = "objective", value_enum, default_value_t, value_name = "WHAT")]
+    pub(super) pipeline_objective: ObjectiveArg,
     /// How long to look for fewer registers
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     pub(super) effort: EffortArg,
@@ -64,11 +76,12 @@ impl PipelineArgs {
     pub(super) fn goal(&self) -> Goal {
         Goal {
             stages: self.pipeline,
-            max_stage_delay: self.max_stage_delay,
+            max_stage_delay: self.clock_period.map(|period| period / self.delay_unit).or(self.max_stage_delay),
             register_inputs: self.register_inputs,
+            register_outputs: self.register_outputs,
             input_delay: self.input_delay,
             output_delay: self.output_delay,
-            objective: match self.objective {
+            objective: match self.pipeline_objective {
                 ObjectiveArg::Delay => Objective::Delay,
                 ObjectiveArg::Balanced => Objective::Balanced,
                 ObjectiveArg::Registers => Objective::Registers,
@@ -83,7 +96,7 @@ impl PipelineArgs {
 
     /// Whether no register at all is asked for.
     pub(super) fn is_combinational(&self) -> bool {
-        self.goal().is_combinational() && !self.register_inputs
+        self.goal().is_combinational() && !self.register_inputs && !self.register_outputs
     }
 
     /// The schedule, judged by the independent checker.
@@ -91,13 +104,36 @@ impl PipelineArgs {
     /// # Errors
     /// If the goal cannot be reached (exit code 2), or if the checker objects, which is our mistake (exit code 4).
     pub(super) fn schedule(&self, model: &Model) -> Result<Outcome, Failure> {
+        self.check_clock()?;
         let (goal, delay) = (self.goal(), schedule::default_delay(model));
         // Without a search there is nothing to count exactly for.
         let quick = goal.effort == Effort::Fast || goal.is_combinational();
         let uses = if quick { Uses::whole_values(model) } else { netlist::uses(model) };
-        let outcome = schedule::schedule(model, delay, &goal, &uses).map_err(|why| Failure::input(why.diagnostic()))?;
+        let outcome = schedule::schedule(model, delay, &goal, &uses).map_err(|why| {
+            let (flag, unit) = match self.clock_period {
+                Some(_) => ("--clock-period", self.delay_unit),
+                None => ("--max-stage-delay", 1.0),
+            };
+            Failure::input(why.diagnostic(model, flag, unit))
+        })?;
         outcome.check(model, delay, &goal, &uses).map_err(bug)?;
         Ok(outcome)
+    }
+
+    /// Whether period and unit are times.
+    fn check_clock(&self) -> Result<(), Failure> {
+        let wrong = |flag: &str, message: String, help: &str| {
+            Err(Failure::input(Diagnostic::error("E0501", Place::Flag(flag.into()), message).with_help(help)))
+        };
+        match self.clock_period {
+            Some(period) if !(period.is_finite() && period >= 0.0) => {
+                wrong("--clock-period", format!("{period} is no time"), "a period is a finite number of nanoseconds")
+            }
+            _ if !(self.delay_unit.is_finite() && self.delay_unit > 0.0) => {
+                wrong("--delay-unit", format!("{} is no unit", self.delay_unit), "a unit is a finite number above zero")
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -193,7 +229,7 @@ impl PortArgs {
         if self.reset_data && !has_reset {
             problem("--reset-data", "there is no reset", "add --reset sync or --reset async");
         }
-        let registers = "ask for some with --pipeline N, --max-stage-delay D or --register-inputs";
+        let registers = "ask for some with --pipeline N, --max-stage-delay D, --clock-period NS or --register-inputs";
         if pipeline.is_combinational() {
             if self.enable {
                 problem("--enable", "there is no register that it could hold", registers);

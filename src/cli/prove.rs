@@ -39,6 +39,9 @@ pub(super) struct Args {
     /// The file shall have a layer of input registers before the stages of `--pipeline`
     #[arg(long, requires = "pipeline")]
     register_inputs: bool,
+    /// The file shall have a layer of output registers behind the stages of `--pipeline`
+    #[arg(long, requires = "pipeline")]
+    register_outputs: bool,
     /// Write what an outsider needs to check again: AIGER files of both sides and of every SAT question
     #[arg(long, value_name = "DIR")]
     certificate: Option<PathBuf>,
@@ -61,7 +64,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let language = text::Language::of(&args.file, &source);
     let rtl = text::read(language, &source, args.top.as_deref()).map_err(Failure::input)?;
     let request = Request {
-        latency: args.pipeline.map(|n| n + u32::from(args.register_inputs)),
+        latency: args.pipeline.map(|n| n + u32::from(args.register_inputs) + u32::from(args.register_outputs)),
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
         keep_questions: args.certificate.is_some(),
     };

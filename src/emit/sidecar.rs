@@ -26,6 +26,7 @@ pub struct Sidecar<'a> {
     register_bits: u64,
     input_register_bits: u64,
     stages: Vec<StageFacts>,
+    output_register_bits: u64,
     clock: Option<&'a str>,
     reset: Option<ResetPort<'a>>,
     enable: Option<&'a str>,
@@ -79,6 +80,7 @@ impl<'a> Sidecar<'a> {
                 .zip(delays)
                 .map(|(stage, &delay)| StageFacts { delay, register_bits: after(stage) })
                 .collect(),
+            output_register_bits: after(delays.len() + 1),
             clock: interface.clock.as_deref(),
             reset: interface.reset.as_deref().map(|port| ResetPort {
                 port,

@@ -328,7 +328,7 @@ mod tests {
         let y = b.op(Op::Input { input: 1 }, Interval::new(0, 15, 0));
         let sum = b.op(Op::Add { a: x, b: y, shift: 0 }, Interval::new(0, 30, 0));
         b.output(Output { source: Some(sum), shift: 0, neg: false });
-        let schedule = Schedule { stages: 1, register_inputs: false, stage: vec![1, 1, 1] };
+        let schedule = Schedule { stages: 1, register_inputs: false, register_outputs: false, stage: vec![1, 1, 1] };
         lower(&b.finish().unwrap(), &schedule, &Options::default())
     }
 

@@ -385,7 +385,12 @@ pub(super) fn header(model: &Model, schedule: &Schedule, interface: &Interface) 
             1 => "1 pipeline stage, ending in registers".into(),
             n => format!("{n} pipeline stages, each ending in registers"),
         };
-        lines.push(format!("{stages}{inputs}"));
+        let outputs = match (schedule.register_outputs, schedule.stages) {
+            (false, _) => "",
+            (true, 0) => ", outputs registered",
+            (true, _) => ", outputs registered once more",
+        };
+        lines.push(format!("{stages}{inputs}{outputs}"));
     }
     lines.push("elements: port bits, type (s signed, u unsigned, width, fractional bits)".into());
     lines.extend(interface.inputs.iter().chain(&interface.outputs).map(element_line));

@@ -44,7 +44,7 @@ const SCATTERED: u32 = u32::MAX;
 /// Finishes a draft.
 pub(super) fn assemble(drafted: Drafted, model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
     let Drafted { draft, outputs } = drafted;
-    let reader = schedule.stages + 1;
+    let reader = schedule.boundaries() + 1;
     let demand = Demand::of(&draft, &outputs, reader);
     let registered = demand.held_bits() > 0;
     let outside = Outside::new(model, schedule, options, registered);
@@ -255,12 +255,12 @@ impl Assembly<'_> {
 
     /// Makes the nets of all stages and the registers between them. Returns the valid flag of the outputs.
     fn stages(&mut self, schedule: &Schedule, options: &Options, mut valid: Option<Wiring>) -> Option<Wiring> {
-        let order = by_stage(self.draft, self.demand, schedule.stages.max(1));
+        let order = by_stage(self.draft, self.demand, schedule.boundaries().max(1));
         let first = u32::from(!schedule.register_inputs);
         let mut next = order.iter().copied().peekable();
         // Nets that later stages read, in order.
         let mut crossing: Vec<NetId> = Vec::new();
-        for stage in first..=schedule.stages.max(1) {
+        for stage in first..=schedule.boundaries().max(1) {
             while let Some(id) = next.next_if(|id| self.draft.nets[id.index()].stage == stage) {
                 if self.demand.is_alive(id, self.draft.nets[id.index()].width) {
                     self.cell(id);
@@ -270,7 +270,7 @@ impl Assembly<'_> {
                 }
             }
             // Input registers are boundary 0, whether or not stages follow.
-            if stage == 0 || stage <= schedule.stages {
+            if stage == 0 || stage <= schedule.boundaries() {
                 crossing.retain(|&id| self.crosses(id, stage));
                 crossing.sort_unstable();
                 self.boundary(stage, &crossing, options);

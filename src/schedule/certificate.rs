@@ -49,9 +49,14 @@ pub fn check_certificate(
         })
     };
     let judge = Judge::new(model, delay, goal, uses).map_err(wrong)?;
-    // Nothing at all proves that bits are no fewer than none, and that input registers are there.
-    let least = if goal.register_inputs { uses.input_bits() } else { 0 };
-    let proved = judge.proved(uses, certificate).map_err(wrong)?.max(i128::from(least));
+    // Nothing at all proves that bits are no fewer than none, and that input registers and those behind the outputs are
+    // there.
+    let mut edges = if goal.register_inputs { uses.input_bits() } else { 0 };
+    if goal.register_outputs {
+        let shown = uses.classes().iter().filter(|c| uses.readers(c).contains(&Reader::Port));
+        edges += shown.map(|c| u64::from(c.bits)).sum::<u64>();
+    }
+    let proved = judge.proved(uses, certificate).map_err(wrong)?.max(0) + i128::from(edges);
     if i128::from(certificate.lower_bound) > proved {
         return Err(wrong(format!("it claims {} and proves {proved}", certificate.lower_bound)));
     }
@@ -61,7 +66,6 @@ pub fn check_certificate(
 struct Judge<'a> {
     model: &'a Model,
     delay: &'a dyn Delay,
-    register_inputs: bool,
     bound: f64,
     stages: i128,
     /// Earliest and latest stage of each operation; `None` if no output depends on it.
@@ -80,7 +84,6 @@ impl<'a> Judge<'a> {
         let mut judge = Judge {
             model,
             delay,
-            register_inputs: goal.register_inputs,
             bound,
             stages: i128::from(stages),
             window: Vec::new(),
@@ -99,6 +102,7 @@ impl<'a> Judge<'a> {
     fn windows(&self, goal: &Goal) -> Vec<Option<(i128, i128)>> {
         let n = self.model.nodes().len();
         let outside = if goal.register_inputs { 0.0 } else { goal.input_delay };
+        let behind = if goal.register_outputs { 0.0 } else { goal.output_delay };
         let mut first = vec![(1i128, 0.0f64); n];
         for id in self.model.ids() {
             let mut at = (1, if matches!(self.model.node(id).op, Op::Input { .. }) { outside } else { 0.0 });
@@ -121,7 +125,7 @@ impl<'a> Judge<'a> {
         for (j, out) in self.model.outputs().iter().enumerate() {
             let Some(v) = out.source else { continue };
             let negation = if out.neg { self.delay.negation_delay(self.model, j) } else { 0.0 };
-            later(&mut last[v.index()], (self.stages, negation + goal.output_delay));
+            later(&mut last[v.index()], (self.stages, negation + behind));
         }
         for id in self.model.ids().rev() {
             let Some(at) = last[id.index()] else { continue };
@@ -178,7 +182,7 @@ impl<'a> Judge<'a> {
             let bits = i128::from(class.bits);
             match class.root {
                 Root::Op(v) => rest[v.index()] -= bits,
-                Root::Input(_) => total += if self.register_inputs { 0 } else { -bits },
+                Root::Input(_) => total -= bits,
                 Root::Negation(_) => total -= bits * self.stages,
             }
             let readers = uses.readers(class);

@@ -39,6 +39,9 @@ pub fn check(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule)
     if goal.register_inputs != schedule.register_inputs {
         wrong("input registers that were not asked for, or none where they were".to_owned());
     }
+    if goal.register_outputs != schedule.register_outputs {
+        wrong("output registers that were not asked for, or none where they were".to_owned());
+    }
     let last = schedule.stages.max(1);
     for id in model.ids() {
         let s = schedule.stage[id.index()];
@@ -79,6 +82,7 @@ fn longest_paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Sched
     let last = schedule.stages.max(1);
     let needed = needed(model);
     let outside = if goal.register_inputs { 0.0 } else { goal.input_delay };
+    let behind = if goal.register_outputs { 0.0 } else { goal.output_delay };
     let mut arrival = vec![0.0f64; model.nodes().len()];
     let mut longest = vec![0.0f64; last as usize];
     let mut note = |stage: u32, path: f64| {
@@ -107,7 +111,7 @@ fn longest_paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Sched
         let Some(v) = out.source else { continue };
         let start = if schedule.stage[v.index()] == last { arrival[v.index()] } else { 0.0 };
         let negation = if out.neg { delay.negation_delay(model, j) } else { 0.0 };
-        note(last, start + negation + goal.output_delay);
+        note(last, start + negation + behind);
     }
     longest
 }

@@ -3,7 +3,7 @@
 use super::bounds::{Labels, earliest, smallest_limit};
 use super::graph::Graph;
 use crate::diag::{Diagnostic, Place};
-use crate::ir::ValueId;
+use crate::ir::{Model, ValueId};
 
 /// What to spare where stages alone are given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,10 +63,13 @@ pub struct Goal {
     pub max_stage_delay: Option<f64>,
     /// Whether inputs are registered.
     pub register_inputs: bool,
+    /// Whether outputs are held once more behind the last stage, which ends in registers anyway.
+    pub register_outputs: bool,
     /// Time at which inputs arrive after the clock edge: belongs to the first stage, or to the world outside if inputs
     /// are registered, where it still has to keep the bound.
     pub input_delay: f64,
-    /// Time that is needed behind the last stage's logic, before its register.
+    /// Time that is needed behind the last stage's logic: belongs to the last stage, or to the world outside if outputs
+    /// are held once more, where it still has to keep the bound.
     pub output_delay: f64,
     /// What to spare where stages alone are given.
     pub objective: Objective,
@@ -91,6 +94,16 @@ impl Goal {
             Some(n) => n == 0,
             None => self.max_stage_delay.is_none(),
         }
+    }
+
+    /// Time of the world outside in the first stage.
+    pub(super) fn delay_before(&self) -> f64 {
+        if self.register_inputs { 0.0 } else { self.input_delay }
+    }
+
+    /// Time of the world outside in the last stage.
+    pub(super) fn delay_after(&self) -> f64 {
+        if self.register_outputs { 0.0 } else { self.output_delay }
     }
 
     /// Whether the numbers make sense.
@@ -156,8 +169,13 @@ pub enum Infeasible {
 
 impl Infeasible {
     /// The message for the user.
-    pub fn diagnostic(&self) -> Diagnostic {
+    ///
+    /// `model` is the program that was to be scheduled; operations are called by their number in the file it comes from.
+    /// `bound` is the option that the bound was given with, and `unit` what one unit of the delays is worth in the
+    /// bound's unit.
+    pub fn diagnostic(&self, model: &Model, bound_flag: &str, unit: f64) -> Diagnostic {
         let flag = |flag: &str| Place::Flag(flag.to_owned());
+        let in_unit = |delay: f64| if unit == 1.0 { delay } else { delay * unit };
         match *self {
             Infeasible::NotADelay { flag: option, value } => {
                 Diagnostic::error("E0501", flag(option), format!("{value} is not a delay"))
@@ -167,22 +185,25 @@ impl Infeasible {
                 Diagnostic::error("E0502", flag("--pipeline"), format!("{asked} stages are more than {most}"))
             }
             Infeasible::TooSlow { operation, delay, bound } => {
+                let (delay, bound) = (in_unit(delay), in_unit(bound));
                 let who = match operation {
-                    Some(id) => format!("operation {} alone takes {delay}", id.0),
+                    Some(id) => {
+                        let node = model.node(id);
+                        format!("operation {} ({}) alone takes {delay}", node.origin, node.op.name())
+                    }
                     None => format!("what lies outside (--input-delay, --output-delay) alone takes {delay}"),
                 };
-                Diagnostic::error("E0503", flag("--max-stage-delay"), format!("{who}, more than a stage's {bound}"))
-                    .with_help(format!("the smallest possible stage delay is {delay}"))
+                Diagnostic::error("E0503", flag(bound_flag), format!("{who}, more than a stage's {bound}"))
+                    .with_help(format!("no number of stages helps; ask for {bound_flag} {delay} or more"))
             }
-            Infeasible::TooFewStages { asked, bound, needed, least } => Diagnostic::error(
-                "E0504",
-                flag("--pipeline"),
-                format!("{asked} {} asked, {needed} needed for a stage delay of {bound}", plural(asked)),
-            )
-            .with_help(match asked {
-                0 => format!("ask for {needed} stages, or for a delay of {least} without any"),
-                _ => format!("ask for {needed} stages, or for a stage delay of {least}"),
-            }),
+            Infeasible::TooFewStages { asked, bound, needed, least } => {
+                let (bound, least) = (in_unit(bound), in_unit(least));
+                let message = format!("{asked} {} asked, {needed} needed for a stage delay of {bound}", plural(asked));
+                Diagnostic::error("E0504", flag("--pipeline"), message).with_help(match asked {
+                    0 => format!("ask for {needed} stages, or for {bound_flag} {least} without any"),
+                    _ => format!("ask for {needed} stages, or for {bound_flag} {least}"),
+                })
+            }
         }
     }
 }
@@ -223,8 +244,10 @@ pub(super) fn frame(graph: &Graph, goal: &Goal) -> Result<Frame, Infeasible> {
         let (operation, delay) = (graph.op(vertex), graph.units(slowest));
         return Err(Infeasible::TooSlow { operation, delay, bound });
     }
-    if goal.register_inputs && graph.limit(goal.input_delay) > limit {
-        return Err(Infeasible::TooSlow { operation: None, delay: goal.input_delay, bound });
+    let behind_registers =
+        [(goal.register_inputs, goal.input_delay), (goal.register_outputs, goal.output_delay)];
+    if let Some((_, delay)) = behind_registers.into_iter().find(|&(is, delay)| is && graph.limit(delay) > limit) {
+        return Err(Infeasible::TooSlow { operation: None, delay, bound });
     }
     let needed = earliest(graph, limit, &mut Labels::default()).stages;
     let stages = asked.map_or(needed, |n| n.max(1));

@@ -59,8 +59,11 @@ use graph::{Graph, NONE, Outside};
 pub struct Schedule {
     /// Number of stages; 0 for a combinational module (then every entry of `stage` is 1).
     pub stages: u32,
-    /// Whether the inputs are registered too (boundary 0), which makes the latency `stages + 1`.
+    /// Whether the inputs are registered too (boundary 0), which adds one to the latency.
     pub register_inputs: bool,
+    /// Whether one more layer of registers, without any logic in front, follows the last stage, which adds one to the
+    /// latency.
+    pub register_outputs: bool,
     /// Stage of each operation, 1 to `max(stages, 1)`.
     pub stage: Vec<u32>,
 }
@@ -68,12 +71,18 @@ pub struct Schedule {
 impl Schedule {
     /// No registers.
     pub fn combinational(operations: usize) -> Schedule {
-        Schedule { stages: 0, register_inputs: false, stage: vec![1; operations] }
+        Schedule { stages: 0, register_inputs: false, register_outputs: false, stage: vec![1; operations] }
+    }
+
+    /// The last boundary: what the output ports show is read behind it. 0 if there are no registers but those of
+    /// inputs.
+    pub fn boundaries(&self) -> u32 {
+        self.stages + u32::from(self.register_outputs)
     }
 
     /// Rising edges from input to result.
     pub fn latency(&self) -> u32 {
-        self.stages + u32::from(self.register_inputs)
+        self.boundaries() + u32::from(self.register_inputs)
     }
 }
 
@@ -88,7 +97,7 @@ pub struct Outcome {
     pub max_stage_delay: f64,
     /// The smallest bound that this number of stages allows.
     pub smallest_stage_delay: f64,
-    /// Register bits, input registers included.
+    /// Register bits, input registers and the layer behind the outputs included.
     pub register_bits: u64,
     /// No schedule with these stages and this bound has fewer register bits than this.
     pub lower_bound: u64,
@@ -129,36 +138,36 @@ impl Outcome {
 /// If no schedule can keep what the goal asks for.
 pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> Result<Outcome, Infeasible> {
     goal.validate()?;
-    let outside =
-        Outside { before: if goal.register_inputs { 0.0 } else { goal.input_delay }, after: goal.output_delay };
+    let outside = Outside { before: goal.delay_before(), after: goal.delay_after() };
     let graph = Graph::new(model, delay, uses, outside);
     let frame = goal::frame(&graph, goal)?;
     let mut early = Labels::default();
     earliest(&graph, frame.limit, &mut early);
     pin(&graph, frame.stages, &mut early.stage);
     let cost = Cost::new(&graph, uses);
-    let inputs = if goal.register_inputs { uses.input_bits() } else { 0 };
+    let edges = uses.edge_bits(goal);
     let found = if goal.is_combinational() {
         Found { stage: early.stage, bits: 0, lower_bound: 0, certificate: None }
     } else {
-        best(&graph, &cost, goal, frame, early, inputs)
+        best(&graph, &cost, goal, frame, early, edges)
     };
     Ok(Outcome {
         stage_delays: stage_delays(&graph, &found.stage, frame.stages),
         schedule: Schedule {
             stages: if goal.is_combinational() { 0 } else { frame.stages },
             register_inputs: goal.register_inputs,
+            register_outputs: goal.register_outputs,
             stage: operation_stages(model, &graph, &found.stage),
         },
         max_stage_delay: frame.bound,
         smallest_stage_delay: graph.units(frame.smallest),
-        register_bits: found.bits + inputs,
-        lower_bound: found.lower_bound + inputs,
+        register_bits: found.bits + edges,
+        lower_bound: found.lower_bound + edges,
         certificate: found.certificate,
     })
 }
 
-/// A schedule of the vertices; bits without those of input registers.
+/// A schedule of the vertices; bits without those of input registers and of the layer behind the outputs.
 struct Found {
     stage: Vec<u32>,
     bits: u64,
@@ -167,7 +176,7 @@ struct Found {
 }
 
 /// The schedule with the fewest register bits that the effort allows, between the earliest and the latest one.
-fn best(graph: &Graph, cost: &Cost, goal: &Goal, frame: Frame, early: Labels, inputs: u64) -> Found {
+fn best(graph: &Graph, cost: &Cost, goal: &Goal, frame: Frame, early: Labels, edges: u64) -> Found {
     let (limit, stages) = (frame.limit, frame.stages);
     let mut late = Labels::default();
     latest(graph, limit, stages, &mut late);
@@ -180,7 +189,7 @@ fn best(graph: &Graph, cost: &Cost, goal: &Goal, frame: Frame, early: Labels, in
     if bits(&solution.stage) < bits(&stage) {
         stage = solution.stage;
     }
-    let certificate = certificate(graph, &solution.multipliers, solution.lower_bound + inputs);
+    let certificate = certificate(graph, &solution.multipliers, solution.lower_bound + edges);
     Found { bits: bits(&stage), stage, lower_bound: solution.lower_bound, certificate: Some(certificate) }
 }
 
@@ -261,8 +270,10 @@ mod tests {
         let goal = Goal { max_stage_delay: Some(4.0), ..Goal::stages(2) };
         let error = plain(&model, &goal).unwrap_err();
         assert_eq!(error, Infeasible::TooFewStages { asked: 2, bound: 4.0, needed: 3, least: 5.0 });
-        let text = error.diagnostic().to_string();
-        assert!(text.contains("2 stages asked, 3 needed") && text.contains("stage delay of 5"), "{text}");
+        let text = error.diagnostic(&model, "--max-stage-delay", 1.0).to_string();
+        assert!(text.contains("2 stages asked, 3 needed") && text.contains("--max-stage-delay 5"), "{text}");
+        let text = error.diagnostic(&model, "--clock-period", 0.5).to_string();
+        assert!(text.contains("stage delay of 2") && text.contains("--clock-period 2.5"), "{text}");
         assert!(plain(&model, &Goal { output_delay: f64::NAN, ..Goal::stages(2) }).is_err());
     }
 
@@ -279,13 +290,33 @@ mod tests {
     }
 
     #[test]
+    fn registered_outputs_are_held_once_more_and_keep_the_world_behind_them_away() {
+        let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
+        let goal = Goal { output_delay: 1.5, ..Goal::stages(2) };
+        let without = plain(&model, &goal).unwrap();
+        let with = plain(&model, &Goal { register_outputs: true, ..goal }).unwrap();
+        assert_eq!((without.stage_delays, with.stage_delays), (vec![6.0, 4.5], vec![4.0, 5.0]));
+        assert_eq!((without.schedule.latency(), with.schedule.latency()), (2, 3));
+        assert_eq!(with.register_bits, without.register_bits + 4);
+        // The world behind must keep the bound too.
+        let slow = Goal { register_outputs: true, output_delay: 5.5, ..Goal::max_stage_delay(5.0) };
+        assert_eq!(plain(&model, &slow), Err(Infeasible::TooSlow { operation: None, delay: 5.5, bound: 5.0 }));
+    }
+
+    #[test]
     fn every_outcome_passes_the_checker() {
         for seed in 0..300 {
             let model = random_model(seed, 30).model;
             for stages in 0..5 {
                 for objective in [Objective::Delay, Objective::Registers] {
                     let register_inputs = seed % 2 == 0;
-                    let goal = Goal { register_inputs, objective, output_delay: 0.5, ..Goal::stages(stages) };
+                    let goal = Goal {
+                        register_inputs,
+                        register_outputs: seed % 3 == 0,
+                        objective,
+                        output_delay: 0.5,
+                        ..Goal::stages(stages)
+                    };
                     let outcome = plain(&model, &goal).unwrap();
                     let uses = Uses::whole_values(&model);
                     let delays = outcome.check(&model, &LatencyFields, &goal, &uses).unwrap();

@@ -4,7 +4,8 @@ use super::Schedule;
 use crate::ir::{Model, Op};
 
 /// A legal schedule of `stages` stages that keeps no bound on delays: every operation is in some stage between that
-/// of its latest operand and the last. The same seed gives the same schedule.
+/// of its latest operand and the last; for one seed in four the
+/// outputs of a pipeline are held once more. The same seed gives the same schedule.
 pub fn random(model: &Model, stages: u32, register_inputs: bool, seed: u64) -> Schedule {
     let mut rng = SplitMix64(seed);
     let last = stages.max(1);
@@ -19,7 +20,8 @@ pub fn random(model: &Model, stages: u32, register_inputs: bool, seed: u64) -> S
             if !fixed && rng.next().is_multiple_of(eagerness) { rng.next() % u64::from(last - first + 1) } else { 0 };
         stage.push(first + jump as u32);
     }
-    Schedule { stages, register_inputs, stage }
+    let register_outputs = stages > 0 && rng.next().is_multiple_of(4);
+    Schedule { stages, register_inputs, register_outputs, stage }
 }
 
 /// Steele, Lea, Flood: *Fast splittable pseudorandom number generators* (2014).
@@ -47,7 +49,11 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..50 {
             let schedule = random(&model, 4, seed % 2 == 0, seed);
-            let goal = Goal { register_inputs: schedule.register_inputs, ..Goal::stages(4) };
+            let goal = Goal {
+                register_inputs: schedule.register_inputs,
+                register_outputs: schedule.register_outputs,
+                ..Goal::stages(4)
+            };
             check(&model, &LatencyFields, &goal, &schedule).unwrap();
             assert_eq!(schedule, random(&model, 4, seed % 2 == 0, seed));
             seen.insert(schedule.stage);

@@ -11,6 +11,7 @@
 //! This module only sorts bits by their readers. Which bits are made and read is a matter of the hardware, and so the
 //! account is made there (`netlist::uses`); [`Uses::whole_values`] is the plain one, for comparison and for tests.
 
+use super::goal::Goal;
 use crate::ir::{Model, Op, ValueId};
 
 /// Who makes root bits.
@@ -52,6 +53,8 @@ pub struct Uses {
     readers: Vec<Reader>,
     /// Input bits that anybody reads.
     input_bits: u64,
+    /// Bits that output ports show.
+    output_bits: u64,
 }
 
 impl Uses {
@@ -68,6 +71,17 @@ impl Uses {
     /// Bits of input registers, where inputs are registered: the input bits that anybody reads.
     pub fn input_bits(&self) -> u64 {
         self.input_bits
+    }
+
+    /// Bits of a layer of registers at the outputs: all bits that are shown, each once.
+    pub fn output_bits(&self) -> u64 {
+        self.output_bits
+    }
+
+    /// Bits of the registers before the first stage and behind the last one, as the goal has them.
+    pub(super) fn edge_bits(&self, goal: &Goal) -> u64 {
+        let inputs = if goal.register_inputs { self.input_bits } else { 0 };
+        inputs + if goal.register_outputs { self.output_bits } else { 0 }
     }
 
     /// The plain view as a reference: whole values, each operation a root, each operand read with all its bits.
@@ -181,6 +195,8 @@ impl UsesBuilder {
         }
         uses.input_bits =
             uses.classes.iter().filter(|c| matches!(c.root, Root::Input(_))).map(|c| u64::from(c.bits)).sum();
+        let shown = uses.classes.iter().filter(|c| uses.readers(c).contains(&Reader::Port));
+        uses.output_bits = shown.map(|c| u64::from(c.bits)).sum();
         uses
     }
 }
