@@ -101,7 +101,10 @@ fn requests_that_contradict_each_other_are_refused_before_anything_is_read() {
 #[test]
 fn impossible_pipelines_say_what_is_possible() {
     refused(&["--verilog", "x.v", "--max-stage-delay", "-2"], "is not a delay");
-    refused(&["--verilog", "x.v", "--max-stage-delay", "0.01"], "the smallest possible stage delay is");
+    refused(
+        &["--verilog", "x.v", "--max-stage-delay", "0.01"],
+        "no number of stages helps; ask for --max-stage-delay 3 or more",
+    );
     refused(&["--verilog", "x.v", "--pipeline", "1000000"], "stages are more than");
 }
 

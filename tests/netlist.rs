@@ -208,7 +208,8 @@ fn copies_share_their_register_bits() {
     let all = b.op(Op::Add { a: sum, b: scaled, shift: 0 }, Interval::new(-8192, 8191, 0));
     b.output(Output { source: Some(all), shift: 0, neg: false });
     let model = b.finish().expect("a valid program");
-    let schedule = Schedule { stages: 3, register_inputs: true, register_outputs: false, stage: vec![1, 1, 2, 2, 3, 3] };
+    let schedule =
+        Schedule { stages: 3, register_inputs: true, register_outputs: false, stage: vec![1, 1, 2, 2, 3, 3] };
     let netlist = lower(&model, &schedule, &Options::default());
     // Eight input bits at boundaries 0, 1 and 2, and what the sum makes of them at boundary 3: the low four bits of the
     // input pass through it, and beyond ten bits it only repeats its sign.

@@ -239,7 +239,11 @@ fn summary(model: &Model, outcome: &Outcome, netlist: &Netlist) -> String {
         stages => format!("{stages} stages, the longest of delay {longest}"),
     };
     let bits = netlist.register_bits();
-    format!("{}: {operations} operations, {shape}, latency {latency}, {bits} register bits", netlist.interface.top)
+    let top = &netlist.interface.top;
+    format!(
+        "{top}: {operations} operations, {shape}, latency {latency}, {bits} register bits{}",
+        hardware::quality(outcome)
+    )
 }
 
 /// How long each step took.

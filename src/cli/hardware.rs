@@ -123,7 +123,7 @@ impl PipelineArgs {
     /// Whether period and unit are times.
     fn check_clock(&self) -> Result<(), Failure> {
         let wrong = |flag: &str, message: String, help: &str| {
-            Err(Failure::input(Diagnostic::error("E0501", Place::Flag(flag.into()), message).with_help(help)))
+            Err(Failure::input(Diagnostic::error("E0505", Place::Flag(flag.into()), message).with_help(help)))
         };
         match self.clock_period {
             Some(period) if !(period.is_finite() && period >= 0.0) => {
@@ -134,6 +134,15 @@ impl PipelineArgs {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// How good the register bits are, for people; nothing where there was no search.
+pub(super) fn quality(outcome: &Outcome) -> String {
+    match &outcome.certificate {
+        None => String::new(),
+        Some(_) if outcome.gap() == 0.0 => " (the fewest possible)".to_owned(),
+        Some(_) => format!(" (at most {:.2} % above the fewest)", 100.0 * outcome.gap()),
     }
 }
 

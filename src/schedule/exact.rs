@@ -11,8 +11,8 @@
 //! inequality tight. No label moves further than to its place in the best schedule, so there are fewer rounds than
 //! stages. Whatever is sent is a lower bound at any time, so it can stop anywhere with a known gap.
 //!
-//! Path inequalities are many, and few matter: one is added when a move would break it. In a large graph most of them
-//! are found with coarse flows, which gives a good schedule early.
+//! Path inequalities are many, and few matter: one is added when a move would break it. Where effort runs out, some
+//! small flows are given up for moves that they forbid: the schedule gets better, and the bound stays as it is.
 
 use super::bounds::Labels;
 use super::cost::{Cost, PORT};
@@ -22,10 +22,7 @@ use super::graph::Graph;
 /// The node of everything whose stage is fixed.
 const GROUND: u32 = 0;
 
-/// Graphs of more vertices than this are first looked at with coarse flows.
-const LARGE: usize = 20_000;
-
-/// The coarse grain: about the width of a value.
+/// The coarse grain, where flows are given up for a better schedule: about the width of a value.
 const COARSE: i64 = 16;
 
 /// What an arc of the network stands for.
@@ -78,7 +75,7 @@ pub(super) fn fewest_registers(
     effort: u64,
 ) -> Solution {
     let mut problem = Problem::new(graph, cost, limit, stages, early, late);
-    problem.solve(cost, stages, effort / 3 * 2);
+    problem.solve(cost, stages, effort / 5 * 4);
     let multipliers: Vec<(Reason, i64)> = (0..problem.network.arcs())
         .map(|arc| (problem.reasons[arc], problem.network.flow(arc)))
         .filter(|&(reason, flow)| flow != 0 && reason != Reason::Window)
@@ -88,6 +85,32 @@ pub(super) fn fewest_registers(
         problem.round_off(cost, stages, effort);
     }
     Solution { stage: problem.best.1, multipliers, lower_bound }
+}
+
+/// Classes in the order of the vertices that make them.
+fn by_root(graph: &Graph, cost: &Cost) -> Vec<u32> {
+    let mut start = vec![0u32; graph.len() + 1];
+    for &root in &cost.root {
+        start[root as usize + 1] += 1;
+    }
+    for v in 0..graph.len() {
+        start[v + 1] += start[v];
+    }
+    let mut sorted = vec![0; cost.len()];
+    for (class, &root) in cost.root.iter().enumerate() {
+        let at = &mut start[root as usize];
+        sorted[*at as usize] = class as u32;
+        *at += 1;
+    }
+    sorted
+}
+
+/// First and last stage in which the last of some readers, none of them [`PORT`], can be.
+fn use_window(readers: &[u32], early: &Labels, late: &Labels) -> (u32, u32) {
+    readers.iter().fold((1, 1), |(first, last), &r| match r {
+        PORT => (first, last),
+        r => (first.max(early.stage[r as usize]), last.max(late.stage[r as usize])),
+    })
 }
 
 /// What multipliers prove: with the inequalities added to the cost, each label is left with some factor, and is at
@@ -128,8 +151,7 @@ fn lower_bound(
                 0
             }
             readers => {
-                let first = readers.iter().map(|&v| early.stage[v as usize]).max().unwrap_or(1);
-                let last = readers.iter().map(|&v| late.stage[v as usize]).max().unwrap_or(1);
+                let (first, last) = use_window(readers, early, late);
                 least(r, first, last)
             }
         };
@@ -144,24 +166,24 @@ impl<'a> Problem<'a> {
     fn new(graph: &'a Graph, cost: &Cost, limit: i64, stages: u32, early: &Labels, late: &Labels) -> Problem<'a> {
         let mut label = vec![0];
         let mut node = Vec::with_capacity(graph.len());
-        for (&first, &last) in early.stage.iter().zip(&late.stage) {
+        let mut last_use = vec![GROUND; cost.len()];
+        let mut classes = by_root(graph, cost).into_iter().peekable();
+        for (v, (&first, &last)) in early.stage.iter().zip(&late.stage).enumerate() {
             if first == last {
                 node.push((GROUND, first as i32));
             } else {
                 node.push((label.len() as u32, 0));
                 label.push(first as i32);
             }
-        }
-        // A node for the last use of every class with more than one reader.
-        let mut last_use = Vec::with_capacity(cost.len());
-        for class in 0..cost.len() {
-            let readers = cost.readers(class);
-            if readers.len() < 2 {
-                last_use.push(0);
-                continue;
+            // Beside it, the last uses of what it makes, where there is a choice.
+            while let Some(class) = classes.next_if(|&class| cost.root[class as usize] as usize == v) {
+                let readers = cost.readers(class as usize);
+                let (first, last) = use_window(readers, early, late);
+                if readers.len() > 1 && first < last {
+                    last_use[class as usize] = label.len() as u32;
+                    label.push(first as i32);
+                }
             }
-            last_use.push(label.len() as u32);
-            label.push(readers.iter().map(|&r| early.stage[r as usize] as i32).max().unwrap_or(0));
         }
         let mut problem = Problem {
             graph,
@@ -175,7 +197,7 @@ impl<'a> Problem<'a> {
             cone: Cone::new(graph.len()),
         };
         problem.add_order(early, late);
-        problem.add_uses(cost, &last_use);
+        problem.add_uses(cost, &last_use, early, late);
         problem.add_windows(early, late);
         problem
     }
@@ -191,15 +213,20 @@ impl<'a> Problem<'a> {
         }
     }
 
-    fn add_uses(&mut self, cost: &Cost, last_use: &[u32]) {
+    fn add_uses(&mut self, cost: &Cost, last_use: &[u32], early: &Labels, late: &Labels) {
         for (class, &last_use) in last_use.iter().enumerate() {
             let bits = i64::from(cost.bits[class]);
             self.network.want[self.node[cost.root[class] as usize].0 as usize] -= bits;
             let last = match (cost.readers(class), last_use) {
                 ([PORT], _) => GROUND,
                 ([reader], _) => self.node[*reader as usize].0,
+                (_, GROUND) => GROUND,
                 (readers, last) => {
-                    for &reader in readers {
+                    // A reader that is never later than this is never the last one alone.
+                    let (first, _) = use_window(readers, early, late);
+                    self.network.add(GROUND, last, first as i32);
+                    self.reasons.push(Reason::Window);
+                    for &reader in readers.iter().filter(|&&r| late.stage[r as usize] > first) {
                         let (node, offset) = self.node[reader as usize];
                         self.network.add(node, last, offset);
                         self.reasons.push(Reason::Use(class as u32, reader));
@@ -235,24 +262,10 @@ impl<'a> Problem<'a> {
     /// Moves to the best labels, or as far as the effort goes.
     fn solve(&mut self, cost: &Cost, stages: u32, effort: u64) {
         let mut pairs = Vec::new();
-        if self.graph.len() > LARGE {
-            self.network.grain = COARSE;
-        }
-        loop {
-            match self.network.saturate(effort) {
-                Saturated::Served if self.network.grain == 1 => return,
-                Saturated::Tired => return,
-                Saturated::Served | Saturated::Stuck => {}
-            }
+        while self.network.saturate(effort) == Saturated::Stuck {
             if self.is_move_legal(&mut pairs) {
-                if self.network.grain == 1 {
-                    self.network.sort();
-                    self.keep_if_better(cost, stages);
-                } else {
-                    // Where the small flows do not let the search go yet.
-                    self.move_reached(-1);
-                    self.network.grain = 1;
-                }
+                self.network.sort();
+                self.keep_if_better(cost, stages);
             }
         }
     }

@@ -6,14 +6,14 @@
 //! the labels best (complementary slackness). Arcs have no capacity, so in the residual graph every tight arc can be
 //! used forwards, and backwards as far as it carries flow.
 //!
-//! The maximum flow is found by Dinic's algorithm (E. A. Dinic 1970): shortest augmenting paths, round by round.
-//! Small amounts make many rounds; capacity scaling (J. Edmonds, R. M. Karp 1972) leaves them for later.
+//! The maximum flow is found by preflow-push (A. V. Goldberg, R. E. Tarjan, *A new approach to the maximum flow
+//! problem*, 1988): what is left at a node is pushed one residual arc nearer to what wants it, the farthest first, and a
+//! node from which no arc leads nearer gets a new distance. Now and then all distances are found anew, and where no node
+//! has some distance, what is farther is given up until then (B. V. Cherkassky, A. V. Goldberg, *On implementing the
+//! push-relabel method for the maximum flow problem*, 1997). What cannot be served stays where it was pushed.
 
-/// No arc, no level.
+/// No arc, no distance.
 const NIL: u32 = u32::MAX;
-
-/// A node from which no path goes on.
-const DEAD: u32 = u32::MAX - 1;
 
 /// Labels, arcs and flow.
 #[derive(Clone, Debug, Default)]
@@ -34,10 +34,19 @@ pub(super) struct Network {
     /// Tight arcs that came later, as lists.
     later_out: Lists,
     later_into: Lists,
-    level: Vec<u32>,
+    /// Distance of each node to what wants something, at least 1 for those that can reach it. After a search that got
+    /// stuck: from what is left, for those that it reaches.
+    distance: Vec<u32>,
     queue: Vec<u32>,
+    /// Where the search for arcs goes on, valid if the stamp is that of the present distances.
     current: Vec<Cursor>,
-    path: Vec<Step>,
+    stamp: Vec<u32>,
+    present: u32,
+    /// Nodes with something left, by distance, and the number of all nodes of each distance.
+    active: Vec<Vec<u32>>,
+    count: Vec<u32>,
+    /// No active node is farther than this.
+    farthest: u32,
     /// Less flow than this on an arc cannot be sent back: coarse flows are found sooner. At 1 all is exact.
     pub(super) grain: i64,
     /// Arcs looked at so far: the measure of effort.
@@ -72,8 +81,12 @@ impl Sorted {
         }
     }
 
-    fn range(&self, node: u32) -> (u32, u32) {
-        (self.start[node as usize], self.start[node as usize + 1])
+    fn of(&self, node: u32) -> &[(u32, u32)] {
+        &self.ends[self.start[node as usize] as usize..self.start[node as usize + 1] as usize]
+    }
+
+    fn end(&self, node: u32) -> u32 {
+        self.start[node as usize + 1]
     }
 }
 
@@ -104,7 +117,7 @@ struct Cursor {
     later_into: u32,
 }
 
-/// One arc of an augmenting path.
+/// A residual arc.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     arc: u32,
@@ -132,8 +145,9 @@ impl Network {
             want: vec![0; n],
             later_out: lists(),
             later_into: lists(),
-            level: vec![NIL; n],
+            distance: vec![NIL; n],
             current: vec![Cursor { out: 0, into: 0, later_out: NIL, later_into: NIL }; n],
+            stamp: vec![0; n],
             grain: 1,
             ..Network::default()
         };
@@ -188,18 +202,23 @@ impl Network {
             self.sort();
         }
         loop {
-            let is_way_left = self.levels();
-            if self.queue.is_empty() {
+            if self.is_served() {
                 return Saturated::Served;
             }
-            if !is_way_left {
+            if !self.find_distances() {
+                self.reach();
                 return Saturated::Stuck;
             }
-            self.blocking_flow();
+            self.push_nearer(limit);
             if self.work > limit {
                 return Saturated::Tired;
             }
         }
+    }
+
+    fn is_served(&mut self) -> bool {
+        self.work += self.want.len() as u64;
+        self.want.iter().all(|&want| want >= 0)
     }
 
     /// Takes back the flow that comes into reached nodes from others, all of it less than the grain: those arcs are
@@ -218,131 +237,229 @@ impl Network {
 
     /// Whether the last search for paths, which found none, came by this node.
     pub(super) fn is_reached(&self, node: u32) -> bool {
-        self.level[node as usize] != NIL
+        self.distance[node as usize] != NIL
     }
 
-    /// Distances in residual arcs from the nodes that have something left; whether one is reached that wants something.
-    /// The search goes on behind those: a round may as well serve nodes at different distances.
-    fn levels(&mut self) -> bool {
-        self.level.fill(NIL);
+    /// Distance of each node, in residual arcs, to the nearest that wants something; whether anybody with something
+    /// left reaches one.
+    fn find_distances(&mut self) -> bool {
+        self.distance.fill(NIL);
+        self.count.fill(0);
+        self.active.iter_mut().for_each(Vec::clear);
+        (self.farthest, self.present) = (0, self.present + 1);
+        self.queue.clear();
+        for v in 0..self.want.len() as u32 {
+            if self.want[v as usize] > 0 {
+                self.visit(v, 1);
+            }
+        }
+        let mut next = 0;
+        while next < self.queue.len() {
+            let v = self.queue[next];
+            next += 1;
+            let distance = self.distance[v as usize];
+            self.note(v, distance);
+            self.visit_all::<false>(v, distance + 1);
+        }
+        self.farthest > 0
+    }
+
+    /// Who is reached in residual arcs from the nodes that have something left.
+    fn reach(&mut self) {
+        self.distance.fill(NIL);
         self.queue.clear();
         for v in 0..self.want.len() as u32 {
             if self.want[v as usize] < 0 {
                 self.visit(v, 0);
             }
         }
-        let mut is_way_left = false;
         let mut next = 0;
         while next < self.queue.len() {
             let v = self.queue[next];
             next += 1;
-            is_way_left |= self.want[v as usize] > 0;
-            let level = self.level[v as usize] + 1;
-            let (start, end) = self.out.range(v);
-            self.work += u64::from(end - start);
-            for i in start..end {
-                let (w, _) = self.out.ends[i as usize];
-                if self.level[w as usize] == NIL {
-                    self.visit(w, level);
-                }
-            }
-            let (start, end) = self.into.range(v);
-            self.work += u64::from(end - start);
-            for i in start..end {
-                let (w, arc) = self.into.ends[i as usize];
-                if self.level[w as usize] == NIL && self.flow[arc as usize] >= self.grain {
-                    self.visit(w, level);
-                }
-            }
-            let mut arc = self.later_out.first[v as usize];
-            while arc != NIL {
-                self.work += 1;
-                let w = self.head[arc as usize];
-                if self.level[w as usize] == NIL && self.is_tight(arc) {
-                    self.visit(w, level);
-                }
-                arc = self.later_out.next[arc as usize - self.sorted];
-            }
-            let mut arc = self.later_into.first[v as usize];
-            while arc != NIL {
-                self.work += 1;
-                let w = self.tail[arc as usize];
-                if self.level[w as usize] == NIL && self.flow[arc as usize] >= self.grain {
-                    self.visit(w, level);
-                }
-                arc = self.later_into.next[arc as usize - self.sorted];
-            }
+            self.visit_all::<true>(v, 0);
         }
-        is_way_left
     }
 
-    fn visit(&mut self, node: u32, level: u32) {
-        let n = node as usize;
-        self.level[n] = level;
+    fn visit(&mut self, node: u32, distance: u32) {
+        self.distance[node as usize] = distance;
         self.queue.push(node);
-        self.current[n] = Cursor {
-            out: self.out.start[n],
-            into: self.into.start[n],
-            later_out: self.later_out.first[n],
-            later_into: self.later_into.first[n],
+    }
+
+    /// Visits who is new at the other end of residual arcs: out of the node, or into it.
+    fn visit_all<const FORWARDS: bool>(&mut self, v: u32, distance: u32) {
+        // Arcs that point the right way can always be used, the others as far as flow can be sent back.
+        let (along, against) = if FORWARDS { (&self.out, &self.into) } else { (&self.into, &self.out) };
+        let (ends, other_ends) = (along.of(v), against.of(v));
+        self.work += (ends.len() + other_ends.len()) as u64;
+        for &(w, _) in ends {
+            if self.distance[w as usize] == NIL {
+                self.distance[w as usize] = distance;
+                self.queue.push(w);
+            }
+        }
+        for &(w, arc) in other_ends {
+            if self.distance[w as usize] == NIL && self.flow[arc as usize] >= self.grain {
+                self.distance[w as usize] = distance;
+                self.queue.push(w);
+            }
+        }
+        let mut arc = self.later_out.first[v as usize];
+        while arc != NIL {
+            self.work += 1;
+            let w = self.head[arc as usize];
+            if self.distance[w as usize] == NIL && self.is_residual(arc, FORWARDS) {
+                self.visit(w, distance);
+            }
+            arc = self.later_out.next[arc as usize - self.sorted];
+        }
+        let mut arc = self.later_into.first[v as usize];
+        while arc != NIL {
+            self.work += 1;
+            let w = self.tail[arc as usize];
+            if self.distance[w as usize] == NIL && self.is_residual(arc, !FORWARDS) {
+                self.visit(w, distance);
+            }
+            arc = self.later_into.next[arc as usize - self.sorted];
+        }
+    }
+
+    /// Whether an arc can take more flow along its direction, or give some back.
+    fn is_residual(&self, arc: u32, along: bool) -> bool {
+        if along { self.is_tight(arc) } else { self.flow[arc as usize] >= self.grain }
+    }
+
+    /// Counts a node at its distance, and lists it if it has something left.
+    fn note(&mut self, v: u32, distance: u32) {
+        let at = distance as usize;
+        if self.count.len() <= at {
+            self.count.resize(2 * at + 64, 0);
+            self.active.resize_with(2 * at + 64, Vec::new);
+        }
+        self.count[at] += 1;
+        if self.want[v as usize] < 0 {
+            self.active[at].push(v);
+            self.farthest = self.farthest.max(distance);
+        }
+    }
+
+    /// Pushes nearer what is left until all of it is served or stuck, or distances should be found anew.
+    fn push_nearer(&mut self, limit: u64) {
+        let enough = self.work + self.tail.len() as u64 + 6 * self.label.len() as u64;
+        // Nobody at this distance or beyond can reach anything any more.
+        let mut beyond = NIL;
+        while self.farthest > 0 && self.work <= enough.min(limit) {
+            match self.active[self.farthest as usize].pop() {
+                None => self.farthest -= 1,
+                Some(v) if self.farthest < beyond => self.discharge(v, &mut beyond),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Pushes all that is left at a node, and gives it new distances as need be.
+    fn discharge(&mut self, v: u32, beyond: &mut u32) {
+        if self.stamp[v as usize] != self.present {
+            self.stamp[v as usize] = self.present;
+            self.rewind(v);
+        }
+        while self.want[v as usize] < 0 {
+            let distance = self.distance[v as usize];
+            let mut cursor = self.current[v as usize];
+            let found = self.next_residual(v, distance - 1, &mut cursor);
+            self.current[v as usize] = cursor;
+            if let Some((step, w)) = found {
+                self.push(v, step, w);
+                continue;
+            }
+            let farther = self.distance_by_arcs(v);
+            self.count[distance as usize] -= 1;
+            if self.count[distance as usize] == 0 {
+                *beyond = (*beyond).min(distance + 1);
+            }
+            if farther >= *beyond {
+                self.distance[v as usize] = NIL;
+                return;
+            }
+            self.distance[v as usize] = farther;
+            self.rewind(v);
+            self.note(v, farther);
+            // It was put on the list, and goes on from there.
+            return;
+        }
+    }
+
+    /// Sends what is left at `v` to `w`, as far as the arc allows.
+    fn push(&mut self, v: u32, step: Step, w: u32) {
+        let left = -self.want[v as usize];
+        let flow = &mut self.flow[step.arc as usize];
+        let amount = if step.forwards { left } else { left.min(*flow) };
+        *flow += if step.forwards { amount } else { -amount };
+        self.want[v as usize] += amount;
+        let want = &mut self.want[w as usize];
+        let was_active = *want < 0;
+        *want -= amount;
+        if !was_active && *want < 0 {
+            self.active[self.distance[w as usize] as usize].push(w);
+        }
+    }
+
+    fn rewind(&mut self, v: u32) {
+        self.current[v as usize] = Cursor {
+            out: self.out.start[v as usize],
+            into: self.into.start[v as usize],
+            later_out: self.later_out.first[v as usize],
+            later_into: self.later_into.first[v as usize],
         };
     }
 
-    /// Sends along shortest paths until each of them is blocked.
-    fn blocking_flow(&mut self) {
-        // The queue begins with the sources.
-        let sources = self.queue.iter().take_while(|&&v| self.level[v as usize] == 0).count();
-        for i in 0..sources {
-            self.send_from(self.queue[i]);
-        }
-    }
-
-    fn send_from(&mut self, source: u32) {
-        self.path.clear();
-        let mut at = source;
-        while self.want[source as usize] < 0 {
-            if self.want[at as usize] > 0 {
-                at = self.augment(source, at);
-                continue;
-            }
-            match self.advance(at) {
-                Some((step, next)) => {
-                    self.path.push(step);
-                    at = next;
-                }
-                None => {
-                    self.level[at as usize] = DEAD;
-                    let Some(step) = self.path.pop() else { return };
-                    at = if step.forwards { self.tail[step.arc as usize] } else { self.head[step.arc as usize] };
-                }
+    /// One more than the distance of the nearest node that a residual arc leads to; [`NIL`] if there is none.
+    fn distance_by_arcs(&mut self, v: u32) -> u32 {
+        let (out, into) = (self.out.of(v), self.into.of(v));
+        self.work += (out.len() + into.len()) as u64;
+        let mut nearest = out.iter().map(|&(w, _)| self.distance[w as usize]).min().unwrap_or(NIL);
+        for &(w, arc) in into {
+            if self.distance[w as usize] < nearest && self.flow[arc as usize] >= self.grain {
+                nearest = self.distance[w as usize];
             }
         }
+        let mut arc = self.later_out.first[v as usize];
+        while arc != NIL {
+            self.work += 1;
+            let w = self.head[arc as usize];
+            if self.distance[w as usize] < nearest && self.is_tight(arc) {
+                nearest = self.distance[w as usize];
+            }
+            arc = self.later_out.next[arc as usize - self.sorted];
+        }
+        let mut arc = self.later_into.first[v as usize];
+        while arc != NIL {
+            self.work += 1;
+            let w = self.tail[arc as usize];
+            if self.distance[w as usize] < nearest && self.flow[arc as usize] >= self.grain {
+                nearest = self.distance[w as usize];
+            }
+            arc = self.later_into.next[arc as usize - self.sorted];
+        }
+        nearest.saturating_add(1)
     }
 
-    /// The next residual arc from a node to the level above it.
-    fn advance(&mut self, at: u32) -> Option<(Step, u32)> {
-        let level = self.level[at as usize] + 1;
-        let mut cursor = self.current[at as usize];
-        let found = self.next_residual(at, level, &mut cursor);
-        self.current[at as usize] = cursor;
-        found
-    }
-
-    fn next_residual(&mut self, at: u32, level: u32, cursor: &mut Cursor) -> Option<(Step, u32)> {
-        let (_, end) = self.out.range(at);
+    /// The next residual arc out of a node to one at this distance.
+    fn next_residual(&mut self, at: u32, distance: u32, cursor: &mut Cursor) -> Option<(Step, u32)> {
+        let end = self.out.end(at);
         while cursor.out < end {
             self.work += 1;
             let (w, arc) = self.out.ends[cursor.out as usize];
-            if self.level[w as usize] == level {
+            if self.distance[w as usize] == distance {
                 return Some((Step { arc, forwards: true }, w));
             }
             cursor.out += 1;
         }
-        let (_, end) = self.into.range(at);
+        let end = self.into.end(at);
         while cursor.into < end {
             self.work += 1;
             let (w, arc) = self.into.ends[cursor.into as usize];
-            if self.level[w as usize] == level && self.flow[arc as usize] >= self.grain {
+            if self.distance[w as usize] == distance && self.flow[arc as usize] >= self.grain {
                 return Some((Step { arc, forwards: false }, w));
             }
             cursor.into += 1;
@@ -351,7 +468,7 @@ impl Network {
             self.work += 1;
             let arc = cursor.later_out;
             let w = self.head[arc as usize];
-            if self.level[w as usize] == level && self.is_tight(arc) {
+            if self.distance[w as usize] == distance && self.is_tight(arc) {
                 return Some((Step { arc, forwards: true }, w));
             }
             cursor.later_out = self.later_out.next[arc as usize - self.sorted];
@@ -360,34 +477,11 @@ impl Network {
             self.work += 1;
             let arc = cursor.later_into;
             let w = self.tail[arc as usize];
-            if self.level[w as usize] == level && self.flow[arc as usize] >= self.grain {
+            if self.distance[w as usize] == distance && self.flow[arc as usize] >= self.grain {
                 return Some((Step { arc, forwards: false }, w));
             }
             cursor.later_into = self.later_into.next[arc as usize - self.sorted];
         }
         None
-    }
-
-    /// Sends what the path allows and returns the node from which to go on: the start of the first arc that is used
-    /// up, else the end of the path.
-    fn augment(&mut self, source: u32, sink: u32) -> u32 {
-        let mut amount = (-self.want[source as usize]).min(self.want[sink as usize]);
-        for step in self.path.iter().filter(|s| !s.forwards) {
-            amount = amount.min(self.flow[step.arc as usize]);
-        }
-        self.want[source as usize] += amount;
-        self.want[sink as usize] -= amount;
-        let mut used_up = None;
-        for (i, step) in self.path.iter().enumerate() {
-            let flow = &mut self.flow[step.arc as usize];
-            *flow += if step.forwards { amount } else { -amount };
-            if *flow == 0 && used_up.is_none() {
-                used_up = Some(i);
-            }
-        }
-        let Some(used_up) = used_up else { return sink };
-        let step = self.path[used_up];
-        self.path.truncate(used_up);
-        if step.forwards { self.tail[step.arc as usize] } else { self.head[step.arc as usize] }
     }
 }

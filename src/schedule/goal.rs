@@ -47,7 +47,7 @@ impl Effort {
     pub(super) fn steps(self, vertices: usize) -> Option<u64> {
         match self {
             Effort::Fast => None,
-            Effort::Normal => Some(60_000_000 + 60 * vertices as u64),
+            Effort::Normal => Some(75_000_000 + 310 * vertices as u64),
             Effort::Max => Some(4_000_000_000),
         }
     }
@@ -244,8 +244,7 @@ pub(super) fn frame(graph: &Graph, goal: &Goal) -> Result<Frame, Infeasible> {
         let (operation, delay) = (graph.op(vertex), graph.units(slowest));
         return Err(Infeasible::TooSlow { operation, delay, bound });
     }
-    let behind_registers =
-        [(goal.register_inputs, goal.input_delay), (goal.register_outputs, goal.output_delay)];
+    let behind_registers = [(goal.register_inputs, goal.input_delay), (goal.register_outputs, goal.output_delay)];
     if let Some((_, delay)) = behind_registers.into_iter().find(|&(is, delay)| is && graph.limit(delay) > limit) {
         return Err(Infeasible::TooSlow { operation: None, delay, bound });
     }

@@ -208,7 +208,8 @@ mod tests {
         let s = b.push(node(Op::Add { a: x, b: y, shift: 0 }, 30, 2));
         let t = b.push(node(Op::Add { a: s, b: x, shift: 0 }, 45, 3));
         b.output(Output { source: Some(t), shift: 0, neg: false });
-        let schedule = Schedule { stages, register_inputs: false, register_outputs: false, stage: vec![1, 1, 1, stages.max(1)] };
+        let schedule =
+            Schedule { stages, register_inputs: false, register_outputs: false, stage: vec![1, 1, 1, stages.max(1)] };
         lower(&b.finish().unwrap(), &schedule, &Options::default())
     }
 
