@@ -20,6 +20,7 @@ impl Sample {
             reset_async: false,
             enable: None,
             valid: None,
+            stateful: false,
             inputs: Vec::new(),
             outputs: Vec::new(),
         };

@@ -1,4 +1,4 @@
-//! The combinational draft of a netlist: nets with a stage and an owner, before registers, trimming and names.
+//! The combinational draft of a netlist: nets with a stage and an owner, before pipeline registers, trimming and names.
 //!
 //! [`Draft`] checks widths when a net is made. It promises topological order, because a cell can only be made of
 //! nets that exist. Which bits are worth having is not its matter: [`super::pipeline`] drops what nobody reads.
@@ -18,6 +18,8 @@ pub(super) enum Owner {
     Op(u32),
     /// An output element.
     Output(u32),
+    /// A named element of a state machine: of a register, a wire, a port.
+    Object(u32),
 }
 
 /// A net of the draft.
@@ -33,11 +35,12 @@ pub(super) struct DraftNet {
     pub(super) helper: u32,
     /// For the net that holds the owner's value: which bit of the value its lowest one is.
     pub(super) offset: u32,
-    /// What makes it. Never a register.
+    /// What makes it. A register of a state machine stands for its present value alone: its operands have no bits here,
+    /// since they may come from later nets.
     pub(super) cell: Cell,
 }
 
-/// A netlist without registers.
+/// A netlist without registers, or with those of a state machine as sources.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) pool: Pool,
@@ -157,7 +160,7 @@ impl Draft {
     }
 
     /// The same bits, taken from nets that are no aliases.
-    fn resolve(&mut self, wiring: Wiring) -> Wiring {
+    pub(super) fn resolve(&mut self, wiring: Wiring) -> Wiring {
         self.pool.open();
         for index in 0..wiring.len {
             let piece = self.pool.piece(wiring, index);
@@ -231,7 +234,7 @@ pub(super) fn repeat(bit: Piece, count: u32) -> Piece {
     }
 }
 
-/// Whether a net of `width` bits can be made by `cell`. Registers come later than the draft.
+/// Whether a net of `width` bits can be made by `cell`.
 fn widths_fit(width: u32, cell: &Cell, roms: &[DraftRom]) -> bool {
     let wide = |x: &Wiring| x.width == width;
     match cell {
@@ -247,7 +250,9 @@ fn widths_fit(width: u32, cell: &Cell, roms: &[DraftRom]) -> bool {
             let rom = &roms[rom.0 as usize];
             rom.word_width == width && rom.addr_width == addr.width
         }
-        Cell::Register { .. } => false,
+        Cell::Register { d, enable, reset, init } => {
+            d.width == 0 && enable.is_none() && reset.is_none() && init.is_none()
+        }
     }
 }
 

@@ -352,6 +352,8 @@ pub struct Interface {
     pub enable: Option<String>,
     /// Names of the valid ports, in and out.
     pub valid: Option<(String, String)>,
+    /// Whether it is a state machine: what it shows depends on all cycles since power-on, and `latency` tells nothing.
+    pub stateful: bool,
     /// Input elements in order.
     pub inputs: Vec<Element>,
     /// Output elements in order.

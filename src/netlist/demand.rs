@@ -10,6 +10,8 @@
 use super::builder::Draft;
 use super::cell::{Cell, NetId, Piece, Wiring};
 use super::wiring::part;
+use rustc_hash::FxHashMap;
+use std::collections::BinaryHeap;
 
 /// Which bits of wiring are meant.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +20,19 @@ pub(super) enum Select {
     Low(u32),
     /// Those at the places of a net's demanded bits.
     Of(NetId),
+}
+
+/// What a register of a state machine takes at a clock edge: constants and conditions as in [`Cell::Register`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    /// Next value.
+    pub(super) d: Wiring,
+    /// One bit; the register holds while it is 0.
+    pub(super) enable: Option<Wiring>,
+    /// One bit that resets, active high, and the value.
+    pub(super) reset: Option<(Wiring, Wiring)>,
+    /// Power-on value.
+    pub(super) init: Option<Wiring>,
 }
 
 /// Marks a net none of whose bits is held.
@@ -79,6 +94,43 @@ impl Demand {
         demand
     }
 
+    /// Follows the demand of a state machine's outputs through its registers and their feedback. Everything is computed
+    /// in one stage, so nothing is held.
+    pub(super) fn of_machine(draft: &Draft, outputs: &[Wiring], loads: &[(NetId, Load)]) -> Demand {
+        let mut demand = Demand::of(draft, &[], 1);
+        let load_of: FxHashMap<NetId, &Load> = loads.iter().map(|(net, load)| (*net, load)).collect();
+        // Demand only grows, so a net needs another look exactly if it has more demanded bits than at the last one.
+        let mut seen = vec![0u32; draft.nets.len()];
+        let mut waiting = BinaryHeap::new();
+        let read = |demand: &mut Demand, waiting: &mut BinaryHeap<NetId>, wiring: Wiring, select: Select| {
+            demand.read(draft, wiring, select, 1);
+            waiting.extend(draft.pool.pieces(wiring).iter().filter_map(|p| p.net()));
+        };
+        for &output in outputs {
+            read(&mut demand, &mut waiting, output, Select::Low(output.width()));
+        }
+        while let Some(id) = waiting.pop() {
+            let net = &draft.nets[id.index()];
+            if demand.rank(id, net.width) == seen[id.index()] {
+                continue;
+            }
+            demand.visit(draft, id);
+            seen[id.index()] = demand.rank(id, net.width);
+            match load_of.get(&id) {
+                None => net.cell.for_each_operand(|x| {
+                    waiting.extend(draft.pool.pieces(x).iter().filter_map(|p| p.net()));
+                }),
+                Some(load) => {
+                    read(&mut demand, &mut waiting, load.d, Select::Of(id));
+                    for condition in [load.enable, load.reset.map(|r| r.0)].into_iter().flatten() {
+                        read(&mut demand, &mut waiting, condition, Select::Low(1));
+                    }
+                }
+            }
+        }
+        demand
+    }
+
     fn visit(&mut self, draft: &Draft, id: NetId) {
         let net = &draft.nets[id.index()];
         let Some((lowest, highest)) = self.hull(id, net.width) else { return };
@@ -111,7 +163,8 @@ impl Demand {
                 self.set(id, lowest, highest + 1 - lowest);
                 self.read(draft, addr, Select::Low(addr.width()), stage);
             }
-            Cell::Register { .. } => unreachable!("a draft has no registers"),
+            // Its next value is followed by whoever knows it: [`Demand::of_machine`].
+            Cell::Register { .. } => {}
         }
     }
 

@@ -12,6 +12,9 @@ use crate::schedule::Schedule;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
+/// Why a describer is never asked for [`Owner::Object`].
+const NO_OBJECTS: &str = "the named elements of a state machine are described there";
+
 /// Writes names and comments into the netlist's text pool.
 pub(super) struct Describer<'a> {
     model: &'a Model,
@@ -39,6 +42,16 @@ impl<'a> Describer<'a> {
             memories: FxHashMap::default(),
             taken: taken.into_iter().map(str::to_owned).collect(),
         }
+    }
+
+    /// A describer of a part of something larger: the names of its scheme all begin with `prefix`.
+    pub(super) fn with_prefix(model: &'a Model, prefix: String) -> Describer<'a> {
+        Describer { scheme: Scheme::with_prefix(prefix), ..Describer::new(model, Vec::new()) }
+    }
+
+    /// Exchanges the text pool: parts of a whole write into one.
+    pub(super) fn swap_text(&mut self, text: &mut String) {
+        std::mem::swap(&mut self.text, text);
     }
 
     /// The text pool.
@@ -73,6 +86,7 @@ impl<'a> Describer<'a> {
             Owner::Input(i) => ("in", i),
             Owner::Output(j) => ("out", j),
             Owner::Op(op) => return self.push_value(ValueId(op)),
+            Owner::Object(_) => unreachable!("{NO_OBJECTS}"),
         };
         self.text.push_str(letter);
         push_number(&mut self.text, number.into());
@@ -133,7 +147,7 @@ impl<'a> Describer<'a> {
         self.push_meaning(owner);
         if let Some(kept) = kept {
             self.text.push_str(", only ");
-            self.push_bits(kept);
+            push_runs(&mut self.text, kept);
         }
         self.since(start)
     }
@@ -155,7 +169,7 @@ impl<'a> Describer<'a> {
     ) -> (u32, u32) {
         let Some(runs) = runs else { return self.no_comment() };
         let start = self.text.len();
-        self.push_bits(runs);
+        push_runs(&mut self.text, runs);
         self.text.push_str(" of ");
         self.name(owner, helper, None);
         self.since(start)
@@ -171,6 +185,7 @@ impl<'a> Describer<'a> {
             Owner::Output(j) => {
                 let _ = write!(self.text, "output {j} negated");
             }
+            Owner::Object(_) => unreachable!("{NO_OBJECTS}"),
         }
     }
 
@@ -180,28 +195,7 @@ impl<'a> Describer<'a> {
             Owner::Op(op) => self.model.kif(ValueId(op)).width(),
             Owner::Input(i) => self.model.input_kifs()[i as usize].width(),
             Owner::Output(j) => self.model.output_kif(j as usize).width(),
-        }
-    }
-
-    fn push_bits(&mut self, runs: impl Iterator<Item = (u32, u32)>) {
-        /// More would not help anybody.
-        const MOST: usize = 6;
-        let mut runs = runs.peekable();
-        let single = runs.peek().is_some_and(|r| r.1 - r.0 == 1);
-        self.text.push_str(if single { "bit " } else { "bits " });
-        for (k, (start, stop)) in runs.enumerate() {
-            if k == MOST {
-                self.text.push_str(", ...");
-                break;
-            }
-            if k > 0 {
-                self.text.push_str(", ");
-            }
-            if stop - start > 1 {
-                push_number(&mut self.text, u64::from(stop - 1));
-                self.text.push(':');
-            }
-            push_number(&mut self.text, start.into());
+            Owner::Object(_) => unreachable!("{NO_OBJECTS}"),
         }
     }
 
@@ -337,6 +331,29 @@ impl<'a> Describer<'a> {
     }
 }
 
+/// Appends the bits of some runs, each from its first to before its second number.
+pub(super) fn push_runs(text: &mut String, runs: impl Iterator<Item = (u32, u32)>) {
+    /// More would not help anybody.
+    const MOST: usize = 6;
+    let mut runs = runs.peekable();
+    let single = runs.peek().is_some_and(|r| r.1 - r.0 == 1);
+    text.push_str(if single { "bit " } else { "bits " });
+    for (k, (start, stop)) in runs.enumerate() {
+        if k == MOST {
+            text.push_str(", ...");
+            break;
+        }
+        if k > 0 {
+            text.push_str(", ");
+        }
+        if stop - start > 1 {
+            push_number(text, u64::from(stop - 1));
+            text.push(':');
+        }
+        push_number(text, start.into());
+    }
+}
+
 /// Where each operation stems from, in a table of its own: names are asked for all over the program. Empty if each stems
 /// from itself.
 fn origins(model: &Model) -> Vec<u32> {
@@ -397,7 +414,7 @@ pub(super) fn header(model: &Model, schedule: &Schedule, interface: &Interface) 
     lines
 }
 
-fn element_line(element: &Element) -> String {
+pub(super) fn element_line(element: &Element) -> String {
     let Element { port, lsb, width, name, .. } = element;
     match width {
         0 => format!("  {name}: always 0, no bits"),

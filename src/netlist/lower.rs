@@ -45,29 +45,19 @@ pub(super) struct Drafted {
 /// The combinational part of the hardware.
 pub(super) fn draft(model: &Model, schedule: &Schedule) -> Drafted {
     assert_eq!(schedule.stage.len(), model.nodes().len(), "a stage for each operation");
-    let mut lowering = Lowering {
-        model,
-        draft: Draft::with_capacity(model.nodes().len()),
-        values: Vec::with_capacity(model.nodes().len()),
-        inputs: Vec::with_capacity(model.n_inputs()),
-        memories: FxHashMap::default(),
-        spare_words: model.tables().iter().map(|t| 4 * t.entries.len() as u64).sum::<u64>() + SPARE_WORDS,
-        terms: Vec::new(),
-    };
+    let mut lowering = Lowering::new(model, Draft::with_capacity(model.nodes().len()));
     lowering.inputs(u32::from(!schedule.register_inputs));
-    for id in model.ids() {
-        let stage = schedule.stage[id.index()];
-        assert!((1..=schedule.stages.max(1)).contains(&stage), "{id} in stage {stage} of {}", schedule.stages);
-        model.node(id).op.for_each_operand(|v| {
-            assert!(schedule.stage[v.index()] <= stage, "{id} is scheduled before its operand {v}");
-        });
-        lowering.draft.begin(Owner::Op(id.0), stage);
-        let value = lowering.op(id);
-        debug_assert_eq!(value.width, model.kif(id).width(), "{id}");
-        let value = lowering.draft.finish(value);
-        lowering.values.push(value);
-    }
+    lowering.operations(schedule);
     let outputs = lowering.outputs(schedule.stages.max(1));
+    Drafted { draft: lowering.draft, outputs }
+}
+
+/// A program as a part of something larger: its cells are added to `draft`, all in stage 1. `inputs` are the bits of its
+/// input elements.
+pub(super) fn block(draft: Draft, model: &Model, inputs: Vec<Wiring>) -> Drafted {
+    let mut lowering = Lowering { inputs, ..Lowering::new(model, draft) };
+    lowering.operations(&Schedule::combinational(model.nodes().len()));
+    let outputs = lowering.outputs(1);
     Drafted { draft: lowering.draft, outputs }
 }
 
@@ -105,7 +95,36 @@ struct Lowering<'a> {
     terms: Vec<(Fixed, bool)>,
 }
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
+    fn new(model: &'a Model, draft: Draft) -> Lowering<'a> {
+        Lowering {
+            model,
+            draft,
+            values: Vec::with_capacity(model.nodes().len()),
+            inputs: Vec::with_capacity(model.n_inputs()),
+            memories: FxHashMap::default(),
+            spare_words: model.tables().iter().map(|t| 4 * t.entries.len() as u64).sum::<u64>() + SPARE_WORDS,
+            terms: Vec::new(),
+        }
+    }
+
+    /// Makes the cells of all operations.
+    fn operations(&mut self, schedule: &Schedule) {
+        let model = self.model;
+        for id in model.ids() {
+            let stage = schedule.stage[id.index()];
+            assert!((1..=schedule.stages.max(1)).contains(&stage), "{id} in stage {stage} of {}", schedule.stages);
+            model.node(id).op.for_each_operand(|v| {
+                assert!(schedule.stage[v.index()] <= stage, "{id} is scheduled before its operand {v}");
+            });
+            self.draft.begin(Owner::Op(id.0), stage);
+            let value = self.op(id);
+            debug_assert_eq!(value.width, model.kif(id).width(), "{id}");
+            let value = self.draft.finish(value);
+            self.values.push(value);
+        }
+    }
+
     fn inputs(&mut self, stage: u32) {
         for (i, kif) in self.model.input_kifs().iter().enumerate() {
             let element = i as u32;
@@ -361,7 +380,7 @@ impl Lowering<'_> {
 }
 
 /// The bits of a value of type `kif` in the frame of `frac` fractional bits, times `2^shift`.
-fn placed(bits: Wiring, kif: Kif, frac: i32, shift: i32) -> Fixed {
+pub(super) fn placed(bits: Wiring, kif: Kif, frac: i32, shift: i32) -> Fixed {
     if bits.width() == 0 {
         return Fixed::ZERO;
     }

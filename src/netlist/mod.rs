@@ -13,6 +13,7 @@
 //! [`Netlist`] knows nothing of models: whether a pipeline or a state machine was lowered, no reader can tell.
 
 mod arith;
+mod body;
 mod builder;
 mod cell;
 mod check;
@@ -21,6 +22,7 @@ mod describe;
 mod eval;
 pub mod keywords;
 mod lower;
+mod machine;
 pub mod names;
 mod options;
 mod pipeline;
@@ -32,5 +34,6 @@ pub use cell::{
 };
 pub use eval::Evaluator;
 pub use lower::lower;
+pub use machine::lower_machine;
 pub use options::{Options, PortNames, Ports, ResetOptions};
 pub use uses::uses;

@@ -63,21 +63,28 @@ pub(super) struct Scheme {
 impl Scheme {
     /// The scheme whose names differ from all of `taken`.
     pub(super) fn avoiding<'a>(taken: impl Iterator<Item = &'a str> + Clone) -> Scheme {
-        let clashes = |prefix: &str| {
-            taken.clone().any(|name| {
-                let lower = name.to_ascii_lowercase();
-                let rest = lower.strip_prefix(prefix).unwrap_or("");
-                BEGINNINGS
-                    .iter()
-                    .any(|b| rest.strip_prefix(b).is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit())))
-            })
-        };
         let prefixes = std::iter::once(String::new()).chain((0u32..).map(|n| match n {
             0 => "n_".to_owned(),
             n => format!("n{n}_"),
         }));
-        let prefix = prefixes.into_iter().find(|p| !clashes(p)).expect("fewer names than prefixes");
+        let prefix =
+            prefixes.into_iter().find(|p| Scheme::is_free(p, taken.clone())).expect("fewer names than prefixes");
         Scheme { prefix }
+    }
+
+    /// The scheme with this prefix.
+    pub(super) fn with_prefix(prefix: String) -> Scheme {
+        Scheme { prefix }
+    }
+
+    /// Whether no name of the scheme with this prefix can be among `taken`.
+    pub(super) fn is_free<'a>(prefix: &str, mut taken: impl Iterator<Item = &'a str>) -> bool {
+        let prefix = prefix.to_ascii_lowercase();
+        !taken.any(|name| {
+            let lower = name.to_ascii_lowercase();
+            let rest = lower.strip_prefix(&prefix).unwrap_or("");
+            BEGINNINGS.iter().any(|b| rest.strip_prefix(b).is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit())))
+        })
     }
 
     /// The prefix of every name.

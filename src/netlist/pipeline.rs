@@ -4,42 +4,18 @@
 //! by looking behind aliases down to the bit that was computed, and that bit's present place, which moves from register to
 //! register. Constant bits and repeated sign bits never reach a register.
 
-use super::builder::{Draft, repeat};
-use super::cell::{
-    Cell, Direction, Element, Interface, Net, NetId, Netlist, Piece, Port, PortId, Reset, Rom, RomId, Wiring,
-};
-use super::demand::{Demand, Select, for_each_part};
+use super::body::{Body, Place, remark};
+use super::builder::Draft;
+use super::cell::{Cell, Direction, Element, Interface, Net, NetId, Netlist, Piece, Port, PortId, Reset, Wiring};
+use super::demand::{Demand, Select};
 use super::describe::Describer;
 use super::lower::Drafted;
 use super::names;
 use super::options::{Options, Ports};
-use super::wiring::Pool;
 use crate::ir::Model;
 use crate::num::Kif;
 use crate::schedule::Schedule;
 use rustc_hash::FxHashMap;
-
-/// Where a bit is at present: a net of the finished netlist and a bit of it.
-#[derive(Clone, Copy)]
-struct Place {
-    net: u32,
-    bit: u32,
-}
-
-/// Marks a net that has not been made.
-const NOWHERE: u32 = u32::MAX;
-
-/// The finished form of a draft net, as far as its readers need it.
-#[derive(Clone, Copy)]
-struct Made {
-    net: u32,
-    stage: u32,
-    /// Which bit of the draft net is its lowest, if what is left of that is one run; else [`SCATTERED`].
-    lowest: u32,
-}
-
-/// Marks a net that has lost bits from within.
-const SCATTERED: u32 = u32::MAX;
 
 /// Finishes a draft.
 pub(super) fn assemble(drafted: Drafted, model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
@@ -50,14 +26,9 @@ pub(super) fn assemble(drafted: Drafted, model: &Model, schedule: &Schedule, opt
     let outside = Outside::new(model, schedule, options, registered);
     let describer = Describer::new(model, outside.taken_names());
     let mut assembly = Assembly {
-        made: draft.nets.iter().map(|n| Made { net: NOWHERE, stage: n.stage, lowest: SCATTERED }).collect(),
-        places: vec![Place { net: NOWHERE, bit: 0 }; demand.held_bits()],
         draft: &draft,
         demand: &demand,
-        nets: Vec::with_capacity(draft.nets.len() + draft.nets.len() / 8),
-        pool: Pool::with_capacity(draft.pool.len()),
-        roms: Vec::new(),
-        rom_ids: FxHashMap::default(),
+        body: Body::new(&draft, &demand),
         zeros: FxHashMap::default(),
         runs: Vec::new(),
         describer,
@@ -205,15 +176,7 @@ impl Outside {
 struct Assembly<'a> {
     draft: &'a Draft,
     demand: &'a Demand,
-    /// The finished net of each draft net.
-    made: Vec<Made>,
-    /// Where each bit of the held nets is at present.
-    places: Vec<Place>,
-    nets: Vec<Net>,
-    pool: Pool,
-    roms: Vec<Rom>,
-    /// Finished memories by draft memory and the columns kept.
-    rom_ids: FxHashMap<(RomId, u32, u32), RomId>,
+    body: Body<'a>,
     /// Constant zeros by width: reset values.
     zeros: FxHashMap<u32, Wiring>,
     /// Scratch of [`Assembly::register`].
@@ -237,20 +200,8 @@ impl Assembly<'_> {
         let name = self.describer.control_name(&self.outside.ports[port.0 as usize].name);
         let comment = self.describer.no_comment();
         let cell = Cell::Input { port, lo: 0 };
-        let net = self.push(Net { width: 1, cell, stage, name, comment });
-        self.whole(net)
-    }
-
-    fn push(&mut self, net: Net) -> NetId {
-        let id = NetId(self.nets.len() as u32);
-        self.nets.push(net);
-        id
-    }
-
-    fn whole(&mut self, net: NetId) -> Wiring {
-        self.pool.open();
-        self.pool.push(Piece::Bits { net, lo: 0, width: self.nets[net.index()].width });
-        self.pool.close()
+        let net = self.body.push(Net { width: 1, cell, stage, name, comment });
+        self.body.whole(net)
     }
 
     /// Makes the nets of all stages and the registers between them. Returns the valid flag of the outputs.
@@ -292,133 +243,14 @@ impl Assembly<'_> {
     /// Makes the finished form of a net that somebody reads.
     fn cell(&mut self, id: NetId) {
         let net = self.draft.nets[id.index()];
-        let stage = net.stage;
-        let (bits, lowest) = (Select::Of(id), self.demand.run(Select::Of(id), 0, net.width).map_or(0, |r| r.0));
-        let width = self.demand.count(bits, net.width);
-        // Where carries run, the demanded bits are the lowest ones.
-        let low = Select::Low(width);
-        let cell = match net.cell {
-            Cell::Input { port: element, lo: _ } => {
-                let (port, element) = &self.outside.inputs[element.0 as usize];
-                let port = port.expect("an element with bits is on a port");
-                Cell::Input { port, lo: element.lsb + lowest }
-            }
-            Cell::Alias { x } => Cell::Alias { x: self.carry(x, bits, stage) },
-            Cell::Not { a } => Cell::Not { a: self.carry(a, bits, stage) },
-            Cell::And { a, b } => Cell::And { a: self.carry(a, bits, stage), b: self.carry(b, bits, stage) },
-            Cell::Or { a, b } => Cell::Or { a: self.carry(a, bits, stage), b: self.carry(b, bits, stage) },
-            Cell::Xor { a, b } => Cell::Xor { a: self.carry(a, bits, stage), b: self.carry(b, bits, stage) },
-            Cell::Mux { sel, on_true, on_false } => Cell::Mux {
-                sel: self.carry(sel, Select::Low(1), stage),
-                on_true: self.carry(on_true, bits, stage),
-                on_false: self.carry(on_false, bits, stage),
-            },
-            Cell::Neg { a } => Cell::Neg { a: self.carry(a, low, stage) },
-            Cell::Add { a, b } => Cell::Add { a: self.carry(a, low, stage), b: self.carry(b, low, stage) },
-            Cell::Sub { a, b } => Cell::Sub { a: self.carry(a, low, stage), b: self.carry(b, low, stage) },
-            Cell::Mul { a, b, signed } => {
-                Cell::Mul { a: self.carry(a, low, stage), b: self.carry(b, low, stage), signed }
-            }
-            Cell::ReduceOr { a } => Cell::ReduceOr { a: self.carry(a, Select::Low(a.width()), stage) },
-            Cell::ReduceAnd { a } => Cell::ReduceAnd { a: self.carry(a, Select::Low(a.width()), stage) },
-            Cell::Rom { rom, addr } => {
-                let addr = self.carry(addr, Select::Low(addr.width()), stage);
-                Cell::Rom { rom: self.rom(rom, lowest, width), addr }
-            }
-            Cell::Register { .. } => unreachable!("a draft has no registers"),
-        };
         let name = self.describer.name(net.owner, net.helper, None);
-        let comment = self.cell_comment(id, width);
-        let made = self.push(Net { width, cell, stage, name, comment });
-        let is_run = self.demand.run(bits, lowest, net.width).is_some_and(|(start, stop)| stop - start == width);
-        self.made[id.index()] = Made { net: made.0, stage, lowest: if is_run { lowest } else { SCATTERED } };
-        let Some(first) = self.demand.held(id) else { return };
-        let mut place = 0;
-        let mut from = 0;
-        while let Some((start, stop)) = self.demand.run(bits, from, net.width) {
-            for bit in start..stop {
-                self.places[(first + bit) as usize] = Place { net: made.0, bit: place };
-                place += 1;
-            }
-            from = stop;
-        }
-    }
-
-    /// The remark on a net of which `width` bits are kept.
-    fn cell_comment(&mut self, id: NetId, width: u32) -> (u32, u32) {
-        let net = self.draft.nets[id.index()];
-        if net.helper == 0 {
-            let demand = self.demand;
-            let run = move |from| demand.run(Select::Of(id), from, net.width);
-            let kept = std::iter::successors(run(0), move |r| run(r.1))
-                .map(|(start, stop)| (start + net.offset, stop + net.offset));
-            let partial = width < self.describer.value_width(net.owner);
-            return self.describer.comment(net.owner, partial.then_some(kept));
-        }
-        // The alias with the whole value follows; if nobody needs it, its explanation would be lost.
-        let alias = self.draft.nets.get(id.index() + 1).filter(|n| n.owner == net.owner && n.helper == 0);
-        match alias {
-            Some(alias) if !self.demand.is_alive(NetId(id.0 + 1), alias.width) => {
-                self.describer.helper_comment(net.owner)
-            }
-            _ => self.describer.no_comment(),
-        }
-    }
-
-    /// Selected bits of draft wiring, as they are found in `stage`.
-    fn carry(&mut self, wiring: Wiring, select: Select, stage: u32) -> Wiring {
-        self.pool.open();
-        self.push_carried(wiring, select, stage);
-        self.pool.close()
-    }
-
-    fn push_carried(&mut self, wiring: Wiring, select: Select, stage: u32) {
-        let draft = self.draft;
-        let mut offset = 0;
-        for &piece in draft.pool.pieces(wiring) {
-            let (begin, end) = (offset, offset + piece.width());
-            offset = end;
-            let mut from = begin;
-            while let Some((start, stop)) = self.demand.run(select, from, end) {
-                self.push_piece(super::wiring::part(piece, start - begin, stop - start), stage);
-                from = stop;
-            }
-        }
-    }
-
-    fn push_piece(&mut self, piece: Piece, stage: u32) {
-        let draft = self.draft;
-        let (net, lo, width) = match piece {
-            Piece::Const { .. } => return self.pool.push(piece),
-            Piece::Bits { net, lo, width } => (net, lo, width),
-            Piece::Repeat { net, bit, .. } => (net, bit, 1),
+        let comment = remark(&mut self.describer, self.draft, self.demand, id);
+        let (inputs, describer) = (&self.outside.inputs, &mut self.describer);
+        let port = |element: u32| {
+            let (port, element) = &inputs[element as usize];
+            (port.expect("an element with bits is on a port"), element.lsb)
         };
-        let times = piece.width() / width;
-        let made = self.made[net.index()];
-        if made.stage == stage {
-            let lo = if made.lowest == SCATTERED { self.demand.rank(net, lo) } else { lo - made.lowest };
-            let bits = Piece::Bits { net: NetId(made.net), lo, width };
-            return self.pool.push(if times > 1 { repeat(bits, times) } else { bits });
-        }
-        match draft.nets[net.index()].cell {
-            Cell::Alias { x } => for_each_part(draft, x, lo, width, |part| self.push_held(part, times)),
-            _ => self.push_held(Piece::Bits { net, lo, width }, times),
-        }
-    }
-
-    /// Bits of a net that is no alias, from where they are held; one bit may be wanted several times.
-    fn push_held(&mut self, piece: Piece, times: u32) {
-        let (net, lo, width, times) = match piece {
-            Piece::Const { one, width } => return self.pool.push_const(one, width * times),
-            Piece::Bits { net, lo, width } => (net, lo, width, times),
-            Piece::Repeat { net, bit, count } => (net, bit, 1, times * count),
-        };
-        let first = self.demand.held(net).expect("what a later stage reads is held") + lo;
-        for index in first..first + width {
-            let Place { net, bit } = self.places[index as usize];
-            let bit = Piece::Bits { net: NetId(net), lo: bit, width: 1 };
-            self.pool.push(repeat(bit, times));
-        }
+        self.body.cell(id, port, |table| describer.rom_name(table), name, comment);
     }
 
     /// The registers that end a stage.
@@ -426,7 +258,7 @@ impl Assembly<'_> {
     /// First those of values that are read beyond it by their name, each with the bits that no earlier one holds; then
     /// the bits that only aliases of later stages will show.
     fn boundary(&mut self, boundary: u32, crossing: &[NetId], options: &Options) {
-        let layer = self.nets.len() as u32;
+        let layer = self.body.nets.len() as u32;
         for &id in crossing {
             if self.demand.reach(id) > boundary {
                 self.register(id, boundary, layer, options);
@@ -444,10 +276,10 @@ impl Assembly<'_> {
     fn register(&mut self, id: NetId, boundary: u32, layer: u32, options: &Options) {
         let draft = self.draft;
         let net = draft.nets[id.index()];
-        let register = self.nets.len() as u32;
+        let register = self.body.nets.len() as u32;
         let mut runs = std::mem::take(&mut self.runs);
         runs.clear();
-        self.pool.open();
+        self.body.pool.open();
         let mut offset = 0;
         let mut hold = |piece: Piece| {
             let begin = offset;
@@ -460,12 +292,12 @@ impl Assembly<'_> {
             let Some(first) = self.demand.held(net) else { return };
             for bit in 0..width {
                 let index = first + lo + bit;
-                let place = self.places[index as usize];
+                let place = self.body.places[index as usize];
                 if self.demand.last(index) <= boundary || place.net >= layer {
                     continue;
                 }
-                self.places[index as usize] = Place { net: register, bit: self.pool.written() };
-                self.pool.push(Piece::Bits { net: NetId(place.net), lo: place.bit, width: 1 });
+                self.body.places[index as usize] = Place { net: register, bit: self.body.pool.written() };
+                self.body.pool.push(Piece::Bits { net: NetId(place.net), lo: place.bit, width: 1 });
                 match runs.last_mut() {
                     Some((_, stop)) if *stop == begin + bit => *stop += 1,
                     _ => runs.push((begin + bit, begin + bit + 1)),
@@ -476,7 +308,7 @@ impl Assembly<'_> {
             Cell::Alias { x } => draft.pool.pieces(x).iter().for_each(|&p| hold(p)),
             _ => hold(Piece::Bits { net: id, lo: 0, width: net.width }),
         }
-        let d = self.pool.close();
+        let d = self.body.pool.close();
         if d.width() > 0 {
             let reset = options.reset.is_some_and(|r| r.data);
             let cell = self.register_cell(d, reset, false, options);
@@ -485,7 +317,7 @@ impl Assembly<'_> {
             let held = runs.iter().map(|r| (r.0 + net.offset, r.1 + net.offset));
             let partial = d.width() < whole;
             let comment = self.describer.held_comment(net.owner, net.helper, partial.then_some(held));
-            self.push(Net { width: d.width(), cell, stage: boundary, name, comment });
+            self.body.push(Net { width: d.width(), cell, stage: boundary, name, comment });
         }
         self.runs = runs;
     }
@@ -494,9 +326,9 @@ impl Assembly<'_> {
         let zeros = match self.zeros.get(&d.width()) {
             Some(&zeros) => zeros,
             None => {
-                self.pool.open();
-                self.pool.push_const(false, d.width());
-                let zeros = self.pool.close();
+                self.body.pool.open();
+                self.body.pool.push_const(false, d.width());
+                let zeros = self.body.pool.close();
                 self.zeros.insert(d.width(), zeros);
                 zeros
             }
@@ -516,24 +348,8 @@ impl Assembly<'_> {
         let cell = self.register_cell(d, true, options.reset.is_none(), options);
         let name = self.describer.valid_name(boundary);
         let comment = self.describer.no_comment();
-        let net = self.push(Net { width: 1, cell, stage: boundary, name, comment });
-        self.whole(net)
-    }
-
-    /// The finished memory with some columns of a draft memory.
-    fn rom(&mut self, id: RomId, lowest: u32, width: u32) -> RomId {
-        if let Some(&made) = self.rom_ids.get(&(id, lowest, width)) {
-            return made;
-        }
-        let rom = &self.draft.roms[id.0 as usize];
-        let mask = u64::MAX >> (64 - width);
-        let words: Vec<u64> = rom.words.iter().map(|&w| (w >> lowest) & mask).collect();
-        let made = RomId(self.roms.len() as u32);
-        let name = self.describer.rom_name(rom.table);
-        let comment = format!("table {}: {} words of {width} bits", rom.table, words.len());
-        self.roms.push(Rom { name, addr_width: rom.addr_width, word_width: width, words, comment });
-        self.rom_ids.insert((id, lowest, width), made);
-        made
+        let net = self.body.push(Net { width: 1, cell, stage: boundary, name, comment });
+        self.body.whole(net)
     }
 
     /// Drives the output ports.
@@ -545,12 +361,12 @@ impl Assembly<'_> {
                 at += 1;
                 continue;
             };
-            self.pool.open();
+            self.body.pool.open();
             while at < outputs.len() && self.outside.outputs[at].0.is_none_or(|p| p == port) {
-                self.push_carried(outputs[at], Select::Low(outputs[at].width()), stage);
+                self.body.push_carried(outputs[at], Select::Low(outputs[at].width()), stage);
                 at += 1;
             }
-            let driver = self.pool.close();
+            let driver = self.body.pool.close();
             self.drive(port, driver);
         }
         if let Some(((_, port), driver)) = self.outside.valid.zip(valid) {
@@ -577,14 +393,15 @@ impl Assembly<'_> {
             reset_async: options.reset.is_some_and(|r| r.asynchronous),
             enable: enable.map(name),
             valid: valid.map(|(a, b)| (name(a), name(b))),
+            stateful: false,
             inputs: inputs.into_iter().map(|(_, e)| e).collect(),
             outputs: outputs.into_iter().map(|(_, e)| e).collect(),
         };
         let header = super::describe::header(model, schedule, &interface);
         Netlist {
-            nets: self.nets,
-            pieces: self.pool.into_pieces(),
-            roms: self.roms,
+            nets: self.body.nets,
+            pieces: self.body.pool.into_pieces(),
+            roms: self.body.roms,
             ports,
             text: self.describer.into_text(),
             header,

@@ -40,6 +40,7 @@ fn root(draft: &Draft, id: NetId) -> Root {
         (_, Owner::Input(i)) => Root::Input(i),
         (_, Owner::Op(v)) => Root::Op(ValueId(v)),
         (_, Owner::Output(j)) => Root::Negation(j),
+        (_, Owner::Object(_)) => unreachable!("a program has no named elements"),
     }
 }
 
@@ -83,7 +84,7 @@ impl Walk<'_> {
             }
             Cell::ReduceOr { a } | Cell::ReduceAnd { a } => self.read(a, Select::Low(a.width()), reader),
             Cell::Rom { rom: _, addr } => self.read(addr, Select::Low(addr.width()), reader),
-            Cell::Register { .. } => unreachable!("a draft has no registers"),
+            Cell::Register { .. } => unreachable!("a program has no registers"),
         }
     }
 

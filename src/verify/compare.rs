@@ -163,6 +163,7 @@ mod tests {
             reset_async: false,
             enable: None,
             valid: None,
+            stateful: false,
             inputs: vec![element("model_inp", "inp[0]")],
             outputs: vec![element("model_out", "out[0]")],
         };

@@ -426,6 +426,7 @@ mod tests {
             reset_async: false,
             enable: None,
             valid: None,
+            stateful: false,
             inputs: vec![element("a", 0, 3, true), element("", 0, 0, false), element("a", 3, 66, false)],
             outputs: vec![element("y", 0, 3, true)],
         }

@@ -1,0 +1,242 @@
+//! The finished nets of a draft: each cell with only the bits that somebody reads, its operands found where they are.
+//!
+//! What the registers of a netlist mean is not known here: a pipeline ([`super::pipeline`]) moves bits from register to
+//! register, a state machine ([`super::machine`]) has registers among the draft's nets. Both find operands this way.
+
+use super::builder::{Draft, repeat};
+use super::cell::{Cell, Net, NetId, Piece, PortId, Rom, RomId, Wiring};
+use super::demand::{Demand, Select, for_each_part};
+use super::describe::Describer;
+use super::wiring::{Pool, part};
+use rustc_hash::FxHashMap;
+
+/// Where a bit is at present: a net of the finished netlist and a bit of it.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) net: u32,
+    pub(super) bit: u32,
+}
+
+/// Marks a net that has not been made.
+const NOWHERE: u32 = u32::MAX;
+
+/// The finished form of a draft net, as far as its readers need it.
+#[derive(Clone, Copy)]
+struct Made {
+    net: u32,
+    stage: u32,
+    /// Which bit of the draft net is its lowest, if what is left of that is one run; else [`SCATTERED`].
+    lowest: u32,
+}
+
+/// Marks a net that has lost bits from within.
+const SCATTERED: u32 = u32::MAX;
+
+/// Finished nets, wiring and memories.
+pub(super) struct Body<'a> {
+    draft: &'a Draft,
+    demand: &'a Demand,
+    /// The finished net of each draft net.
+    made: Vec<Made>,
+    /// Where each bit of the held nets is at present.
+    pub(super) places: Vec<Place>,
+    pub(super) nets: Vec<Net>,
+    pub(super) pool: Pool,
+    pub(super) roms: Vec<Rom>,
+    /// Finished memories by draft memory and the columns kept.
+    rom_ids: FxHashMap<(RomId, u32, u32), RomId>,
+}
+
+impl<'a> Body<'a> {
+    /// Nothing finished yet.
+    pub(super) fn new(draft: &'a Draft, demand: &'a Demand) -> Body<'a> {
+        Body {
+            made: draft.nets.iter().map(|n| Made { net: NOWHERE, stage: n.stage, lowest: SCATTERED }).collect(),
+            places: vec![Place { net: NOWHERE, bit: 0 }; demand.held_bits()],
+            draft,
+            demand,
+            nets: Vec::with_capacity(draft.nets.len() + draft.nets.len() / 8),
+            pool: Pool::with_capacity(draft.pool.len()),
+            roms: Vec::new(),
+            rom_ids: FxHashMap::default(),
+        }
+    }
+
+    /// Appends a finished net.
+    pub(super) fn push(&mut self, net: Net) -> NetId {
+        let id = NetId(self.nets.len() as u32);
+        self.nets.push(net);
+        id
+    }
+
+    /// All bits of a finished net.
+    pub(super) fn whole(&mut self, net: NetId) -> Wiring {
+        self.pool.open();
+        self.pool.push(Piece::Bits { net, lo: 0, width: self.nets[net.index()].width });
+        self.pool.close()
+    }
+
+    /// Makes the finished form of a draft net that somebody reads. `port` tells where an input element is, `rom_name` names
+    /// the next memory of a table. A register's next value and conditions are put in later
+    /// ([`Body::complete`]), since they may come from nets behind it.
+    pub(super) fn cell(
+        &mut self,
+        id: NetId,
+        port: impl Fn(u32) -> (PortId, u32),
+        rom_name: impl FnMut(u32) -> String,
+        name: (u32, u32),
+        comment: (u32, u32),
+    ) -> NetId {
+        let net = self.draft.nets[id.index()];
+        let stage = net.stage;
+        let (bits, lowest) = (Select::Of(id), self.demand.run(Select::Of(id), 0, net.width).map_or(0, |r| r.0));
+        let width = self.demand.count(bits, net.width);
+        // Where carries run, the demanded bits are the lowest ones.
+        let low = Select::Low(width);
+        let cell = match net.cell {
+            Cell::Input { port: element, lo: _ } => {
+                let (port, lsb) = port(element.0);
+                Cell::Input { port, lo: lsb + lowest }
+            }
+            Cell::Alias { x } => Cell::Alias { x: self.carry(x, bits, stage) },
+            Cell::Not { a } => Cell::Not { a: self.carry(a, bits, stage) },
+            Cell::And { a, b } => Cell::And { a: self.carry(a, bits, stage), b: self.carry(b, bits, stage) },
+            Cell::Or { a, b } => Cell::Or { a: self.carry(a, bits, stage), b: self.carry(b, bits, stage) },
+            Cell::Xor { a, b } => Cell::Xor { a: self.carry(a, bits, stage), b: self.carry(b, bits, stage) },
+            Cell::Mux { sel, on_true, on_false } => Cell::Mux {
+                sel: self.carry(sel, Select::Low(1), stage),
+                on_true: self.carry(on_true, bits, stage),
+                on_false: self.carry(on_false, bits, stage),
+            },
+            Cell::Neg { a } => Cell::Neg { a: self.carry(a, low, stage) },
+            Cell::Add { a, b } => Cell::Add { a: self.carry(a, low, stage), b: self.carry(b, low, stage) },
+            Cell::Sub { a, b } => Cell::Sub { a: self.carry(a, low, stage), b: self.carry(b, low, stage) },
+            Cell::Mul { a, b, signed } => {
+                Cell::Mul { a: self.carry(a, low, stage), b: self.carry(b, low, stage), signed }
+            }
+            Cell::ReduceOr { a } => Cell::ReduceOr { a: self.carry(a, Select::Low(a.width()), stage) },
+            Cell::ReduceAnd { a } => Cell::ReduceAnd { a: self.carry(a, Select::Low(a.width()), stage) },
+            Cell::Rom { rom, addr } => {
+                let addr = self.carry(addr, Select::Low(addr.width()), stage);
+                Cell::Rom { rom: self.rom(rom, lowest, width, rom_name), addr }
+            }
+            Cell::Register { .. } => net.cell,
+        };
+        let made = self.push(Net { width, cell, stage, name, comment });
+        let is_run = self.demand.run(bits, lowest, net.width).is_some_and(|(start, stop)| stop - start == width);
+        self.made[id.index()] = Made { net: made.0, stage, lowest: if is_run { lowest } else { SCATTERED } };
+        let Some(first) = self.demand.held(id) else { return made };
+        let mut place = 0;
+        let mut from = 0;
+        while let Some((start, stop)) = self.demand.run(bits, from, net.width) {
+            for bit in start..stop {
+                self.places[(first + bit) as usize] = Place { net: made.0, bit: place };
+                place += 1;
+            }
+            from = stop;
+        }
+        made
+    }
+
+    /// Replaces the cell of a finished net.
+    pub(super) fn complete(&mut self, made: NetId, cell: Cell) {
+        self.nets[made.index()].cell = cell;
+    }
+
+    /// The finished net of a draft net, if it has one.
+    pub(super) fn made(&self, id: NetId) -> Option<NetId> {
+        let net = self.made[id.index()].net;
+        (net != NOWHERE).then_some(NetId(net))
+    }
+
+    /// Selected bits of draft wiring, as they are found in `stage`.
+    pub(super) fn carry(&mut self, wiring: Wiring, select: Select, stage: u32) -> Wiring {
+        self.pool.open();
+        self.push_carried(wiring, select, stage);
+        self.pool.close()
+    }
+
+    pub(super) fn push_carried(&mut self, wiring: Wiring, select: Select, stage: u32) {
+        let draft = self.draft;
+        let mut offset = 0;
+        for &piece in draft.pool.pieces(wiring) {
+            let (begin, end) = (offset, offset + piece.width());
+            offset = end;
+            let mut from = begin;
+            while let Some((start, stop)) = self.demand.run(select, from, end) {
+                self.push_piece(part(piece, start - begin, stop - start), stage);
+                from = stop;
+            }
+        }
+    }
+
+    fn push_piece(&mut self, piece: Piece, stage: u32) {
+        let draft = self.draft;
+        let (net, lo, width) = match piece {
+            Piece::Const { .. } => return self.pool.push(piece),
+            Piece::Bits { net, lo, width } => (net, lo, width),
+            Piece::Repeat { net, bit, .. } => (net, bit, 1),
+        };
+        let times = piece.width() / width;
+        let made = self.made[net.index()];
+        if made.stage == stage {
+            let lo = if made.lowest == SCATTERED { self.demand.rank(net, lo) } else { lo - made.lowest };
+            let bits = Piece::Bits { net: NetId(made.net), lo, width };
+            return self.pool.push(if times > 1 { repeat(bits, times) } else { bits });
+        }
+        match draft.nets[net.index()].cell {
+            Cell::Alias { x } => for_each_part(draft, x, lo, width, |part| self.push_held(part, times)),
+            _ => self.push_held(Piece::Bits { net, lo, width }, times),
+        }
+    }
+
+    /// Bits of a net that is no alias, from where they are held; one bit may be wanted several times.
+    fn push_held(&mut self, piece: Piece, times: u32) {
+        let (net, lo, width, times) = match piece {
+            Piece::Const { one, width } => return self.pool.push_const(one, width * times),
+            Piece::Bits { net, lo, width } => (net, lo, width, times),
+            Piece::Repeat { net, bit, count } => (net, bit, 1, times * count),
+        };
+        let first = self.demand.held(net).expect("what a later stage reads is held") + lo;
+        for index in first..first + width {
+            let Place { net, bit } = self.places[index as usize];
+            let bit = Piece::Bits { net: NetId(net), lo: bit, width: 1 };
+            self.pool.push(repeat(bit, times));
+        }
+    }
+
+    /// The finished memory with some columns of a draft memory.
+    fn rom(&mut self, id: RomId, lowest: u32, width: u32, mut name: impl FnMut(u32) -> String) -> RomId {
+        if let Some(&made) = self.rom_ids.get(&(id, lowest, width)) {
+            return made;
+        }
+        let rom = &self.draft.roms[id.0 as usize];
+        let mask = u64::MAX >> (64 - width);
+        let words: Vec<u64> = rom.words.iter().map(|&w| (w >> lowest) & mask).collect();
+        let made = RomId(self.roms.len() as u32);
+        let name = name(rom.table);
+        let comment = format!("table {}: {} words of {width} bits", rom.table, words.len());
+        self.roms.push(Rom { name, addr_width: rom.addr_width, word_width: width, words, comment });
+        self.rom_ids.insert((id, lowest, width), made);
+        made
+    }
+}
+
+/// The remark on a draft net of a program, of which only the demanded bits are kept.
+pub(super) fn remark(describer: &mut Describer<'_>, draft: &Draft, demand: &Demand, id: NetId) -> (u32, u32) {
+    let net = draft.nets[id.index()];
+    if net.helper == 0 {
+        let run = move |from| demand.run(Select::Of(id), from, net.width);
+        let kept = std::iter::successors(run(0), move |r| run(r.1))
+            .map(|(start, stop)| (start + net.offset, stop + net.offset));
+        let width = demand.count(Select::Of(id), net.width);
+        let partial = width < describer.value_width(net.owner);
+        return describer.comment(net.owner, partial.then_some(kept));
+    }
+    // The alias with the whole value follows; if nobody needs it, its explanation would be lost.
+    let alias = draft.nets.get(id.index() + 1).filter(|n| n.owner == net.owner && n.helper == 0);
+    match alias {
+        Some(alias) if !demand.is_alive(NetId(id.0 + 1), alias.width) => describer.helper_comment(net.owner),
+        _ => describer.no_comment(),
+    }
+}

@@ -1,0 +1,143 @@
+//! Reading and writing by index.
+//!
+//! A view that an index moves is a shifter of whole elements: each bit of the index moves it by a power of two times the
+//! multiplier or leaves it. One element of `n` costs `n - 1` choices, a view of many the logarithm of that for each of its
+//! elements. What is beyond the end reads zero.
+
+use super::super::arith::Bitwise;
+use super::super::cell::Wiring;
+use super::super::wiring::EMPTY;
+use super::draw::Pen;
+use num_bigint::BigInt;
+
+/// Index bits that matter where `reach` elements lie from the first one on: those of the largest index that still shows
+/// one of them.
+fn useful_bits(reach: usize, mult: usize) -> u32 {
+    let largest = (reach - 1) / mult;
+    usize::BITS - largest.leading_zeros()
+}
+
+impl Pen<'_> {
+    /// One bit of an index; 0 above its top.
+    fn index_bit(&mut self, index: Wiring, bit: u32) -> Wiring {
+        if bit < index.width() { self.draft.pool.slice(index, bit, 1) } else { self.code(&BigInt::ZERO, 1) }
+    }
+
+    /// Whether an index has a bit set at or above `from`.
+    fn beyond(&mut self, index: Wiring, from: u32) -> Wiring {
+        if from >= index.width() {
+            return self.code(&BigInt::ZERO, 1);
+        }
+        let high = self.draft.pool.slice(index, from, index.width() - from);
+        self.draft.any(high)
+    }
+
+    /// The `len` elements that are seen `index * mult` elements behind the first of `reached`.
+    pub(super) fn at_index(&mut self, reached: &[Wiring], len: usize, index: Wiring, mult: usize) -> Vec<Wiring> {
+        if mult == 0 || index.width() == 0 {
+            return reached[..len].to_vec();
+        }
+        let zero = self.code(&BigInt::ZERO, reached[0].width());
+        let bits = useful_bits(reached.len(), mult);
+        let mut shown = reached.to_vec();
+        for bit in (0..bits.min(index.width())).rev() {
+            let sel = self.index_bit(index, bit);
+            let step = mult << bit;
+            // How far later bits still move the view.
+            let later = mult.saturating_mul((1 << bit) - 1);
+            let wanted = shown.len().min(len.saturating_add(later));
+            shown = (0..wanted)
+                .map(|place| match place % mult < len {
+                    true => {
+                        let moved = shown.get(place + step).copied().unwrap_or(zero);
+                        self.select(sel, moved, shown[place])
+                    }
+                    // Between the places that any index shows.
+                    false => EMPTY,
+                })
+                .collect();
+        }
+        let beyond = self.beyond(index, bits);
+        shown.into_iter().take(len).map(|bits| self.select(beyond, zero, bits)).collect()
+    }
+}
+
+/// What each element behind a view's first one is given by a write of the view at an index.
+pub(super) enum Hits {
+    /// No element is reached by two of the view: each has one index that writes it.
+    Apart {
+        index: Wiring,
+        complement: Wiring,
+        mult: usize,
+        sources: Vec<Wiring>,
+        /// Whether the index has the value; for those asked so far.
+        known: Vec<Option<Wiring>>,
+    },
+    /// The view, moved to its place: bits, and whether there are any.
+    Moved(Vec<(Wiring, Wiring)>),
+}
+
+impl Hits {
+    /// A write of `sources` at `index * mult` into `reach` elements.
+    pub(super) fn new(pen: &mut Pen<'_>, index: Wiring, mult: usize, sources: Vec<Wiring>, reach: usize) -> Hits {
+        if sources.len() <= mult {
+            let complement = pen.draft.complement(index);
+            return Hits::Apart { index, complement, mult, sources, known: vec![None; (reach - 1) / mult + 1] };
+        }
+        let (no, yes) = (pen.code(&BigInt::ZERO, 1), pen.code(&BigInt::from(1), 1));
+        let zero = pen.code(&BigInt::ZERO, sources[0].width());
+        let mut moved: Vec<(Wiring, Wiring)> = sources.into_iter().map(|bits| (bits, yes)).collect();
+        moved.resize(reach, (zero, no));
+        let bits = useful_bits(reach, mult);
+        for bit in 0..bits.min(index.width()) {
+            let sel = pen.index_bit(index, bit);
+            let step = mult << bit;
+            moved = (0..reach)
+                .map(|place| {
+                    let (bits, valid) = moved[place];
+                    let (other, other_valid) = place.checked_sub(step).map_or((zero, no), |from| moved[from]);
+                    (pen.select(sel, other, bits), pen.select(sel, other_valid, valid))
+                })
+                .collect();
+        }
+        let beyond = pen.beyond(index, bits);
+        let inside = pen.draft.complement(beyond);
+        for (_, valid) in &mut moved {
+            *valid = pen.draft.bitwise(Bitwise::And, *valid, inside);
+        }
+        Hits::Moved(moved)
+    }
+
+    /// What the element at this distance behind the first is given, and whether it is given anything.
+    pub(super) fn of(&mut self, pen: &mut Pen<'_>, place: usize) -> (Wiring, Wiring) {
+        match self {
+            Hits::Moved(moved) => moved[place],
+            Hits::Apart { index, complement, mult, sources, known } => {
+                let value = place / *mult;
+                let hit = match known[value] {
+                    Some(hit) => hit,
+                    None => *known[value].insert(equals(pen, *index, *complement, value)),
+                };
+                (sources[place % *mult], hit)
+            }
+        }
+    }
+}
+
+/// Whether an index has this value.
+fn equals(pen: &mut Pen<'_>, index: Wiring, complement: Wiring, value: usize) -> Wiring {
+    let needed = usize::BITS - value.leading_zeros();
+    if needed > index.width() {
+        return pen.code(&BigInt::ZERO, 1);
+    }
+    if index.width() == 0 {
+        return pen.code(&BigInt::from(1), 1);
+    }
+    pen.draft.pool.open();
+    for bit in 0..index.width() {
+        let one = bit < usize::BITS && value >> bit & 1 == 1;
+        pen.draft.pool.push_slice(if one { index } else { complement }, bit, 1);
+    }
+    let all = pen.draft.pool.close();
+    pen.draft.all(all)
+}
