@@ -11,6 +11,8 @@
 //! Intervals are mostly those that follow from the operands; some are coarser, finer or wider, and where the
 //! [`Profile`] says so some are narrower, so that wrapping acts. Same words, same program, on every machine.
 
+pub mod machine;
+
 use crate::ir::{BinaryBits, Builder, Model, Node, Op, Output, Table, TableId, Term, UnaryBits, ValueId};
 use crate::num::{Code, Interval, Kif, align};
 use num_bigint::BigInt;

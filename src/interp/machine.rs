@@ -85,30 +85,48 @@ impl<'a> Simulation<'a> {
             if self.machine.signal(dst.signal).kind != SignalKind::Register {
                 continue;
             }
-            if let Some(cells) = self.taken(connection) {
-                let offset = self.offset(dst);
-                next.push((dst.signal, dst.lo, offset, cells));
-            }
+            // What decides without being defined leaves nothing defined that it decides about.
+            let decides = |access: &Access| self.read(access)[0].defined;
+            let sure_index = dst.dynamic.as_ref().is_none_or(|(index, _)| decides(index));
+            let sure = sure_index && connection.enable_if.as_ref().is_none_or(decides);
+            next.push((dst, self.offset(dst), self.taken(connection), sure, sure_index));
         }
         // Reset goes before everything else, also for elements that nothing drives.
-        let resets: Vec<SignalId> = self
+        let resets: Vec<(SignalId, bool, bool)> = self
             .machine
             .signal_ids()
             .filter(|&s| self.machine.signal(s).kind == SignalKind::Register)
-            .filter(|&s| self.machine.signal(s).reset_if.as_ref().is_some_and(|when| self.is_set(when)))
+            .filter_map(|s| {
+                let when = self.machine.signal(s).reset_if.as_ref()?;
+                Some((s, self.is_set(when), self.read(when)[0].defined))
+            })
             .collect();
-        for (signal, lo, offset, cells) in next {
-            let elements = &mut self.values[signal.index()];
-            for (k, cell) in cells.into_iter().enumerate() {
-                let at = offset.as_ref().and_then(|o| usize::try_from(o + lo + k).ok());
+        for (dst, offset, cells, sure, sure_index) in next {
+            let elements = &mut self.values[dst.signal.index()];
+            for (k, cell) in cells.into_iter().flatten().enumerate() {
+                let at = usize::try_from(&offset + dst.lo + k).ok();
                 if let Some(slot) = at.and_then(|at| elements.get_mut(at)) {
                     *slot = cell;
                 }
             }
+            let moves = dst.dynamic.is_some();
+            let reached = match usize::try_from(&offset + dst.lo) {
+                _ if sure => 0..0,
+                _ if moves && !sure_index => dst.lo..elements.len(),
+                Ok(from) => from.min(elements.len())..from.saturating_add(dst.len()).min(elements.len()),
+                Err(_) => 0..0,
+            };
+            elements[reached].iter_mut().for_each(|cell| cell.defined = false);
         }
-        for signal in resets {
-            let to = self.machine.signal(signal).reset_to.as_ref().expect("checked: a reset has a value");
-            self.values[signal.index()] = to.iter().map(|c| Cell { code: c.clone(), defined: true }).collect();
+        for (signal, resets, sure) in resets {
+            let elements = &mut self.values[signal.index()];
+            if resets {
+                let to = self.machine.signal(signal).reset_to.as_ref().expect("checked: a reset has a value");
+                *elements = to.iter().map(|c| Cell { code: c.clone(), defined: true }).collect();
+            }
+            if !sure {
+                elements.iter_mut().for_each(|cell| cell.defined = false);
+            }
         }
     }
 
@@ -150,17 +168,17 @@ impl<'a> Simulation<'a> {
     }
 
     /// How many elements an index moves a view by.
-    fn offset(&self, access: &Access) -> Option<BigInt> {
-        Some(match &access.dynamic {
+    fn offset(&self, access: &Access) -> BigInt {
+        match &access.dynamic {
             None => BigInt::ZERO,
             Some((index, mult)) => &self.read(index)[0].code * BigInt::from(*mult),
-        })
+        }
     }
 
     fn read(&self, access: &Access) -> Vec<Cell> {
         let elements = &self.values[access.signal.index()];
         let Some((index, _)) = &access.dynamic else { return elements[access.lo..access.hi].to_vec() };
-        let offset = self.offset(access).expect("an index is always readable");
+        let offset = self.offset(access);
         let sure = self.read(index)[0].defined;
         (access.lo..access.hi)
             .map(|k| {
