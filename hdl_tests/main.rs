@@ -9,6 +9,7 @@ mod fuzz;
 mod golden;
 mod harness;
 mod lint;
+mod machines;
 mod models;
 mod origin;
 mod semantics;

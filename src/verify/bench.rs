@@ -4,7 +4,7 @@
 //! happens in which cycle is decided in [`super::cycles`]. Each module is a *lane* of its own, so that many small
 //! modules share one compilation and one run of a simulator.
 
-use super::cycles::{Cycles, Field};
+use super::cycles::{Bits, Cycles, Field};
 use crate::files::FileSet;
 use askama::Template;
 
@@ -39,6 +39,23 @@ struct Lane {
     /// The data bits of a response, as text of the language.
     data: Option<String>,
     has_valid: bool,
+    /// Whether rows say which bits are compared.
+    masked: bool,
+}
+
+impl Lane {
+    /// How many fields a row has.
+    fn fields(&self) -> u32 {
+        3 + u32::from(self.masked)
+    }
+
+    /// How Verilog reads a row.
+    fn scan(&self) -> &'static str {
+        match self.masked {
+            false => "$fscanf(file, \"%h %h %h\", next, flags, expected)",
+            true => "$fscanf(file, \"%h %h %h %h\", next, flags, expected, defined)",
+        }
+    }
 }
 
 #[derive(Template)]
@@ -140,7 +157,8 @@ fn rows_name(index: usize) -> String {
 }
 
 fn rows_text(lane: &Cycles) -> String {
-    let nothing = super::cycles::Bits::zero(lane.layout.response_width);
+    let nothing = Bits::zero(lane.layout.response_width);
+    let (masked, digits) = (lane.is_masked(), lane.layout.response_width.div_ceil(4) as usize);
     let mut text = String::new();
     for cycle in &lane.cycles {
         let mut expected = cycle.sample.map_or_else(|| nothing.clone(), |s| lane.response(s));
@@ -148,7 +166,12 @@ fn rows_text(lane: &Cycles) -> String {
             expected.set(0, valid);
         }
         let flags = u32::from(cycle.sample.is_some()) + 2 * u32::from(cycle.valid.is_some());
-        text.push_str(&format!("{} {flags:x} {}\n", cycle.stimulus.hex(), expected.hex()));
+        text.push_str(&format!("{} {flags:x} {}", cycle.stimulus.hex(), expected.hex()));
+        if masked {
+            text.push(' ');
+            text.push_str(&cycle.defined.as_ref().map_or_else(|| "f".repeat(digits), Bits::hex));
+        }
+        text.push('\n');
     }
     text
 }
@@ -175,5 +198,6 @@ fn describe(index: usize, lane: &Cycles, style: &Style) -> Lane {
         response_hi: layout.response_width - 1,
         data: has_data.then(|| (style.range)(layout.response_width - 1, layout.data_lo)),
         has_valid: layout.data_lo > 0,
+        masked: lane.is_masked(),
     }
 }

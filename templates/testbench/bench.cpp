@@ -1,5 +1,6 @@
 // Self-checking testbench. Each lane applies the rows of its file to one module, a row every clock, and compares what
-// comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag), expected response; hexadecimal.
+// comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag), expected response and, where a lane
+// has such, the bits to compare; hexadecimal.
 #include "V{{ name }}.h"
 #include "verilated.h"
 {%- if vcd %}
@@ -37,7 +38,7 @@ template <class Port> typename std::enable_if<!std::is_integral<Port>::value>::t
 struct Lane {
   int index;
   std::ifstream file;
-  Words stimulus, response, expected;
+  Words stimulus, response, expected, defined;
   unsigned response_width;
   bool has_valid;
   unsigned flags = 0;
@@ -45,7 +46,7 @@ struct Lane {
 
   Lane(int index, const char* name, unsigned stimulus_width, unsigned response_width, bool has_valid)
       : index(index), file(name), stimulus((stimulus_width + 31) / 32), response((response_width + 31) / 32),
-        expected(response.size()), response_width(response_width), has_valid(has_valid) {}
+        expected(response.size()), defined(response.size(), ~0u), response_width(response_width), has_valid(has_valid) {}
 
   static unsigned digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
@@ -61,14 +62,17 @@ struct Lane {
     size_t first = text.find(' '), second = text.find(' ', first + 1);
     read(text, 0, first, stimulus);
     flags = digit(text[first + 1]);
-    read(text, second + 1, text.size(), expected);
+    size_t third = text.find(' ', second + 1);
+    if (third == std::string::npos) third = text.size();
+    read(text, second + 1, third, expected);
+    if (third < text.size()) read(text, third + 1, text.size(), defined);
     return true;
   }
 
   void check() {
     bool differs = false;
     for (size_t i = 0; i < response.size(); i++) {
-      uint32_t compared = flags & 1 ? ~0u : 0;
+      uint32_t compared = flags & 1 ? defined[i] : 0;
       if (i == 0 && has_valid) compared = (compared & ~1u) | (flags >> 1 & 1);
       differs |= ((response[i] ^ expected[i]) & compared) != 0;
     }

@@ -1,5 +1,6 @@
 // Self-checking testbench. Each lane applies the rows of its file to one module, a row every clock, and compares what
-// comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag), expected response; hexadecimal.
+// comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag), expected response and, where a lane
+// has such, the bits to compare; hexadecimal.
 `timescale 1ns / 1ps
 {% for lane in lanes %}
 module {{ name }}_{{ lane.index }};
@@ -8,6 +9,9 @@ module {{ name }}_{{ lane.index }};
   reg [{{ lane.stimulus_hi }}:0] next;
   wire [{{ lane.response_hi }}:0] response;
   reg [{{ lane.response_hi }}:0] expected;
+{%- if lane.masked %}
+  reg [{{ lane.response_hi }}:0] defined;
+{%- endif %}
   reg [3:0] flags;
   integer file, fields, row, wrong;
 
@@ -22,11 +26,11 @@ module {{ name }}_{{ lane.index }};
     row = 0;
     wrong = 0;
     file = $fopen("{{ lane.file }}", "r");
-    fields = $fscanf(file, "%h %h %h", next, flags, expected);
-    while (fields == 3) begin
+    fields = {{ lane.scan() }};
+    while (fields == {{ lane.fields() }}) begin
       stimulus = next;
       #1;
-      if ({% match lane.data %}{% when Some with (d) %}(flags[0] && response{{ d }} !== expected{{ d }}){% when None %}1'b0{% endmatch %}
+      if ({% match lane.data %}{% when Some with (d) %}(flags[0] && {% if lane.masked %}((response{{ d }} ^ expected{{ d }}) & defined{{ d }}) !== 0{% else %}response{{ d }} !== expected{{ d }}{% endif %}){% when None %}1'b0{% endmatch %}
           {%- if lane.has_valid %} || (flags[1] && response[0] !== expected[0]){% endif %}) begin
         wrong = wrong + 1;
         if (wrong <= {{ shown }}) $display("MISMATCH {{ lane.index }} %0d %b", row, response);
@@ -34,7 +38,7 @@ module {{ name }}_{{ lane.index }};
       clk = 1'b1;
       #1 clk = 1'b0;
       row = row + 1;
-      fields = $fscanf(file, "%h %h %h", next, flags, expected);
+      fields = {{ lane.scan() }};
     end
     $fclose(file);
     $display("DONE {{ lane.index }} %0d %0d", row, wrong);

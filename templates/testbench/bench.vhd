@@ -1,5 +1,6 @@
 -- Self-checking testbench. Each lane applies the rows of its file to one entity, a row every clock, and compares what
--- comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag), expected response; hexadecimal.
+-- comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag), expected response and, where a lane
+-- has such, the bits to compare; hexadecimal.
 library ieee;
 use ieee.std_logic_1164.all;
 use std.textio.all;
@@ -89,6 +90,9 @@ begin
       variable applied : std_logic_vector({{ lane.stimulus_hi }} downto 0);
       variable flags : std_logic_vector(3 downto 0);
       variable expected : std_logic_vector({{ lane.response_hi }} downto 0);
+{%- if lane.masked %}
+      variable defined : std_logic_vector({{ lane.response_hi }} downto 0);
+{%- endif %}
       variable row, wrong : natural := 0;
     begin
       while not endfile(rows) loop
@@ -96,10 +100,13 @@ begin
         read_hex(source, applied);
         read_hex(source, flags);
         read_hex(source, expected);
+{%- if lane.masked %}
+        read_hex(source, defined);
+{%- endif %}
         stimulus <= applied;
         clk <= '0';
         wait for 1 ns;
-        if {% match lane.data %}{% when Some with (d) %}(flags(0) = '1' and response{{ d }} /= expected{{ d }}){% when None %}false{% endmatch %}
+        if {% match lane.data %}{% when Some with (d) %}(flags(0) = '1' and {% if lane.masked %}(response{{ d }} and defined{{ d }}) /= (expected{{ d }} and defined{{ d }}){% else %}response{{ d }} /= expected{{ d }}{% endif %}){% when None %}false{% endmatch %}
            {%- if lane.has_valid %} or (flags(1) = '1' and response(0) /= expected(0)){% endif %} then
           wrong := wrong + 1;
           if wrong <= {{ shown }} then
