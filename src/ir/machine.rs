@@ -390,7 +390,7 @@ impl Checker<'_> {
         if let Some((index, _)) = &access.dynamic {
             self.access(index, site);
             let fits = self.kif(index).is_some_and(|k| !k.signed && (k.frac == 0 || k.is_zero()));
-            if index.hi != index.lo + 1 || !fits || index.dynamic.is_some() {
+            if index.hi.checked_sub(index.lo) != Some(1) || !fits || index.dynamic.is_some() {
                 let message =
                     format!("{:?} is indexed by something that is not one unsigned whole number", signal.name);
                 self.report(
@@ -413,7 +413,7 @@ impl Checker<'_> {
 
     fn one_bit(&mut self, access: &Access, site: &MachineSite, what: &str) {
         let fits = self.kif(access).is_some_and(|k| !k.signed && k.width() == 1);
-        if access.hi != access.lo + 1 || !fits {
+        if access.hi.checked_sub(access.lo) != Some(1) || !fits {
             let message = format!("the {what} is not one bit");
             self.report("E0408", site.clone(), message, "use one element that is one unsigned bit");
         }

@@ -119,12 +119,12 @@ impl Cook {
             0 | 1 => BIT,
             2 => Kif { signed: false, int: 2 + (shape / 7 % 2) as i32, frac: 0 },
             _ => {
-                let (signed, frac) = (shape / 64 % 2 == 0, (shape / 128 % 9) as i32 - 3);
+                let (signed, frac) = ((shape / 64).is_multiple_of(2), (shape / 128 % 9) as i32 - 3);
                 let width = (shape / 7 % 9) as i32;
                 if width == 0 { Kif::ZERO } else { Kif { signed, int: width - i32::from(signed) - frac, frac } }
             }
         };
-        let mixed = shape % 3 == 0;
+        let mixed = shape.is_multiple_of(3);
         (0..n).map(|k| kif(if mixed { k } else { 0 })).collect()
     }
 
@@ -146,7 +146,7 @@ impl Cook {
         let kifs = Cook::kifs(words, n);
         let first = words.below(1 << 10) as u64;
         let name = self.name("r", words.once_in(3));
-        let reset_to = (first % 4 > 0).then(|| {
+        let reset_to = (!first.is_multiple_of(4)).then(|| {
             let mut rng = SplitMix::new(first);
             kifs.iter()
                 .map(|&kif| if first % 4 == 1 { BigInt::ZERO } else { wrap(&rng.bits(kif.width()), kif) })
@@ -194,7 +194,7 @@ impl Cook {
 
     fn block(&mut self, words: &mut Words<'_>) {
         let seed = words.below(1 << 16) as u64;
-        let profile = if seed % 4 == 0 { Profile::SMALL } else { Profile::TINY };
+        let profile = if seed.is_multiple_of(4) { Profile::SMALL } else { Profile::TINY };
         let model = super::Recipe::seeded(profile, 1 + words.below(12), seed).build();
         let (inputs, outputs) = (model.input_kifs().to_vec(), model.outputs().len());
         let name = if words.once_in(4) { "b".to_owned() } else { format!("b{}", self.parts) };

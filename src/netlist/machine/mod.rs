@@ -220,6 +220,3 @@ fn converted(draft: &mut super::builder::Draft, bits: Wiring, from: Kif, to: Kif
     let placed = super::lower::placed(bits, from, to.frac, 0);
     draft.window(placed, 0, to.width())
 }
-
-#[cfg(test)]
-mod tests;
