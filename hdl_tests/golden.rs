@@ -231,6 +231,14 @@ fn cases() -> Vec<Case> {
         case("stage_modules", &chain(), 3, |o, e| {
             (o.enable, e.split_above) = (true, 0);
         }),
+        case("attributes", &chain(), 2, |o, e| {
+            let low = ResetOptions { asynchronous: true, active_high: false, data: true };
+            (o.enable, o.reset, o.names.reset) = (true, Some(low), "ap_rst_n".into());
+            (e.shreg_extract, e.keep_names) = (Some(false), true);
+        }),
+        case("attributes_of_stages", &table(), 2, |_, e| {
+            (e.shreg_extract, e.keep_names, e.split_above, e.rom_style) = (Some(true), true, 0, RomStyle::Logic);
+        }),
         case("wide", &wide(), 1, |_, _| {}),
         case("zero", &zero(), 0, |_, _| {}),
         case("rom_logic", &table(), 1, |_, e| e.rom_style = RomStyle::Logic),

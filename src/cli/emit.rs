@@ -3,14 +3,14 @@
 use super::hardware::{self, PipelineArgs, PortArgs};
 use super::input::InputArgs;
 use super::optimise::OptimiseArgs;
+use super::text::TextArgs;
 use super::{ExitStatus, Failure, Global, say};
 use crate::diag::{Diagnostic, Diagnostics, Place};
-use crate::emit::{self, Language, RomStyle, Sidecar};
+use crate::emit::{self, Language, Sidecar};
 use crate::files::Batch;
 use crate::ir::Model;
 use crate::netlist::Netlist;
 use crate::schedule::Outcome;
-use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -26,6 +26,8 @@ pub(super) struct Args {
     pipeline: PipelineArgs,
     #[command(flatten)]
     ports: PortArgs,
+    #[command(flatten)]
+    text: TextArgs,
     #[command(flatten)]
     optimise: OptimiseArgs,
 }
@@ -43,27 +45,9 @@ struct OutputArgs {
     /// Write ports, types, latency and register bits as JSON to this file; `-` for stdout
     #[arg(long, value_name = "FILE")]
     interface: Option<PathBuf>,
-    /// What lookup tables shall become
-    #[arg(long, value_enum, default_value_t, value_name = "STYLE")]
-    rom_style: RomStyleArg,
-    /// Write each pipeline stage as a module of its own above this number of nets
-    #[arg(long, value_name = "NETS", default_value_t = emit::Options::default().split_above, hide_short_help = true)]
-    split_above: usize,
     /// Say how long each step took
     #[arg(long, hide_short_help = true)]
     timings: bool,
-}
-
-/// [`RomStyle`] as it is typed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum RomStyleArg {
-    /// The synthesiser chooses
-    #[default]
-    Auto,
-    /// Logic (LUTs)
-    Logic,
-    /// Block memory, where a register follows the table
-    Block,
 }
 
 /// A file to be written.
@@ -90,17 +74,6 @@ impl OutputArgs {
         let given = asked.into_iter().filter_map(|(flag, path, language)| Some((flag, path.as_deref()?, language)));
         given.map(|(flag, path, language)| Target { flag, path, language }).collect()
     }
-
-    fn options(&self) -> emit::Options {
-        emit::Options {
-            rom_style: match self.rom_style {
-                RomStyleArg::Auto => RomStyle::Auto,
-                RomStyleArg::Logic => RomStyle::Logic,
-                RomStyleArg::Block => RomStyle::Block,
-            },
-            split_above: self.split_above,
-        }
-    }
 }
 
 /// Runs the main job.
@@ -123,7 +96,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     for (target, netlist) in targets.iter().zip(&netlists) {
         let netlist = netlist.as_ref().unwrap_or_else(|| first(&netlists));
         let write = |out: &mut dyn Write| match target.language {
-            Some(language) => emit::write(netlist, language, &args.output.options(), out),
+            Some(language) => emit::write(netlist, language, &args.text.options(), out),
             None => out.write_all(sidecar(netlist, &targets, &outcome, &checksum).as_bytes()),
         };
         stage(&mut batch, target, write).map_err(|e| unwritable(target, &e))?;
@@ -153,11 +126,8 @@ fn problems(args: &Args, targets: &[Target<'_>]) -> Vec<Diagnostic> {
             problems.push(error(target.flag, message).with_help("give each result a file of its own"));
         }
     }
-    if let Some(top) = &args.ports.top
-        && let Err(found) = args.ports.options(top).check()
-    {
-        problems.extend(found);
-    }
+    let top = args.ports.top.clone().unwrap_or_else(|| args.ports.top_from_stem("model"));
+    problems.extend(args.ports.options(&top).check().err().unwrap_or_default());
     problems
 }
 

@@ -169,12 +169,27 @@ pub(super) struct PortArgs {
     /// Port ce: the pipeline holds while it is low
     #[arg(long)]
     pub(super) enable: bool,
-    /// Port rst, active high: clears the valid flags
+    /// Port rst: clears the valid flags
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub(super) reset: ResetArg,
     /// The reset clears the data registers too
     #[arg(long)]
     pub(super) reset_data: bool,
+    /// The level at which the reset resets
+    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
+    pub(super) reset_polarity: PolarityArg,
+    #[command(flatten)]
+    pub(super) names: super::names::NameArgs,
+}
+
+/// A level as it is typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum PolarityArg {
+    /// 1
+    #[default]
+    High,
+    /// 0; the port's name ends in `_n` unless it is given
+    Low,
 }
 
 /// [`Ports`] as they are typed.
@@ -202,13 +217,15 @@ pub(super) enum ResetArg {
 impl PortArgs {
     /// What lowering shall make, under the name `top`.
     pub(super) fn options(&self, top: &str) -> netlist::Options {
-        let reset = |asynchronous| ResetOptions { asynchronous, active_high: true, data: self.reset_data };
+        let active_high = self.reset_polarity == PolarityArg::High;
+        let reset = |asynchronous| ResetOptions { asynchronous, active_high, data: self.reset_data };
         netlist::Options {
             top: top.to_owned(),
             ports: match self.ports {
                 PortsArg::Packed => Ports::Packed,
                 PortsArg::Split => Ports::Split,
             },
+            names: self.names.names(active_high),
             valid: self.valid,
             enable: self.enable,
             reset: match self.reset {
@@ -216,7 +233,6 @@ impl PortArgs {
                 ResetArg::Sync => Some(reset(false)),
                 ResetArg::Async => Some(reset(true)),
             },
-            ..netlist::Options::default()
         }
     }
 
@@ -237,6 +253,9 @@ impl PortArgs {
         let has_reset = self.reset != ResetArg::None;
         if self.reset_data && !has_reset {
             problem("--reset-data", "there is no reset", "add --reset sync or --reset async");
+        }
+        if self.reset_polarity == PolarityArg::Low && !has_reset {
+            problem("--reset-polarity", "there is no reset", "add --reset sync or --reset async");
         }
         let registers = "ask for some with --pipeline N, --max-stage-delay D, --clock-period NS or --register-inputs";
         if pipeline.is_combinational() {

@@ -9,9 +9,11 @@ mod emit;
 mod hardware;
 mod info;
 mod input;
+mod names;
 mod optimise;
 mod prove;
 mod run;
+mod text;
 mod verify;
 
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};

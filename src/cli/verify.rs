@@ -3,6 +3,7 @@
 use super::hardware::{self, PipelineArgs, PortArgs};
 use super::input::InputArgs;
 use super::optimise::OptimiseArgs;
+use super::text::TextArgs;
 use super::{ExitStatus, Failure, Global, print, report};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::emit::{self, Language};
@@ -34,6 +35,8 @@ pub(super) struct Args {
     pipeline: PipelineArgs,
     #[command(flatten)]
     ports: PortArgs,
+    #[command(flatten)]
+    text: TextArgs,
     #[command(flatten)]
     optimise: OptimiseArgs,
 }
@@ -145,7 +148,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     // Expected values are those of the model as it was read: optimisation is under test too.
     let vectors = Vectors::generate(&model, args.simulation.vectors as usize, args.simulation.seed);
     let cycles = Cycles::plan(&netlist.interface, &vectors, args.simulation.seed);
-    let outcomes = args.simulation.simulate(&parts, &tools, &netlist, &cycles, global)?;
+    let outcomes = args.simulation.simulate(&parts, &tools, &netlist, &args.text.options(), &cycles, global)?;
     conclude(&parts, outcomes, &cycles, global)
 }
 
@@ -197,6 +200,7 @@ impl SimulationArgs {
         parts: &[Part],
         tools: &Tools,
         netlist: &Netlist,
+        texts: &emit::Options,
         cycles: &Cycles,
         global: Global,
     ) -> Result<Vec<Outcome>, Failure> {
@@ -217,7 +221,7 @@ impl SimulationArgs {
         let one = |part: &Part, folder: &Path| {
             let bar = spinner(&progress, part);
             let start = Instant::now();
-            let text = emit::text(netlist, part.language, &emit::Options::default());
+            let text = emit::text(netlist, part.language, texts);
             let check = Check {
                 netlist,
                 text: &text,

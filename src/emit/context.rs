@@ -1,5 +1,6 @@
 //! A netlist with what text needs of every net at hand.
 
+use super::attributes::Requests;
 use super::plan::scalar_port;
 use crate::netlist::{NetId, Netlist};
 use std::ops::Deref;
@@ -9,6 +10,8 @@ use std::ops::Deref;
 pub(super) struct Context<'n> {
     netlist: &'n Netlist,
     nets: Vec<Entry<'n>>,
+    /// What is asked of synthesis.
+    pub(super) requests: Requests,
 }
 
 struct Entry<'n> {
@@ -19,13 +22,13 @@ struct Entry<'n> {
 }
 
 impl<'n> Context<'n> {
-    pub(super) fn new(netlist: &'n Netlist) -> Context<'n> {
+    pub(super) fn new(netlist: &'n Netlist, requests: Requests) -> Context<'n> {
         let entry = |(id, net): (u32, &crate::netlist::Net)| {
             let port = scalar_port(netlist, NetId(id));
             let name = port.unwrap_or_else(|| netlist.name(NetId(id)));
             Entry { name, width: net.width, is_scalar_port: port.is_some() }
         };
-        Context { netlist, nets: (0..).zip(netlist.nets()).map(entry).collect() }
+        Context { netlist, nets: (0..).zip(netlist.nets()).map(entry).collect(), requests }
     }
 
     /// The name by which text reads a net: its own, or that of the scalar port that it is.

@@ -9,6 +9,7 @@
 //! templates (`templates/`) hold the shape of the file. A large module is split by pipeline stage, see
 //! [`Options::split_above`].
 
+mod attributes;
 mod columns;
 mod context;
 mod plan;
@@ -72,11 +73,15 @@ pub struct Options {
     /// Nets above which each pipeline stage becomes a module (or entity) of its own in the same file: synthesisers and
     /// readers are slow in flat modules of this size.
     pub split_above: usize,
+    /// Whether chains of registers may become shift register primitives; nothing: the synthesiser's choice.
+    pub shreg_extract: Option<bool>,
+    /// Whether every net and register asks synthesis to keep its name. Costs area: logic is not merged across them.
+    pub keep_names: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { rom_style: RomStyle::Auto, split_above: 20_000 }
+        Options { rom_style: RomStyle::Auto, split_above: 20_000, shreg_extract: None, keep_names: false }
     }
 }
 

@@ -6,6 +6,7 @@
 //! A table is a function with one `case`, or a memory with initial contents where block memory is wanted.
 
 use super::Options;
+use super::attributes::Requests;
 use super::columns::{Columns, number};
 use super::context::Context;
 use super::plan::{self, Group, Kind, Module, OutputSlice, Plan, Section, Unread};
@@ -18,7 +19,7 @@ use std::fmt::{self, Display, Write};
 
 /// Writes the whole file.
 pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
-    let netlist = &Context::new(netlist);
+    let netlist = &Context::new(netlist, Requests::of(options));
     let plan = Plan::new(netlist, options.split_above);
     let forms = rom::forms(netlist, options.rom_style);
     let modules =
@@ -244,14 +245,19 @@ impl<'a> NetText<'a> {
     }
 
     fn has_attributes(&self) -> bool {
-        match self.netlist.net(self.net).cell {
-            Cell::Rom { rom, .. } => self.forms[rom.0 as usize] == Form::LogicFunction,
-            _ => false,
-        }
+        !self.attributes().is_empty()
     }
 
     fn attributes(&self) -> &'static str {
-        "(* rom_style = \"distributed\", romstyle = \"logic\", syn_romstyle = \"logic\" *)\n    "
+        let wants_logic = match self.netlist.net(self.net).cell {
+            Cell::Rom { rom, .. } => self.forms[rom.0 as usize] == Form::LogicFunction,
+            _ => false,
+        };
+        self.netlist.requests.verilog_net(wants_logic)
+    }
+
+    fn register_attributes(&self) -> &'static str {
+        self.netlist.requests.verilog_register()
     }
 
     fn constant(&self, wiring: Option<Wiring>) -> Operand<'a> {
@@ -289,6 +295,10 @@ impl<'a> ModuleText<'a> {
         &self.module.name
     }
 
+    fn attributes(&self) -> Option<String> {
+        self.netlist.requests.verilog_module().filter(|_| self.module.clocked)
+    }
+
     fn nets(&self, nets: &'a [NetId]) -> impl Iterator<Item = NetText<'a>> + use<'a> {
         let ModuleText { netlist, forms, module, .. } = *self;
         nets.iter().map(move |&net| NetText { netlist, forms, module, net })
@@ -311,10 +321,11 @@ impl<'a> ModuleText<'a> {
             let line = |kind: &str, net: NetId| {
                 format!("{kind} {}{}", Range(self.netlist.width(net)), self.netlist.read_name(net))
             };
+            let requests = self.netlist.requests;
             ports.extend(self.module.imports.iter().map(|&net| line("input  wire", net)));
             ports.extend(self.module.exports.iter().map(|&net| match self.netlist.net(net).cell {
-                Cell::Register { .. } => line("output reg", net),
-                _ => line("output wire", net),
+                Cell::Register { .. } => line(&format!("{}output reg", requests.verilog_register()), net),
+                _ => line(&format!("{}output wire", requests.verilog_net(false)), net),
             }));
         }
         shared::with_commas(ports)

@@ -6,6 +6,7 @@
 //! conversion of its address to an integer and so says nothing of unknown bits at time zero; block memory wants a constant array.
 
 use super::Options;
+use super::attributes::Requests;
 use super::columns::Columns;
 use super::context::Context;
 use super::plan::{self, Group, Kind, Module, OutputSlice, Plan, Section};
@@ -19,7 +20,7 @@ use std::fmt::{self, Display, Write};
 
 /// Writes the whole file.
 pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
-    let netlist = &Context::new(netlist);
+    let netlist = &Context::new(netlist, Requests::of(options));
     let plan = Plan::new(netlist, options.split_above);
     let forms = rom::forms(netlist, options.rom_style);
     let names = Names::new(netlist);
@@ -323,13 +324,19 @@ impl<'a> NetText<'a> {
     }
 
     fn attributes(&self) -> Vec<String> {
+        let mut lines = self.netlist.requests.vhdl_signal(self.name(), self.is_register());
         if !wants_logic(self.netlist, self.forms, self.net) {
-            return Vec::new();
+            return lines;
         }
         let line = |&(attribute, value): &(&str, &str)| {
             format!("attribute {attribute} of {} : signal is \"{value}\";", self.name())
         };
-        [("rom_style", "distributed"), ("romstyle", "logic"), ("syn_romstyle", "logic")].iter().map(line).collect()
+        lines.extend([("rom_style", "distributed"), ("romstyle", "logic"), ("syn_romstyle", "logic")].iter().map(line));
+        lines
+    }
+
+    fn is_register(&self) -> bool {
+        matches!(self.netlist.net(self.net).cell, Cell::Register { .. })
     }
 
     fn initial_value(&self) -> String {
@@ -420,7 +427,9 @@ impl<'a> Entity<'a> {
         } else {
             &[]
         };
-        needed.iter().map(|attribute| format!("attribute {attribute} : string;")).collect()
+        let mut lines = self.netlist.requests.vhdl_architecture(self.module.clocked);
+        lines.extend(needed.iter().map(|attribute| format!("attribute {attribute} : string;")));
+        lines
     }
 
     fn memories(&self) -> impl Iterator<Item = RomText<'a>> + use<'a> {

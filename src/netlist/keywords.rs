@@ -33,7 +33,19 @@ fn words() -> &'static FxHashSet<&'static [u8]> {
 const LISTS: [&[&str]; 5] = [VERILOG, SYSTEM_VERILOG, VHDL, LIBRARY, WRITERS];
 
 /// Names made by the writers: the architecture, the sink of unread bits, the parameter of table functions, attributes.
-const WRITERS: &[&str] = &["rom_address", "rom_style", "romstyle", "rtl", "syn_romstyle", "unused_bits"];
+const WRITERS: &[&str] = &[
+    "altera_attribute",
+    "keep",
+    "rom_address",
+    "rom_style",
+    "romstyle",
+    "rtl",
+    "shreg_extract",
+    "syn_keep",
+    "syn_preserve",
+    "syn_romstyle",
+    "unused_bits",
+];
 
 /// What the generated VHDL sees of its libraries, and the names of standard packages and types around it.
 const LIBRARY: &[&str] = &[

@@ -96,6 +96,22 @@ impl Default for Options {
 /// What the module name is called in messages.
 const TOP: &str = "module";
 
+/// Where a name comes from.
+fn flag(what: &str) -> Place {
+    let flag = match what {
+        TOP => "--top",
+        "clock port" => "--clk-name",
+        "reset port" => "--rst-name",
+        "enable port" => "--ce-name",
+        "valid port of the inputs" => "--valid-in-name",
+        "valid port of the outputs" => "--valid-out-name",
+        "input port" => "--input-name",
+        "output port" => "--output-name",
+        _ => return Place::Whole,
+    };
+    Place::Flag(flag.into())
+}
+
 /// What makes a name legal.
 const RULES: &str = "names start with a letter, hold letters, digits and single underscores, end in no underscore, \
                      and are no reserved word";
@@ -120,7 +136,10 @@ impl Options {
             all.push(("enable port", n.enable.clone()));
         }
         if self.valid {
-            all.extend([("valid port", n.valid_in.clone()), ("valid port", n.valid_out.clone())]);
+            all.extend([
+                ("valid port of the inputs", n.valid_in.clone()),
+                ("valid port of the outputs", n.valid_out.clone()),
+            ]);
         }
         all
     }
@@ -134,7 +153,7 @@ impl Options {
         let chosen = self.chosen();
         let mut problems = Vec::new();
         for (i, (what, name)) in chosen.iter().enumerate() {
-            let place = if *what == TOP { Place::Flag("--top".into()) } else { Place::Whole };
+            let place = flag(what);
             if !names::is_legal(name) {
                 let message = format!("`{name}`, the name of the {what}, is not legal in both Verilog and VHDL");
                 let help = format!("`{}` would be: {RULES}", names::legalise(name));

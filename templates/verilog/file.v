@@ -4,6 +4,8 @@
 `default_nettype none
 {%- for module in modules %}
 
+{% if let Some(attributes) = module.attributes() %}{{ attributes }}
+{% endif -%}
 module {{ module.name() }} (
 {%- for port in module.ports() %}
     {{ port }}
@@ -25,7 +27,7 @@ module {{ module.name() }} (
 
     // Registers that feed back
 {%- for net in module.early_registers() %}
-    reg {{ net.range() }}{{ net.name() }};{{ net.remark() }}
+    {{ net.register_attributes() }}reg {{ net.range() }}{{ net.name() }};{{ net.remark() }}
 {%- endfor %}
 {%- endif %}
 {%- if module.has_links() %}
@@ -54,7 +56,7 @@ module {{ module.name() }} (
 
     // {{ group.heading() }}
 {%- for net in group.declared_here() %}
-    reg {{ net.range() }}{{ net.name() }};{{ net.remark() }}
+    {{ net.register_attributes() }}reg {{ net.range() }}{{ net.name() }};{{ net.remark() }}
 {%- endfor %}
 {%- if group.has_initial_values() %}
     initial begin

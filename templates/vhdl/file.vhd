@@ -62,6 +62,9 @@ architecture rtl of {{ entity.name() }} is
 {%- endfor %}
 {%- for net in section.registers() %}
     signal {{ net.name() }} : {{ net.subtype() }}{{ net.initial_value() }};
+{%- for line in net.attributes() %}
+    {{ line }}
+{%- endfor %}
 {%- endfor %}
 {%- endif %}
 {%- endfor %}

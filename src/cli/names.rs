@@ -1,0 +1,90 @@
+//! Names of the ports, as they are typed.
+
+use crate::netlist::PortNames;
+use clap::ValueEnum;
+
+/// What the ports are called.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Port names")]
+pub(super) struct NameArgs {
+    /// Names of all ports: those of alkaid's files, of plain data and valid pairs, or of hls4ml's (ap_clk, ap_start, ...)
+    #[arg(long, value_enum, default_value_t, value_name = "STYLE")]
+    port_style: PortStyle,
+    /// Name of the clock
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    clk_name: Option<String>,
+    /// Name of the reset
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    rst_name: Option<String>,
+    /// Name of the clock enable
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    ce_name: Option<String>,
+    /// Name of the valid flag beside the inputs
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    valid_in_name: Option<String>,
+    /// Name of the valid flag beside the outputs
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    valid_out_name: Option<String>,
+    /// Name of the input port; with --ports split what `_0`, `_1`, ... is appended to
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    input_name: Option<String>,
+    /// Name of the output port; with --ports split what `_0`, `_1`, ... is appended to
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    output_name: Option<String>,
+}
+
+/// Sets of names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum PortStyle {
+    /// clk, rst, ce, valid_in, valid_out, model_inp, model_out (split: inp_0, out_0)
+    #[default]
+    Alkaid,
+    /// clk, rst, en, in_valid, out_valid, in_data, out_data
+    Plain,
+    /// ap_clk, ap_rst, ap_ce, ap_start, ap_done, input_1, layer_out
+    Ap,
+}
+
+impl NameArgs {
+    /// The names; those of a style's reset end in `_n` where it is active low.
+    pub(super) fn names(&self, reset_active_high: bool) -> PortNames {
+        let style =
+            |[clock, reset, enable, valid_in, valid_out, inputs, outputs, input_prefix, output_prefix]: [&str; 9]| {
+                PortNames {
+                    clock: clock.into(),
+                    reset: format!("{reset}{}", if reset_active_high { "" } else { "_n" }),
+                    enable: enable.into(),
+                    valid_in: valid_in.into(),
+                    valid_out: valid_out.into(),
+                    inputs: inputs.into(),
+                    outputs: outputs.into(),
+                    input_prefix: input_prefix.into(),
+                    output_prefix: output_prefix.into(),
+                }
+            };
+        let mut names = style(match self.port_style {
+            PortStyle::Alkaid => ["clk", "rst", "ce", "valid_in", "valid_out", "model_inp", "model_out", "inp", "out"],
+            PortStyle::Plain => {
+                ["clk", "rst", "en", "in_valid", "out_valid", "in_data", "out_data", "in_data", "out_data"]
+            }
+            PortStyle::Ap => {
+                ["ap_clk", "ap_rst", "ap_ce", "ap_start", "ap_done", "input_1", "layer_out", "input_1", "layer_out"]
+            }
+        });
+        let set = |name: &mut String, wish: &Option<String>| {
+            if let Some(wish) = wish {
+                name.clone_from(wish);
+            }
+        };
+        set(&mut names.clock, &self.clk_name);
+        set(&mut names.reset, &self.rst_name);
+        set(&mut names.enable, &self.ce_name);
+        set(&mut names.valid_in, &self.valid_in_name);
+        set(&mut names.valid_out, &self.valid_out_name);
+        set(&mut names.inputs, &self.input_name);
+        set(&mut names.outputs, &self.output_name);
+        set(&mut names.input_prefix, &self.input_name);
+        set(&mut names.output_prefix, &self.output_name);
+        names
+    }
+}

@@ -1,0 +1,88 @@
+//! Control ports, port names and attributes from the outside.
+
+use assert_cmd::Command;
+use std::path::Path;
+
+fn run(arguments: &[&str]) -> (i32, String, String) {
+    let model = format!("{}/tests/data/models/tiny_ops/model.json.gz", env!("CARGO_MANIFEST_DIR"));
+    let output = Command::new(env!("CARGO_BIN_EXE_alir2hdl"))
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
+        .args([&[model.as_str(), "--verilog", "-", "--top", "dut", "-q"], arguments].concat())
+        .output()
+        .expect("the program runs");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
+}
+
+/// The port list of what is written.
+fn ports(arguments: &[&str]) -> Vec<String> {
+    let (code, text, said) = run(arguments);
+    assert_eq!(code, 0, "{said}");
+    let list = text.split("module dut (").nth(1).and_then(|rest| rest.split(");").next()).expect("a port list");
+    list.lines().filter_map(|line| line.split_whitespace().last()).map(|n| n.trim_end_matches(',').into()).collect()
+}
+
+const CONTROLS: [&str; 6] = ["--pipeline", "2", "--valid", "--enable", "--reset", "async"];
+
+#[test]
+fn styles_name_every_port() {
+    let of = |style: &[&str]| ports(&[&CONTROLS[..], style].concat());
+    assert_eq!(of(&[]), ["clk", "rst", "ce", "valid_in", "model_inp", "valid_out", "model_out"]);
+    assert_eq!(of(&["--port-style", "plain"]), ["clk", "rst", "en", "in_valid", "in_data", "out_valid", "out_data"]);
+    assert_eq!(
+        of(&["--port-style", "ap", "--reset-polarity", "low"]),
+        ["ap_clk", "ap_rst_n", "ap_ce", "ap_start", "input_1", "ap_done", "layer_out"]
+    );
+}
+
+#[test]
+fn a_name_that_is_given_wins_over_the_style() {
+    let given = [
+        "--port-style",
+        "ap",
+        "--clk-name",
+        "c",
+        "--rst-name",
+        "r",
+        "--ce-name",
+        "e",
+        "--valid-in-name",
+        "vi",
+        "--valid-out-name",
+        "vo",
+        "--input-name",
+        "x",
+        "--output-name",
+        "y",
+    ];
+    assert_eq!(ports(&[&CONTROLS[..], &given].concat()), ["c", "r", "e", "vi", "x", "vo", "y"]);
+    let split = ports(&["--ports", "split", "--input-name", "x", "--output-name", "out"]);
+    assert!(split.iter().any(|name| name == "x_1") && split.iter().any(|name| name == "out_1"), "{split:?}");
+}
+
+#[test]
+fn a_bad_name_is_refused_with_its_option() {
+    for (arguments, said) in [
+        (["--input-name", "my input"], "--input-name"),
+        (["--output-name", "model_inp"], "is that of the input port too"),
+        (["--input-name", "keep"], "`keep_m` would be"),
+        (["--reset-polarity", "low"], "there is no reset"),
+    ] {
+        let (code, text, stderr) = run(&arguments);
+        assert_eq!((code, text.as_str()), (2, ""), "{arguments:?}");
+        assert!(stderr.contains(said), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn attributes_are_there_for_both_vendors() {
+    let (_, text, _) = run(&["--pipeline", "2", "--shreg-extract", "no", "--keep-names"]);
+    assert!(text.contains(
+        "(* shreg_extract = \"no\", altera_attribute = \"-name AUTO_SHIFT_REGISTER_RECOGNITION OFF\" *)\nmodule dut"
+    ));
+    assert!(text.contains("(* keep = \"true\", syn_preserve = 1 *) reg "));
+    assert!(text.contains("(* keep = \"true\", syn_keep = 1 *) wire "));
+    // Without registers there is nothing to say about shift registers.
+    let (_, text, _) = run(&["--shreg-extract", "no"]);
+    assert!(!text.contains("shreg_extract"));
+}
