@@ -155,10 +155,10 @@ pub struct Global {
 enum Command {
     Check(check::Args),
     Convert(convert::Args),
-    Info(info::Args),
+    Info(Box<info::Args>),
     Run(run::Args),
-    Verify(verify::Args),
-    Prove(prove::Args),
+    Verify(Box<verify::Args>),
+    Prove(Box<prove::Args>),
     /// List the optimisation passes
     Passes,
     /// Print a completion script for a shell
