@@ -115,7 +115,7 @@ fn sim_undriven_outputs_are_unknown_not_equal() {
         assert_eq!(report.wrong_rows, 3, "{name}");
         let found = |m: &Mismatch| match &m.what {
             Difference::Output { element, found, .. } => (*element, found.is_some()),
-            Difference::Valid { .. } => panic!("there is no valid flag"),
+            Difference::Valid { .. } | Difference::Stream(_) => panic!("there is neither valid flag nor stream"),
         };
         // Verilator has two values only.
         let known = name.starts_with("verilator");

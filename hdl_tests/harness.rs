@@ -60,7 +60,7 @@ pub(crate) fn simulate(
     let job = Job {
         design,
         language,
-        bench: Bench { lanes, vcd: false },
+        bench: &Bench { lanes, vcd: false },
         vhdl_standard: standard,
         dir: dir.path(),
         deadline: Deadline::after(Duration::from_secs(1200)),

@@ -46,11 +46,16 @@ fn checks(file: &str, top: &str, language: Language) -> Vec<Check> {
 
 /// Runs every check on a module. Gives what was said, tool by tool; empty if all were silent.
 fn complaints(case: &Case, language: Language) -> Vec<String> {
-    let dir = tempfile::tempdir().expect("a temporary folder");
     let (file, text) = case.text(language);
-    std::fs::write(dir.path().join(&file), text).expect("a file in it");
+    complaints_about(&file, &text, &case.netlist.interface.top, language)
+}
+
+/// Runs every check on a text. Gives what was said, tool by tool; empty if all were silent.
+pub(crate) fn complaints_about(file: &str, text: &[u8], top: &str, language: Language) -> Vec<String> {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(dir.path().join(file), text).expect("a file in it");
     let mut all = Vec::new();
-    for check in checks(&file, &case.netlist.interface.top, language) {
+    for check in checks(file, top, language) {
         let run = Command::new(&check.program).args(&check.args).current_dir(dir.path()).stdin(Stdio::null()).output();
         match run {
             Err(error) => skip(check.tool, &error.to_string()),

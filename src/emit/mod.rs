@@ -10,6 +10,7 @@
 //! [`Options::split_above`].
 
 mod attributes;
+pub mod axis;
 mod columns;
 mod context;
 mod plan;

@@ -4,6 +4,7 @@
 //! happens in which cycle is decided in [`super::cycles`]. Each module is a *lane* of its own, so that many small
 //! modules share one compilation and one run of a simulator.
 
+use super::compare::{Report, read_report};
 use super::cycles::{Bits, Cycles, Field};
 use crate::files::FileSet;
 use askama::Template;
@@ -103,9 +104,33 @@ const VERILOG: Style = Style { range: |hi, lo| format!("[{hi}:{lo}]"), bit: |at|
 const WRAPPER: Style = Style { suffix: true, ..VERILOG };
 const VHDL: Style = Style { range: |hi, lo| format!("({hi} downto {lo})"), bit: |at| format!("({at})"), suffix: false };
 
-impl Bench<'_> {
+/// A testbench in every language, with the files that it reads and a report that it prints.
+pub trait Testbench: Sync {
     /// Name of the testbench's top: none of the modules has it.
-    pub fn name(&self) -> String {
+    fn name(&self) -> String;
+
+    /// `bench.v`, for simulators that run Verilog with delays.
+    fn verilog(&self) -> String;
+
+    /// `bench.vhd`, for VHDL of 1993 and of 2008.
+    fn vhdl(&self) -> String;
+
+    /// `wrapper.v` and `bench.cpp`, for Verilator. The program reads its files itself: Verilator 5.006 loses the
+    /// handle of a file that is opened in one process and read in another.
+    fn verilator(&self) -> (String, String);
+
+    /// The files that it reads.
+    fn rows(&self) -> FileSet;
+
+    /// Whether a value change dump (`wave.vcd`) of everything is written.
+    fn vcd(&self) -> bool;
+
+    /// What it printed, in the terms of the model; nothing if that is not complete.
+    fn read(&self, said: &str) -> Option<Report>;
+}
+
+impl Testbench for Bench<'_> {
+    fn name(&self) -> String {
         let taken = |name: &str| self.lanes.iter().any(|l| l.layout.top.to_lowercase().starts_with(name));
         let mut name = "testbench".to_owned();
         while taken(&name) {
@@ -114,28 +139,23 @@ impl Bench<'_> {
         name
     }
 
-    /// `bench.v`, for simulators that run Verilog with delays.
-    pub fn verilog(&self) -> String {
+    fn verilog(&self) -> String {
         let lanes = self.described(&VERILOG);
         render(&VerilogBench { name: self.name(), lanes, shown: SHOWN, vcd: self.vcd })
     }
 
-    /// `bench.vhd`, for VHDL of 1993 and of 2008.
-    pub fn vhdl(&self) -> String {
+    fn vhdl(&self) -> String {
         render(&VhdlBench { name: self.name(), lanes: self.described(&VHDL), shown: SHOWN })
     }
 
-    /// `wrapper.v` and `bench.cpp`, for Verilator. The program reads its files itself: Verilator 5.006 loses the
-    /// handle of a file that is opened in one process and read in another.
-    pub fn verilator(&self) -> (String, String) {
+    fn verilator(&self) -> (String, String) {
         let wrapper = VerilatorWrapper { name: self.name(), lanes: self.described(&WRAPPER) };
         let lanes = self.described(&WRAPPER);
         let program = VerilatorBench { name: self.name(), lanes, shown: SHOWN, vcd: self.vcd };
         (render(&wrapper), render(&program))
     }
 
-    /// The files of rows.
-    pub fn rows(&self) -> FileSet {
+    fn rows(&self) -> FileSet {
         let mut files = FileSet::default();
         for (index, lane) in self.lanes.iter().enumerate() {
             files.add(rows_name(index), rows_text(lane));
@@ -143,6 +163,16 @@ impl Bench<'_> {
         files
     }
 
+    fn vcd(&self) -> bool {
+        self.vcd
+    }
+
+    fn read(&self, said: &str) -> Option<Report> {
+        read_report(said, self.lanes)
+    }
+}
+
+impl Bench<'_> {
     fn described(&self, style: &Style) -> Vec<Lane> {
         self.lanes.iter().enumerate().map(|(index, lane)| describe(index, lane, style)).collect()
     }

@@ -32,6 +32,8 @@ pub struct Mismatch {
 /// What differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
+    /// A stream: the rule of its handshake that is broken, or the beat that is wrong.
+    Stream(String),
     /// The valid flag.
     Valid {
         /// What it must be.
@@ -55,6 +57,7 @@ pub enum Difference {
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.what {
+            Difference::Stream(what) => write!(f, "cycle {}: {what}", self.cycle),
             Difference::Valid { expected } => {
                 write!(f, "cycle {}: the valid flag is not {}", self.cycle, u8::from(*expected))
             }

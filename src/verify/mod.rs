@@ -17,13 +17,15 @@ mod locate;
 mod machine;
 mod run;
 mod sim;
+mod stream;
 mod vectors;
 
-pub use bench::{Bench, SHOWN};
+pub use bench::{Bench, SHOWN, Testbench};
 pub use compare::{Difference, Mismatch, Report};
 pub use cycles::{Bits, Cycle, Cycles, Field, Layout};
 pub use locate::{Signal, first_difference};
 pub use machine::{MachineRun, machine_stimulus};
 pub use run::{Check, Finding, Origin};
 pub use sim::{Deadline, Ghdl, Icarus, Job, SIMULATORS, SimError, Simulator, Tools, Verilator};
+pub use stream::{Beat, Streams};
 pub use vectors::{Rows, Vectors};

@@ -85,7 +85,7 @@ impl Check<'_> {
         let job = Job {
             design: &[(file, self.text.as_bytes().to_vec())],
             language: self.language,
-            bench: Bench { lanes: slice::from_ref(cycles), vcd },
+            bench: &Bench { lanes: slice::from_ref(cycles), vcd },
             vhdl_standard: self.vhdl_standard,
             dir,
             deadline,

@@ -38,7 +38,7 @@ impl Simulator for Ghdl {
         job.compile(&step("-e").arg(job.bench.name()), "elaborate.log")?;
         // Operands that are still unknown at time 0 are no news.
         let mut run = step("-r").arg(job.bench.name()).arg("--ieee-asserts=disable-at-0");
-        if job.bench.vcd {
+        if job.bench.vcd() {
             run = run.arg("--vcd=wave.vcd");
         }
         job.simulate(&run)

@@ -14,8 +14,8 @@ pub use iverilog::Icarus;
 pub use tools::Tools;
 pub use verilator::Verilator;
 
-use super::bench::Bench;
-use super::compare::{Report, read_report};
+use super::bench::Testbench;
+use super::compare::Report;
 use crate::diag::{Diagnostic, Place};
 use crate::emit::Language;
 use crate::files::FileSet;
@@ -84,14 +84,14 @@ impl Deadline {
 }
 
 /// Something to simulate.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Job<'a> {
     /// The design, in the order in which a compiler must read it.
     pub design: &'a [(String, Vec<u8>)],
     /// Its language.
     pub language: Language,
     /// The testbench.
-    pub bench: Bench<'a>,
+    pub bench: &'a dyn Testbench,
     /// VHDL revision for tools that ask (`93` or `08`).
     pub vhdl_standard: &'a str,
     /// An empty folder.
@@ -216,7 +216,7 @@ impl Job<'_> {
         let status = process::run(what, self.dir, "simulation.log", self.deadline)?;
         let log = self.dir.join("simulation.log");
         let said = std::fs::read(&log).map_err(SimError::Io)?;
-        let report = read_report(&String::from_utf8_lossy(&said), self.bench.lanes);
+        let report = self.bench.read(&String::from_utf8_lossy(&said));
         match report {
             Some(report) if status.success() => Ok(report),
             _ => Err(SimError::Crashed { command: what.shell(), log: log_tail(&log) }),

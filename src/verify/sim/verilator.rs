@@ -49,13 +49,13 @@ impl Simulator for Verilator {
         job.write(&files)?;
         let name = job.bench.name();
         let mut translate = Invocation::new(&verilator).args(["--cc", "-Wno-lint", "-Wno-fatal", "--Mdir", "obj"]);
-        if job.bench.vcd {
+        if job.bench.vcd() {
             translate = translate.arg("--trace");
         }
         translate = translate.args(["--top-module", &name]).args(job.design_names()).arg("wrapper.v");
         job.compile(&translate, "translate.log")?;
 
-        let build = Build { job, compiler, root: root(job, &verilator)?, vcd: job.bench.vcd };
+        let build = Build { job, compiler, root: root(job, &verilator)?, vcd: job.bench.vcd() };
         let mut units = build.generated(&name)?;
         units.push(("bench.cpp".into(), "bench.o".into()));
         let runtime = build.cached_runtime();

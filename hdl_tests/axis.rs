@@ -1,0 +1,161 @@
+//! The AXI4-Stream wrapper in every simulator and lint tool, in random configurations.
+//!
+//! The normal run takes eight. `cargo nextest run --test hdl --run-ignored only axis_two_hundred` takes two hundred with
+//! 10,000 samples each in Verilator (about an hour of one core).
+
+use crate::harness::{STANDARDS, optimised, simulators};
+use crate::lint;
+use alir2hdl::emit::axis::{Axis, AxisOptions, Flow, Packing};
+use alir2hdl::emit::{self, Language};
+use alir2hdl::ir::Model;
+use alir2hdl::netlist::{self, Netlist, Options};
+use alir2hdl::random::{self, SplitMix};
+use alir2hdl::schedule;
+use alir2hdl::verify::{Deadline, Job, Streams, Tools};
+use std::time::Duration;
+
+struct Case {
+    model: Model,
+    core: Netlist,
+    axis: Axis,
+}
+
+/// A random program in a random wrapper.
+fn case(seed: u64) -> Case {
+    let model = random::model(seed);
+    let mut rng = SplitMix::new(seed ^ 0xa815);
+    let built = optimised(&model, 1);
+    let stages = [0, 1, 2, 3, 7, 12][rng.below(6) as usize];
+    let schedule = schedule::random(&built, stages, stages > 0 && rng.below(3) == 0, seed);
+    let stall = rng.below(3) == 0;
+    let options = Options { top: format!("axis_{seed}_core"), enable: stall, ..Options::default() };
+    let core = netlist::lower(&built, &schedule, &options);
+    let widest = [&core.interface.inputs, &core.interface.outputs]
+        .iter()
+        .flat_map(|elements| elements.iter().map(|e| e.width))
+        .max()
+        .unwrap_or(0);
+    let packing = match rng.below(4) {
+        0 => Packing::Dense,
+        1 if widest <= 32 => Packing::Slot(32),
+        2 if widest <= 64 => Packing::Slot(64),
+        _ => Packing::Auto,
+    };
+    let options = AxisOptions {
+        packing,
+        width: [None, Some(8), Some(16), Some(24), Some(64), Some(128)][rng.below(6) as usize],
+        user: [0, 1, 5][rng.below(3) as usize],
+        flow: match (stall, rng.below(4)) {
+            (true, _) => Flow::Stall,
+            (false, 0) => Flow::Fifo(Some(1 + rng.below(20) as u32)),
+            (false, _) => Flow::Fifo(None),
+        },
+    };
+    let axis = Axis::new(&format!("axis_{seed}"), &core.interface, &options).expect("a wrapper that can be built");
+    Case { model, core, axis }
+}
+
+impl Case {
+    fn text(&self, language: Language) -> String {
+        emit::text(&self.core, language, &emit::Options::default()) + &self.axis.text(language)
+    }
+
+    fn simulate(&self, language: Language, samples: usize, seed: u64, only: Option<&str>) {
+        let streams = Streams::plan(&self.model, &self.axis, samples, seed);
+        for simulator in simulators(language).into_iter().filter(|s| only.is_none_or(|name| s.name() == name)) {
+            let standards = STANDARDS.iter().find(|s| s.0 == language).expect("a known language").1;
+            for standard in standards {
+                let dir = tempfile::tempdir().expect("a temporary folder");
+                let file = format!("{}.{}", self.axis.top, language.extension());
+                let job = Job {
+                    design: &[(file, self.text(language).into_bytes())],
+                    language,
+                    bench: &streams,
+                    vhdl_standard: standard,
+                    dir: dir.path(),
+                    deadline: Deadline::after(Duration::from_secs(1200)),
+                };
+                let name = format!("{} {standard}, {}", simulator.name(), self.axis.top);
+                let report = simulator.run(&job, &Tools::of_environment()).unwrap_or_else(|e| panic!("{name}: {e}"));
+                let said: Vec<String> = report.mismatches.iter().take(5).map(ToString::to_string).collect();
+                assert_eq!(report.wrong_rows, 0, "{name}: {:?}\n{}", self.axis, said.join("\n"));
+            }
+        }
+    }
+}
+
+#[test]
+fn sim_axis_no_tool_complains() {
+    for seed in 0..16 {
+        let case = case(seed);
+        for language in [Language::Verilog, Language::Vhdl] {
+            let file = format!("{}.{}", case.axis.top, language.extension());
+            let said = lint::complaints_about(&file, case.text(language).as_bytes(), &case.axis.top, language);
+            assert!(said.is_empty(), "{:?}\n{}", case.axis, said.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn sim_axis_streams_pass_in_order_under_any_stall() {
+    for seed in 0..8 {
+        let case = case(seed);
+        case.simulate(Language::Verilog, 1000, seed, Some("verilator"));
+        case.simulate(Language::Verilog, 300, seed, Some("iverilog"));
+        case.simulate(Language::Vhdl, 300, seed, Some("ghdl"));
+    }
+}
+
+#[test]
+#[ignore = "two hundred C++ builds"]
+fn sim_axis_two_hundred() {
+    for seed in 100..300 {
+        let case = case(seed);
+        case.simulate(Language::Verilog, 10_000, seed, Some("verilator"));
+        if seed % 20 == 0 {
+            case.simulate(Language::Verilog, 1000, seed, Some("iverilog"));
+        }
+    }
+}
+
+/// The benches must find what they look for: each of these wrappers breaks one rule.
+#[test]
+fn sim_axis_broken_wrappers_are_found() {
+    let with_fifo = (0..).map(case).find(|c| {
+        c.axis.depth.is_some()
+            && c.axis.core.latency > 1
+            && c.axis.input.beats == 1
+            && (2..20).contains(&c.axis.output.beats)
+    });
+    let with_fifo = with_fifo.expect("some seed has a FIFO");
+    let breaks = [
+        // A credit too many: results are lost.
+        ("credits != ", "1'b1 || credits != "),
+        // The beat counter runs on while the reader waits.
+        ("else if (result_valid & m_axis_tready) beat", "else if (result_valid) beat"),
+        // The end of a packet is said on every beat.
+        ("result[0] & last_beat", "result[0]"),
+        // Reset leaves flags standing.
+        ("if (!aresetn) valid <= ", "if (1'b0) valid <= "),
+        // Ready follows the reader within the clock.
+        ("assign s_axis_tready = ", "assign s_axis_tready = m_axis_tready & "),
+    ];
+    let streams = Streams::plan(&with_fifo.model, &with_fifo.axis, 400, 1);
+    let verilator = simulators(Language::Verilog).into_iter().find(|s| s.name() == "verilator");
+    let Some(verilator) = verilator else { return };
+    for (right, broken) in breaks {
+        let text = with_fifo.text(Language::Verilog);
+        assert!(text.contains(right), "{right}");
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let job = Job {
+            design: &[("axis.v".into(), text.replacen(right, broken, 1).into_bytes())],
+            language: Language::Verilog,
+            bench: &streams,
+            vhdl_standard: "93",
+            dir: dir.path(),
+            deadline: Deadline::after(Duration::from_secs(600)),
+        };
+        let report = verilator.run(&job, &Tools::of_environment()).expect("it runs");
+        assert!(report.wrong_rows > 0, "{broken} is not found");
+    }
+}

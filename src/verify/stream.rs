@@ -1,0 +1,244 @@
+//! Self-checking testbenches for the AXI4-Stream wrapper.
+//!
+//! Both sides stall at random. In every clock the handshake's rules are checked: a beat that is offered stays, with all
+//! its signals, until it is taken; in reset nothing is offered; and where the wrapper promises it no net leads from
+//! `m_axis_tready` to `s_axis_tready` within a clock (C++ only). The first third of the samples runs unstalled, and has to
+//! pass at full rate (C++ only). Before the run that counts, some samples go in and are lost in a second reset.
+
+use super::bench::Testbench;
+use super::compare::{Difference, Mismatch, Report};
+use super::cycles::Bits;
+use super::vectors::{Rows, Vectors};
+use crate::emit::axis::{Axis, Stream};
+use crate::files::FileSet;
+use crate::ir::Model;
+use crate::netlist::Element;
+use crate::num::wrap;
+use crate::random::SplitMix;
+use askama::Template;
+use num_bigint::BigInt;
+
+/// A beat on a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beat {
+    /// `tdata`.
+    pub data: Bits,
+    /// `tlast`.
+    pub last: bool,
+    /// `tuser`; one bit where there is none.
+    pub user: Bits,
+}
+
+/// What goes into a wrapper and what must come out.
+#[derive(Clone, Debug)]
+pub struct Streams<'a> {
+    axis: &'a Axis,
+    /// Samples.
+    samples: usize,
+    /// Beats on `s_axis`.
+    pub inputs: Vec<Beat>,
+    /// Beats on `m_axis`.
+    pub outputs: Vec<Beat>,
+    /// Beats on `s_axis` of the samples that run unstalled, and how many those are.
+    unstalled: (usize, usize),
+    seed: u64,
+}
+
+impl<'a> Streams<'a> {
+    /// `count` samples of `model` through `axis`. Padding carries garbage; some packets end inside a sample.
+    ///
+    /// # Panics
+    /// If the wrapper is not one for this model.
+    pub fn plan(model: &Model, axis: &'a Axis, count: usize, seed: u64) -> Streams<'a> {
+        let mut random = SplitMix::new(seed ^ 0x6178_6973);
+        let drawn = Vectors::generate(model, count, seed);
+        let (mut inputs, mut codes, mut flags) = (Vec::new(), Vec::new(), Vec::new());
+        let mut unstalled = (0, count / 3);
+        for sample in 0..drawn.inputs.len() {
+            if sample == unstalled.1 {
+                unstalled.0 = inputs.len();
+            }
+            let stream = &axis.input;
+            let mut bits = Bits::zero(stream.sample_width());
+            bits.put(0, stream.sample_width(), &random.bits(stream.sample_width()));
+            put(&mut bits, stream, &axis.core.inputs, drawn.inputs.row(sample), false);
+            let cut = stream.beats > 1 && random.below(8) == 0;
+            let beats = if cut { 1 + random.below(u64::from(stream.beats - 1)) as u32 } else { stream.beats };
+            let last = cut || random.below(4) == 0;
+            let user = user(axis, &mut random);
+            for beat in 0..beats {
+                let here = if beat == 0 { user.clone() } else { self::user(axis, &mut random) };
+                let data = cut_out(&bits, beat * stream.data_width, stream.data_width);
+                inputs.push(Beat { data, last: last && beat == beats - 1, user: here });
+            }
+            for at in beats * stream.data_width..stream.sample_width() {
+                bits.set(at, false);
+            }
+            codes.push(get(&bits, stream, &axis.core.inputs));
+            flags.push((last, user));
+        }
+        let vectors = Vectors::of_inputs(model, Rows::new(axis.core.inputs.len(), codes));
+        let mut outputs = Vec::new();
+        for (sample, (last, user)) in flags.into_iter().enumerate() {
+            let stream = &axis.output;
+            let mut bits = Bits::zero(stream.sample_width());
+            put(&mut bits, stream, &axis.core.outputs, vectors.outputs.row(sample), true);
+            for beat in 0..stream.beats {
+                let data = cut_out(&bits, beat * stream.data_width, stream.data_width);
+                outputs.push(Beat { data, last: last && beat == stream.beats - 1, user: user.clone() });
+            }
+        }
+        Streams { axis, samples: drawn.inputs.len(), inputs, outputs, unstalled, seed }
+    }
+
+    fn view(&self) -> View<'_> {
+        let axis = self.axis;
+        let default_depth = axis.depth.is_none_or(|depth| depth >= axis.core.latency + 2);
+        View {
+            name: self.name(),
+            top: &axis.top,
+            in_width: axis.input.data_width,
+            out_width: axis.output.data_width,
+            user_width: axis.user,
+            user_hi: axis.user.max(1) - 1,
+            samples: self.unstalled.1,
+            beats: self.unstalled.0,
+            interval: axis.initiation_interval(),
+            full_rate: default_depth && self.unstalled.1 > 0,
+            no_path: axis.depth.is_some(),
+            prelude: 30 + axis.latency(),
+            drain: 3 * axis.latency() + 20,
+            limit: 40 * (self.inputs.len() + self.outputs.len()) + 10_000,
+            seed: (self.seed & 0x7fff_ffff) as u32,
+        }
+    }
+}
+
+/// Random `tuser`.
+fn user(axis: &Axis, random: &mut SplitMix) -> Bits {
+    let mut bits = Bits::zero(axis.user.max(1));
+    if axis.user > 0 {
+        bits.put(0, axis.user, &random.bits(axis.user));
+    }
+    bits
+}
+
+/// Puts codes into their slots; `pad`: extended to the whole slot.
+fn put(bits: &mut Bits, stream: &Stream, elements: &[Element], codes: &[BigInt], pad: bool) {
+    for ((slot, element), code) in stream.slots.iter().zip(elements).zip(codes) {
+        bits.put(slot.lsb, if pad { slot.width } else { element.width }, code);
+    }
+}
+
+/// The codes in their slots.
+fn get(bits: &Bits, stream: &Stream, elements: &[Element]) -> Vec<BigInt> {
+    let code = |(slot, element): (&crate::emit::axis::Slot, &Element)| match element.width {
+        0 => BigInt::ZERO,
+        width => wrap(&bits.unsigned(slot.lsb, width).into(), element.kif()),
+    };
+    stream.slots.iter().zip(elements).map(code).collect()
+}
+
+fn cut_out(bits: &Bits, lo: u32, width: u32) -> Bits {
+    let mut part = Bits::zero(width);
+    for at in 0..width {
+        part.set(at, bits.get(lo + at));
+    }
+    part
+}
+
+/// What the templates know.
+#[derive(Clone)]
+struct View<'a> {
+    name: String,
+    top: &'a str,
+    in_width: u32,
+    out_width: u32,
+    user_width: u32,
+    user_hi: u32,
+    samples: usize,
+    beats: usize,
+    interval: u32,
+    full_rate: bool,
+    no_path: bool,
+    prelude: u32,
+    drain: u32,
+    limit: usize,
+    seed: u32,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/axis.v")]
+struct VerilogBench<'a> {
+    v: View<'a>,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/axis.vhd")]
+struct VhdlBench<'a> {
+    v: View<'a>,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/axis_wrapper.v")]
+struct VerilatorWrapper<'a> {
+    v: View<'a>,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/axis.cpp")]
+struct VerilatorBench<'a> {
+    v: View<'a>,
+}
+
+fn render(template: &impl Template) -> String {
+    template.render().expect("templates render what they are given")
+}
+
+impl Testbench for Streams<'_> {
+    fn name(&self) -> String {
+        if self.axis.top.to_lowercase().starts_with("testbench") { "axis_bench".into() } else { "testbench".into() }
+    }
+
+    fn verilog(&self) -> String {
+        render(&VerilogBench { v: self.view() })
+    }
+
+    fn vhdl(&self) -> String {
+        render(&VhdlBench { v: self.view() })
+    }
+
+    fn verilator(&self) -> (String, String) {
+        (render(&VerilatorWrapper { v: self.view() }), render(&VerilatorBench { v: self.view() }))
+    }
+
+    fn rows(&self) -> FileSet {
+        let mut files = FileSet::default();
+        for (name, beats) in [("beats_in.txt", &self.inputs), ("beats_out.txt", &self.outputs)] {
+            let line = |beat: &Beat| format!("{} {} {}\n", beat.data.hex(), u8::from(beat.last), beat.user.hex());
+            files.add(name, beats.iter().map(line).collect::<String>());
+        }
+        files
+    }
+
+    fn vcd(&self) -> bool {
+        false
+    }
+
+    fn read(&self, said: &str) -> Option<Report> {
+        let mut report = Report { compared: self.samples, ..Report::default() };
+        let mut done = false;
+        for line in said.lines() {
+            if let Some(what) = line.strip_prefix("WRONG ") {
+                let (cycle, what) = what.split_once(' ')?;
+                let what = Difference::Stream(what.to_owned());
+                report.mismatches.push(Mismatch { lane: 0, cycle: cycle.parse().ok()?, what });
+            } else if let Some(rest) = line.strip_prefix("STREAM ") {
+                let (beats, wrong) = rest.split_once(' ')?;
+                report.wrong_rows = wrong.trim().parse().ok()?;
+                done = report.wrong_rows > 0 || beats.parse() == Ok(self.outputs.len());
+            }
+        }
+        done.then_some(report)
+    }
+}
