@@ -86,3 +86,22 @@ fn attributes_are_there_for_both_vendors() {
     let (_, text, _) = run(&["--shreg-extract", "no"]);
     assert!(!text.contains("shreg_extract"));
 }
+
+#[test]
+fn a_wrapper_has_stream_ports_and_says_where_elements_are() {
+    let streams = ["--wrapper", "axis", "--pipeline", "2", "--axis-width", "16"];
+    let (code, text, said) = run(&streams);
+    assert_eq!(code, 0, "{said}");
+    assert!(text.contains("module dut_core (") && text.contains("module dut ("));
+    assert!(text.contains("input  wire [15:0] s_axis_tdata"));
+    for (arguments, said) in [
+        (&["--wrapper", "axis", "--valid"][..], "a wrapper has"),
+        (&["--axis-width", "16"], "add --wrapper axis"),
+        (&["--wrapper", "axis", "--axis-width", "12"], "--axis-width"),
+        (&["--wrapper", "axis", "--axis-flow", "stall", "--axis-depth", "4", "--pipeline", "2"], "no FIFO"),
+    ] {
+        let (code, _, stderr) = run(arguments);
+        assert_eq!(code, 2, "{arguments:?}");
+        assert!(stderr.contains(said) || stderr.contains("the wrapper has"), "{arguments:?}: {stderr}");
+    }
+}

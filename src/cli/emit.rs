@@ -4,8 +4,10 @@ use super::hardware::{self, PipelineArgs, PortArgs};
 use super::input::InputArgs;
 use super::optimise::OptimiseArgs;
 use super::text::TextArgs;
+use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, say};
 use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::emit::axis::Axis;
 use crate::emit::{self, Language, Sidecar};
 use crate::files::Batch;
 use crate::ir::Model;
@@ -28,6 +30,8 @@ pub(super) struct Args {
     ports: PortArgs,
     #[command(flatten)]
     text: TextArgs,
+    #[command(flatten)]
+    wrapper: WrapperArgs,
     #[command(flatten)]
     optimise: OptimiseArgs,
 }
@@ -94,10 +98,14 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     clock.lap("lower");
     let mut batch = Batch::default();
     for (target, netlist) in targets.iter().zip(&netlists) {
-        let netlist = netlist.as_ref().unwrap_or_else(|| first(&netlists));
+        let made = netlist.as_ref().unwrap_or_else(|| first(&netlists));
         let write = |out: &mut dyn Write| match target.language {
-            Some(language) => emit::write(netlist, language, &args.text.options(), out),
-            None => out.write_all(sidecar(netlist, &targets, &outcome, &checksum).as_bytes()),
+            Some(language) => {
+                emit::write(&made.netlist, language, &args.text.options(), out)?;
+                let wrapper = made.axis.as_ref().map(|axis| axis.text(language));
+                out.write_all(wrapper.unwrap_or_default().as_bytes())
+            }
+            None => out.write_all(sidecar(made, &targets, &outcome, &checksum).as_bytes()),
         };
         stage(&mut batch, target, write).map_err(|e| unwritable(target, &e))?;
     }
@@ -114,6 +122,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 fn problems(args: &Args, targets: &[Target<'_>]) -> Vec<Diagnostic> {
     let error = |flag: &str, message: String| Diagnostic::error("E0802", Place::Flag(flag.into()), message);
     let mut problems = args.ports.problems(&args.pipeline);
+    problems.extend(args.wrapper.problems(&args.ports));
     if targets.is_empty() {
         problems.push(
             Diagnostic::error("E0802", Place::Whole, "nothing to write")
@@ -139,7 +148,7 @@ fn netlists(
     targets: &[Target<'_>],
     model: &Model,
     outcome: &Outcome,
-) -> Result<Vec<Option<Netlist>>, Failure> {
+) -> Result<Vec<Option<Made>>, Failure> {
     let mut tops: Vec<String> = Vec::new();
     let mut netlists = Vec::new();
     for target in targets {
@@ -149,13 +158,26 @@ fn netlists(
             None => args.ports.top_from_stem(&stem(target, &args.input.model)),
         };
         let known = tops.first() == Some(&top);
-        netlists.push(if known { None } else { Some(hardware::lower(model, outcome, &args.ports.options(&top))?) });
+        netlists.push(match known {
+            true => None,
+            false => {
+                let netlist = hardware::lower(model, outcome, &args.wrapper.core_options(&args.ports, &top))?;
+                let axis = args.wrapper.around(&top, &netlist)?;
+                Some(Made { netlist, axis })
+            }
+        });
         tops.push(top);
     }
     Ok(netlists)
 }
 
-fn first(netlists: &[Option<Netlist>]) -> &Netlist {
+/// A netlist, and the wrapper around it.
+struct Made {
+    netlist: Netlist,
+    axis: Option<Axis>,
+}
+
+fn first(netlists: &[Option<Made>]) -> &Made {
     netlists.iter().flatten().next().expect("the first target has one")
 }
 
@@ -191,14 +213,15 @@ fn unwritable(target: &Target<'_>, error: &io::Error) -> Failure {
     })
 }
 
-fn sidecar(netlist: &Netlist, targets: &[Target<'_>], outcome: &Outcome, checksum: &str) -> String {
+fn sidecar(made: &Made, targets: &[Target<'_>], outcome: &Outcome, checksum: &str) -> String {
     let languages: Vec<Language> = targets.iter().filter_map(|target| target.language).collect();
     let delays = if outcome.schedule.stages == 0 { &[] } else { outcome.stage_delays.as_slice() };
-    Sidecar::new(netlist, &languages, delays, checksum.to_owned()).to_json()
+    Sidecar::new(&made.netlist, &languages, delays, checksum.to_owned()).with_axis(made.axis.as_ref()).to_json()
 }
 
 /// One line about what was made.
-fn summary(model: &Model, outcome: &Outcome, netlist: &Netlist) -> String {
+fn summary(model: &Model, outcome: &Outcome, made: &Made) -> String {
+    let netlist = &made.netlist;
     let operations = model.nodes().len();
     let latency = outcome.schedule.latency();
     let longest = outcome.stage_delays.iter().copied().fold(0.0, f64::max);
@@ -209,11 +232,15 @@ fn summary(model: &Model, outcome: &Outcome, netlist: &Netlist) -> String {
         stages => format!("{stages} stages, the longest of delay {longest}"),
     };
     let bits = netlist.register_bits();
-    let top = &netlist.interface.top;
-    format!(
-        "{top}: {operations} operations, {shape}, latency {latency}, {bits} register bits{}",
-        hardware::quality(outcome)
-    )
+    let (name, around) = match &made.axis {
+        None => (&netlist.interface.top, String::new()),
+        Some(axis) => {
+            let (latency, interval) = (axis.latency(), axis.initiation_interval());
+            (&axis.top, format!("; AXI4-Stream: latency {latency}, a sample every {interval} clocks"))
+        }
+    };
+    let quality = hardware::quality(outcome);
+    format!("{name}: {operations} operations, {shape}, latency {latency}, {bits} register bits{quality}{around}")
 }
 
 /// How long each step took.

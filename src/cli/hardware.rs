@@ -236,6 +236,15 @@ impl PortArgs {
         }
     }
 
+    /// Whether anything is asked of the ports that a wrapper decides itself.
+    pub(super) fn has_controls(&self) -> bool {
+        self.valid
+            || self.enable
+            || self.reset != ResetArg::None
+            || self.ports != PortsArg::Packed
+            || self.names.names(true) != netlist::PortNames::default()
+    }
+
     /// The module name where none is given: that of a file without folder and extension, made legal and different from
     /// every port.
     pub(super) fn top_from_stem(&self, stem: &str) -> String {

@@ -15,6 +15,7 @@ mod prove;
 mod run;
 mod text;
 mod verify;
+mod wrapper;
 
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};

@@ -4,11 +4,15 @@ use super::hardware::{self, PipelineArgs, PortArgs};
 use super::input::InputArgs;
 use super::optimise::OptimiseArgs;
 use super::text::TextArgs;
+use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, print, report};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
+use crate::emit::axis::Axis;
 use crate::emit::{self, Language};
 use crate::netlist::Netlist;
-use crate::verify::{Check, Cycles, Deadline, Finding, Origin, SIMULATORS, SimError, Simulator, Tools, Vectors};
+use crate::verify::{
+    Check, Cycles, Deadline, Finding, Origin, SIMULATORS, SimError, Simulator, StreamCheck, Streams, Tools, Vectors,
+};
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::{Path, PathBuf};
@@ -37,6 +41,8 @@ pub(super) struct Args {
     ports: PortArgs,
     #[command(flatten)]
     text: TextArgs,
+    #[command(flatten)]
+    wrapper: WrapperArgs,
     #[command(flatten)]
     optimise: OptimiseArgs,
 }
@@ -131,7 +137,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let tools = Tools::of_environment();
     // Before anything takes time: is there somebody to ask?
     let parts = args.simulation.parts(&tools, global)?;
-    let problems = args.ports.problems(&args.pipeline);
+    let mut problems = args.ports.problems(&args.pipeline);
+    problems.extend(args.wrapper.problems(&args.ports));
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
@@ -142,14 +149,18 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Some(top) => top.clone(),
         None => args.ports.top_from_stem(stem(&args.input.model)),
     };
-    let options = args.ports.options(&top);
+    let options = args.wrapper.core_options(&args.ports, &top);
     options.check().map_err(|problems| Failure::input(Diagnostics(problems)))?;
     let netlist = hardware::lower(&optimised, &outcome, &options)?;
     // Expected values are those of the model as it was read: optimisation is under test too.
     let vectors = Vectors::generate(&model, args.simulation.vectors as usize, args.simulation.seed);
+    let axis = args.wrapper.around(&top, &netlist)?;
     let cycles = Cycles::plan(&netlist.interface, &vectors, args.simulation.seed);
-    let outcomes = args.simulation.simulate(&parts, &tools, &netlist, &args.text.options(), &cycles, global)?;
-    conclude(&parts, outcomes, &cycles, global)
+    let count = args.simulation.vectors as usize;
+    let streams = axis.as_ref().map(|axis| Streams::plan(&model, axis, count, args.simulation.seed));
+    let work = Work { netlist: &netlist, cycles: &cycles, streams: axis.as_ref().zip(streams.as_ref()) };
+    let outcomes = args.simulation.simulate(&parts, &tools, &work, &args.text.options(), global)?;
+    conclude(&parts, outcomes, &work, global)
 }
 
 /// The model's name: that of its file without folder and extensions.
@@ -199,9 +210,8 @@ impl SimulationArgs {
         &self,
         parts: &[Part],
         tools: &Tools,
-        netlist: &Netlist,
+        work: &Work<'_>,
         texts: &emit::Options,
-        cycles: &Cycles,
         global: Global,
     ) -> Result<Vec<Outcome>, Failure> {
         let temporary = tempfile::tempdir().map_err(|e| Failure::io(&std::env::temp_dir(), "write", &e))?;
@@ -221,16 +231,7 @@ impl SimulationArgs {
         let one = |part: &Part, folder: &Path| {
             let bar = spinner(&progress, part);
             let start = Instant::now();
-            let text = emit::text(netlist, part.language, texts);
-            let check = Check {
-                netlist,
-                text: &text,
-                language: part.language,
-                vhdl_standard: &self.vhdl_standard,
-                cycles,
-                vcd: self.vcd,
-            };
-            let result = check.run(part.simulator, tools, folder, deadline);
+            let result = work.run(part, texts, self, tools, folder, deadline);
             bar.finish_and_clear();
             Outcome { result, seconds: start.elapsed().as_secs_f32() }
         };
@@ -239,6 +240,49 @@ impl SimulationArgs {
             let jobs: Vec<_> = parts.iter().zip(&folders).map(|(p, f)| scope.spawn(move || one(p, f))).collect();
             jobs.into_iter().map(|j| j.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
         }))
+    }
+}
+
+/// What is simulated.
+struct Work<'a> {
+    netlist: &'a Netlist,
+    cycles: &'a Cycles,
+    /// The wrapper and its streams; then these run and not the cycles.
+    streams: Option<(&'a Axis, &'a Streams<'a>)>,
+}
+
+impl Work<'_> {
+    fn run(
+        &self,
+        part: &Part,
+        texts: &emit::Options,
+        how: &SimulationArgs,
+        tools: &Tools,
+        folder: &Path,
+        deadline: Deadline,
+    ) -> Result<Finding, SimError> {
+        let (language, vhdl_standard) = (part.language, how.vhdl_standard.as_str());
+        let mut text = emit::text(self.netlist, language, texts);
+        if let Some((axis, streams)) = self.streams {
+            text.push_str(&axis.text(language));
+            let file = format!("{}.{}", axis.top, language.extension());
+            let check = StreamCheck { file: &file, text: &text, language, vhdl_standard, streams };
+            return check.run(part.simulator, tools, folder, deadline);
+        }
+        let (netlist, cycles) = (self.netlist, self.cycles);
+        let check = Check { netlist, text: &text, language, vhdl_standard, cycles, vcd: how.vcd };
+        check.run(part.simulator, tools, folder, deadline)
+    }
+
+    /// What was compared, for people.
+    fn about(&self) -> String {
+        match self.streams {
+            Some((_, streams)) => {
+                let (inputs, outputs) = (streams.inputs.len(), streams.outputs.len());
+                format!("{} samples in {inputs} beats, out in {outputs}", self.cycles.outputs.len())
+            }
+            None => format!("{} samples in {} cycles", self.cycles.outputs.len(), self.cycles.cycles.len()),
+        }
     }
 }
 
@@ -268,13 +312,13 @@ fn spinner(progress: &MultiProgress, part: &Part) -> ProgressBar {
 }
 
 /// Says what was found, and with which exit code the program ends.
-fn conclude(parts: &[Part], outcomes: Vec<Outcome>, cycles: &Cycles, global: Global) -> Result<ExitStatus, Failure> {
+fn conclude(parts: &[Part], outcomes: Vec<Outcome>, work: &Work<'_>, global: Global) -> Result<ExitStatus, Failure> {
     let mut status = ExitStatus::Ok;
     let mut text = String::new();
     let mut errors = Diagnostics::default();
     for (part, outcome) in parts.iter().zip(outcomes) {
         let name = format!("{:<10} {:<8}", part.simulator.name(), part.language.name());
-        let about = format!("{} samples in {} cycles", cycles.outputs.len(), cycles.cycles.len());
+        let about = work.about();
         match outcome.result {
             Ok(finding) if finding.report.wrong_rows == 0 => {
                 text.push_str(&format!("{name} equal: {about}, {:.1} s, {}\n", outcome.seconds, part.version));

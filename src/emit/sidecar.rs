@@ -1,6 +1,7 @@
 //! The interface of a module for programs (`--interface out.json`).
 
 use super::Language;
+use super::axis::{Axis, Stream};
 use crate::netlist::{Direction, Element, Netlist};
 use serde::Serialize;
 
@@ -34,6 +35,20 @@ pub struct Sidecar<'a> {
     ports: Vec<PortFacts<'a>>,
     inputs: &'a [Element],
     outputs: &'a [Element],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    axis: Option<AxisFacts<'a>>,
+}
+
+/// The wrapper around the module.
+#[derive(Clone, Debug, Serialize)]
+struct AxisFacts<'a> {
+    top: &'a str,
+    latency: u32,
+    initiation_interval: u32,
+    fifo_depth: Option<u32>,
+    tuser_width: u32,
+    s_axis: &'a Stream,
+    m_axis: &'a Stream,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -96,7 +111,23 @@ impl<'a> Sidecar<'a> {
                 .collect(),
             inputs: &interface.inputs,
             outputs: &interface.outputs,
+            axis: None,
         }
+    }
+
+    /// The same with a wrapper around the module.
+    #[must_use]
+    pub fn with_axis(mut self, axis: Option<&'a Axis>) -> Sidecar<'a> {
+        self.axis = axis.map(|axis| AxisFacts {
+            top: &axis.top,
+            latency: axis.latency(),
+            initiation_interval: axis.initiation_interval(),
+            fifo_depth: axis.depth,
+            tuser_width: axis.user,
+            s_axis: &axis.input,
+            m_axis: &axis.output,
+        });
+        self
     }
 
     /// The facts as JSON, readable, with a newline at the end.

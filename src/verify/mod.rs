@@ -25,7 +25,7 @@ pub use compare::{Difference, Mismatch, Report};
 pub use cycles::{Bits, Cycle, Cycles, Field, Layout};
 pub use locate::{Signal, first_difference};
 pub use machine::{MachineRun, machine_stimulus};
-pub use run::{Check, Finding, Origin};
+pub use run::{Check, Finding, Origin, StreamCheck};
 pub use sim::{Deadline, Ghdl, Icarus, Job, SIMULATORS, SimError, Simulator, Tools, Verilator};
 pub use stream::{Beat, Streams};
 pub use vectors::{Rows, Vectors};

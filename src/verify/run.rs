@@ -5,6 +5,7 @@ use super::compare::Report;
 use super::cycles::Cycles;
 use super::locate::{Signal, first_difference};
 use super::sim::{Deadline, Job, SimError, Simulator, Tools};
+use super::stream::Streams;
 use crate::emit::Language;
 use crate::netlist::Netlist;
 use std::fs::File;
@@ -91,5 +92,44 @@ impl Check<'_> {
             deadline,
         };
         simulator.run(&job, tools)
+    }
+}
+
+/// A wrapper with AXI4-Stream ports and what goes through it.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamCheck<'a> {
+    /// Name of the file of the design.
+    pub file: &'a str,
+    /// The text, core and wrapper.
+    pub text: &'a str,
+    /// The language of the text.
+    pub language: Language,
+    /// VHDL revision for simulators that ask (`93` or `08`).
+    pub vhdl_standard: &'a str,
+    /// The run.
+    pub streams: &'a Streams<'a>,
+}
+
+impl StreamCheck<'_> {
+    /// Simulates in `dir`, which is empty.
+    ///
+    /// # Errors
+    /// Those of [`Simulator::run`].
+    pub fn run(
+        &self,
+        simulator: &dyn Simulator,
+        tools: &Tools,
+        dir: &Path,
+        deadline: Deadline,
+    ) -> Result<Finding, SimError> {
+        let job = Job {
+            design: &[(self.file.to_owned(), self.text.as_bytes().to_vec())],
+            language: self.language,
+            bench: self.streams,
+            vhdl_standard: self.vhdl_standard,
+            dir,
+            deadline,
+        };
+        simulator.run(&job, tools).map(|report| Finding { report, origin: None })
     }
 }

@@ -96,7 +96,7 @@ impl Stream {
             Packing::Slot(width) if width >= widest => Some(width),
             Packing::Slot(width) => {
                 let message = format!("{side} have elements of {widest} bits, which do not fit into {width}");
-                return Err(Diagnostic::error("E0701", Place::Flag("--packing".into()), message)
+                return Err(Diagnostic::error("E0611", Place::Flag("--packing".into()), message)
                     .with_help("leave it out for the smallest slot that fits, or ask for `dense`"));
             }
         };
@@ -110,7 +110,7 @@ impl Stream {
         let bits = u32::try_from(end.max(1).next_multiple_of(8)).ok().filter(|&bits| bits <= 64 * LIMIT);
         let Some(bits) = bits else {
             let message = format!("a sample of the {side} would have {end} bits");
-            return Err(Diagnostic::error("E0701", Place::Flag("--wrapper".into()), message)
+            return Err(Diagnostic::error("E0611", Place::Flag("--wrapper".into()), message)
                 .with_help("no stream carries that; write the model without a wrapper"));
         };
         let data_width = options.width.unwrap_or(bits);
@@ -149,7 +149,7 @@ impl Axis {
     /// What cannot be built, with the option of the command line that asks for it.
     pub fn new(top: &str, core: &Interface, options: &AxisOptions) -> Result<Axis, Diagnostic> {
         let refuse = |flag: &str, message: String, help: &str| {
-            Err(Diagnostic::error("E0701", Place::Flag(flag.into()), message).with_help(help))
+            Err(Diagnostic::error("E0611", Place::Flag(flag.into()), message).with_help(help))
         };
         if let Some(width) = options.width.filter(|w| w % 8 != 0 || *w == 0 || *w > LIMIT) {
             return refuse(
@@ -348,6 +348,7 @@ mod tests {
             reset_async: false,
             enable: None,
             valid: None,
+            stateful: false,
             inputs: elements.clone(),
             outputs: elements,
         }
