@@ -794,7 +794,7 @@ mod tests {
             let netlist = hardware(&model, level, stages, &crate::netlist::Options::default());
             for language in [Language::Verilog, Language::Vhdl] {
                 let text = emitted(&netlist, language);
-                let report = verdict(&model, &text, language, Some(stages));
+                let report = verdict(&model, &text, language, Some(netlist.interface.latency));
                 assert_eq!(report.verdict, Verdict::Proved, "seed {seed}\n{text}");
             }
         }
@@ -807,7 +807,7 @@ mod tests {
         let model = crate::random::model(3);
         let netlist = hardware(&model, 1, 2, &options);
         for language in [Language::Verilog, Language::Vhdl] {
-            let report = verdict(&model, &emitted(&netlist, language), language, Some(2));
+            let report = verdict(&model, &emitted(&netlist, language), language, Some(netlist.interface.latency));
             assert_eq!(report.verdict, Verdict::Proved, "{language:?}");
             assert!(report.notes.iter().any(|n| n.contains("asynchronous")), "{:?}", report.notes);
         }
@@ -816,8 +816,9 @@ mod tests {
     #[test]
     fn another_latency_than_the_stated_one_differs() {
         let model = crate::random::model(3);
-        let text = emitted(&hardware(&model, 1, 2, &crate::netlist::Options::default()), Language::Verilog);
-        let report = verdict(&model, &text, Language::Verilog, Some(3));
+        let netlist = hardware(&model, 1, 2, &crate::netlist::Options::default());
+        let text = emitted(&netlist, Language::Verilog);
+        let report = verdict(&model, &text, Language::Verilog, Some(netlist.interface.latency + 1));
         assert!(matches!(report.verdict, Verdict::Differs { .. }), "{report:?}");
     }
 }
