@@ -33,7 +33,7 @@ NAMES = ["sort_topk", "var_mul", "anomaly_ae", "jet_mlp", "cmvm_64x64", "conv_sm
 
 def own_cpu():
     """CPU time of this process, in seconds."""
-    return sum(os.times()[:2])
+    return time.process_time()
 
 
 def child_cpu(command):

@@ -6,10 +6,13 @@
 
 use super::fast::{self, FaultKind, Plan, PlanOptions, Runner};
 use super::golden::{LookupMiss, MissedEntry, Step, golden_steps};
+#[cfg(unix)]
+use super::samples::MappedReals;
 use super::samples::{Port, Reader, Values, Writer, input_ports, output_ports};
 use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
 use num_bigint::BigInt;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -122,8 +125,8 @@ pub fn run_golden(
             return Ok(summary);
         }
         let first = summary.samples;
-        let outputs = golden.block(&block, found, |row, step| visit(first + row as u64, step));
-        finish_block(outputs, found, settings, reader.name(), &mut summary, writer.as_deref_mut())?;
+        let mut outputs = golden.block(&block, found, |row, step| visit(first + row as u64, step));
+        finish_block(&mut outputs, found, settings, reader.name(), &mut summary, writer.as_deref_mut())?;
         if !progress(summary.samples) {
             return Err(interrupted());
         }
@@ -135,7 +138,7 @@ pub fn run_golden(
 
 /// Counts a block's faults, does with them what the settings say, and writes the block.
 fn finish_block(
-    mut outputs: Outputs,
+    outputs: &mut Outputs,
     rows: usize,
     settings: Settings,
     name: &str,
@@ -202,27 +205,31 @@ pub fn run(
     let turn = Condvar::new();
     let work = || {
         let mut runner = plan.runner();
-        let mut block = Values::default();
+        let mut block = Block::default();
+        let mut spare = Vec::new();
         loop {
             let (number, read) = {
                 let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
                 if source.ended {
                     return;
                 }
-                let read = source.reader.read(rows, &mut block);
+                let read = block.read(source.reader, rows);
                 source.ended = !matches!(read, Ok(1..));
                 source.next += 1;
                 (source.next - 1, read)
             };
-            let outputs = read.map(|found| (found, engine.block(&mut runner, &mut block, found)));
+            let mut outputs = read.map(|found| (found, engine.block(&mut runner, &block, found, &mut spare)));
             let mut sink = sink.lock().unwrap_or_else(PoisonError::into_inner);
             while sink.next != number && sink.failed.is_none() && !sink.closed {
                 sink = turn.wait(sink).unwrap_or_else(PoisonError::into_inner);
             }
-            let stop = sink.failed.is_some() || sink.closed || !sink.take(outputs, settings, &name);
+            let stop = sink.failed.is_some() || sink.closed || !sink.take(&mut outputs, settings, &name);
             sink.next += 1;
             drop(sink);
             turn.notify_all();
+            if let Ok((_, Outputs { values: Values::Reals(reals), .. })) = outputs {
+                spare = reals;
+            }
             if stop {
                 source.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
                 return;
@@ -236,6 +243,48 @@ pub fn run(
     }
     let sink = sink.into_inner().unwrap_or_else(PoisonError::into_inner);
     sink.failed.map_or(Ok(sink.summary), Err)
+}
+
+/// Samples of one block.
+#[derive(Default)]
+struct Block {
+    values: Values,
+    #[cfg(unix)]
+    mapped: Option<MappedReals>,
+}
+
+impl Block {
+    /// Takes the next samples, at most `rows`; returns how many.
+    fn read(&mut self, reader: &mut Reader, rows: usize) -> Result<usize, Diagnostic> {
+        #[cfg(unix)]
+        if let Some(read) = reader.read_mapped(rows) {
+            let (found, numbers) = read?;
+            self.mapped = Some(numbers);
+            return Ok(found);
+        }
+        reader.read(rows, &mut self.values)
+    }
+
+    /// The numbers, if they are reals.
+    fn reals(&self) -> Option<&[f64]> {
+        #[cfg(unix)]
+        if let Some(mapped) = &self.mapped {
+            return Some(mapped);
+        }
+        match &self.values {
+            Values::Reals(reals) => Some(reals),
+            _ => None,
+        }
+    }
+
+    /// The numbers as they are kept otherwise.
+    fn values(&self) -> Cow<'_, Values> {
+        #[cfg(unix)]
+        if let Some(mapped) = &self.mapped {
+            return Cow::Owned(Values::Reals(mapped.to_vec()));
+        }
+        Cow::Borrowed(&self.values)
+    }
 }
 
 /// Where blocks come from, one thread at a time.
@@ -260,17 +309,17 @@ struct Sink<'a, P> {
 
 impl<P: FnMut(u64) -> bool> Sink<'_, P> {
     /// Takes the next block; whether there should be another.
-    fn take(&mut self, block: Result<(usize, Outputs), Diagnostic>, settings: Settings, name: &str) -> bool {
+    fn take(&mut self, block: &mut Result<(usize, Outputs), Diagnostic>, settings: Settings, name: &str) -> bool {
         let (rows, outputs) = match block {
             Ok((0, _)) => return false,
-            Ok(block) => block,
+            Ok((rows, outputs)) => (rows, outputs),
             Err(diagnostic) => {
-                self.failed = Some(diagnostic);
+                self.failed = Some(diagnostic.clone());
                 return false;
             }
         };
         if let Err(diagnostic) =
-            finish_block(outputs, rows, settings, name, &mut self.summary, self.writer.as_deref_mut())
+            finish_block(outputs, *rows, settings, name, &mut self.summary, self.writer.as_deref_mut())
         {
             self.failed = Some(diagnostic);
         } else if !(self.progress)(self.summary.samples) {
@@ -313,28 +362,34 @@ impl<'a> Engine<'a> {
         ((1 << 19) / row_bytes).clamp(self.plan.chunk(), 1 << 14).next_multiple_of(self.plan.chunk())
     }
 
-    fn block(&self, runner: &mut Runner<'_>, block: &mut Values, rows: usize) -> Outputs {
+    /// Runs a block; `spare` is memory for its outputs, if there is some.
+    fn block(&self, runner: &mut Runner<'_>, block: &Block, rows: usize, spare: &mut Vec<f64>) -> Outputs {
         let size = rows * self.outputs.len();
-        match (self.settings.codes, &*block) {
-            (false, Values::Reals(reals))
-                if self.exact_reals && (self.plan.reads_every_input() || all_finite(reals)) =>
-            {
-                let mut outputs = vec![0.0; size];
-                let faults = runner.run(reals, &mut outputs);
-                Outputs { values: Values::Reals(outputs), faults: faults_of(faults), rounded: 0 }
-            }
+        let mut run = |reals: &[f64]| {
+            let mut outputs = std::mem::take(spare);
+            // What is there already will be overwritten.
+            outputs.resize(size, 0.0);
+            let faults = runner.run(reals, &mut outputs);
+            Outputs { values: Values::Reals(outputs), faults: faults_of(faults), rounded: 0 }
+        };
+        if let Some(reals) = block.reals()
+            && !self.settings.codes
+            && self.exact_reals
+            && (self.plan.reads_every_input() || all_finite(reals))
+        {
+            return run(reals);
+        }
+        let values = block.values();
+        match (self.settings.codes, &*values) {
             (false, Values::Integers(integers)) if self.exact_reals && integers.iter().all(|&v| is_exact(v)) => {
-                let reals: Vec<f64> = integers.iter().map(|&v| v as f64).collect();
-                let mut outputs = vec![0.0; size];
-                let faults = runner.run(&reals, &mut outputs);
-                Outputs { values: Values::Reals(outputs), faults: faults_of(faults), rounded: 0 }
+                run(&integers.iter().map(|&v| v as f64).collect::<Vec<f64>>())
             }
             (true, Values::Integers(integers)) if self.all_codes(integers) => {
                 let mut outputs = vec![0; size];
                 let faults = runner.run_codes(integers, &mut outputs);
                 Outputs { values: Values::Integers(outputs), faults: faults_of(faults), rounded: 0 }
             }
-            _ => self.exact(runner, block, rows),
+            _ => self.exact(runner, &values, rows),
         }
     }
 

@@ -242,7 +242,8 @@ impl Facts {
         if !fact.known {
             return None;
         }
-        let limit = if kif.signed { 0 } else { 1i64 << (kif.width() - 1) };
+        // What is known is below 2^62, so a type may be wider than this limit says.
+        let limit = if kif.signed { 0 } else { 1i64 << (kif.width() - 1).min(62) };
         if kif.signed {
             if fact.lo >= 0 { Some(false) } else { (fact.hi < 0).then_some(true) }
         } else if fact.hi < limit {

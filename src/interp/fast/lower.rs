@@ -190,6 +190,11 @@ pub(super) struct OutputConversion {
     pub(super) exponent: i32,
 }
 
+impl OutputConversion {
+    /// Exponents for which no result is subnormal, where rounding to 53 bits first would round twice.
+    pub(super) const EXACT_SCALES: std::ops::RangeInclusive<i32> = -900..=800;
+}
+
 /// An operation in integers of any size.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct WideOp {

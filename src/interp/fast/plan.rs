@@ -1,14 +1,12 @@
 //! A program made ready: registers have places, instructions have kernels.
 
-#[cfg(target_arch = "x86_64")]
-use super::convert;
 #[cfg(all(target_arch = "x86_64", unix))]
 use super::jit::{self, Machine};
 use super::kernels::{self, Kernels, NaryTerm, Step};
 use super::lower::{self, Code, Ins, Lane, Reg, Term, Wrap};
 use super::run::{Fault, Runner};
 #[cfg(target_arch = "x86_64")]
-use super::tiles::Columns;
+use super::tiles::{self, InputTile, OutputTile};
 use crate::interp::LookupMiss;
 use crate::ir::Model;
 use crate::num::Kif;
@@ -145,105 +143,6 @@ pub struct Plan {
     compiled: std::sync::OnceLock<Option<Layout>>,
 }
 
-/// Up to eight columns of inputs that are converted together.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone)]
-pub(super) struct InputTile {
-    /// The first.
-    pub(super) column: usize,
-    pub(super) count: usize,
-    /// Conversions, by number.
-    pub(super) inputs: [Option<u32>; 8],
-    pub(super) columns: Columns,
-}
-
-/// Up to eight columns of outputs that are converted together.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone)]
-pub(super) struct OutputTile {
-    /// The first.
-    pub(super) column: usize,
-    pub(super) count: usize,
-    /// Outputs, by number.
-    pub(super) outputs: [Option<u32>; 8],
-    pub(super) scale: [f64; 8],
-    pub(super) zero: [bool; 8],
-}
-
-/// Sorts the inputs into tiles and the rest.
-#[cfg(target_arch = "x86_64")]
-fn input_tiles(model: &Model, code: &Code) -> (Vec<InputTile>, Vec<u32>, usize) {
-    let n = model.n_inputs();
-    let empty = |column: usize| InputTile {
-        column,
-        count: (n - column).min(8),
-        inputs: [None; 8],
-        columns: Columns { scale: [0.0; 8], sign: [0; 8], mask: [-1; 8] },
-    };
-    let mut tiles: Vec<InputTile> = (0..n).step_by(8).map(empty).collect();
-    let (mut order, mut rest) = (Vec::new(), Vec::new());
-    for (k, input) in code.inputs.iter().enumerate() {
-        let column = input.input as usize;
-        let (tile, at) = (&mut tiles[column / 8], column % 8);
-        let width = input.kif.width();
-        let lane = code.lanes[input.dst as usize];
-        let scale = i64::from(model.inp_shifts()[column]) + i64::from(input.kif.frac);
-        match convert::power(scale) {
-            Some(power) if lane <= Lane::B4 && width <= 51 && tile.inputs[at].is_none() => {
-                tile.inputs[at] = Some(k as u32);
-                tile.columns.scale[at] = power;
-                if width < 32 && input.kif.signed {
-                    tile.columns.sign[at] = 32 - width as i32;
-                } else if width < 32 {
-                    tile.columns.mask[at] = ((1u32 << width) - 1).cast_signed();
-                }
-                order.push(k as u32);
-            }
-            _ => rest.push(k as u32),
-        }
-    }
-    tiles.retain(|t| t.inputs.iter().any(Option::is_some));
-    let tiled = order.len();
-    order.extend(rest);
-    (tiles, order, tiled)
-}
-
-/// Sorts the outputs into tiles and the rest.
-#[cfg(target_arch = "x86_64")]
-fn output_tiles(code: &Code) -> (Vec<OutputTile>, Vec<u32>, usize) {
-    let n = code.outputs.len();
-    let empty = |column: usize| OutputTile {
-        column,
-        count: (n - column).min(8),
-        outputs: [None; 8],
-        scale: [0.0; 8],
-        zero: [false; 8],
-    };
-    let mut tiles: Vec<OutputTile> = (0..n).step_by(8).map(empty).collect();
-    let (mut order, mut rest) = (Vec::new(), Vec::new());
-    for (j, out) in code.outputs.iter().enumerate() {
-        let (tile, at) = (&mut tiles[j / 8], j % 8);
-        // Unsigned codes of 32 bits are beyond what the tile's integers hold.
-        let fits = out.src.is_some_and(|reg| match code.lanes[reg as usize] {
-            Lane::B1 | Lane::B2 => true,
-            Lane::B4 => !out.zero,
-            _ => false,
-        });
-        match convert::power(out.exponent.into()) {
-            Some(power) if fits && (-900..=800).contains(&out.exponent) => {
-                tile.outputs[at] = Some(j as u32);
-                (tile.scale[at], tile.zero[at]) = (power, out.zero);
-                order.push(j as u32);
-            }
-            _ => rest.push(j as u32),
-        }
-    }
-    tiles.retain(|t| t.outputs.iter().any(Option::is_some));
-    let tiled = order.len();
-    order.extend(rest);
-    (tiles, order, tiled)
-}
-
 /// A program laid out in an arena.
 pub(super) struct Layout {
     /// Samples of a block.
@@ -287,9 +186,9 @@ impl Plan {
             loops.step(&code, kernels, ins);
         }
         #[cfg(target_arch = "x86_64")]
-        let (input_tiles, input_order, tiled_inputs) = input_tiles(model, &code);
+        let (input_tiles, input_order, tiled_inputs) = tiles::input_tiles(model, &code);
         #[cfg(target_arch = "x86_64")]
-        let (output_tiles, output_order, tiled_outputs) = output_tiles(&code);
+        let (output_tiles, output_order, tiled_outputs) = tiles::output_tiles(&code);
         #[cfg(not(target_arch = "x86_64"))]
         let (input_order, tiled_inputs, output_order, tiled_outputs) =
             ((0..code.inputs.len() as u32).collect(), 0, (0..code.outputs.len() as u32).collect(), 0);

@@ -7,10 +7,14 @@
 
 mod convert;
 mod csv;
+#[cfg(unix)]
+mod mapped;
 mod npy;
 mod npz;
 
 pub use convert::{Port, input_ports, output_ports};
+#[cfg(unix)]
+pub use mapped::MappedReals;
 
 use crate::diag::{Diagnostic, Place};
 use crate::files::Streamed;
@@ -139,6 +143,9 @@ struct NpyBody {
 enum NpySource {
     /// C order, one sample after the other.
     Stream(Box<dyn Read + Send>),
+    /// The same for a large file of little-endian doubles.
+    #[cfg(unix)]
+    Mapped(mapped::MappedFile),
     /// Fortran order, one element of all samples after the other, from this offset of the file.
     Columns(File, u64),
 }
@@ -231,6 +238,17 @@ impl Reader {
         &self.name
     }
 
+    /// As [`Reader::read`], but without a copy: `None` where that cannot be and [`Reader::read`] has to be called, which
+    /// is the same for all of a file.
+    ///
+    /// # Errors
+    /// As [`Reader::read`].
+    #[cfg(unix)]
+    pub fn read_mapped(&mut self, max_rows: usize) -> Option<Result<(usize, MappedReals), Diagnostic>> {
+        let Body::Npy(npy) = &mut self.body else { return None };
+        Some(npy.read_mapped(max_rows, self.columns)?.map_err(|error| error.at(&self.name)))
+    }
+
     /// Replaces `block` by the next samples, at most `max_rows`; returns how many there are, 0 at the end.
     ///
     /// # Errors
@@ -311,7 +329,14 @@ impl NpyBody {
             }
         }
         let one_dimension = columns <= 1 || rows <= 1;
+        #[cfg(unix)]
+        let mappable = (header.scalar, header.big_endian) == (npy::Scalar::Float(8), false)
+            && mapped::MappedFile::suits(length as u64, rows * row_bytes);
         let source = match regular {
+            #[cfg(unix)]
+            Some((file, _)) if mappable && (!header.fortran || one_dimension) => {
+                NpySource::Mapped(mapped::MappedFile::new(file, length as u64))
+            }
             _ if !header.fortran || one_dimension => NpySource::Stream(stream),
             Some((file, _)) if header.shape.len() == 2 => NpySource::Columns(file, length as u64),
             _ => {
@@ -322,7 +347,26 @@ impl NpyBody {
         Ok(NpyBody { header, rows, done: 0, source, bytes: Vec::new() })
     }
 
+    /// [`NpyBody::read`] without a copy, where that can be.
+    #[cfg(unix)]
+    fn read_mapped(&mut self, max_rows: usize, columns: usize) -> Option<Result<(usize, MappedReals), NpyError>> {
+        let NpySource::Mapped(file) = &mut self.source else { return None };
+        let rows = (self.rows - self.done).min(max_rows as u64) as usize;
+        let columns = columns as u64;
+        let numbers = file.numbers(self.done * columns, rows * columns as usize, self.rows * columns);
+        self.done += rows as u64;
+        Some(numbers.map(|numbers| (rows, numbers)).map_err(NpyError::Io))
+    }
+
     fn read(&mut self, max_rows: usize, columns: usize, block: &mut Values) -> Result<usize, NpyError> {
+        #[cfg(unix)]
+        if let Some(mapped) = self.read_mapped(max_rows, columns) {
+            let (rows, numbers) = mapped?;
+            let mut reals = block.take_reals();
+            reals.extend_from_slice(&numbers);
+            *block = Values::Reals(reals);
+            return Ok(rows);
+        }
         let rows = (self.rows - self.done).min(max_rows as u64) as usize;
         let (size, total) = (self.header.scalar.size(), self.rows);
         if let (NpySource::Stream(stream), npy::Scalar::Float(8), false, true) =
@@ -353,6 +397,8 @@ impl NpyBody {
                 }
                 decode(&self.bytes, &self.header, block);
             }
+            #[cfg(unix)]
+            NpySource::Mapped(_) => unreachable!("read above"),
             NpySource::Columns(file, offset) => {
                 for (column, part) in self.bytes.chunks_exact_mut((rows * size).max(1)).enumerate() {
                     let element = column as u64 * total + self.done;
@@ -489,7 +535,7 @@ impl Writer {
     /// Begins `path`: npy by that extension, CSV by `.csv` and `.txt`, `-` is CSV on stdout.
     ///
     /// `columns` are the types of the output port; `codes` says that codes are written, not reals. `rows` is the
-    /// number of rows if it is known; only a pipe needs it.
+    /// number of rows if it is known: a pipe needs it, and a file gets its place on the disk at once.
     ///
     /// # Errors
     /// If the file cannot be made, its extension is not known, or npy cannot hold such codes.
@@ -526,7 +572,14 @@ impl Writer {
         let out = if stdout {
             Out::Stdout(io::stdout())
         } else {
-            Out::File(Streamed::create(path).map_err(|e| cannot("write", &name, &e))?)
+            let mut file = Streamed::create(path).map_err(|e| cannot("write", &name, &e))?;
+            if matches!(form, Form::NpyReals | Form::NpyCodes)
+                && let Some(rows) = rows
+            {
+                let bytes = rows.saturating_mul(8 * columns.len() as u64).saturating_add(npy::HEADER_SIZE as u64);
+                file.reserve(bytes).map_err(|e| cannot("write", &name, &e))?;
+            }
+            Out::File(file)
         };
         let out = BufWriter::with_capacity(1 << 18, out);
         let announced = rows.unwrap_or(0);
@@ -653,6 +706,9 @@ impl Writer {
         let Writer { name, rows, announced, .. } = &self;
         let (name, rows, announced) = (name.clone(), *rows, *announced);
         let header = self.header(rows).filter(|_| rows != announced);
+        // What was reserved and not written goes back.
+        let size = |rows: u64| npy::HEADER_SIZE as u64 + 8 * rows * self.columns.len() as u64;
+        let shorter = (header.is_some() && rows < announced).then(|| size(rows));
         let finish = || -> io::Result<()> {
             let mut out = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
             out.flush()?;
@@ -661,6 +717,9 @@ impl Writer {
                 // The number of rows is known only now.
                 file.file().seek(SeekFrom::Start(0))?;
                 file.write_all(&header)?;
+            }
+            if let Some(length) = shorter {
+                file.file().set_len(length)?;
             }
             file.finish()
         };
