@@ -259,3 +259,39 @@ fn npz_archives() {
     place.run("m.json --input xy.npz --array y --output -").fails("E0702", "an array of shape [2]");
     place.run("m.json --input m.json --array x --output -").fails("E0702", "no npz file");
 }
+
+#[test]
+fn a_large_file_is_read_where_it_is_and_its_place_taken_at_once() {
+    // Large enough to be mapped in several windows' steps; some samples have no result.
+    let rows = 150_000u32;
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, 2), }}\n");
+    let mut file = [&b"\x93NUMPY\x01\x00"[..], &(118u16.to_le_bytes())].concat();
+    file.extend(format!("{header:>118}").into_bytes());
+    for row in 0..rows {
+        let first = if row % 997 == 5 { f64::NAN } else { f64::from(row % 16) * 0.25 - 2.0 };
+        file.extend(first.to_le_bytes());
+        file.extend(f64::from(row / 16 % 8).to_le_bytes());
+    }
+    let place = Place::new().file("x.npy", &file);
+    for policy in ["skip", "nan"] {
+        for threads in [1, 3] {
+            let mapped = place.run(&format!(
+                "m.json --input x.npy --output mapped.npy --on-error {policy} --threads {threads} --quiet"
+            ));
+            assert_eq!(mapped.code, 0, "{mapped:?}");
+            let mut command = Command::cargo_bin("alir2hdl").unwrap();
+            let piped = format!("run m.json --input - --output piped.npy --on-error {policy} --engine golden --quiet");
+            command.current_dir(place.dir.path()).args(piped.split_whitespace()).write_stdin(file.clone());
+            command.assert().success();
+            let read = |name: &str| std::fs::read(place.dir.path().join(name)).unwrap();
+            assert!(read("mapped.npy") == read("piped.npy"), "{policy} {threads}");
+        }
+    }
+    // Nothing stays when it stops at an error, and a file that is cut short says so.
+    let names = place.names();
+    assert_eq!(place.run("m.json --input x.npy --output stopped.npy").code, 2);
+    assert_eq!(place.names(), names);
+    let place = place.file("x.npy", &file[..file.len() - 8]);
+    place.run("m.json --input x.npy --output stopped.npy").fails("E0702", "cut short");
+    assert_eq!(place.names(), names);
+}

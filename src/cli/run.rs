@@ -12,6 +12,7 @@ use crate::num::Kif;
 use clap::ValueEnum;
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use std::io::IsTerminal;
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -132,7 +133,8 @@ impl Args {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     args.check()?;
-    let model = args.model.read(global)?;
+    // The process ends with the run: giving a large model back piece by piece would cost as much as a part of reading it.
+    let model = ManuallyDrop::new(args.model.read(global)?);
     let mut reader =
         Reader::open(&args.input, args.array.as_deref(), model.input_kifs(), args.codes).map_err(Failure::input)?;
     if let Some(sample) = args.trace {

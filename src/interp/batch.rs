@@ -192,8 +192,10 @@ pub fn run(
     writer: Option<&mut Writer>,
     progress: impl FnMut(u64) -> bool + Send,
 ) -> Result<Summary, Diagnostic> {
-    let options = PlanOptions { lookup_miss: settings.lookup_miss, ..PlanOptions::default() };
-    let plan = Plan::new(model, options);
+    if reader.rows().is_some_and(|rows| rows <= fast::FEW as u64) {
+        return run_few(model, settings, reader, writer, progress);
+    }
+    let plan = plan_of(model, settings);
     let engine = Engine::new(model, &plan, settings);
     let rows = engine.rows_at_once();
     let name = reader.name().to_string();
@@ -243,6 +245,40 @@ pub fn run(
     }
     let sink = sink.into_inner().unwrap_or_else(PoisonError::into_inner);
     sink.failed.map_or(Ok(sink.summary), Err)
+}
+
+fn plan_of(model: &Model, settings: Settings) -> Plan {
+    Plan::new(model, PlanOptions { lookup_miss: settings.lookup_miss, ..PlanOptions::default() })
+}
+
+/// [`run`] for samples that are too few to be worth a plan.
+fn run_few(
+    model: &Model,
+    settings: Settings,
+    reader: &mut Reader,
+    mut writer: Option<&mut Writer>,
+    mut progress: impl FnMut(u64) -> bool,
+) -> Result<Summary, Diagnostic> {
+    let mut summary = Summary::default();
+    let (inputs, outputs) = (input_ports(model), output_ports(model));
+    let mut block = Values::default();
+    loop {
+        let rows = reader.read(fast::FEW, &mut block)?;
+        if rows == 0 {
+            return Ok(summary);
+        }
+        let mut found = exact(&inputs, &outputs, settings.codes, &block, rows, |codes, results| {
+            fast::run_few(model, settings.lookup_miss, codes, results)
+                .unwrap_or_else(|| plan_of(model, settings).runner().run_exact(codes, results))
+        });
+        finish_block(&mut found, rows, settings, reader.name(), &mut summary, writer.as_deref_mut())?;
+        if !progress(summary.samples) {
+            return Err(interrupted());
+        }
+        if writer.as_ref().is_some_and(|w| w.is_closed()) {
+            return Ok(summary);
+        }
+    }
 }
 
 /// Samples of one block.
@@ -389,7 +425,10 @@ impl<'a> Engine<'a> {
                 let faults = runner.run_codes(integers, &mut outputs);
                 Outputs { values: Values::Integers(outputs), faults: faults_of(faults), rounded: 0 }
             }
-            _ => self.exact(runner, &values, rows),
+            _ => {
+                let run = |codes: &[BigInt], results: &mut [BigInt]| runner.run_exact(codes, results);
+                exact(&self.inputs, &self.outputs, self.settings.codes, &values, rows, run)
+            }
         }
     }
 
@@ -399,40 +438,47 @@ impl<'a> Engine<'a> {
         let mut rows = integers.chunks_exact(ranges.len());
         rows.all(|row| row.iter().zip(ranges).all(|(v, (min, max))| min <= v && v <= max))
     }
+}
 
-    /// For everything that is rare: wide ports, numbers without a code, integers beyond float64.
-    fn exact(&self, runner: &mut Runner<'_>, block: &Values, rows: usize) -> Outputs {
-        let mut faults = Vec::new();
-        let mut codes = Vec::with_capacity(rows * self.inputs.len());
-        for row in 0..rows {
-            let sample = codes_of_row(&self.inputs, block, row, self.settings.codes);
-            codes.extend(sample.unwrap_or_else(|fault| {
-                faults.push((row, fault));
-                self.inputs.iter().map(|port| port.kif.min_code()).collect()
-            }));
-        }
-        let mut outputs = vec![BigInt::ZERO; rows * self.outputs.len()];
-        let missed = faults_of(runner.run_exact(&codes, &mut outputs));
-        // An input without a code comes before any lookup.
-        let failed: Vec<usize> = faults.iter().map(|(row, _)| *row).collect();
-        faults.extend(missed.into_iter().filter(|(row, _)| failed.binary_search(row).is_err()));
-        faults.sort_by_key(|(row, _)| *row);
-        let mut rounded = 0;
-        let values = match self.settings.codes {
-            true => Values::Wide(outputs),
-            false => {
-                let failed = |row| faults.binary_search_by_key(&row, |(row, _)| *row).is_ok();
-                let columns = self.outputs.len().max(1);
-                let real = |(index, code): (usize, &BigInt)| {
-                    let (real, exact) = self.outputs[index % columns].real_of_code(code);
-                    rounded += u64::from(!exact && !failed(index / columns));
-                    real
-                };
-                Values::Reals(outputs.iter().enumerate().map(real).collect())
-            }
-        };
-        Outputs { values, faults, rounded }
+/// A block through exact codes, for everything that is rare: wide ports, numbers without a code, integers beyond float64.
+fn exact(
+    inputs: &[Port],
+    outputs: &[Port],
+    codes: bool,
+    block: &Values,
+    rows: usize,
+    run: impl FnOnce(&[BigInt], &mut [BigInt]) -> Vec<fast::Fault>,
+) -> Outputs {
+    let mut faults = Vec::new();
+    let mut samples = Vec::with_capacity(rows * inputs.len());
+    for row in 0..rows {
+        let sample = codes_of_row(inputs, block, row, codes);
+        samples.extend(sample.unwrap_or_else(|fault| {
+            faults.push((row, fault));
+            inputs.iter().map(|port| port.kif.min_code()).collect()
+        }));
     }
+    let mut results = vec![BigInt::ZERO; rows * outputs.len()];
+    let missed = faults_of(run(&samples, &mut results));
+    // An input without a code comes before any lookup.
+    let failed: Vec<usize> = faults.iter().map(|(row, _)| *row).collect();
+    faults.extend(missed.into_iter().filter(|(row, _)| failed.binary_search(row).is_err()));
+    faults.sort_by_key(|(row, _)| *row);
+    let mut rounded = 0;
+    let values = match codes {
+        true => Values::Wide(results),
+        false => {
+            let failed = |row| faults.binary_search_by_key(&row, |(row, _)| *row).is_ok();
+            let columns = outputs.len().max(1);
+            let real = |(index, code): (usize, &BigInt)| {
+                let (real, exact) = outputs[index % columns].real_of_code(code);
+                rounded += u64::from(!exact && !failed(index / columns));
+                real
+            };
+            Values::Reals(results.iter().enumerate().map(real).collect())
+        }
+    };
+    Outputs { values, faults, rounded }
 }
 
 /// Whether no number is NaN or infinite.

@@ -239,6 +239,9 @@ impl Facts {
         if kif.is_zero() {
             return Some(false);
         }
+        if kif.signed && !fact.signed {
+            return Some(false);
+        }
         if !fact.known {
             return None;
         }
@@ -333,16 +336,14 @@ impl Facts {
                 exact_bits,
                 exact_signed,
             },
-            None => Fact {
-                lo: 0,
-                hi: 0,
-                known: false,
-                signed: kif.signed,
-                wraps,
-                bits: kif.width().max(1),
-                exact_bits,
-                exact_signed,
-            },
+            None => {
+                // Too large to be known, but not for its sign: what is never negative may fill its lane to the top bit.
+                let (signed, bits) = match exact {
+                    Some((lo, hi)) if !wraps => (lo < 0, bits_of(lo, hi)),
+                    _ => (kif.signed, kif.width().max(1)),
+                };
+                Fact { lo: 0, hi: 0, known: false, signed, wraps, bits, exact_bits, exact_signed }
+            }
         }
     }
 

@@ -577,7 +577,7 @@ impl Compiler<'_> {
             Wrap::Zero(width) if width + f.shr == bits => step(self, Shift::Logical, f.shr),
             Wrap::Zero(width) => {
                 step(self, right, f.shr);
-                let mask = self.splat(lane, (1i64 << width) - 1);
+                let mask = self.splat(lane, i64::MAX >> (63 - width));
                 self.op3(AND, lane, dst, at, mask);
             }
         }

@@ -9,9 +9,11 @@
 //! * [`kernels`]: the loops, compiled for each instruction set;
 //! * `jit`: machine code in place of most loops, where the processor has AVX-512;
 //! * [`run`]: blocks of samples through the kernels, real numbers in and out ([`convert`]), and what went wrong;
-//! * [`wide`]: what does not fit 128 bits.
+//! * [`wide`]: what does not fit 128 bits;
+//! * [`few`]: samples too few to be worth a plan.
 
 mod convert;
+mod few;
 mod form;
 #[cfg(all(target_arch = "x86_64", unix))]
 mod jit;
@@ -23,5 +25,6 @@ mod run;
 mod tiles;
 mod wide;
 
+pub(super) use few::{FEW, run_few};
 pub use plan::{InstructionSet, Plan, PlanOptions};
 pub use run::{Fault, FaultKind, Runner};

@@ -100,13 +100,8 @@ pub(super) fn input_tiles(model: &Model, code: &Code) -> (Vec<InputTile>, Vec<u3
 /// As [`input_tiles`] for the outputs.
 pub(super) fn output_tiles(code: &Code) -> (Vec<OutputTile>, Vec<u32>, usize) {
     let n = code.outputs.len();
-    let empty = |column: usize| OutputTile {
-        column,
-        outputs: [None; 8],
-        narrow: true,
-        scale: [0.0; 8],
-        zero: [false; 8],
-    };
+    let empty =
+        |column: usize| OutputTile { column, outputs: [None; 8], narrow: true, scale: [0.0; 8], zero: [false; 8] };
     let mut tiles: Vec<OutputTile> = (0..n).step_by(TILE).map(empty).collect();
     let (mut order, mut rest) = (Vec::new(), Vec::new());
     for (j, out) in code.outputs.iter().enumerate() {
