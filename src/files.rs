@@ -219,8 +219,8 @@ impl Streamed {
         {
             use rustix::fs::{FallocateFlags, fallocate, fstatfs};
             /// Where taking room means filling it with zeros.
-            const TMPFS: i64 = 0x0102_1994;
-            if fstatfs(staged.as_file()).is_ok_and(|s| s.f_type as i64 == TMPFS) {
+            const TMPFS: i128 = 0x0102_1994;
+            if fstatfs(staged.as_file()).is_ok_and(|s| i128::from(s.f_type) == TMPFS) {
                 return Ok(());
             }
             if fallocate(staged.as_file(), FallocateFlags::KEEP_SIZE, 0, bytes) == Err(rustix::io::Errno::NOSPC) {
