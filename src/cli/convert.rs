@@ -1,19 +1,25 @@
-//! `alir2hdl convert`: a model file in another version.
+//! `alir2hdl convert`: a model file in another version or form.
 
 use super::input::InputArgs;
 use super::{ExitStatus, Failure, Global};
+use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::formats::{self, Target};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Write a model in another version of the file format
+/// Write a model in another version or form
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   alir2hdl convert model.v2.json model.json.gz
   alir2hdl convert model.json.gz old.json --to alir2    sums are split, relative shifts folded
+  alir2hdl convert dais.json model.json.gz              DAIS of every age, upgraded
+  alir2hdl convert model.json.gz model.alirz            a third of the size, fast to load
+  alir2hdl convert model.json.gz code.bin --to bytecode4
   alir2hdl convert model.json.gz - | jq .model[0]
+
+Byte code and DAIS binary hold types only: intervals, latencies and costs are left out.
 
 What the version cannot say is refused by name; nothing is written then.")]
 pub(super) struct Args {
@@ -22,9 +28,9 @@ pub(super) struct Args {
     /// Where it goes: gzip if the name ends in `.gz`; `-` for stdout
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// The version to write
-    #[arg(long, value_enum, default_value_t = To::Alir4, value_name = "VERSION")]
-    to: To,
+    /// What to write [default: `alirz` where OUT ends so, else `alir4`]
+    #[arg(long, value_enum, value_name = "FORM")]
+    to: Option<To>,
 }
 
 /// What can be written.
@@ -36,16 +42,45 @@ enum To {
     Alir3,
     /// JSON that alkaid 0.8 reads
     Alir4,
+    /// Byte code of version 2, in 32-bit words
+    Bytecode2,
+    /// Byte code of version 4
+    Bytecode4,
+    /// DAIS binary of version 1, as da4ml 0.6 writes
+    Dais1,
+    /// The compact form: small, and fast to load
+    Alirz,
+}
+
+impl Args {
+    fn target(&self) -> Result<Target, Failure> {
+        Ok(match self.to {
+            Some(To::Alir2) => Target::Alir2,
+            Some(To::Alir3) => Target::Alir3,
+            Some(To::Alir4) => Target::Alir4,
+            Some(To::Bytecode2) => Target::Bytecode2,
+            Some(To::Bytecode4) => Target::Bytecode4,
+            Some(To::Dais1) => Target::Dais1,
+            Some(To::Alirz) => Target::Alirz,
+            None => {
+                let name = self.output.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+                let name = name.strip_suffix(".gz").unwrap_or(&name);
+                if name.ends_with(".bin") {
+                    let message = "the name of the output does not tell which binary form is meant";
+                    let place = Place::Flag("--to".into());
+                    let help = "add --to bytecode2, --to bytecode4 or --to dais1";
+                    return Err(Failure::input(Diagnostic::error("E1106", place, message).with_help(help)));
+                }
+                if name.ends_with(".alirz") { Target::Alirz } else { Target::Alir4 }
+            }
+        })
+    }
 }
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    let target = args.target()?;
     let model = args.input.read(global)?;
-    let target = match args.to {
-        To::Alir2 => Target::Alir2,
-        To::Alir3 => Target::Alir3,
-        To::Alir4 => Target::Alir4,
-    };
     let prepared = formats::prepare(&model, target).map_err(Failure::input)?;
     let packed = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
     let write = |out: &mut dyn Write| if packed { prepared.write_gzip(out) } else { prepared.write(out) };

@@ -1,7 +1,7 @@
 //! The options about reading a model, the same in every sub-command.
 
 use super::{Failure, Global, report};
-use crate::formats;
+use crate::formats::{self, Format};
 use crate::ir::{Limits, Model};
 use flate2::Crc;
 use std::fs::File;
@@ -11,11 +11,47 @@ use std::path::PathBuf;
 /// Which model is read, and how large it may be.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct InputArgs {
-    /// The model: ALIR JSON of version 2, 3 or 4, plain or gzip; `-` for stdin
+    /// The model: ALIR, DAIS or byte code of any version, or .alirz; plain or gzip; `-` for stdin
     #[arg(value_name = "MODEL")]
     pub(super) model: PathBuf,
+    /// The file's form, where its content must not decide
+    #[arg(long, value_enum, value_name = "FORM")]
+    format: Option<Form>,
     #[command(flatten)]
     limits: LimitArgs,
+}
+
+/// The forms of model files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    /// ALIR JSON, versions 2 to 4
+    AlirJson,
+    /// DAIS JSON without a header, opcodes as before version 2
+    DaisJson,
+    /// DAIS JSON without a header, opcodes as in version 2
+    Dais2Json,
+    /// 32-bit words, header of six: DAIS 0 and 1, byte code of ALIR 2
+    Words,
+    /// 32-bit words, header of three: DAIS before version 0
+    Words3,
+    /// Byte code of ALIR 3 and 4
+    Bytecode,
+    /// The compact form
+    Alirz,
+}
+
+impl Form {
+    fn format(self) -> Format {
+        match self {
+            Form::AlirJson => Format::Alir,
+            Form::DaisJson => Format::Dais,
+            Form::Dais2Json => Format::Dais2,
+            Form::Words => Format::Words,
+            Form::Words3 => Format::Words3,
+            Form::Bytecode => Format::Bytecode,
+            Form::Alirz => Format::Alirz,
+        }
+    }
 }
 
 /// What a file may ask for at most.
@@ -46,12 +82,16 @@ struct LimitArgs {
 }
 
 impl InputArgs {
+    fn format(&self) -> Option<Format> {
+        self.format.map(Form::format)
+    }
+
     /// Reads and checks the model; notes about it are said at once.
     ///
     /// # Errors
     /// Every problem of the file (exit code 2).
     pub(super) fn read(&self, global: Global) -> Result<Model, Failure> {
-        let (model, notes) = formats::read_path(&self.model, &self.limits.limits(), None).map_err(Failure::input)?;
+        let (model, notes) = formats::read_path(&self.model, &self.limits.limits(), self.format()).map_err(Failure::input)?;
         report(&notes, global);
         Ok(model)
     }
@@ -66,7 +106,7 @@ impl InputArgs {
             false => Box::new(File::open(&self.model).map_err(|e| Failure::io(&self.model, "open", &e))?),
         };
         let mut summed = Summed { reader, crc: Crc::new() };
-        let (model, notes) = formats::read(&mut summed, &self.limits.limits(), None).map_err(Failure::input)?;
+        let (model, notes) = formats::read(&mut summed, &self.limits.limits(), self.format()).map_err(Failure::input)?;
         report(&notes, global);
         Ok((model, format!("crc32:{:08x}", summed.crc.sum())))
     }

@@ -115,6 +115,26 @@ impl<R: Read> Json<R> {
         &self.buf[self.pos..self.end]
     }
 
+    /// Whether the next value starts with `n` opening brackets in a row. White space between them is passed over up to
+    /// a bound; nothing is consumed.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub(super) fn opens_arrays(&mut self, n: usize) -> Result<bool, Stop> {
+        const MOST: usize = 4096;
+        let (mut seen, mut k) = (0, 0);
+        while seen < n && k < MOST {
+            self.ensure(k + 1)?;
+            match self.ahead().get(k) {
+                Some(b'[') => seen += 1,
+                Some(b' ' | b'\t' | b'\r' | b'\n') => {}
+                _ => return Ok(false),
+            }
+            k += 1;
+        }
+        Ok(seen == n)
+    }
+
     /// Where the parser stands.
     pub(super) fn place(&self) -> Place {
         let offset = self.base + self.pos as u64;

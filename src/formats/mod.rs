@@ -5,14 +5,24 @@
 //! what a *file* can get wrong, and the places. All problems of a file are collected, up to [`Limits::max_problems`].
 
 mod alir;
+mod alirz;
+mod bytecode;
+mod decode;
 mod fsm;
 mod json;
+mod place;
+mod rewrite;
 mod source;
+mod stages;
+mod upgrade;
 
 pub use fsm::read_machine;
 
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Limits, Model};
+use alir::Frame;
+use bytecode::Header;
+use decode::Era;
 use json::Json;
 use source::Source;
 use std::borrow::Cow;
@@ -20,11 +30,25 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// A file format.
+/// A file format that is read. gzip around any of them is recognised by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// ALIR JSON, versions 2 to 4, plain or gzip.
+    /// ALIR JSON, versions 2 to 4; `DAISModel` too.
     Alir,
+    /// DAIS JSON without a header, opcodes as before version 2; also the stages of a pipeline.
+    Dais,
+    /// The same, opcodes as in version 2.
+    Dais2,
+    /// 32-bit words behind a header of six: DAIS 0 and 1, byte code of ALIR 2.
+    Words,
+    /// 32-bit words behind a header of three: DAIS before version 0.
+    Words3,
+    /// Either of the two, recognised by the length of the file.
+    AnyWords,
+    /// Byte code of ALIR 3 and 4.
+    Bytecode,
+    /// The compact form, `docs/alirz.md`.
+    Alirz,
 }
 
 /// A form that a model can be written in.
@@ -36,10 +60,41 @@ pub enum Target {
     Alir3,
     /// ALIR JSON, version 4.
     Alir4,
+    /// Byte code of ALIR 2, in 32-bit words.
+    Bytecode2,
+    /// Byte code of ALIR 4.
+    Bytecode4,
+    /// DAIS binary, version 1, in 32-bit words.
+    Dais1,
+    /// The compact form, `docs/alirz.md`: everything that JSON holds, and constants and bounds of any size.
+    Alirz,
+}
+
+impl Target {
+    /// Whether it is text, which has intervals, latencies and costs.
+    fn is_json(self) -> bool {
+        matches!(self, Target::Alir2 | Target::Alir3 | Target::Alir4)
+    }
+
+    /// Whether it has types only: no intervals, latencies and costs.
+    pub fn is_byte_code(self) -> bool {
+        matches!(self, Target::Bytecode2 | Target::Bytecode4 | Target::Dais1)
+    }
+
+    /// Whether it has sums of more than two terms.
+    fn has_sums(self) -> bool {
+        !matches!(self, Target::Alir2 | Target::Bytecode2 | Target::Dais1)
+    }
+
+    /// Whether a quantise may shift.
+    fn has_relative_shift(self) -> bool {
+        self.has_sums() && self != Target::Alir3
+    }
 }
 
 /// A model that a form can say, ready to be written. Read back it is the same program with the same ports: equal where
-/// the form has every operation, else rewritten to operations that it has, bit for bit the same.
+/// the form has every operation, else rewritten to operations that it has, bit for bit the same. Byte code keeps types
+/// and no intervals, latencies and costs.
 #[derive(Clone, Debug)]
 pub struct Prepared<'m> {
     model: Cow<'m, Model>,
@@ -49,12 +104,16 @@ pub struct Prepared<'m> {
 /// Prepares a model for writing.
 ///
 /// # Errors
-/// What the form cannot say (`E1101` to `E1103`); each diagnostic names the operation.
+/// What the form cannot say (`E1101` to `E1105`); each diagnostic names the operation.
 pub fn prepare(model: &Model, target: Target) -> Result<Prepared<'_>, Diagnostics> {
-    let model = match target {
-        Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::prepare(model, target)?,
+    let model = rewrite::rewrite(model, target)?;
+    let problems = match target {
+        Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::unspellable(&model),
+        Target::Bytecode2 | Target::Dais1 => bytecode::unsayable_words(&model),
+        Target::Bytecode4 => bytecode::unsayable_bytes(&model),
+        Target::Alirz => Vec::new(),
     };
-    Ok(Prepared { model, target })
+    if problems.is_empty() { Ok(Prepared { model, target }) } else { Err(Diagnostics(problems)) }
 }
 
 impl Prepared<'_> {
@@ -65,6 +124,9 @@ impl Prepared<'_> {
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match self.target {
             Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::write(&self.model, self.target, out),
+            Target::Bytecode2 | Target::Dais1 => bytecode::write_words(&self.model, self.target, out),
+            Target::Bytecode4 => bytecode::write_bytes(&self.model, out),
+            Target::Alirz => alirz::write(&self.model, out),
         }
     }
 
@@ -87,11 +149,32 @@ impl Prepared<'_> {
 /// Every problem of the file.
 pub fn read(reader: impl Read, limits: &Limits, format: Option<Format>) -> Result<(Model, Diagnostics), Diagnostics> {
     let fatal = |stop: Box<Diagnostic>| Diagnostics::from(*stop);
-    let source = Source::new(reader, limits.max_bytes).map_err(fatal)?;
+    let mut source = Source::new(reader, limits.max_bytes).map_err(fatal)?;
+    let format = match format {
+        Some(format) => Some(format),
+        None => detect(source.peek(8).map_err(fatal)?),
+    };
+    let binary = |source: &mut Source<_>| source.read_to_end().map_err(fatal);
+    let frame = match format {
+        Some(Format::Words) => return bytecode::read_words(&binary(&mut source)?, limits, Some(Header::Six)),
+        Some(Format::Words3) => return bytecode::read_words(&binary(&mut source)?, limits, Some(Header::Three)),
+        Some(Format::AnyWords) => return bytecode::read_words(&binary(&mut source)?, limits, None),
+        Some(Format::Bytecode) => return bytecode::read_bytes(&binary(&mut source)?, limits),
+        Some(Format::Alirz) => return alirz::read(&binary(&mut source)?, limits),
+        Some(Format::Alir) => Some(Frame::Object),
+        Some(Format::Dais) => Some(Frame::Bare(Era::Old)),
+        Some(Format::Dais2) => Some(Frame::Bare(Era::Two)),
+        None => None,
+    };
     let json = Json::new(source).map_err(fatal)?;
-    let format = format.or_else(|| detect(json.ahead()));
-    match format {
-        Some(Format::Alir) => alir::read(json, limits),
+    // White space may have hidden the first bracket.
+    let frame = frame.or_else(|| match json.ahead().first() {
+        Some(b'{') => Some(Frame::Object),
+        Some(b'[') => Some(Frame::Bare(Era::Old)),
+        _ => None,
+    });
+    match frame {
+        Some(frame) => alir::read(json, limits, frame),
         None => Err(unknown(json.ahead()).into()),
     }
 }
@@ -115,10 +198,17 @@ pub fn read_path(path: &Path, limits: &Limits, format: Option<Format>) -> Result
     read(file, limits, format)
 }
 
-/// The format that the first bytes (decompressed, behind white space) show.
+/// The format that the first bytes (decompressed) show; eight are enough. Text that starts with white space or a byte order
+/// mark shows none here.
 pub fn detect(bytes: &[u8]) -> Option<Format> {
-    match bytes.first() {
-        Some(b'{') => Some(Format::Alir),
+    match bytes {
+        _ if bytes.starts_with(alirz::MAGIC) => Some(Format::Alirz),
+        _ if bytes.starts_with(bytecode::MAGIC) => Some(Format::Bytecode),
+        [0x1f, 0x8b, ..] => None,
+        // No text starts with a NUL byte in four, every 32-bit number below 2^24 does.
+        [a, b, c, d, ..] if [a, b, c, d].contains(&&0) => Some(Format::AnyWords),
+        [b'{', ..] => Some(Format::Alir),
+        [b'[', ..] => Some(Format::Dais),
         _ => None,
     }
 }
@@ -129,9 +219,9 @@ fn unknown(bytes: &[u8]) -> Diagnostic {
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => "a NumPy array",
         [b'P', b'K', 3, 4, ..] => "a zip archive",
         [0x1f, 0x8b, ..] => "a gzip file inside a gzip file",
-        [b'[', ..] => "a JSON array without a header",
         _ => "something else",
     };
-    Diagnostic::error("E0115", Place::Whole, format!("not a model file: it looks like {looks_like}"))
-        .with_help("a model file is the JSON object that alkaid's save() writes, plain or gzip")
+    Diagnostic::error("E0115", Place::Whole, format!("not a model file: it looks like {looks_like}")).with_help(
+        "a model file is what alkaid's or da4ml's save() writes, plain or gzip, or byte code, or .alirz",
+    )
 }

@@ -20,6 +20,8 @@ pub(super) type Stop = Box<Diagnostic>;
 /// A bounded stream of decompressed bytes.
 pub(super) struct Source<R: Read> {
     inner: Inner<R>,
+    /// Decompressed bytes that were looked at and not handed out yet.
+    head: Vec<u8>,
     /// Decompressed bytes handed out so far.
     given: u64,
     max_bytes: u64,
@@ -70,7 +72,7 @@ impl<R: Read> Source<R> {
         } else {
             Inner::Plain(reader)
         };
-        Ok(Source { inner, given: 0, max_bytes })
+        Ok(Source { inner, head: Vec::new(), given: 0, max_bytes })
     }
 
     /// Fills the front of `buf` and returns how many bytes there are; 0 only at the end of the file.
@@ -78,6 +80,47 @@ impl<R: Read> Source<R> {
     /// # Errors
     /// `E0101` to `E0105`.
     pub(super) fn read(&mut self, buf: &mut [u8]) -> Result<usize, Stop> {
+        if !self.head.is_empty() {
+            let n = self.head.len().min(buf.len());
+            buf[..n].copy_from_slice(&self.head[..n]);
+            self.head.drain(..n);
+            return Ok(n);
+        }
+        self.fill(buf)
+    }
+
+    /// The first bytes of what is left, `n` of them if there are so many. They stay unread.
+    ///
+    /// # Errors
+    /// As [`Source::read`].
+    pub(super) fn peek(&mut self, n: usize) -> Result<&[u8], Stop> {
+        let mut buf = vec![0; n];
+        while self.head.len() < n {
+            let missing = n - self.head.len();
+            match self.fill(&mut buf[..missing])? {
+                0 => break,
+                got => self.head.extend_from_slice(&buf[..got]),
+            }
+        }
+        Ok(&self.head)
+    }
+
+    /// All that is left.
+    ///
+    /// # Errors
+    /// As [`Source::read`].
+    pub(super) fn read_to_end(&mut self) -> Result<Vec<u8>, Stop> {
+        let mut all = std::mem::take(&mut self.head);
+        let mut piece = vec![0; CHUNK];
+        loop {
+            match self.fill(&mut piece)? {
+                0 => return Ok(all),
+                n => all.extend_from_slice(&piece[..n]),
+            }
+        }
+    }
+
+    fn fill(&mut self, buf: &mut [u8]) -> Result<usize, Stop> {
         let n = self.read_unbounded(buf)?;
         self.given += n as u64;
         if self.given > self.max_bytes {

@@ -93,6 +93,12 @@ impl Builder {
         self
     }
 
+    /// Makes room for that many more operations.
+    pub fn reserve(&mut self, operations: usize) -> &mut Builder {
+        self.parts.nodes.reserve(operations);
+        self
+    }
+
     /// Appends an operation and returns the id of its value.
     pub fn push(&mut self, node: Node) -> ValueId {
         let id = ValueId(self.parts.nodes.len() as u32);

@@ -30,7 +30,22 @@ impl Interval {
 
     /// Every value that a type can hold.
     pub fn full(kif: Kif) -> Interval {
-        Interval::new(kif.min_code(), kif.max_code(), kif.frac)
+        Interval::of_width(kif.signed, kif.width(), kif.frac)
+    }
+
+    /// All codes of `width` bits, in steps of `2^-frac`.
+    pub fn of_width(signed: bool, width: u32, frac: i32) -> Interval {
+        if width == 0 {
+            return Interval::new(0, 0, frac);
+        }
+        let bits = width - u32::from(signed);
+        if bits < 63 {
+            let top = 1i64 << bits;
+            return Interval::new(if signed { -top } else { 0 }, top - 1, frac);
+        }
+        let top = BigInt::from(1) << bits;
+        let min = if signed { -&top } else { BigInt::ZERO };
+        Interval::new(min, top - 1, frac)
     }
 
     /// The fixed-point type that holds the interval: section 2 of the specification, in exact integers.
@@ -82,6 +97,19 @@ mod tests {
         assert_eq!(kif(0, 0, 9), (false, 0, 0));
         assert_eq!(kif(-1, 0, 0), (true, 0, 0));
         assert_eq!(kif(5, 6, 0), (false, 3, 0));
+    }
+
+    #[test]
+    fn the_full_range_is_that_of_the_type() {
+        for signed in [false, true] {
+            for width in 1..200 {
+                let kif = Kif { signed, int: width - 3 - i32::from(signed), frac: 3 };
+                let full = Interval::full(kif);
+                assert_eq!((full.min.to_big(), full.max.to_big()), (kif.min_code(), kif.max_code()));
+                assert_eq!(full.kif(), kif);
+            }
+        }
+        assert_eq!(Interval::of_width(true, 0, 5), Interval::new(0, 0, 5));
     }
 
     #[test]

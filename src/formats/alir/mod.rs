@@ -1,4 +1,4 @@
-//! ALIR JSON, spec versions 2, 3 and 4 (`docs/alir.md`, section 1).
+//! ALIR JSON, spec versions 2, 3 and 4 (`docs/alir.md`, section 1), and DAIS JSON of every age (`docs/dais.md`, section 1).
 //!
 //! The file is read in one pass, straight into [`crate::ir::Builder`]: nothing of it is kept as text or as a tree. Keys
 //! may come in any order, so what depends on the version is noted while reading and judged at the end. Reading goes on
@@ -6,11 +6,9 @@
 //! what the model's own checks say because of that is left out.
 
 mod number;
-mod place;
 mod read;
 mod record;
-mod rewrite;
 mod write;
 
-pub(super) use read::read;
-pub(super) use write::{prepare, write};
+pub(super) use read::{Frame, read};
+pub(super) use write::{spelling, unspellable, write};

@@ -1,9 +1,12 @@
 //! The frame of a file: keys, arrays, tables; values with their kinds and ranges.
 
+use super::super::decode::{Era, shift_refused};
 use super::super::json::{Json, Kind, Number};
+use super::super::place::{At, Field, Layout, of_site};
 use super::super::source::Stop;
+use super::super::stages;
+use super::super::upgrade::Negations;
 use super::number::{BadInterval, BadNumber, Dyadic, interval, parse_f64, parse_i64};
-use super::place::{At, Field, Layout, of_site};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Builder, Limits, Model, Op, Output, Part, Problem, Site, Table, ValueId};
 use crate::num::{Code, Interval};
@@ -12,13 +15,29 @@ use std::io::Read;
 /// Spec versions of `ALIRModel` files that are known.
 const KNOWN_VERSIONS: &str = "2, 3 and 4";
 
+/// What the one JSON value of a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Frame {
+    /// An object with a header.
+    Object,
+    /// The model array alone, or a pipeline of such.
+    Bare(Era),
+}
+
 /// Reads the one JSON value of a file as a model. What is worth knowing comes beside the model.
 ///
 /// # Errors
 /// Every problem found, up to [`Limits::max_problems`].
-pub(in super::super) fn read<R: Read>(json: Json<R>, limits: &Limits) -> Result<(Model, Diagnostics), Diagnostics> {
-    let mut reader = Reader::new(json, limits);
-    let outcome = reader.file();
+pub(in super::super) fn read<R: Read>(
+    json: Json<R>,
+    limits: &Limits,
+    frame: Frame,
+) -> Result<(Model, Diagnostics), Diagnostics> {
+    let mut reader = Reader::new(json, limits, frame);
+    let outcome = match frame {
+        Frame::Object => reader.file(),
+        Frame::Bare(_) => reader.bare(),
+    };
     reader.conclude(outcome)
 }
 
@@ -32,6 +51,15 @@ pub(super) struct Reader<'l, R: Read> {
     meta: Option<String>,
     version: Option<i64>,
     unknown_keys: Vec<String>,
+    frame: Frame,
+    /// The finished stages of a pipeline, and the one being read.
+    stages: Option<Vec<Model>>,
+    stage: Option<usize>,
+    /// Operations and table entries of the stages before, which count towards the limits.
+    earlier_ops: usize,
+    table_entries: u64,
+    /// The first record of a file without a header whose opcode means two things.
+    pub(super) two_meanings: Option<(usize, i64)>,
     pub(super) draft: Draft,
 }
 
@@ -51,6 +79,8 @@ pub(super) struct Draft {
     /// Tables that are not what the file meant, in order.
     bad_tables: Vec<usize>,
     tables_known: bool,
+    /// What old opcodes negate first.
+    pub(super) negations: Negations,
     /// Where the layout of the records changes, and to what.
     layouts: Vec<(usize, Layout)>,
     /// The first quantise operations without and with a relative shift, which tell version 3 from 4.
@@ -58,10 +88,38 @@ pub(super) struct Draft {
     pub(super) quantise_with_shift: Vec<usize>,
 }
 
-impl<'l, R: Read> Reader<'l, R> {
-    fn new(json: Json<R>, limits: &'l Limits) -> Reader<'l, R> {
+impl Draft {
+    fn new(limits: &Limits) -> Draft {
         let mut builder = Builder::new(Vec::new());
         builder.limits(*limits);
+        Draft {
+            complete: false,
+            shape: None,
+            builder,
+            n_inputs: None,
+            out_idxs: None,
+            out_shifts: None,
+            out_negs: None,
+            carry_size: 1,
+            bad_ops: Vec::new(),
+            bad_tables: Vec::new(),
+            tables_known: true,
+            negations: Negations::default(),
+            layouts: Vec::new(),
+            quantise_without_shift: Vec::new(),
+            quantise_with_shift: Vec::new(),
+        }
+    }
+
+    /// The layout of a record.
+    fn layout(&self, index: usize) -> Layout {
+        let before = self.layouts.partition_point(|&(start, _)| start <= index);
+        before.checked_sub(1).map_or(Layout::V3, |k| self.layouts[k].1)
+    }
+}
+
+impl<'l, R: Read> Reader<'l, R> {
+    fn new(json: Json<R>, limits: &'l Limits, frame: Frame) -> Reader<'l, R> {
         Reader {
             json,
             limits,
@@ -70,31 +128,51 @@ impl<'l, R: Read> Reader<'l, R> {
             meta: None,
             version: None,
             unknown_keys: Vec::new(),
-            draft: Draft {
-                complete: false,
-                shape: None,
-                builder,
-                n_inputs: None,
-                out_idxs: None,
-                out_shifts: None,
-                out_negs: None,
-                carry_size: 1,
-                bad_ops: Vec::new(),
-                bad_tables: Vec::new(),
-                tables_known: true,
-                layouts: Vec::new(),
-                quantise_without_shift: Vec::new(),
-                quantise_with_shift: Vec::new(),
-            },
+            frame,
+            stages: None,
+            stage: None,
+            earlier_ops: 0,
+            table_entries: 0,
+            two_meanings: None,
+            draft: Draft::new(limits),
         }
+    }
+
+    /// What the opcodes mean.
+    pub(super) fn era(&self) -> Era {
+        match self.frame {
+            Frame::Object => Era::Two,
+            Frame::Bare(era) => era,
+        }
+    }
+
+    /// Whether the file states what its opcodes mean.
+    pub(super) fn has_header(&self) -> bool {
+        self.frame == Frame::Object
+    }
+
+    pub(super) fn in_pipeline(&self) -> bool {
+        self.stage.is_some()
+    }
+
+    pub(super) fn max_shift(&self) -> u32 {
+        self.limits.max_shift
     }
 
     /// Notes a problem; beyond the cap it is only counted as one.
     pub(super) fn problem(&mut self, code: &'static str, at: At, message: impl Into<String>, help: impl Into<String>) {
         if !self.full() {
-            let place = Place::Path(at.to_string());
+            let place = self.place(at);
             self.problems.push(Diagnostic::error(code, place, message).with_help(help));
         }
+    }
+
+    /// A place in the file: which stage of a pipeline, and where in it.
+    fn place(&self, at: At) -> Place {
+        Place::Path(match self.stage {
+            None => at.to_string(),
+            Some(k) => format!("stages[{k}].{at}"),
+        })
     }
 
     fn full(&self) -> bool {
@@ -114,7 +192,7 @@ impl<'l, R: Read> Reader<'l, R> {
             match key.as_str() {
                 "meta" => self.meta = self.text(At::Meta)?,
                 "spec_version" => self.version = self.i64(At::SpecVersion)?,
-                "model" => self.model()?,
+                "model" => self.payload()?,
                 _ => {
                     if self.unknown_keys.len() < self.limits.max_problems {
                         self.unknown_keys.push(shortened(&key));
@@ -133,6 +211,54 @@ impl<'l, R: Read> Reader<'l, R> {
             }
         }
         self.json.finish()
+    }
+
+    /// A file without a header.
+    fn bare(&mut self) -> Result<(), Stop> {
+        self.payload()?;
+        self.json.finish()
+    }
+
+    /// A model, or the stages of a pipeline: a list in a list of one.
+    fn payload(&mut self) -> Result<(), Stop> {
+        if self.json.opens_arrays(3)? { self.pipeline() } else { self.model() }
+    }
+
+    fn pipeline(&mut self) -> Result<(), Stop> {
+        self.stages = Some(Vec::new());
+        self.json.begin_array()?;
+        let (mut first, mut length) = (true, 0);
+        while self.json.element(&mut first)? {
+            if length == 0 {
+                self.list_of_stages()?;
+            } else {
+                self.json.skip()?;
+            }
+            length += 1;
+        }
+        if length != 1 {
+            let help = "a pipeline is an array of one element, the list of its stages";
+            self.problem("E0125", At::Model, format!("{length} elements around the stages"), help);
+        }
+        Ok(())
+    }
+
+    fn list_of_stages(&mut self) -> Result<(), Stop> {
+        self.json.begin_array()?;
+        let (mut first, mut k) = (true, 0);
+        while self.json.element(&mut first)? {
+            self.stage = Some(k);
+            self.draft = Draft::new(self.limits);
+            self.model()?;
+            let ops = self.draft.builder.nodes().len();
+            if let Some(model) = self.judged()? {
+                self.stages.get_or_insert_default().push(model);
+            }
+            self.earlier_ops += ops;
+            k += 1;
+        }
+        self.stage = None;
+        Ok(())
     }
 
     fn model(&mut self) -> Result<(), Stop> {
@@ -251,10 +377,8 @@ impl<'l, R: Read> Reader<'l, R> {
         self.json.begin_array()?;
         let (mut first, mut index) = (true, 0);
         while self.json.element(&mut first)? {
-            if index as u64 >= self.limits.max_ops {
-                let message = format!("more than {} operations", self.limits.max_ops);
-                let place = Place::Path(At::Part("ops").to_string());
-                return Err(Box::new(Diagnostic::error("E0201", place, message).with_help("raise --max-ops")));
+            if (self.earlier_ops + index) as u64 >= self.limits.max_ops {
+                return Err(self.too_many_ops());
             }
             // Behind the last problem that is shown only the syntax matters: the version may still come.
             if self.full() {
@@ -265,6 +389,12 @@ impl<'l, R: Read> Reader<'l, R> {
             index += 1;
         }
         Ok(())
+    }
+
+    fn too_many_ops(&self) -> Stop {
+        let message = format!("more than {} operations", self.limits.max_ops);
+        let place = self.place(At::Part("ops"));
+        Box::new(Diagnostic::error("E0201", place, message).with_help("raise --max-ops"))
     }
 
     fn op(&mut self, index: usize) -> Result<(), Stop> {
@@ -294,10 +424,9 @@ impl<'l, R: Read> Reader<'l, R> {
         if self.json.kind()? == Kind::Null {
             return self.json.skip();
         }
-        let mut entries = 0;
         let mut count = 0;
         self.draft.tables_known = self.list("lookup_tables", |r, _| {
-            let table = r.table(count, &mut entries)?;
+            let table = r.table(count)?;
             if table.is_none() {
                 r.draft.bad_tables.push(count);
             }
@@ -313,7 +442,7 @@ impl<'l, R: Read> Reader<'l, R> {
         Ok(())
     }
 
-    fn table(&mut self, t: usize, total: &mut u64) -> Result<Option<Table>, Stop> {
+    fn table(&mut self, t: usize) -> Result<Option<Table>, Stop> {
         if !self.expect(At::Table(t, ""), Kind::Object)? {
             return Ok(None);
         }
@@ -323,7 +452,7 @@ impl<'l, R: Read> Reader<'l, R> {
         while let Some(key) = self.json.key(&mut first)? {
             match key.as_str() {
                 "spec" => spec = Some(self.table_spec(t)?),
-                "table" => entries = Some(self.table_entries(t, total)?),
+                "table" => entries = Some(self.entries(t)?),
                 _ => self.json.skip()?,
             }
         }
@@ -390,7 +519,7 @@ impl<'l, R: Read> Reader<'l, R> {
         self.checked_interval(&[min, max, step], At::Table(t, ".spec.out_qint"), places)
     }
 
-    fn table_entries(&mut self, t: usize, total: &mut u64) -> Result<Option<Vec<i32>>, Stop> {
+    fn entries(&mut self, t: usize) -> Result<Option<Vec<i32>>, Stop> {
         let at = At::Table(t, ".table");
         if !self.expect(at, Kind::Array)? {
             return Ok(None);
@@ -398,10 +527,10 @@ impl<'l, R: Read> Reader<'l, R> {
         self.json.begin_array()?;
         let (mut first, mut good, mut entries, mut k) = (true, true, Vec::new(), 0);
         while self.json.element(&mut first)? {
-            *total += 1;
-            if *total > self.limits.max_table_entries {
+            self.table_entries += 1;
+            if self.table_entries > self.limits.max_table_entries {
                 let message = format!("more than {} table entries in all", self.limits.max_table_entries);
-                let place = Place::Path(at.to_string());
+                let place = self.place(at);
                 let help = "raise --max-table-entries";
                 return Err(Box::new(Diagnostic::error("E0202", place, message).with_help(help)));
             }
@@ -470,9 +599,8 @@ impl<'l, R: Read> Reader<'l, R> {
     pub(super) fn shift(&mut self, at: At, shift: i64) -> Option<i32> {
         let small = i32::try_from(shift).ok();
         if small.is_none() {
-            let limit = self.limits.max_shift;
-            let help = format!("use -{limit} to {limit}, or raise --max-shift");
-            self.problem("E0203", at, format!("shift {shift} is beyond the limit of {limit}"), help);
+            let (message, help) = shift_refused(shift, self.limits.max_shift);
+            self.problem("E0203", at, message, help);
         }
         small
     }
@@ -621,13 +749,24 @@ impl<'l, R: Read> Reader<'l, R> {
             // In a layout that we do not know every other message would be a guess.
             return Err(Diagnostics(header));
         }
-        if outcome.is_ok() {
-            self.version_problems();
-        }
         if let Err(stop) = outcome {
             self.problems.push(*stop);
             return Err(Diagnostics(self.problems));
         }
+        let model = match self.stages.take() {
+            None => self.judged().map_err(|stop| Diagnostics::from(*stop))?,
+            Some(stages) if self.problems.is_empty() => Some(stages::join(stages, self.limits)?),
+            Some(_) => None,
+        };
+        match model {
+            Some(model) if self.problems.is_empty() => Ok((model, self.notes())),
+            _ => Err(Diagnostics(self.problems)),
+        }
+    }
+
+    /// What was read of a model, judged as a whole; `None` if something is wrong with it.
+    fn judged(&mut self) -> Result<Option<Model>, Stop> {
+        self.version_problems();
         self.outputs();
         if !self.problems.is_empty() {
             let found = if self.draft.complete { self.draft.builder.check() } else { Vec::new() };
@@ -635,17 +774,19 @@ impl<'l, R: Read> Reader<'l, R> {
             for problem in believable {
                 self.meaning_problem(&problem);
             }
-            return Err(Diagnostics(self.problems));
+            return Ok(None);
         }
-        let notes = self.notes();
         let builder = std::mem::replace(&mut self.draft.builder, Builder::new(Vec::new()));
         match builder.finish() {
-            Ok(model) => Ok((model, notes)),
+            Ok(model) => {
+                let negations = std::mem::take(&mut self.draft.negations);
+                negations.expand(model, self.limits).map(Some).ok_or_else(|| self.too_many_ops())
+            }
             Err(found) => {
                 for problem in &found {
                     self.meaning_problem(problem);
                 }
-                Err(Diagnostics(self.problems))
+                Ok(None)
             }
         }
     }
@@ -654,8 +795,23 @@ impl<'l, R: Read> Reader<'l, R> {
     fn header_problems(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let at = |at: At| Place::Path(at.to_string());
+        if !self.has_header() {
+            return found;
+        }
         if let Some(meta) = &self.meta
-            && !matches!(meta.as_str(), "ALIRModel" | "DAISModel")
+            && (meta == "ALIRPipeline") != self.stages.is_some()
+            && matches!(meta.as_str(), "ALIRModel" | "DAISModel" | "ALIRPipeline")
+        {
+            let message = format!("meta is {meta:?}, but the model is {}", match self.stages {
+                Some(_) => "a list of stages",
+                None => "no list of stages",
+            });
+            let help = "\"ALIRPipeline\" files, and no others, hold [[stage, stage, ...]]";
+            found.push(Diagnostic::error("E0121", at(At::Meta), message).with_help(help));
+            return found;
+        }
+        if let Some(meta) = &self.meta
+            && !matches!(meta.as_str(), "ALIRModel" | "DAISModel" | "ALIRPipeline")
         {
             let message = format!("meta is {:?}", shortened(meta));
             let help = "a model file says \"ALIRModel\" (or \"DAISModel\", with spec_version 2)";
@@ -678,12 +834,14 @@ impl<'l, R: Read> Reader<'l, R> {
 
     /// What is wrong for the version that the file states, which may have come last.
     fn version_problems(&mut self) {
-        match self.version {
+        // Files without a header, and pipelines, are older than the second layout.
+        let version = if self.has_header() && self.stage.is_none() { self.version } else { Some(2) };
+        match version {
             Some(2) => {
                 let newer = self.draft.layouts.iter().filter(|(_, l)| *l == Layout::V3).map(|&(i, _)| i);
                 for index in newer.collect::<Vec<_>>() {
                     let help = "a version 2 record is [id0, id1, opcode, data, qint, latency, cost]";
-                    self.problem("E0127", At::Op(index, Field::Whole), "6 elements in a file of version 2", help);
+                    self.problem("E0127", At::Op(index, Field::Whole), "6 elements in a file of version 2 or older", help);
                 }
             }
             Some(3) => {
@@ -762,19 +920,23 @@ impl<'l, R: Read> Reader<'l, R> {
             let note = Diagnostic::note("N0101", Place::Path(At::Part("ops").to_string()), message);
             notes.push(note.with_help("records of seven elements are always read as version 2"));
         }
+        if let Some((index, opcode)) = self.two_meanings {
+            let era = |era| if self.era() == era { "is read as" } else { "could mean" };
+            let (old, new) = match opcode {
+                -2 => ("relu(-x)", "-x"),
+                _ => ("x + data * step", "x + low * 2^-high"),
+            };
+            let (was, is) = (era(Era::Old), era(Era::Two));
+            let message = format!("opcode {opcode} {was} {old} (before version 2) and {is} {new} (version 2)");
+            let place = Place::Path(At::Op(index, Field::Opcode).to_string());
+            let note = Diagnostic::note("N0103", place, format!("the file does not state its version: {message}"));
+            notes.push(note.with_help("--format dais-json or dais2-json says which it is"));
+        }
         for key in &self.unknown_keys {
             let message = format!("the key {key:?} is unknown and ignored");
             notes.push(Diagnostic::note("N0102", Place::Whole, message));
         }
         Diagnostics(notes)
-    }
-}
-
-impl Draft {
-    /// The layout of a record.
-    fn layout(&self, index: usize) -> Layout {
-        let before = self.layouts.partition_point(|&(start, _)| start <= index);
-        before.checked_sub(1).map_or(Layout::V3, |k| self.layouts[k].1)
     }
 }
 

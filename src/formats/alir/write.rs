@@ -4,25 +4,14 @@
 //! as the library writes them; integers that no double holds are written as integers.
 
 use super::super::Target;
+use super::super::bytecode::{binary_code, fields, unary_code};
 use super::number::Dyadic;
-use super::rewrite::rewrite;
-use crate::diag::{Diagnostic, Diagnostics, Place};
-use crate::ir::{BinaryBits, Model, Node, Op, UnaryBits};
+use crate::diag::{Diagnostic, Place};
+use crate::ir::{Model, Node, Op};
 use crate::num::{Code, Interval};
 use num_traits::ToPrimitive;
-use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
-
-/// The program in operations and numbers that the version has.
-///
-/// # Errors
-/// What it cannot say, by name.
-pub(in super::super) fn prepare(model: &Model, target: Target) -> Result<Cow<'_, Model>, Diagnostics> {
-    let model = rewrite(model, target)?;
-    let problems = unspellable(&model);
-    if problems.is_empty() { Ok(model) } else { Err(Diagnostics(problems)) }
-}
 
 /// Writes a program that was prepared for `target`.
 ///
@@ -36,7 +25,7 @@ pub(in super::super) fn write(model: &Model, target: Target, out: &mut dyn Write
 
 /// A number of an interval that JSON can say exactly.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Spelling {
+pub(in super::super) enum Spelling {
     Float(f64),
     /// An integer that no double holds.
     Integer(String),
@@ -52,7 +41,7 @@ impl fmt::Display for Spelling {
 }
 
 /// `code * 2^-frac`, if there is an exact spelling.
-pub(super) fn spelling(code: &Code, frac: i32) -> Option<Spelling> {
+pub(in super::super) fn spelling(code: &Code, frac: i32) -> Option<Spelling> {
     if code.is_zero() {
         return Some(Spelling::Float(0.0));
     }
@@ -83,7 +72,7 @@ pub(super) fn spelling(code: &Code, frac: i32) -> Option<Spelling> {
 }
 
 /// Numbers of the program that have no exact spelling.
-fn unspellable(model: &Model) -> Vec<Diagnostic> {
+pub(in super::super) fn unspellable(model: &Model) -> Vec<Diagnostic> {
     const MOST: usize = 50;
     let mut problems = Vec::new();
     for (i, node) in model.nodes().iter().enumerate() {
@@ -122,7 +111,7 @@ fn print(model: &Model, target: Target, out: &mut impl Write) -> io::Result<()> 
     let version = match target {
         Target::Alir2 => 2,
         Target::Alir3 => 3,
-        Target::Alir4 => 4,
+        _ => 4,
     };
     write!(out, "{{\"meta\":\"ALIRModel\",\"spec_version\":{version},\"model\":[")?;
     write!(out, "[{},{}],", model.n_inputs(), model.outputs().len())?;
@@ -185,7 +174,7 @@ fn record(node: &Node, target: Target, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"[")?;
     match target {
         Target::Alir2 => fields_v2(node, out)?,
-        Target::Alir3 | Target::Alir4 => fields_v3(node, target, out)?,
+        _ => fields_v3(node, target, out)?,
     }
     let [min, max, step] = numbers(&node.interval);
     write!(out, ",[{min},{max},{step}],{:?},{:?}]", node.latency, node.cost)
@@ -207,10 +196,8 @@ fn fields_v3(node: &Node, target: Target, out: &mut impl Write) -> io::Result<()
         Op::Neg { .. } | Op::Relu { .. } | Op::Mul { .. } => out.write_all(b"[]"),
         Op::Input { input } => write!(out, "[{input}]"),
         Op::Add { shift, .. } | Op::Sub { shift, .. } | Op::Mux { shift, .. } => write!(out, "[{shift}]"),
-        Op::Quantise { shift, .. } => match target {
-            Target::Alir4 => write!(out, "[{shift}]"),
-            Target::Alir2 | Target::Alir3 => out.write_all(b"[]"),
-        },
+        Op::Quantise { shift, .. } if target.has_relative_shift() => write!(out, "[{shift}]"),
+        Op::Quantise { .. } => out.write_all(b"[]"),
         Op::AddConst { value, shift, .. } => write!(out, "[{value},{shift}]"),
         Op::Const { value } => write!(out, "[{value}]"),
         Op::Lookup { table, .. } => write!(out, "[{}]", table.0),
@@ -225,42 +212,8 @@ fn fields_v3(node: &Node, target: Target, out: &mut impl Write) -> io::Result<()
 
 /// `id0, id1, opcode, data`.
 fn fields_v2(node: &Node, out: &mut impl Write) -> io::Result<()> {
-    let halves = |low: i64, high: i32| (i64::from(high) << 32) | (low & 0xffff_ffff);
-    let id = |v: crate::ir::ValueId| i64::from(v.0);
-    let small = |value: &Code| value.to_i64().unwrap_or_default();
-    let (id0, id1, data) = match &node.op {
-        Op::Input { input } => (i64::from(*input), -1, 0),
-        Op::Const { value } => (-1, -1, small(value)),
-        Op::Neg { x } | Op::Relu { x } | Op::Quantise { x, shift: _ } => (id(*x), -1, 0),
-        Op::Add { a, b, shift } | Op::Sub { a, b, shift } => (id(*a), id(*b), i64::from(*shift)),
-        Op::Mul { a, b } => (id(*a), id(*b), 0),
-        Op::AddConst { x, value, shift } => (id(*x), -1, halves(small(value), *shift)),
-        Op::Mux { cond, on_true, on_false, shift } => (id(*on_true), id(*on_false), halves(id(*cond), *shift)),
-        Op::Lookup { x, table, base: _ } => (id(*x), -1, i64::from(table.0)),
-        Op::Unary { op, x } => (id(*x), -1, unary_code(*op)),
-        Op::Binary { op, a, b, shift } => {
-            let low = i64::from(shift.cast_unsigned());
-            (id(*a), id(*b), (binary_code(*op) << 56) | low)
-        }
-        Op::Sum { .. } => unreachable!("rewriting splits sums for version 2"),
-    };
+    let ([id0, id1], data) = fields(&node.op);
     write!(out, "{id0},{id1},{},{data}", node.op.opcode())
-}
-
-fn unary_code(op: UnaryBits) -> i64 {
-    match op {
-        UnaryBits::Not => 0,
-        UnaryBits::Any => 1,
-        UnaryBits::All => 2,
-    }
-}
-
-fn binary_code(op: BinaryBits) -> i64 {
-    match op {
-        BinaryBits::And => 0,
-        BinaryBits::Or => 1,
-        BinaryBits::Xor => 2,
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 //! are put in between have types that hold whatever their operands' *types* allow. The whole delay of an operation that
 //! becomes several stays on the last of them.
 
-use super::super::Target;
-use super::write::spelling;
+use super::Target;
+use super::alir::spelling;
+use super::bytecode::{in_own_step, widened};
 use crate::diag::{Diagnostic, Place};
 use crate::ir::{Builder, Limits, Model, Node, Op, Output, TableId, Term, ValueId};
 use crate::num::{Code, Interval, Kif, align};
@@ -19,9 +20,18 @@ use std::borrow::Cow;
 /// # Errors
 /// What cannot be said (`E1102`, `E1103`).
 pub(super) fn rewrite(model: &Model, target: Target) -> Result<Cow<'_, Model>, Diagnostic> {
-    let sayable = model.nodes().iter().all(|node| is_sayable(model, &node.op, target));
+    if target.is_byte_code() {
+        let model = widened(model);
+        return Ok(Cow::Owned(in_operations_of(target, &model)?.unwrap_or(model)));
+    }
+    Ok(in_operations_of(target, model)?.map_or(Cow::Borrowed(model), Cow::Owned))
+}
+
+/// The program rewritten; `None` if the target can say it as it is.
+fn in_operations_of(target: Target, model: &Model) -> Result<Option<Model>, Diagnostic> {
+    let sayable = model.nodes().iter().all(|node| is_sayable(model, node, target));
     if sayable && ports_follow(model) {
-        return Ok(Cow::Borrowed(model));
+        return Ok(None);
     }
     let mut rewriter = Rewriter {
         model,
@@ -45,21 +55,35 @@ pub(super) fn rewrite(model: &Model, target: Target) -> Result<Cow<'_, Model>, D
         return Err(Diagnostic::error("E1103", Place::Whole, message)
             .with_help("a file has no place for port types: write the model before optimising it"));
     }
-    Ok(Cow::Owned(rewritten))
+    Ok(Some(rewritten))
 }
 
-fn is_sayable(model: &Model, op: &Op, target: Target) -> bool {
-    match op {
-        Op::Quantise { shift, .. } => *shift == 0 || target == Target::Alir4,
-        Op::Sum { .. } => target != Target::Alir2,
-        Op::AddConst { value, .. } => target != Target::Alir2 || fits_i32(value),
-        Op::Lookup { x, base, .. } => model.node(*x).interval.min == *base,
+fn is_sayable(model: &Model, node: &Node, target: Target) -> bool {
+    match &node.op {
+        Op::Quantise { shift, .. } => *shift == 0 || target.has_relative_shift(),
+        Op::Sum { .. } => target.has_sums(),
+        Op::AddConst { value, shift, .. } => match target {
+            Target::Alir2 | Target::Bytecode2 => fits_i32(value),
+            Target::Dais1 => in_own_step(value, *shift, node).is_some(),
+            _ => true,
+        },
+        // Byte code and the compact form state where the table starts.
+        Op::Lookup { x, base, .. } => !target.is_json() || model.node(*x).interval.min == *base,
         _ => true,
     }
 }
 
 fn fits_i32(value: &Code) -> bool {
     value.to_i64().is_some_and(|v| i32::try_from(v).is_ok())
+}
+
+/// The constant without trailing zeros, if that makes it fit 32 bits and keeps the shift within the readers' limit.
+fn shortened(value: &Code, shift: i32) -> Option<(Code, i32)> {
+    let value = value.to_i64()?;
+    let zeros = value.trailing_zeros();
+    let short = i32::try_from(value >> zeros).ok()?;
+    let shift = shift.checked_sub(zeros as i32)?;
+    (shift.unsigned_abs() <= Limits::default().max_shift).then(|| (Code::from(i64::from(short)), shift))
 }
 
 /// Whether a reader of the bare program derives the port types that the model has.
@@ -83,7 +107,7 @@ impl Rewriter<'_> {
     fn node(&mut self, node: &Node) -> Result<ValueId, Diagnostic> {
         let mut op = node.op.clone();
         op.map_operands(|v| self.map[v.index()]);
-        if is_sayable(self.model, &node.op, self.target) {
+        if is_sayable(self.model, node, self.target) {
             return Ok(self.builder.push(Node { op, ..node.clone() }));
         }
         Ok(match op {
@@ -92,6 +116,12 @@ impl Rewriter<'_> {
                 self.builder.push(Node { op: Op::Quantise { x, shift: 0 }, ..node.clone() })
             }
             Op::Sum { terms } => self.sum(node, &terms),
+            Op::AddConst { x, value, shift }
+                if self.target != Target::Dais1 && shortened(&value, shift).is_some() =>
+            {
+                let (value, shift) = shortened(&value, shift).unwrap_or((value, shift));
+                self.builder.push(Node { op: Op::AddConst { x, value, shift }, ..node.clone() })
+            }
             Op::AddConst { x, value, shift } => {
                 // The constant as an integer: its bounds then have an exact spelling at any length.
                 let interval = Interval::new(value.clone(), value.clone(), 0);
