@@ -75,8 +75,7 @@ fn every_file_gives_what_its_library_gave() {
 
 #[test]
 fn every_target_keeps_the_outputs() {
-    let targets =
-        [Target::Alir2, Target::Alir3, Target::Alir4, Target::Bytecode2, Target::Bytecode4, Target::Dais1];
+    let targets = [Target::Alir2, Target::Alir3, Target::Alir4, Target::Bytecode2, Target::Bytecode4, Target::Dais1];
     for (generation, _) in GENERATIONS {
         for (name, vectors) in &vectors(generation) {
             for path in files(generation, name) {

@@ -91,7 +91,8 @@ impl InputArgs {
     /// # Errors
     /// Every problem of the file (exit code 2).
     pub(super) fn read(&self, global: Global) -> Result<Model, Failure> {
-        let (model, notes) = formats::read_path(&self.model, &self.limits.limits(), self.format()).map_err(Failure::input)?;
+        let (model, notes) =
+            formats::read_path(&self.model, &self.limits.limits(), self.format()).map_err(Failure::input)?;
         report(&notes, global);
         Ok(model)
     }
@@ -106,7 +107,8 @@ impl InputArgs {
             false => Box::new(File::open(&self.model).map_err(|e| Failure::io(&self.model, "open", &e))?),
         };
         let mut summed = Summed { reader, crc: Crc::new() };
-        let (model, notes) = formats::read(&mut summed, &self.limits.limits(), self.format()).map_err(Failure::input)?;
+        let (model, notes) =
+            formats::read(&mut summed, &self.limits.limits(), self.format()).map_err(Failure::input)?;
         report(&notes, global);
         Ok((model, format!("crc32:{:08x}", summed.crc.sum())))
     }

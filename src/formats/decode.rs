@@ -97,12 +97,7 @@ fn sum(r: &mut impl Report, addr: &[i64], data: &[i64]) -> Option<Op> {
         let value = operand(r, Field::Addr(k), index);
         let (sign, distance) = (data[2 * k], data[2 * k + 1]);
         if !matches!(sign, 0 | 1) {
-            r.problem(
-                Field::DataAt(2 * k),
-                "E0132",
-                format!("{sign} is not a sign"),
-                "1 is plus, 0 is minus".into(),
-            );
+            r.problem(Field::DataAt(2 * k), "E0132", format!("{sign} is not a sign"), "1 is plus, 0 is minus".into());
         }
         let shift = shift(r, Field::DataAt(2 * k + 1), distance);
         if let (Some(value), Some(shift), 0 | 1) = (value, shift, sign) {

@@ -130,6 +130,11 @@ impl Prepared<'_> {
         }
     }
 
+    /// Whether the form says the model as it is, with nothing rewritten.
+    pub fn is_as_given(&self) -> bool {
+        matches!(self.model, Cow::Borrowed(_))
+    }
+
     /// Writes the model, gzipped. The bytes depend on nothing but the model.
     ///
     /// # Errors
@@ -221,7 +226,6 @@ fn unknown(bytes: &[u8]) -> Diagnostic {
         [0x1f, 0x8b, ..] => "a gzip file inside a gzip file",
         _ => "something else",
     };
-    Diagnostic::error("E0115", Place::Whole, format!("not a model file: it looks like {looks_like}")).with_help(
-        "a model file is what alkaid's or da4ml's save() writes, plain or gzip, or byte code, or .alirz",
-    )
+    Diagnostic::error("E0115", Place::Whole, format!("not a model file: it looks like {looks_like}"))
+        .with_help("a model file is what alkaid's or da4ml's save() writes, plain or gzip, or byte code, or .alirz")
 }

@@ -116,9 +116,7 @@ impl Rewriter<'_> {
                 self.builder.push(Node { op: Op::Quantise { x, shift: 0 }, ..node.clone() })
             }
             Op::Sum { terms } => self.sum(node, &terms),
-            Op::AddConst { x, value, shift }
-                if self.target != Target::Dais1 && shortened(&value, shift).is_some() =>
-            {
+            Op::AddConst { x, value, shift } if self.target != Target::Dais1 && shortened(&value, shift).is_some() => {
                 let (value, shift) = shortened(&value, shift).unwrap_or((value, shift));
                 self.builder.push(Node { op: Op::AddConst { x, value, shift }, ..node.clone() })
             }

@@ -753,13 +753,14 @@ impl<'l, R: Read> Reader<'l, R> {
             self.problems.push(*stop);
             return Err(Diagnostics(self.problems));
         }
+        let stages = self.stages.as_ref().map_or(0, Vec::len);
         let model = match self.stages.take() {
             None => self.judged().map_err(|stop| Diagnostics::from(*stop))?,
             Some(stages) if self.problems.is_empty() => Some(stages::join(stages, self.limits)?),
             Some(_) => None,
         };
         match model {
-            Some(model) if self.problems.is_empty() => Ok((model, self.notes())),
+            Some(model) if self.problems.is_empty() => Ok((model, self.notes(stages))),
             _ => Err(Diagnostics(self.problems)),
         }
     }
@@ -802,10 +803,8 @@ impl<'l, R: Read> Reader<'l, R> {
             && (meta == "ALIRPipeline") != self.stages.is_some()
             && matches!(meta.as_str(), "ALIRModel" | "DAISModel" | "ALIRPipeline")
         {
-            let message = format!("meta is {meta:?}, but the model is {}", match self.stages {
-                Some(_) => "a list of stages",
-                None => "no list of stages",
-            });
+            let is = if self.stages.is_some() { "a list of stages" } else { "no list of stages" };
+            let message = format!("meta is {meta:?}, but the model is {is}");
             let help = "\"ALIRPipeline\" files, and no others, hold [[stage, stage, ...]]";
             found.push(Diagnostic::error("E0121", at(At::Meta), message).with_help(help));
             return found;
@@ -841,7 +840,12 @@ impl<'l, R: Read> Reader<'l, R> {
                 let newer = self.draft.layouts.iter().filter(|(_, l)| *l == Layout::V3).map(|&(i, _)| i);
                 for index in newer.collect::<Vec<_>>() {
                     let help = "a version 2 record is [id0, id1, opcode, data, qint, latency, cost]";
-                    self.problem("E0127", At::Op(index, Field::Whole), "6 elements in a file of version 2 or older", help);
+                    self.problem(
+                        "E0127",
+                        At::Op(index, Field::Whole),
+                        "6 elements in a file of version 2 or older",
+                        help,
+                    );
                 }
             }
             Some(3) => {
@@ -911,8 +915,14 @@ impl<'l, R: Read> Reader<'l, R> {
     }
 
     /// What a valid file does that its user may want to know.
-    fn notes(&self) -> Diagnostics {
+    fn notes(&self, stages: usize) -> Diagnostics {
         let mut notes = Vec::new();
+        if stages > 1 {
+            let message =
+                format!("the {stages} stages of the pipeline are read as one program, without their registers");
+            let note = Diagnostic::note("N0104", Place::Whole, message);
+            notes.push(note.with_help("--pipeline N places registers where they are fewest"));
+        }
         if let Some(version @ (3 | 4)) = self.version
             && self.draft.layouts.iter().any(|(_, l)| *l == Layout::V2)
         {

@@ -220,4 +220,3 @@ impl<R: Read> Report for AtOp<'_, '_, R> {
 
 /// Quantise operations that are remembered until the version is known.
 const MAX_NOTED: usize = 1000;
-

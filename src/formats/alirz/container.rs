@@ -92,7 +92,9 @@ pub(super) fn unpack(file: &[u8], max_bytes: u64) -> Result<(Vec<u8>, [usize; CO
     let mut reader = Reader::new(&all[BODY..]);
     let at = |reader: &Reader<'_>| all.len() - reader.left();
     let number = |reader: &mut Reader<'_>| {
-        reader.number().map_err(|_| fault("E0162", at(reader), "the list of columns ends early or is no list of numbers"))
+        reader
+            .number()
+            .map_err(|_| fault("E0162", at(reader), "the list of columns ends early or is no list of numbers"))
     };
     let mut ends = [0; COLUMNS];
     let mut total = 0u64;
@@ -111,7 +113,8 @@ pub(super) fn unpack(file: &[u8], max_bytes: u64) -> Result<(Vec<u8>, [usize; CO
     while column < COLUMNS {
         let count = number(&mut reader)?;
         let (from, start) = (column, raw.len());
-        column = usize::try_from(count).ok().and_then(|n| n.checked_add(column)).filter(|&n| n <= COLUMNS).unwrap_or(from);
+        column =
+            usize::try_from(count).ok().and_then(|n| n.checked_add(column)).filter(|&n| n <= COLUMNS).unwrap_or(from);
         if column == from {
             return Err(fault("E0162", at(&reader), format!("a part of {count} columns")));
         }

@@ -69,7 +69,8 @@ fn clamp(frac: i64) -> i32 {
 /// Distances that bring two steps to the finer of them, and that step.
 fn aligned(a: &Interval, b: &Interval) -> Option<(u32, u32, i32)> {
     let frac = a.frac.max(b.frac);
-    let up = |x: &Interval| u32::try_from(i64::from(frac) - i64::from(x.frac)).ok().filter(|&u| i64::from(u) < FARTHEST);
+    let up =
+        |x: &Interval| u32::try_from(i64::from(frac) - i64::from(x.frac)).ok().filter(|&u| i64::from(u) < FARTHEST);
     Some((up(a)?, up(b)?, frac))
 }
 

@@ -4,9 +4,7 @@ use super::columns::{Bad, Reader};
 use super::predict::predict;
 use super::{COLUMNS, Column, container, mode, start};
 use crate::diag::{Diagnostic, Diagnostics, Place};
-use crate::ir::{
-    BinaryBits, Builder, Limits, Model, Node, Op, Output, Table, TableId, Term, UnaryBits, ValueId,
-};
+use crate::ir::{BinaryBits, Builder, Limits, Model, Node, Op, Output, Table, TableId, Term, UnaryBits, ValueId};
 use crate::num::{Code, Interval};
 
 /// Reads a program.
@@ -184,13 +182,18 @@ impl<'b> Columns<'_, 'b> {
             let length = column.number().map_err(ends)?;
             let bytes = column.take(usize::try_from(length >> 1).unwrap_or(usize::MAX)).map_err(ends)?;
             let hash = if length & 1 == 1 {
-                bytes.iter().flat_map(|b| [b >> 4, b & 15]).map(|d| char::from(b"0123456789abcdef"[usize::from(d)])).collect()
+                bytes
+                    .iter()
+                    .flat_map(|b| [b >> 4, b & 15])
+                    .map(|d| char::from(b"0123456789abcdef"[usize::from(d)]))
+                    .collect()
             } else {
                 String::from_utf8(bytes.to_vec()).map_err(|_| fault(&place, "a hash that is no text"))?
             };
             let n = column.number().map_err(ends)?;
             if n > entries_left {
-                let problem = Diagnostic::error("E0202", Place::Path(place), format!("more than {limit} table entries in all"));
+                let problem =
+                    Diagnostic::error("E0202", Place::Path(place), format!("more than {limit} table entries in all"));
                 return Err(Box::new(problem.with_help("raise --max-table-entries")));
             }
             entries_left -= n;
@@ -280,7 +283,8 @@ impl<'b> Columns<'_, 'b> {
                 for _ in 0..self.index(index)? {
                     let value = self.operand(index, Column::Third)?;
                     let packed = self.column(Column::Shifts).number().map_err(|e| bad_op(index, e))?;
-                    let shift = i32::try_from(unzigzag(packed >> 1)).map_err(|_| fault_op(index, "a shift beyond 32 bits"))?;
+                    let shift =
+                        i32::try_from(unzigzag(packed >> 1)).map_err(|_| fault_op(index, "a shift beyond 32 bits"))?;
                     terms.push(Term { value, shift, neg: packed & 1 == 1 });
                 }
                 Op::Sum { terms: terms.into() }

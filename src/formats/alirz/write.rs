@@ -1,9 +1,9 @@
 //! A program in columns.
 
+use super::super::bytecode::{binary_code, unary_code};
 use super::columns::Writer;
 use super::predict::predict;
 use super::{COLUMNS, Column, container, mode, start};
-use super::super::bytecode::{binary_code, unary_code};
 use crate::ir::{Model, Node, Op, Table, ValueId};
 use crate::num::Interval;
 use rustc_hash::FxHashMap;

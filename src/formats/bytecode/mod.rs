@@ -245,9 +245,8 @@ impl<'l> Assembly<'l> {
             return Err(Diagnostics(self.problems));
         }
         let model = self.builder.finish().map_err(|problems| {
-            let shown = |p: &crate::ir::Problem| {
-                Diagnostic::error(p.code, place(p.site), named(p)).with_help(p.help.clone())
-            };
+            let shown =
+                |p: &crate::ir::Problem| Diagnostic::error(p.code, place(p.site), named(p)).with_help(p.help.clone());
             Diagnostics(problems.iter().map(shown).collect())
         })?;
         self.negations.expand(model, self.limits).ok_or_else(|| {
