@@ -89,7 +89,14 @@ fn round_trips(model: &Model, samples: usize, what: &str) -> usize {
             assert_same_function(model, &back, samples, &what);
         }
         let again = written(&back, target).unwrap_or_else(|| panic!("{what}: refused on the way back"));
-        assert!(again == bytes, "{what}: not the same file again");
+        if target == Target::Dais1 && again != bytes {
+            // A negation that wraps is two operations to us: from then on nothing changes any more.
+            let twice = read(&again, &what);
+            assert_same_function(model, &twice, samples, &what);
+            assert!(written(&twice, target).is_some_and(|third| third == again), "{what}: never the same file");
+        } else {
+            assert!(again == bytes, "{what}: not the same file again");
+        }
     }
     said
 }
@@ -223,7 +230,10 @@ fn ten_thousand(target: Target, format: Option<Format>, mend: impl Fn(&mut Vec<u
                 let codes = inputs(&model, &mut rng);
                 golden(&model, &codes, LookupMiss::Zero).expect("a miss reads zero");
                 if let Some(again) = written(&model, target) {
-                    let back = read(&again, "what was accepted");
+                    // What was at a limit is beyond it by the bit of an inserted negation.
+                    let limits = Limits { max_width: 70_000, max_shift: 5000, ..Limits::default() };
+                    let back = formats::read(again.as_slice(), &limits, format).map(|(model, _)| model);
+                    let back = back.unwrap_or_else(|e| panic!("{target:?} round {round}: {e}"));
                     assert_same_function(&model, &back, 1, &format!("{target:?} round {round}"));
                 }
             }
@@ -334,6 +344,7 @@ fn two_headers_that_fit_are_refused_until_one_is_named() {
     // Six words: 2 inputs, 1 output, 1 operation make 6 + 2 + 3 + 8 = 19; three words: 2 operations make 3 + 16.
     let mut all = vec![0, 0, 2, 1, 1, 0];
     all.resize(19, 0);
+    // Zeros are additions of the first operation to itself in both, so neither is a program.
     refused(&words(&all), None, "E0152", "fit the file equally");
     let named = formats::read(words(&all).as_slice(), &Limits::default(), Some(Format::Words));
     assert!(named.err().is_none_or(|problems| problems.0.iter().all(|d| d.code != "E0152")));

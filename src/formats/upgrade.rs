@@ -5,7 +5,7 @@
 
 use super::decode::Negated;
 use crate::ir::{Builder, Limits, Model, Node, Op, ValueId};
-use crate::num::Interval;
+use crate::num::{Code, Interval, align};
 use rustc_hash::FxHashMap;
 
 /// Which operations negate which of their operands, in the order of the file.
@@ -32,6 +32,13 @@ impl Negations {
         for (index, node) in model.nodes().iter().enumerate() {
             let operands = todo.next_if(|&&(at, _)| at as usize == index).map_or(0, |&(_, operands)| operands);
             let mut op = node.op.clone();
+            if operands == 1
+                && let Op::Quantise { x, shift: 0 } = op
+                && holds_negation(&node.interval, &model.node(x).interval)
+            {
+                map.push(builder.push(Node { op: Op::Neg { x: map[x.index()] }, ..node.clone() }));
+                continue;
+            }
             let mut k = 0;
             op.map_operands(|old| {
                 let flagged = operands >> k & 1 == 1;
@@ -62,6 +69,13 @@ impl Negations {
         }
         Some(builder.finish().expect("negations between the operations of a valid program keep it valid"))
     }
+}
+
+/// Whether quantising `-x` to this type is no more than negating `x`: nothing of the interval is lost.
+fn holds_negation(result: &Interval, x: &Interval) -> bool {
+    let (kif, x) = (result.kif(), x.negated());
+    let at = |code: &Code| align(&code.to_big(), i64::from(x.frac), i64::from(kif.frac));
+    x.kif().is_zero() || kif.frac >= x.frac && kif.holds(&at(&x.min)) && kif.holds(&at(&x.max))
 }
 
 /// The interval of `-x`: `[-max, -min]`, made wider where the *type* of `x` has a code whose negation that interval's type

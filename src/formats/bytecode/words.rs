@@ -140,14 +140,21 @@ fn truncated(words: &Words<'_>, message: String) -> Diagnostic {
     Diagnostic::error("E0150", Place::Byte(words.0.len() as u64), message).with_help(help)
 }
 
-/// The header that the length of the file shows.
-fn recognise(words: &Words<'_>) -> Result<Sizes, Diagnostic> {
+/// The header that the length of the file shows, and where both fit the one with which it is a program.
+fn recognise(words: &Words<'_>, limits: &Limits) -> Result<Sizes, Diagnostic> {
     match (Sizes::fitting(words, Header::Six), Sizes::fitting(words, Header::Three)) {
         (Ok(sizes), Err(_)) | (Err(_), Ok(sizes)) => Ok(sizes),
-        (Ok(_), Ok(_)) => {
-            let message = "a header of six words and one of three fit the file equally";
-            let help = "say which it is: --format words (six) or words3 (three)";
-            Err(Diagnostic::error("E0152", Place::Byte(0), message).with_help(help))
+        (Ok(six), Ok(three)) => {
+            let is_program = |sizes| program(words, limits, sizes).is_ok();
+            match (is_program(six), is_program(three)) {
+                (true, false) => Ok(six),
+                (false, true) => Ok(three),
+                _ => {
+                    let message = "a header of six words and one of three fit the file equally";
+                    let help = "say which it is: --format words (six) or words3 (three)";
+                    Err(Diagnostic::error("E0152", Place::Byte(0), message).with_help(help))
+                }
+            }
         }
         // What is nearer: a version in front speaks for six words.
         (Err(six), Err(three)) => Err(if (0..=2).contains(&words.at(0)) { six } else { three }),
@@ -170,8 +177,13 @@ pub(in super::super) fn read(
     }
     let sizes = match header {
         Some(header) => Sizes::fitting(&words, header)?,
-        None => recognise(&words)?,
+        None => recognise(&words, limits)?,
     };
+    program(&words, limits, sizes)
+}
+
+/// Reads what stands behind a header that fits.
+fn program(words: &Words<'_>, limits: &Limits, sizes: Sizes) -> Result<(Model, Diagnostics), Diagnostics> {
     if sizes.n_ops as u64 > limits.max_ops {
         let message = format!("more than {} operations", limits.max_ops);
         return Err(Diagnostic::error("E0201", Place::Whole, message).with_help("raise --max-ops").into());
