@@ -9,6 +9,7 @@ use alir2hdl::random::{self, Gene, Profile, Recipe, SplitMix, inputs};
 use flate2::Crc;
 use hostile::most_held;
 use proptest::prelude::*;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const JSON: [Target; 3] = [Target::Alir2, Target::Alir3, Target::Alir4];
@@ -155,6 +156,43 @@ proptest! {
     }
 }
 
+/// An `.alirz` file with every part as it is, made by the book (`docs/alirz.md`, section 2).
+fn stored(file: &[u8]) -> Vec<u8> {
+    fn number(bytes: &mut &[u8]) -> usize {
+        let groups = 1 + bytes.iter().position(|b| *b < 0x80).unwrap();
+        let (taken, rest) = bytes.split_at(groups);
+        *bytes = rest;
+        taken.iter().rev().fold(0, |n, b| n << 7 | usize::from(b & 0x7f))
+    }
+    let leb = |n: usize| match n {
+        0..0x80 => vec![n as u8],
+        0x80..0x4000 => vec![n as u8 | 0x80, (n >> 7) as u8],
+        _ => vec![n as u8 | 0x80, (n >> 7) as u8 | 0x80, (n >> 14) as u8],
+    };
+    let mut rest = &file[9..file.len() - 4];
+    let lengths: Vec<usize> = (0..12).map(|_| number(&mut rest)).collect();
+    let mut out = file[..file.len() - 4 - rest.len()].to_vec();
+    while !rest.is_empty() {
+        let columns = number(&mut rest);
+        let packing = number(&mut rest);
+        let length = number(&mut rest);
+        let (bytes, behind) = rest.split_at(length);
+        rest = behind;
+        let mut raw = Vec::new();
+        match packing {
+            0 => raw.extend_from_slice(bytes),
+            _ => drop(flate2::read::DeflateDecoder::new(bytes).read_to_end(&mut raw).unwrap()),
+        }
+        out.extend([leb(columns), vec![0], leb(raw.len()), raw].concat());
+    }
+    assert!(lengths.iter().sum::<usize>() < out.len());
+    let mut crc = Crc::new();
+    crc.update(&out);
+    out.extend(crc.sum().to_le_bytes());
+    assert_eq!(read(&out, "stored"), read(file, "packed"));
+    out
+}
+
 /// Small files of a form.
 fn originals(target: Target) -> Vec<Vec<u8>> {
     let mut files = Vec::new();
@@ -162,6 +200,11 @@ fn originals(target: Target) -> Vec<Vec<u8>> {
         files.extend(written(&load(&data(&format!("models/{name}/model.json.gz"))), target));
     }
     files.extend((0..6).filter_map(|seed| written(&random::model(seed), target)));
+    if target == Target::Alirz {
+        // Also with columns as they are, where a damaged byte damages one number and not all behind it.
+        let stored: Vec<_> = files.iter().map(|file| stored(file)).collect();
+        files.extend(stored);
+    }
     if target == Target::Dais1 {
         for entry in std::fs::read_dir(data("generations/dpre")).unwrap() {
             let path = entry.unwrap().path();
