@@ -95,3 +95,59 @@ fn the_objective_has_two_names() {
     assert!(named["register_bits"].as_u64() < short["register_bits"].as_u64());
     assert!(longest(&named) > longest(&short) && longest(&named) <= 1.5 * longest(&short) * (1.0 + 1e-9));
 }
+
+fn info(folder: &Path, name: &str, options: &[&str]) -> Value {
+    let model = model(name);
+    let (code, text, stderr) = run(folder, &[&["info", model.as_str(), "--json"], options].concat());
+    assert_eq!(code, 0, "{stderr}");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+#[test]
+fn info_accounts_for_every_register_bit_and_every_stage() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, stages) in [("sort_topk", 4), ("jet_mlp", 3), ("tiny_ops", 2)] {
+        let stages = stages.to_string();
+        let ends = ["--pipeline", &stages, "--register-inputs", "--register-outputs", "--valid"];
+        let pipeline = &info(folder.path(), name, &ends)["pipeline"];
+        let bits = |of: &Value, field: &str| of[field].as_u64().unwrap();
+        let mut total = bits(pipeline, "input_register_bits") + bits(pipeline, "output_register_bits");
+        for stage in pipeline["stages"].as_array().unwrap() {
+            let origin = stage["registers"].as_object().unwrap();
+            let sum: u64 = origin.values().map(|bits| bits.as_u64().unwrap()).sum();
+            assert_eq!((sum, origin["valid"].as_u64()), (bits(stage, "register_bits"), Some(1)), "{name}");
+            total += sum;
+            let path: f64 = stage["path"].as_array().unwrap().iter().map(|p| p["delay"].as_f64().unwrap()).sum();
+            assert!((path - stage["delay"].as_f64().unwrap()).abs() < 1e-9, "{name}");
+        }
+        assert_eq!(total, bits(pipeline, "register_bits"), "{name}");
+        let flags = stages.parse::<u64>().unwrap() + 2;
+        assert_eq!(bits(pipeline, "register_bits_at_least") + flags, total, "{name}: not the fewest");
+    }
+    let whole = info(folder.path(), "jet_mlp", &["--pipeline", "3", "--whole-values"]);
+    let whole = &whole["pipeline"];
+    assert!(whole["register_bits"].as_u64() <= whole["whole_values"]["register_bits"].as_u64());
+}
+
+#[test]
+fn a_sweep_is_a_table_and_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = info(folder.path(), "sort_topk", &["--sweep=5", "--svg", "s.svg", "--register-inputs"]);
+    let rows = sweep["sweep"].as_array().unwrap();
+    assert_eq!(rows.len(), 5);
+    for (row, stages) in rows.iter().zip(1..) {
+        assert_eq!((row["stages"].as_u64(), row["latency"].as_u64()), (Some(stages), Some(stages + 1)));
+        let single = written(&["--pipeline", &stages.to_string(), "--register-inputs"]);
+        assert_eq!(row["register_bits"], single["register_bits"]);
+        assert_eq!(row["stage_delay"].as_f64(), Some(longest(&single)));
+    }
+    let delays: Vec<f64> = rows.iter().map(|row| row["stage_delay"].as_f64().unwrap()).collect();
+    assert!(delays.windows(2).all(|pair| pair[1] <= pair[0]), "{delays:?}");
+    let drawn = fs::read_to_string(folder.path().join("s.svg")).unwrap();
+    assert!(drawn.starts_with("<svg ") && drawn.contains("model.json.gz"), "{drawn}");
+    let sorting = model("sort_topk");
+    let (_, text, _) = run(folder.path(), &["info", &sorting, "--sweep", "--effort", "fast"]);
+    assert_eq!(text.lines().skip_while(|line| !line.starts_with("stages")).count(), 13, "{text}");
+    let (code, _, said) = run(folder.path(), &["info", &sorting, "--sweep", "--pipeline", "3"]);
+    assert!(code == 2 && said.contains("cannot be used with"), "{said}");
+}

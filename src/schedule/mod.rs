@@ -20,6 +20,7 @@
 //! | `flow`, `exact` | the fewest register bits |
 //! | `certificate` | the proof of it, and its judge |
 //! | `random` | legal schedules for tests |
+//! | `show` | a schedule for people |
 //! | `check` | the independent judge |
 //!
 //! Nothing here depends on time: effort is counted in steps, so the same request gives the same schedule on every
@@ -35,6 +36,7 @@ mod flow;
 mod goal;
 mod graph;
 mod random;
+mod show;
 #[cfg(test)]
 mod testing;
 mod uses;
@@ -44,6 +46,7 @@ pub use check::check;
 pub use delay::{ByWidth, Delay, LatencyFields, default_delay};
 pub use goal::{Effort, Goal, Infeasible, Objective};
 pub use random::random;
+pub use show::{Held, PathStep, StageView, Step, View, view};
 pub use uses::{Class, Reader, Root, Uses, UsesBuilder};
 
 use crate::diag::Diagnostics;

@@ -1,21 +1,30 @@
 //! `alir2hdl info`: what a model is made of, and what its pipeline would cost.
 
-use super::hardware::{self, PipelineArgs};
+mod pipeline;
+mod plot;
+mod sweep;
+
+use super::hardware::PipelineArgs;
 use super::input::InputArgs;
 use super::optimise::OptimiseArgs;
 use super::{ExitStatus, Failure, Global, print};
+use crate::diag::{Diagnostic, Place};
+use crate::files::Batch;
 use crate::ir::{Model, Op};
 use crate::num::Kif;
-use crate::schedule::{self, Delay, Outcome};
+use crate::schedule::{self, Delay};
+use pipeline::Pipeline;
 use serde::Serialize;
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 /// Show a model's shape, widths, operations, depth and cost, and the stages of a pipeline
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   alir2hdl info model.json.gz
-  alir2hdl info model.json.gz --pipeline 3         delay and register bits of each stage
+  alir2hdl info model.json.gz --pipeline 3         each stage: operations, longest path, register bits by origin
+  alir2hdl info model.json.gz --sweep --svg s.svg  stage delay and register bits of 1 to 12 stages
   alir2hdl info model.json.gz --max-stage-delay 5 --json | jq .pipeline.latency
 
 Operations are counted as the file has them and as they are after optimisation; depth and stages are those of the
@@ -26,6 +35,20 @@ pub(super) struct Args {
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
+    /// Show stage delay, latency and register bits for 1 to N stages [default N: 12]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "12",
+          value_parser = clap::value_parser!(u32).range(1..=200),
+          conflicts_with_all = ["pipeline", "max_stage_delay", "clock_period"])]
+    sweep: Option<u32>,
+    /// Draw what --sweep shows into this file
+    #[arg(long, value_name = "FILE", requires = "sweep")]
+    svg: Option<PathBuf>,
+    /// Count the valid flag of --valid among the registers
+    #[arg(long)]
+    valid: bool,
+    /// Also find the fewest register bits that there could be if whole values were held
+    #[arg(long, hide_short_help = true)]
+    whole_values: bool,
     #[command(flatten)]
     pipeline: PipelineArgs,
     #[command(flatten)]
@@ -48,6 +71,7 @@ struct Facts {
     delay_source: &'static str,
     cost: f64,
     pipeline: Option<Pipeline>,
+    sweep: Option<Vec<sweep::Row>>,
 }
 
 /// One side of the module.
@@ -69,31 +93,19 @@ struct Kind {
     widest: u32,
 }
 
-#[derive(Serialize)]
-struct Pipeline {
-    latency: u32,
-    register_bits: u64,
-    input_register_bits: u64,
-    stages: Vec<Stage>,
-}
-
-#[derive(Serialize)]
-struct Stage {
-    stage: u32,
-    operations: usize,
-    delay: f64,
-    register_bits: u64,
-}
-
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let model = args.input.read(global)?;
     let (optimised, _) = args.optimise.apply(&model)?;
-    let pipeline = match args.pipeline.is_combinational() {
+    let sweep = args.sweep.map(|last| sweep::sweep(&optimised, &args.pipeline, last)).transpose()?;
+    let pipeline = match args.pipeline.is_combinational() || sweep.is_some() {
         true => None,
-        false => Some(pipeline(&optimised, &args.pipeline.schedule(&optimised)?)?),
+        false => Some(Pipeline::new(&optimised, &args.pipeline, args.valid, args.whole_values)?),
     };
-    let facts = facts(&model, &optimised, pipeline);
+    if let (Some(path), Some(rows)) = (&args.svg, &sweep) {
+        write_plot(path, &args.input.model, &optimised, rows)?;
+    }
+    let facts = Facts { pipeline, sweep, ..facts(&model, &optimised) };
     let text = match args.json {
         true => serde_json::to_string_pretty(&facts).expect("plain data") + "\n",
         false => facts.to_text(),
@@ -101,29 +113,25 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     print(text.as_bytes())
 }
 
-fn pipeline(model: &Model, outcome: &Outcome) -> Result<Pipeline, Failure> {
-    let netlist = hardware::lower(model, outcome, &crate::netlist::Options::default())?;
-    let bits = netlist.stage_register_bits();
-    let after = |stage: u32| bits.get(stage as usize).copied().unwrap_or(0);
-    let mut operations = vec![0; outcome.stage_delays.len() + 1];
-    for &stage in &outcome.schedule.stage {
-        operations[stage as usize] += 1;
-    }
-    let stages = (1..).zip(&outcome.stage_delays).map(|(stage, &delay)| Stage {
-        stage,
-        operations: operations[stage as usize],
-        delay,
-        register_bits: after(stage),
-    });
-    Ok(Pipeline {
-        latency: outcome.schedule.latency(),
-        register_bits: netlist.register_bits(),
-        input_register_bits: after(0),
-        stages: stages.collect(),
-    })
+fn write_plot(path: &Path, source: &Path, model: &Model, rows: &[sweep::Row]) -> Result<(), Failure> {
+    // The name alone: the same model gives the same picture in every folder.
+    let name = match source.file_name() {
+        Some(name) if source.as_os_str() != "-" => name.to_string_lossy().into_owned(),
+        _ => "standard input".to_owned(),
+    };
+    let title = format!("{name}: {} operations", model.nodes().len());
+    let unit = if model.has_delays() { "latency units" } else { "LUT levels" };
+    let mut batch = Batch::default();
+    let drawn = plot::svg(&title, unit, rows);
+    let unwritable = |e: std::io::Error| {
+        let place = Place::Flag("--svg".to_owned());
+        Failure::input(Diagnostic::error("E0001", place, format!("cannot write {}: {e}", path.display())))
+    };
+    batch.add_with(path, |out| out.write_all(drawn.as_bytes())).map_err(unwritable)?;
+    batch.commit().map_err(unwritable)
 }
 
-fn facts(model: &Model, optimised: &Model, pipeline: Option<Pipeline>) -> Facts {
+fn facts(model: &Model, optimised: &Model) -> Facts {
     let output_kifs = (0..model.outputs().len()).map(|j| model.output_kif(j));
     let (depth, delay) = depth(optimised, schedule::default_delay(optimised));
     Facts {
@@ -139,7 +147,8 @@ fn facts(model: &Model, optimised: &Model, pipeline: Option<Pipeline>) -> Facts 
         delay,
         delay_source: if optimised.has_delays() { "latency fields" } else { "widths" },
         cost: model.nodes().iter().map(|node| node.cost).sum(),
-        pipeline,
+        pipeline: None,
+        sweep: None,
     }
 }
 
@@ -245,22 +254,10 @@ impl Facts {
         if let Some(pipeline) = &self.pipeline {
             pipeline.to_text(out);
         }
+        if let Some(rows) = &self.sweep {
+            sweep::to_text(rows, out);
+        }
         text
-    }
-}
-
-impl Pipeline {
-    fn to_text(&self, out: &mut String) {
-        let clocks = if self.latency == 1 { "clock" } else { "clocks" };
-        let _ = writeln!(out, "\nlatency {} {clocks}, {} register bits", self.latency, self.register_bits);
-        let _ = writeln!(out, "{:<12}{:>12}{:>12}{:>16}", "stage", "operations", "delay", "register bits");
-        if self.input_register_bits > 0 {
-            let _ = writeln!(out, "{:<12}{:>12}{:>12}{:>16}", "inputs", "", "", self.input_register_bits);
-        }
-        for stage in &self.stages {
-            let delay = short(stage.delay);
-            let _ = writeln!(out, "{:<12}{:>12}{delay:>12}{:>16}", stage.stage, stage.operations, stage.register_bits);
-        }
     }
 }
 

@@ -1,0 +1,188 @@
+//! The pipeline in figures: stages, longest paths, register bits by origin.
+
+use super::super::Failure;
+use super::super::hardware::{self, PipelineArgs};
+use super::short;
+use crate::ir::Model;
+use crate::netlist;
+use crate::schedule::{self, Goal, Held, Outcome, PathStep, Step, Uses};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// A pipeline and what it costs.
+#[derive(Serialize)]
+pub(super) struct Pipeline {
+    latency: u32,
+    stage_delay: f64,
+    smallest_stage_delay: f64,
+    register_bits: u64,
+    /// No pipeline of these stages and this delay has fewer.
+    register_bits_at_least: u64,
+    input_register_bits: u64,
+    stages: Vec<Stage>,
+    output_register_bits: u64,
+    /// The fewest register bits if whole values are held, and what is proved about them.
+    whole_values: Option<WholeValues>,
+    #[serde(skip)]
+    quality: String,
+}
+
+#[derive(Serialize)]
+struct WholeValues {
+    register_bits: u64,
+    register_bits_at_least: u64,
+}
+
+#[derive(Serialize)]
+struct Stage {
+    stage: u32,
+    operations: usize,
+    delay: f64,
+    register_bits: u64,
+    registers: Origin,
+    path: Vec<PathPart>,
+}
+
+/// Register bits by what they are.
+#[derive(Serialize)]
+struct Origin {
+    made_here: u64,
+    balancing: u64,
+    inputs: u64,
+    outputs: u64,
+    valid: u64,
+}
+
+impl Origin {
+    /// `total` is that of the netlist, flags included.
+    fn new(held: Held, total: u64) -> Origin {
+        let Held { outputs, inputs, made, waiting } = held;
+        Origin { made_here: made, balancing: waiting, inputs, outputs, valid: total - held.total() }
+    }
+}
+
+#[derive(Serialize)]
+struct PathPart {
+    /// `v17`: as in the generated text.
+    name: String,
+    operation: &'static str,
+    delay: f64,
+}
+
+impl PathPart {
+    fn new(model: &Model, step: PathStep) -> PathPart {
+        let (name, operation) = match step.what {
+            Step::Before => ("--input-delay".to_owned(), "outside"),
+            Step::After => ("--output-delay".to_owned(), "outside"),
+            Step::Negation(j) => (format!("out[{j}]"), "negation"),
+            Step::Op(id) => (format!("v{}", model.node(id).origin), model.node(id).op.name()),
+        };
+        PathPart { name, operation, delay: step.delay }
+    }
+}
+
+impl Pipeline {
+    /// Schedules the program and looks at the result. `valid`: with the flag that travels beside the data.
+    pub(super) fn new(
+        model: &Model,
+        arguments: &PipelineArgs,
+        valid: bool,
+        whole_values: bool,
+    ) -> Result<Pipeline, Failure> {
+        let outcome = arguments.schedule(model)?;
+        let options = netlist::Options { valid, ..netlist::Options::default() };
+        let netlist = hardware::lower(model, &outcome, &options)?;
+        let bits = netlist.stage_register_bits();
+        let after = |boundary: u32| bits.get(boundary as usize).copied().unwrap_or(0);
+        let delay = schedule::default_delay(model);
+        let view = schedule::view(model, delay, &arguments.goal(), &netlist::uses(model), &outcome.schedule);
+        let stages = (1..).zip(view.stages).zip(&outcome.stage_delays).map(|((stage, seen), &delay)| Stage {
+            stage,
+            operations: seen.operations,
+            delay,
+            register_bits: after(stage),
+            registers: Origin::new(seen.held, after(stage).max(seen.held.total())),
+            path: seen.path.into_iter().map(|step| PathPart::new(model, step)).collect(),
+        });
+        Ok(Pipeline {
+            latency: outcome.schedule.latency(),
+            stage_delay: longest(&outcome),
+            smallest_stage_delay: outcome.smallest_stage_delay,
+            register_bits: netlist.register_bits(),
+            register_bits_at_least: outcome.lower_bound,
+            input_register_bits: after(0),
+            output_register_bits: after(outcome.schedule.stages + 1),
+            whole_values: if whole_values { Some(WholeValues::new(model, arguments.goal())?) } else { None },
+            quality: hardware::quality(&outcome),
+            stages: stages.collect(),
+        })
+    }
+
+    /// Tables for people.
+    pub(super) fn to_text(&self, out: &mut String) {
+        let clocks = if self.latency == 1 { "clock" } else { "clocks" };
+        let _ =
+            writeln!(out, "\nlatency {} {clocks}, {} register bits{}", self.latency, self.register_bits, self.quality);
+        let _ = writeln!(
+            out,
+            "longest stage {}, the smallest possible {}",
+            short(self.stage_delay),
+            short(self.smallest_stage_delay)
+        );
+        if let Some(whole) = &self.whole_values {
+            let _ = writeln!(out, "{} register bits if whole values were held", whole.register_bits);
+        }
+        let _ = writeln!(
+            out,
+            "\n{:<8}{:>11}{:>9}{:>15}   made here, balancing, inputs, outputs, valid",
+            "stage", "operations", "delay", "register bits"
+        );
+        if self.input_register_bits > 0 {
+            let _ = writeln!(out, "{:<8}{:>35}", "inputs", self.input_register_bits);
+        }
+        for stage in &self.stages {
+            let Origin { made_here, balancing, inputs, outputs, valid } = stage.registers;
+            let _ = writeln!(
+                out,
+                "{:<8}{:>11}{:>9}{:>15}   {made_here} + {balancing} + {inputs} + {outputs} + {valid}",
+                stage.stage,
+                stage.operations,
+                short(stage.delay),
+                stage.register_bits
+            );
+        }
+        if self.output_register_bits > 0 {
+            let _ = writeln!(out, "{:<8}{:>35}", "outputs", self.output_register_bits);
+        }
+        for stage in &self.stages {
+            let _ = writeln!(out, "\nlongest path of stage {}, {}:", stage.stage, short(stage.delay));
+            let mut line = String::new();
+            for part in &stage.path {
+                let text = format!("{} {} {}", part.name, part.operation, short(part.delay));
+                if !line.is_empty() && line.len() + text.len() > 100 {
+                    let _ = writeln!(out, "  {line}");
+                    line.clear();
+                }
+                line.push_str(if line.is_empty() { "" } else { ", " });
+                line.push_str(&text);
+            }
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+}
+
+impl WholeValues {
+    /// The same question where a register holds a whole value or nothing of it: the plain linear program.
+    fn new(model: &Model, goal: Goal) -> Result<WholeValues, Failure> {
+        let (delay, uses) = (schedule::default_delay(model), Uses::whole_values(model));
+        let outcome = schedule::schedule(model, delay, &goal, &uses)
+            .map_err(|why| Failure::input(why.diagnostic(model, "--max-stage-delay", 1.0)))?;
+        outcome.check(model, delay, &goal, &uses).map_err(hardware::bug)?;
+        Ok(WholeValues { register_bits: outcome.register_bits, register_bits_at_least: outcome.lower_bound })
+    }
+}
+
+/// The longest stage.
+pub(super) fn longest(outcome: &Outcome) -> f64 {
+    outcome.stage_delays.iter().copied().fold(0.0, f64::max)
+}

@@ -1,0 +1,211 @@
+//! The sweep as a picture: stage delay and register bits over the number of stages, as SVG.
+//!
+//! Two panels share the axis of stages, so that no reader has to tell two scales apart. Nothing but rectangles, lines
+//! and text: every viewer and every printer shows the same.
+
+use super::short;
+use super::sweep::Row;
+use std::fmt::Write;
+
+const WIDTH: f64 = 720.0;
+const LEFT: f64 = 92.0;
+const RIGHT: f64 = 24.0;
+const PANEL: f64 = 190.0;
+const TOP: f64 = 76.0;
+const BETWEEN: f64 = 44.0;
+const HEIGHT: f64 = TOP + 2.0 * PANEL + BETWEEN + 58.0;
+
+/// One panel: what is shown, and where.
+struct Panel<'a> {
+    title: &'a str,
+    top: f64,
+    values: Vec<f64>,
+    labels: Vec<String>,
+    bars: bool,
+}
+
+/// Draws the rows, of which there is at least one. `title` and `unit` may be any text.
+pub(super) fn svg(title: &str, unit: &str, rows: &[Row]) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
+         font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">"
+    );
+    let _ = writeln!(out, "<title>{}</title>", escaped(title));
+    let _ = writeln!(out, "<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>");
+    text(&mut out, LEFT, 30.0, "start", &shortened(title, 62), " font-size=\"17\" font-weight=\"bold\"");
+    let delays = Panel {
+        title: &format!("longest stage ({unit})"),
+        top: TOP,
+        values: rows.iter().map(|row| row.stage_delay).collect(),
+        labels: rows.iter().map(|row| three_digits(row.stage_delay)).collect(),
+        bars: false,
+    };
+    let bits = Panel {
+        title: "register bits",
+        top: TOP + PANEL + BETWEEN,
+        values: rows.iter().map(|row| row.register_bits as f64).collect(),
+        labels: rows.iter().map(|row| row.register_bits.to_string()).collect(),
+        bars: true,
+    };
+    delays.draw(&mut out, rows.len());
+    bits.draw(&mut out, rows.len());
+    let bottom = bits.top + PANEL;
+    for (index, row) in rows.iter().enumerate() {
+        if is_labelled(index, rows.len()) {
+            text(&mut out, x(index, rows.len()), bottom + 19.0, "middle", &row.stages.to_string(), "");
+        }
+    }
+    text(&mut out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, bottom + 43.0, "middle", "pipeline stages", "");
+    out.push_str("</svg>\n");
+    out
+}
+
+/// The middle of a column.
+fn x(index: usize, columns: usize) -> f64 {
+    LEFT + (WIDTH - LEFT - RIGHT) * (index as f64 + 0.5) / columns as f64
+}
+
+/// Whether a column has room for figures: every one of up to 16, else every so many.
+fn is_labelled(index: usize, columns: usize) -> bool {
+    index.is_multiple_of(columns.div_ceil(16))
+}
+
+impl Panel<'_> {
+    fn draw(&self, out: &mut String, columns: usize) {
+        let largest = self.values.iter().copied().fold(0.0, f64::max);
+        let (step, top_value) = scale(largest);
+        let y = |value: f64| self.top + PANEL * (1.0 - value / top_value);
+        text(out, LEFT, self.top - 14.0, "start", self.title, " font-weight=\"bold\"");
+        let mut tick = 0.0;
+        while tick <= top_value * (1.0 + 1e-9) {
+            let at = y(tick);
+            let colour = if tick == 0.0 { "#222" } else { "#ddd" };
+            let _ = writeln!(
+                out,
+                "<line x1=\"{LEFT}\" y1=\"{at:.2}\" x2=\"{:.2}\" y2=\"{at:.2}\" stroke=\"{colour}\"/>",
+                WIDTH - RIGHT
+            );
+            text(out, LEFT - 9.0, at + 4.5, "end", &short(tick), "");
+            tick += step;
+        }
+        let places = || self.values.iter().enumerate().map(|(index, &value)| (x(index, columns), y(value)));
+        if self.bars {
+            let width = 0.62 * (WIDTH - LEFT - RIGHT) / columns as f64;
+            for (middle, at) in places() {
+                let (left, height) = (middle - width / 2.0, self.top + PANEL - at);
+                let _ = writeln!(
+                    out,
+                    "<rect x=\"{left:.2}\" y=\"{at:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"#4878a8\"/>"
+                );
+            }
+        } else {
+            let points: Vec<String> = places().map(|(x, y)| format!("{x:.2},{y:.2}")).collect();
+            let points = points.join(" ");
+            let _ =
+                writeln!(out, "<polyline points=\"{points}\" fill=\"none\" stroke=\"#b04a2f\" stroke-width=\"2\"/>");
+            for (x, y) in places() {
+                let _ = writeln!(out, "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"3.5\" fill=\"#b04a2f\"/>");
+            }
+        }
+        for (index, ((x, y), label)) in places().zip(&self.labels).enumerate() {
+            if is_labelled(index, columns) {
+                text(
+                    out,
+                    x,
+                    y - 7.0,
+                    "middle",
+                    label,
+                    " font-size=\"11\" stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\"",
+                );
+            }
+        }
+    }
+}
+
+/// A round distance between ticks, three to six of them, and the value at the top, above the largest one.
+fn scale(largest: f64) -> (f64, f64) {
+    if !(largest > 0.0 && largest.is_finite()) {
+        return (1.0, 1.0);
+    }
+    let mut step = 10f64.powf((largest / 5.0).log10().floor());
+    for factor in [2.0, 2.5, 2.0] {
+        if largest * 1.08 > 5.0 * step {
+            step *= factor;
+        }
+    }
+    (step, (largest * 1.08 / step).ceil() * step)
+}
+
+/// Three digits are enough beside a point.
+fn three_digits(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    match text.chars().count() {
+        n if n <= most => text.to_owned(),
+        _ => text.chars().take(most - 1).chain(['…']).collect(),
+    }
+}
+
+fn text(out: &mut String, x: f64, y: f64, anchor: &str, text: &str, more: &str) {
+    let text = escaped(text);
+    let _ = writeln!(out, "<text x=\"{x:.2}\" y=\"{y:.2}\" text-anchor=\"{anchor}\"{more}>{text}</text>");
+}
+
+/// Text for XML; what XML 1.0 cannot hold at all becomes a question mark.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('?'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(stages: u32, stage_delay: f64, register_bits: u64) -> Row {
+        Row {
+            stages,
+            stage_delay,
+            latency: stages,
+            delay_in_all: 0.0,
+            register_bits,
+            register_bits_at_least: register_bits,
+        }
+    }
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        for largest in [0.003, 0.9, 1.0, 4.99, 17.3, 96.0, 100.0, 4321.0, 5e6] {
+            let (step, top) = scale(largest);
+            let ticks = top / step;
+            assert!(top > largest && (2.0..=6.01).contains(&ticks), "{largest}: {step} to {top}");
+        }
+        assert_eq!(scale(0.0), (1.0, 1.0));
+    }
+
+    #[test]
+    fn names_cannot_break_out() {
+        let drawn = svg("</title><script>&\"'\u{1}", "<u>", &[row(1, 2.0, 0), row(2, 1.0, 30)]);
+        assert!(!drawn.contains("<script") && !drawn.contains("<u>") && !drawn.contains('\u{1}'));
+        assert!(drawn.contains("&lt;script&gt;&amp;&quot;&#39;?"));
+        assert_eq!(drawn.matches("<circle").count(), 2);
+    }
+}

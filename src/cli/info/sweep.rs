@@ -1,0 +1,64 @@
+//! The trade-off at a glance: stage delay, latency and register bits by the number of stages.
+
+use super::super::Failure;
+use super::super::hardware::{self, PipelineArgs};
+use super::pipeline::longest;
+use super::short;
+use crate::ir::Model;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// One row for each number of stages.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Row {
+    /// Number of stages.
+    pub(super) stages: u32,
+    /// The longest path between registers.
+    pub(super) stage_delay: f64,
+    /// Clocks from input to result.
+    pub(super) latency: u32,
+    /// Stage delay times latency: the time from input to result at the fastest clock.
+    pub(super) delay_in_all: f64,
+    /// Register bits of the hardware.
+    pub(super) register_bits: u64,
+    /// No pipeline of these stages and this delay has fewer.
+    pub(super) register_bits_at_least: u64,
+}
+
+/// Schedules the program for 1 to `last` stages.
+pub(super) fn sweep(model: &Model, arguments: &PipelineArgs, last: u32) -> Result<Vec<Row>, Failure> {
+    let row = |stages: u32| {
+        let arguments = PipelineArgs { pipeline: Some(stages), ..arguments.clone() };
+        let outcome = arguments.schedule(model)?;
+        let netlist = hardware::lower(model, &outcome, &crate::netlist::Options::default())?;
+        let (stage_delay, latency) = (longest(&outcome), outcome.schedule.latency());
+        Ok(Row {
+            stages,
+            stage_delay,
+            latency,
+            delay_in_all: stage_delay * f64::from(latency),
+            register_bits: netlist.register_bits(),
+            register_bits_at_least: outcome.lower_bound,
+        })
+    };
+    (1..=last).map(row).collect()
+}
+
+/// The table for people.
+pub(super) fn to_text(rows: &[Row], out: &mut String) {
+    let _ = writeln!(
+        out,
+        "\n{:<8}{:>12}{:>9}{:>15}{:>15}   fewest possible",
+        "stages", "stage delay", "latency", "delay in all", "register bits"
+    );
+    for row in rows {
+        let quality = if row.register_bits <= row.register_bits_at_least {
+            "proved".to_owned()
+        } else {
+            format!("at least {}", row.register_bits_at_least)
+        };
+        let (delay, all) = (short(row.stage_delay), short(row.delay_in_all));
+        let (stages, latency, bits) = (row.stages, row.latency, row.register_bits);
+        let _ = writeln!(out, "{stages:<8}{delay:>12}{latency:>9}{all:>15}{bits:>15}   {quality}");
+    }
+}
