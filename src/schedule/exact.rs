@@ -11,8 +11,9 @@
 //! inequality tight. No label moves further than to its place in the best schedule, so there are fewer rounds than
 //! stages. Whatever is sent is a lower bound at any time, so it can stop anywhere with a known gap.
 //!
-//! Path inequalities are many, and few matter: one is added when a move would break it. Where effort runs out, some
-//! small flows are given up for moves that they forbid: the schedule gets better, and the bound stays as it is.
+//! Path inequalities are many, and few matter: one is added when a move would break it. Most of a move is known long
+//! before the last of them is found. So where effort runs out, moves are led around broken paths instead: what these
+//! paths end in moves along, whether that is best or not, and flow that the move leaves behind is given up.
 
 use super::bounds::Labels;
 use super::cost::{Cost, PORT};
@@ -22,8 +23,8 @@ use super::graph::Graph;
 /// The node of everything whose stage is fixed.
 const GROUND: u32 = 0;
 
-/// The coarse grain, where flows are given up for a better schedule: about the width of a value.
-const COARSE: i64 = 16;
+/// Paths that one move is led around, round by round, before it is given up.
+const DETOURS: usize = 20;
 
 /// What an arc of the network stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,14 +76,15 @@ pub(super) fn fewest_registers(
     effort: u64,
 ) -> Solution {
     let mut problem = Problem::new(graph, cost, limit, stages, early, late);
+    let windows = (early, late);
     problem.solve(cost, stages, effort / 5 * 4);
-    let multipliers: Vec<(Reason, i64)> = (0..problem.network.arcs())
-        .map(|arc| (problem.reasons[arc], problem.network.flow(arc)))
-        .filter(|&(reason, flow)| flow != 0 && reason != Reason::Window)
-        .collect();
-    let lower_bound = lower_bound(graph, cost, stages, early, late, &multipliers);
+    let (mut multipliers, mut lower_bound) = problem.proof(cost, stages, windows);
     if lower_bound < problem.best.0 {
-        problem.round_off(cost, stages, effort);
+        problem.hurry(cost, stages, effort);
+        let (others, bound) = problem.proof(cost, stages, windows);
+        if bound > lower_bound {
+            (multipliers, lower_bound) = (others, bound);
+        }
     }
     Solution { stage: problem.best.1, multipliers, lower_bound }
 }
@@ -270,22 +272,63 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Makes moves that give up some small flows, and with them the proof, for a better schedule.
-    fn round_off(&mut self, cost: &Cost, stages: u32, effort: u64) {
+    /// Makes moves that need not be the best ones, as far as the effort goes.
+    fn hurry(&mut self, cost: &Cost, stages: u32, effort: u64) {
         let mut pairs = Vec::new();
-        self.network.grain = COARSE;
-        while self.network.saturate(effort) == Saturated::Stuck {
-            if self.is_move_legal(&mut pairs) {
-                self.network.drop_entering_flow();
-                self.network.sort();
-                if !self.keep_if_better(cost, stages) {
-                    if self.network.grain == 1 {
-                        return;
-                    }
-                    self.network.grain /= 4;
+        loop {
+            let how = self.network.saturate(effort);
+            match how {
+                Saturated::Served => return,
+                Saturated::Stuck => {}
+                // Not all that is left is stuck, but who knows.
+                Saturated::Tired => self.network.reach(),
+            }
+            let before = cost.bits(&self.stage, stages);
+            if self.move_around(&mut pairs) {
+                if cost.bits(&self.stage, stages) < before {
+                    self.network.drop_entering_flow();
+                    self.network.sort();
+                    self.keep_if_better(cost, stages);
+                } else {
+                    self.move_reached(-1);
                 }
             }
+            if how == Saturated::Tired {
+                return;
+            }
         }
+    }
+
+    /// Moves what is reached, together with whatever has to move for no path to break. If that does not end, nothing
+    /// moves.
+    fn move_around(&mut self, pairs: &mut Vec<(u32, u32)>) -> bool {
+        for _ in 0..DETOURS {
+            let known = self.reasons.len();
+            if self.is_move_legal(pairs) {
+                return true;
+            }
+            let ends: Vec<u32> = self.reasons[known..].iter().filter_map(|&r| self.end_of_path(r)).collect();
+            self.network.reach_along(ends);
+        }
+        false
+    }
+
+    /// The node at the end of a path.
+    fn end_of_path(&self, reason: Reason) -> Option<u32> {
+        match reason {
+            Reason::Path(_, v) => Some(self.node[v as usize].0),
+            _ => None,
+        }
+    }
+
+    /// The inequalities with their multipliers, and the lower bound that follows.
+    fn proof(&self, cost: &Cost, stages: u32, (early, late): (&Labels, &Labels)) -> (Vec<(Reason, i64)>, u64) {
+        let multipliers: Vec<(Reason, i64)> = (0..self.network.arcs())
+            .map(|arc| (self.reasons[arc], self.network.flow(arc)))
+            .filter(|&(reason, flow)| flow != 0 && reason != Reason::Window)
+            .collect();
+        let bound = lower_bound(self.graph, cost, stages, early, late, &multipliers);
+        (multipliers, bound)
     }
 
     /// Moves what is reached, and moves it back if that breaks a path, whose inequality is then added.
@@ -303,14 +346,12 @@ impl<'a> Problem<'a> {
         false
     }
 
-    fn keep_if_better(&mut self, cost: &Cost, stages: u32) -> bool {
+    fn keep_if_better(&mut self, cost: &Cost, stages: u32) {
         let bits = cost.bits(&self.stage, stages);
-        let is_better = bits < self.best.0;
-        if is_better {
+        if bits < self.best.0 {
             self.best.0 = bits;
             self.best.1.copy_from_slice(&self.stage);
         }
-        is_better
     }
 
     /// Moves all reached nodes by so many stages, relative to the ground.

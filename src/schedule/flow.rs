@@ -47,8 +47,6 @@ pub(super) struct Network {
     count: Vec<u32>,
     /// No active node is farther than this.
     farthest: u32,
-    /// Less flow than this on an arc cannot be sent back: coarse flows are found sooner. At 1 all is exact.
-    pub(super) grain: i64,
     /// Arcs looked at so far: the measure of effort.
     pub(super) work: u64,
 }
@@ -148,7 +146,6 @@ impl Network {
             distance: vec![NIL; n],
             current: vec![Cursor { out: 0, into: 0, later_out: NIL, later_into: NIL }; n],
             stamp: vec![0; n],
-            grain: 1,
             ..Network::default()
         };
         network.sort();
@@ -221,8 +218,8 @@ impl Network {
         self.want.iter().all(|&want| want >= 0)
     }
 
-    /// Takes back the flow that comes into reached nodes from others, all of it less than the grain: those arcs are
-    /// not tight once the reached nodes have moved.
+    /// Takes back the flow that comes into reached nodes from others: those arcs are not tight once the reached nodes
+    /// have moved.
     pub(super) fn drop_entering_flow(&mut self) {
         self.work += self.tail.len() as u64;
         for arc in 0..self.tail.len() {
@@ -259,13 +256,13 @@ impl Network {
             next += 1;
             let distance = self.distance[v as usize];
             self.note(v, distance);
-            self.visit_all::<false>(v, distance + 1);
+            self.visit_all(v, distance + 1, false);
         }
         self.farthest > 0
     }
 
-    /// Who is reached in residual arcs from the nodes that have something left.
-    fn reach(&mut self) {
+    /// Finds out who is reached in residual arcs from the nodes that have something left.
+    pub(super) fn reach(&mut self) {
         self.distance.fill(NIL);
         self.queue.clear();
         for v in 0..self.want.len() as u32 {
@@ -277,7 +274,24 @@ impl Network {
         while next < self.queue.len() {
             let v = self.queue[next];
             next += 1;
-            self.visit_all::<true>(v, 0);
+            self.visit_all(v, 0, true);
+        }
+    }
+
+    /// Has these nodes reached too, and all that tight arcs lead to from there.
+    pub(super) fn reach_along(&mut self, nodes: impl IntoIterator<Item = u32>) {
+        self.queue.clear();
+        for v in nodes {
+            if !self.is_reached(v) {
+                self.visit(v, 0);
+            }
+        }
+        let mut next = 0;
+        while next < self.queue.len() {
+            let v = self.queue[next];
+            next += 1;
+            self.visit_ends(v, 0, true);
+            self.visit_later(v, 0, true);
         }
     }
 
@@ -287,46 +301,57 @@ impl Network {
     }
 
     /// Visits who is new at the other end of residual arcs: out of the node, or into it.
-    fn visit_all<const FORWARDS: bool>(&mut self, v: u32, distance: u32) {
-        // Arcs that point the right way can always be used, the others as far as flow can be sent back.
-        let (along, against) = if FORWARDS { (&self.out, &self.into) } else { (&self.into, &self.out) };
-        let (ends, other_ends) = (along.of(v), against.of(v));
-        self.work += (ends.len() + other_ends.len()) as u64;
+    fn visit_all(&mut self, v: u32, distance: u32, out: bool) {
+        self.visit_ends(v, distance, out);
+        self.visit_later(v, distance, out);
+        // Arcs that point the other way can be used as far as they carry flow.
+        let against = if out { &self.into } else { &self.out };
+        let ends = against.of(v);
+        self.work += ends.len() as u64;
+        for &(w, arc) in ends {
+            if self.distance[w as usize] == NIL && self.flow[arc as usize] > 0 {
+                self.distance[w as usize] = distance;
+                self.queue.push(w);
+            }
+        }
+        let later = if out { &self.later_into } else { &self.later_out };
+        let mut arc = later.first[v as usize];
+        while arc != NIL {
+            self.work += 1;
+            let w = if out { self.tail[arc as usize] } else { self.head[arc as usize] };
+            if self.distance[w as usize] == NIL && self.flow[arc as usize] > 0 {
+                self.distance[w as usize] = distance;
+                self.queue.push(w);
+            }
+            arc = later.next[arc as usize - self.sorted];
+        }
+    }
+
+    /// Of those, the ends of the tight arcs that point the right way and were there when arcs were sorted.
+    fn visit_ends(&mut self, v: u32, distance: u32, out: bool) {
+        let ends = if out { self.out.of(v) } else { self.into.of(v) };
+        self.work += ends.len() as u64;
         for &(w, _) in ends {
             if self.distance[w as usize] == NIL {
                 self.distance[w as usize] = distance;
                 self.queue.push(w);
             }
         }
-        for &(w, arc) in other_ends {
-            if self.distance[w as usize] == NIL && self.flow[arc as usize] >= self.grain {
+    }
+
+    /// The same for those that came later.
+    fn visit_later(&mut self, v: u32, distance: u32, out: bool) {
+        let later = if out { &self.later_out } else { &self.later_into };
+        let mut arc = later.first[v as usize];
+        while arc != NIL {
+            self.work += 1;
+            let w = if out { self.head[arc as usize] } else { self.tail[arc as usize] };
+            if self.distance[w as usize] == NIL && self.is_tight(arc) {
                 self.distance[w as usize] = distance;
                 self.queue.push(w);
             }
+            arc = later.next[arc as usize - self.sorted];
         }
-        let mut arc = self.later_out.first[v as usize];
-        while arc != NIL {
-            self.work += 1;
-            let w = self.head[arc as usize];
-            if self.distance[w as usize] == NIL && self.is_residual(arc, FORWARDS) {
-                self.visit(w, distance);
-            }
-            arc = self.later_out.next[arc as usize - self.sorted];
-        }
-        let mut arc = self.later_into.first[v as usize];
-        while arc != NIL {
-            self.work += 1;
-            let w = self.tail[arc as usize];
-            if self.distance[w as usize] == NIL && self.is_residual(arc, !FORWARDS) {
-                self.visit(w, distance);
-            }
-            arc = self.later_into.next[arc as usize - self.sorted];
-        }
-    }
-
-    /// Whether an arc can take more flow along its direction, or give some back.
-    fn is_residual(&self, arc: u32, along: bool) -> bool {
-        if along { self.is_tight(arc) } else { self.flow[arc as usize] >= self.grain }
     }
 
     /// Counts a node at its distance, and lists it if it has something left.
@@ -419,7 +444,7 @@ impl Network {
         self.work += (out.len() + into.len()) as u64;
         let mut nearest = out.iter().map(|&(w, _)| self.distance[w as usize]).min().unwrap_or(NIL);
         for &(w, arc) in into {
-            if self.distance[w as usize] < nearest && self.flow[arc as usize] >= self.grain {
+            if self.distance[w as usize] < nearest && self.flow[arc as usize] > 0 {
                 nearest = self.distance[w as usize];
             }
         }
@@ -436,7 +461,7 @@ impl Network {
         while arc != NIL {
             self.work += 1;
             let w = self.tail[arc as usize];
-            if self.distance[w as usize] < nearest && self.flow[arc as usize] >= self.grain {
+            if self.distance[w as usize] < nearest && self.flow[arc as usize] > 0 {
                 nearest = self.distance[w as usize];
             }
             arc = self.later_into.next[arc as usize - self.sorted];
@@ -459,7 +484,7 @@ impl Network {
         while cursor.into < end {
             self.work += 1;
             let (w, arc) = self.into.ends[cursor.into as usize];
-            if self.distance[w as usize] == distance && self.flow[arc as usize] >= self.grain {
+            if self.distance[w as usize] == distance && self.flow[arc as usize] > 0 {
                 return Some((Step { arc, forwards: false }, w));
             }
             cursor.into += 1;
@@ -477,7 +502,7 @@ impl Network {
             self.work += 1;
             let arc = cursor.later_into;
             let w = self.tail[arc as usize];
-            if self.distance[w as usize] == distance && self.flow[arc as usize] >= self.grain {
+            if self.distance[w as usize] == distance && self.flow[arc as usize] > 0 {
                 return Some((Step { arc, forwards: false }, w));
             }
             cursor.later_into = self.later_into.next[arc as usize - self.sorted];

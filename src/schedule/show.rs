@@ -171,6 +171,10 @@ fn paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> 
         }
         note(stages, start + negation + after, here, more);
     }
+    if before > 0.0 && model.nodes().iter().any(|node| matches!(node.op, Op::Input { .. })) {
+        // Inputs arrive even where nothing in the first stage reads them.
+        note(1, before, None, vec![PathStep { what: Step::Before, delay: before }]);
+    }
     let steps_to = |end: Option<ValueId>, more: Vec<PathStep>| {
         let mut steps: Vec<PathStep> = more.into_iter().rev().collect();
         let mut at = end;
