@@ -14,6 +14,7 @@ use crate::ir::Model;
 use crate::netlist::Netlist;
 use crate::schedule::Outcome;
 use std::io::{self, Write};
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -88,16 +89,18 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         return Err(Failure::input(Diagnostics(problems)));
     }
     let mut clock = Clock::start();
+    // The process ends with this job: taking a million operations apart again would cost time and gain nothing.
     let (model, checksum) = args.input.read_with_checksum(global)?;
+    let model = ManuallyDrop::new(model);
     clock.lap("read");
     let (model, _) = args.optimise.apply(&model)?;
     clock.lap("optimise");
     let outcome = args.pipeline.schedule(&model)?;
     clock.lap("schedule");
-    let netlists = netlists(args, &targets, &model, &outcome)?;
+    let netlists = ManuallyDrop::new(netlists(args, &targets, &model, &outcome)?);
     clock.lap("lower");
     let mut batch = Batch::default();
-    for (target, netlist) in targets.iter().zip(&netlists) {
+    for (target, netlist) in targets.iter().zip(netlists.iter()) {
         let made = netlist.as_ref().unwrap_or_else(|| first(&netlists));
         let write = |out: &mut dyn Write| match target.language {
             Some(language) => {

@@ -4,6 +4,7 @@ use super::{ExitStatus, Failure, print};
 use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
 use crate::passes::{self, PASSES, PassStat};
+use std::borrow::Cow;
 
 /// Which optimisations run.
 #[derive(Clone, Debug, clap::Args)]
@@ -19,7 +20,7 @@ pub(super) struct OptimiseArgs {
 
 impl OptimiseArgs {
     /// The optimised program, and what each pass did.
-    pub(super) fn apply(&self, model: &Model) -> Result<(Model, Vec<PassStat>), Failure> {
+    pub(super) fn apply<'m>(&self, model: &'m Model) -> Result<(Cow<'m, Model>, Vec<PassStat>), Failure> {
         let names: Vec<&str> = match &self.passes {
             Some(names) => names.iter().map(String::as_str).collect(),
             None => passes::pipeline(self.level).to_vec(),

@@ -11,8 +11,8 @@
 
 mod attributes;
 pub mod axis;
-mod columns;
 mod context;
+mod line;
 mod plan;
 mod rom;
 mod shared;
@@ -20,6 +20,7 @@ mod sidecar;
 mod sink;
 mod verilog;
 mod vhdl;
+mod view;
 
 use crate::netlist::Netlist;
 use sink::Sink;

@@ -5,7 +5,7 @@
 //! read: registers that earlier text reads are declared ahead (`Module::early`), and if logic itself reads a later stage
 //! the stages are not used for ordering at all.
 
-use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Reset, Wiring};
+use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, Reset, Wiring};
 
 /// A module of the file.
 pub(super) struct Module {
@@ -132,9 +132,8 @@ pub(super) struct OutputSlice {
     pub(super) remark: String,
 }
 
-/// The driver of output port `port`, cut at the model's elements: one assignment for each reads well and keeps lines short.
-pub(super) fn output_slices(netlist: &Netlist, port: usize) -> Vec<OutputSlice> {
-    let port = &netlist.ports()[port];
+/// The driver of an output port, cut at the model's elements: one assignment for each reads well and keeps lines short.
+pub(super) fn output_slices(netlist: &Netlist, port: &Port) -> Vec<OutputSlice> {
     let Some(driver) = port.driver else { return Vec::new() };
     let mut cuts: Vec<(u32, u32, String)> = netlist
         .interface

@@ -18,8 +18,11 @@ impl<'a> Sink<'a> {
         Sink { out, text: String::with_capacity(CHUNK), error: None }
     }
 
-    fn pass_on(&mut self, text: &str) -> fmt::Result {
-        self.out.write_all(text.as_bytes()).map_err(|error| {
+    /// Passes on what has been kept.
+    fn pass_on(&mut self) -> fmt::Result {
+        let passed = self.out.write_all(self.text.as_bytes());
+        self.text.clear();
+        passed.map_err(|error| {
             self.error = Some(error);
             fmt::Error
         })
@@ -30,8 +33,7 @@ impl<'a> Sink<'a> {
     /// # Errors
     /// The first error of the writer.
     pub(super) fn finish(mut self, written: fmt::Result) -> io::Result<()> {
-        let rest = std::mem::take(&mut self.text);
-        match written.and_then(|()| self.pass_on(&rest)) {
+        match written.and_then(|()| self.pass_on()) {
             Ok(()) => self.out.flush(),
             Err(fmt::Error) => Err(self.error.unwrap_or_else(|| io::Error::other("formatting failed"))),
         }
@@ -41,11 +43,7 @@ impl<'a> Sink<'a> {
 impl fmt::Write for Sink<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         if self.text.len() + text.len() > CHUNK {
-            let full = std::mem::replace(&mut self.text, String::with_capacity(CHUNK));
-            self.pass_on(&full)?;
-            if text.len() > CHUNK {
-                return self.pass_on(text);
-            }
+            self.pass_on()?;
         }
         self.text.push_str(text);
         Ok(())

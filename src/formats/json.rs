@@ -70,6 +70,13 @@ pub(super) struct Short {
     pub(super) places: u8,
 }
 
+impl Short {
+    /// The value, if there are no places.
+    pub(super) fn integer(self) -> i64 {
+        if self.negative { -self.mantissa } else { self.mantissa }
+    }
+}
+
 impl Number<'_> {
     /// The spelling.
     pub(super) fn text(&self) -> &str {
@@ -133,6 +140,12 @@ impl<R: Read> Json<R> {
             k += 1;
         }
         Ok(seen == n)
+    }
+
+    /// Passes over bytes that the caller has read ahead: whole tokens without a newline.
+    pub(super) fn advance(&mut self, bytes: usize) {
+        debug_assert!(bytes <= self.end - self.pos);
+        self.pos += bytes;
     }
 
     /// Where the parser stands.
@@ -565,7 +578,7 @@ impl<R: Read> Json<R> {
 /// Reads a number that ends inside `bytes`, has at most 18 digits and no exponent: its length, whether it is an integer,
 /// its value. `None` for every other text, right or wrong.
 #[inline]
-fn short_number(bytes: &[u8]) -> Option<(usize, bool, Short)> {
+pub(super) fn short_number(bytes: &[u8]) -> Option<(usize, bool, Short)> {
     let negative = *bytes.first()? == b'-';
     let start = usize::from(negative);
     let (mut at, mut mantissa, mut point) = (start, 0i64, None);

@@ -6,8 +6,7 @@
 use super::cell::{Cell, Direction, NetId, Netlist, Piece, PortId, Wiring};
 use super::names::is_legal;
 use crate::diag::{Diagnostic, Place, Severity};
-use rustc_hash::{FxBuildHasher, FxHashMap};
-use std::hash::BuildHasher;
+use rustc_hash::FxHashMap;
 
 /// Problems reported at most; the first few tell enough.
 const MOST: usize = 20;
@@ -115,23 +114,24 @@ impl Checker<'_> {
 
     fn names(&mut self) {
         let netlist = self.netlist;
-        let nets = (0..netlist.nets().len() as u32).map(|i| netlist.name(NetId(i)));
-        let ports = netlist.ports().iter().map(|p| p.name.as_str());
-        let roms = netlist.roms().iter().map(|r| r.name.as_str());
-        let all = nets.chain(ports).chain(roms).chain([netlist.interface.top.as_str()]);
-        let mut hashes: Vec<(u64, &str)> = Vec::with_capacity(netlist.nets().len());
-        let mut lower = String::new();
-        for name in all {
+        let all = || {
+            let nets = (0..netlist.nets().len() as u32).map(|i| netlist.name(NetId(i)));
+            let ports = netlist.ports().iter().map(|p| p.name.as_str());
+            let roms = netlist.roms().iter().map(|r| r.name.as_str());
+            nets.chain(ports).chain(roms).chain([netlist.interface.top.as_str()])
+        };
+        let mut seen = Seen::new(netlist.nets().len() + netlist.ports().len() + netlist.roms().len() + 1);
+        for name in all() {
             if !is_legal(name) {
                 self.report(name, "the name is not legal in both languages");
             }
-            lower.clear();
-            lower.push_str(name);
-            lower.make_ascii_lowercase();
-            hashes.push((FxBuildHasher.hash_one(&lower), name));
+            seen.note(folded_hash(name));
         }
-        hashes.sort_unstable();
-        for same in hashes.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+        // Names that share their place in the table with another one: few, unless something is wrong.
+        let mut suspects: Vec<(u64, &str)> =
+            all().map(|name| (folded_hash(name), name)).filter(|&(hash, _)| seen.repeated(hash)).collect();
+        suspects.sort_unstable();
+        for same in suspects.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
             // Equal hashes are rare enough to compare all with all: most often it is two.
             for (k, (_, name)) in same.iter().enumerate() {
                 if same[..k].iter().any(|(_, other)| other.eq_ignore_ascii_case(name)) {
@@ -246,6 +246,52 @@ impl Checker<'_> {
             }
         }
         Ok(common)
+    }
+}
+
+/// A hash that does not see the case of ASCII letters (nor the difference between a few signs, which is no harm: what has
+/// the same hash is compared).
+fn folded_hash(name: &str) -> u64 {
+    const FOLD: u64 = 0x2020_2020_2020_2020;
+    // An odd number without a pattern: the golden section of 2^64.
+    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut hash = name.len() as u64;
+    for chunk in name.as_bytes().chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        hash = (hash ^ (u64::from_le_bytes(word) | FOLD)).wrapping_mul(SPREAD);
+        hash ^= hash >> 32;
+    }
+    hash
+}
+
+/// Which hashes came, and which came more than once, in two bits for each of sixteen places a name.
+struct Seen {
+    once: Vec<u64>,
+    twice: Vec<u64>,
+}
+
+impl Seen {
+    fn new(names: usize) -> Seen {
+        let words = (names / 4).next_power_of_two();
+        Seen { once: vec![0; words], twice: vec![0; words] }
+    }
+
+    fn place(&self, hash: u64) -> (usize, u64) {
+        let place = hash as usize & (64 * self.once.len() - 1);
+        (place / 64, 1 << (place % 64))
+    }
+
+    fn note(&mut self, hash: u64) {
+        let (word, bit) = self.place(hash);
+        self.twice[word] |= self.once[word] & bit;
+        self.once[word] |= bit;
+    }
+
+    /// Whether another name may have this hash.
+    fn repeated(&self, hash: u64) -> bool {
+        let (word, bit) = self.place(hash);
+        self.twice[word] & bit != 0
     }
 }
 

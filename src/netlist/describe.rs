@@ -5,9 +5,9 @@
 
 use super::builder::Owner;
 use super::cell::{Element, Interface};
-use super::names::{Scheme, push_letters, push_number, unique};
+use super::names::{Scheme, push_letters, unique};
 use crate::ir::{Model, Op, ValueId};
-use crate::num::{Code, Interval, Kif};
+use crate::num::{Code, Interval, Kif, push_decimal};
 use crate::schedule::Schedule;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
@@ -76,7 +76,7 @@ impl<'a> Describer<'a> {
         }
         if let Some(boundary) = boundary {
             self.text.push_str("_s");
-            push_number(&mut self.text, boundary.into());
+            push_decimal(&mut self.text, boundary.into());
         }
         self.since(start)
     }
@@ -89,18 +89,18 @@ impl<'a> Describer<'a> {
             Owner::Object(_) => unreachable!("{NO_OBJECTS}"),
         };
         self.text.push_str(letter);
-        push_number(&mut self.text, number.into());
+        push_decimal(&mut self.text, number.into());
     }
 
     /// An operation's name without the scheme's prefix.
     fn push_value(&mut self, id: ValueId) {
         self.text.push('v');
-        push_number(&mut self.text, self.origins.get(id.index()).copied().unwrap_or(id.0).into());
+        push_decimal(&mut self.text, self.origins.get(id.index()).copied().unwrap_or(id.0).into());
         if let Some(&earlier) = self.repeated.get(id.index())
             && earlier > 0
         {
             self.text.push('_');
-            push_number(&mut self.text, u64::from(earlier) + 1);
+            push_decimal(&mut self.text, u64::from(earlier) + 1);
         }
     }
 
@@ -119,7 +119,7 @@ impl<'a> Describer<'a> {
         let start = self.text.len();
         self.text.push_str(self.scheme.prefix());
         self.text.push_str("valid_s");
-        push_number(&mut self.text, boundary.into());
+        push_decimal(&mut self.text, boundary.into());
         self.since(start)
     }
 
@@ -205,7 +205,7 @@ impl<'a> Describer<'a> {
         self.text.push_str(node.op.name());
         self.text.push(' ');
         match &node.op {
-            Op::Input { input } => push_number(&mut self.text, (*input).into()),
+            Op::Input { input } => push_decimal(&mut self.text, (*input).into()),
             Op::Const { value } => self.push_real(value, node.interval.frac),
             Op::Neg { x } | Op::Relu { x } | Op::Unary { op: _, x } => self.push_value(*x),
             Op::Quantise { x, shift } => self.push_scaled(*x, *shift),
@@ -230,7 +230,7 @@ impl<'a> Describer<'a> {
             Op::Lookup { x, table, base: _ } => {
                 self.push_value(*x);
                 self.text.push_str(" in table ");
-                push_number(&mut self.text, table.0.into());
+                push_decimal(&mut self.text, table.0.into());
             }
             Op::Sum { terms } => {
                 /// A line has to end somewhere.
@@ -256,7 +256,7 @@ impl<'a> Describer<'a> {
     /// As [`Kif`] is displayed; written by hand, because every net has one.
     fn push_kif(&mut self, kif: Kif) {
         self.text.push_str(if kif.signed { ", s" } else { ", u" });
-        push_number(&mut self.text, kif.width().into());
+        push_decimal(&mut self.text, kif.width().into());
         self.text.push('.');
         self.push_signed(kif.frac.into());
         self.text.push(' ');
@@ -280,7 +280,7 @@ impl<'a> Describer<'a> {
         if number < 0 {
             self.text.push('-');
         }
-        push_number(&mut self.text, number.unsigned_abs());
+        push_decimal(&mut self.text, number.unsigned_abs());
     }
 
     fn push_interval(&mut self, interval: &Interval) {
@@ -302,7 +302,7 @@ impl<'a> Describer<'a> {
                     self.text.push('-');
                 }
                 let magnitude = code.unsigned_abs();
-                push_number(&mut self.text, magnitude >> frac);
+                push_decimal(&mut self.text, magnitude >> frac);
                 let mut rest = magnitude & ((1 << frac) - 1);
                 if rest > 0 {
                     self.text.push('.');
@@ -347,10 +347,10 @@ pub(super) fn push_runs(text: &mut String, runs: impl Iterator<Item = (u32, u32)
             text.push_str(", ");
         }
         if stop - start > 1 {
-            push_number(text, u64::from(stop - 1));
+            push_decimal(text, u64::from(stop - 1));
             text.push(':');
         }
-        push_number(text, start.into());
+        push_decimal(text, start.into());
     }
 }
 

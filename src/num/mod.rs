@@ -6,10 +6,12 @@
 //! Nothing here knows about models or hardware.
 
 mod code;
+mod decimal;
 mod interval;
 mod kif;
 
 pub use code::Code;
+pub use decimal::push_decimal;
 pub use interval::Interval;
 pub use kif::Kif;
 

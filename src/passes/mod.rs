@@ -16,6 +16,7 @@ mod simplify;
 mod tables;
 
 use crate::ir::Model;
+use std::borrow::Cow;
 
 /// One optimisation.
 pub struct PassInfo {
@@ -109,12 +110,12 @@ pub fn find(name: &str) -> Option<&'static PassInfo> {
     PASSES.iter().find(|p| p.name == name)
 }
 
-/// Applies passes in order and says what each did.
+/// Applies passes in order and says what each did. A program that no pass looks at stays where it is.
 ///
 /// # Panics
 /// If a name is not in [`PASSES`]: whoever takes names from a user asks [`find`] first.
-pub fn run(model: &Model, names: &[&str]) -> (Model, Vec<PassStat>) {
-    let mut current = model.clone();
+pub fn run<'m>(model: &'m Model, names: &[&str]) -> (Cow<'m, Model>, Vec<PassStat>) {
+    let mut current = Cow::Borrowed(model);
     let mut stats = Vec::with_capacity(names.len());
     for name in names {
         let pass = find(name).unwrap_or_else(|| panic!("no pass {name}"));
@@ -126,7 +127,7 @@ pub fn run(model: &Model, names: &[&str]) -> (Model, Vec<PassStat>) {
             bits_before: computed_bits(&current),
             bits_after: computed_bits(&next),
         });
-        current = next;
+        current = Cow::Owned(next);
     }
     (current, stats)
 }

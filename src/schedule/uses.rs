@@ -210,6 +210,14 @@ struct Split {
 
 impl Split {
     fn classes(&mut self, root: Root, reads: &[Read], uses: &mut Uses) {
+        let (lo, width) = (reads[0].lo, reads[0].width);
+        if reads.iter().all(|r| (r.lo, r.width) == (lo, width)) {
+            // Everybody reads the same bits, as most roots are read.
+            self.set.clear();
+            self.set.extend(reads.iter().map(|r| r.reader));
+            self.count_each_once();
+            return self.class(root, width, uses);
+        }
         self.cuts.clear();
         self.cuts.extend(reads.iter().flat_map(|r| [r.lo, r.lo + r.width]));
         self.cuts.sort_unstable();
@@ -222,18 +230,27 @@ impl Split {
             if self.set.is_empty() {
                 continue;
             }
+            self.count_each_once();
             self.set.sort_unstable();
             self.set.dedup();
             let known = uses.classes[first..].iter().position(|c| uses.readers(c) == self.set);
             match known {
                 Some(k) => uses.classes[first + k].bits += hi - lo,
-                None => {
-                    let start = uses.readers.len() as u32;
-                    uses.readers.extend_from_slice(&self.set);
-                    let readers = (start, uses.readers.len() as u32);
-                    uses.classes.push(Class { root, bits: hi - lo, readers });
-                }
+                None => self.class(root, hi - lo, uses),
             }
         }
+    }
+
+    fn count_each_once(&mut self) {
+        self.set.sort_unstable();
+        self.set.dedup();
+    }
+
+    /// A class with the readers in `set`.
+    fn class(&self, root: Root, bits: u32, uses: &mut Uses) {
+        let start = uses.readers.len() as u32;
+        uses.readers.extend_from_slice(&self.set);
+        let readers = (start, uses.readers.len() as u32);
+        uses.classes.push(Class { root, bits, readers });
     }
 }

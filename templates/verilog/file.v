@@ -27,14 +27,14 @@ module {{ module.name() }} (
 
     // Registers that feed back
 {%- for net in module.early_registers() %}
-    {{ net.register_attributes() }}reg {{ net.range() }}{{ net.name() }};{{ net.remark() }}
+    {{ net.register_attributes() }}reg {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
 {%- endfor %}
 {%- endif %}
 {%- if module.has_links() %}
 
     // Between the stages
 {%- for net in module.links() %}
-    wire {{ net.range() }}{{ net.name() }};{{ net.remark() }}
+    wire {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
 {%- endfor %}
 {%- endif %}
 {%- for section in module.sections() %}
@@ -46,17 +46,17 @@ module {{ module.name() }} (
 {%- if net.is_port() %}
     assign {{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
 {%- else if net.has_attributes() %}
-    {{ net.attributes() }}wire {{ net.range() }}{{ net.name() }};
+    {{ net.attributes() }}wire {{ net.net_type() }}{{ net.name() }};
     assign {{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
 {%- else %}
-    wire {{ net.range() }}{{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
+    wire {{ net.net_type() }}{{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
 {%- endif %}
 {%- endfor %}
 {%- for group in section.groups() %}
 
     // {{ group.heading() }}
 {%- for net in group.declared_here() %}
-    {{ net.register_attributes() }}reg {{ net.range() }}{{ net.name() }};{{ net.remark() }}
+    {{ net.register_attributes() }}reg {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
 {%- endfor %}
 {%- if group.has_initial_values() %}
     initial begin
@@ -75,18 +75,18 @@ module {{ module.name() }} (
 {%- endfor %}
         end else {% if group.has_enable() %}if ({{ group.enable_condition() }}) {% endif %}begin
 {%- for register in group.registers() %}
-            {{ register.name() }} <= {{ register.next() }};
+            {{ register.name() }} <= {{ register.expression() }};
 {%- endfor %}
         end
 {%- else if group.has_enable() %}
         if ({{ group.enable_condition() }}) begin
 {%- for register in group.registers() %}
-            {{ register.name() }} <= {{ register.next() }};
+            {{ register.name() }} <= {{ register.expression() }};
 {%- endfor %}
         end
 {%- else %}
 {%- for register in group.registers() %}
-        {{ register.name() }} <= {{ register.next() }};
+        {{ register.name() }} <= {{ register.expression() }};
 {%- endfor %}
 {%- endif %}
     end
@@ -117,9 +117,9 @@ module {{ module.name() }} (
     // Tables
 {%- for rom in module.functions() %}
     function automatic {{ rom.range() }}{{ rom.name() }};{{ rom.remark() }}
-        input {{ rom.address_range() }}rom_address;
+        input {{ rom.address_type() }}rom_address;
         {{ rom.case_attributes() }}case (rom_address)
-{%- for word in rom.words() %}
+{%- for word in rom.cases() %}
             {{ word.label }}: {{ rom.name() }} = {{ word.value }};
 {%- endfor %}
             default: {{ rom.name() }} = {{ rom.zero() }};

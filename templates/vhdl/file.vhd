@@ -24,7 +24,7 @@ architecture rtl of {{ entity.name() }} is
 
     type {{ rom.type_name() }} is array (0 to {{ rom.last_address() }}) of {{ rom.subtype() }};
     constant {{ rom.name() }} : {{ rom.type_name() }} := ({{ rom.remark() }}
-{%- for word in rom.memory_words() %}
+{%- for word in rom.array() %}
         {{ word }}
 {%- endfor %}
     );
@@ -33,10 +33,10 @@ architecture rtl of {{ entity.name() }} is
 {%- endfor %}
 {%- for rom in entity.functions() %}
 
-    function {{ rom.name() }} (rom_address : {{ rom.address_subtype() }}) return unsigned is{{ rom.remark() }}
+    function {{ rom.name() }} (rom_address : {{ rom.address_type() }}) return unsigned is{{ rom.remark() }}
     begin
         case rom_address is
-{%- for word in rom.words() %}
+{%- for word in rom.cases() %}
             when {{ word.label }} => return {{ word.value }};
 {%- endfor %}
             when others => return {{ rom.zero() }};
@@ -47,7 +47,7 @@ architecture rtl of {{ entity.name() }} is
 
     -- Between the stages
 {%- for net in entity.links() %}
-    signal {{ net.name() }} : {{ net.subtype() }};
+    signal {{ net.name() }} : {{ net.net_type() }};
 {%- endfor %}
 {%- endif %}
 {%- for section in entity.sections() %}
@@ -55,13 +55,13 @@ architecture rtl of {{ entity.name() }} is
 
     -- {{ section.heading() }}
 {%- for net in section.nets() %}
-    signal {{ net.name() }} : {{ net.subtype() }};
+    signal {{ net.name() }} : {{ net.net_type() }};
 {%- for line in net.attributes() %}
     {{ line }}
 {%- endfor %}
 {%- endfor %}
 {%- for net in section.registers() %}
-    signal {{ net.name() }} : {{ net.subtype() }}{{ net.initial_value() }};
+    signal {{ net.name() }} : {{ net.net_type() }}{% if net.has_initial_value() %} := {{ net.initial_value() }}{% endif %};
 {%- for line in net.attributes() %}
     {{ line }}
 {%- endfor %}
@@ -91,7 +91,7 @@ begin
 {%- else %}
         if rising_edge({{ group.clock() }}) then
 {%- endif %}
-{%- if group.has_synchronous_reset() %}
+{%- if group.has_reset() && !group.has_asynchronous_reset() %}
             if {{ group.reset_condition() }} then
 {%- for register in group.registers() %}
                 {{ register.name() }} <= {{ register.reset_value() }};
@@ -125,11 +125,14 @@ begin
 {%- endfor %}
         );
 {%- endfor %}
-{%- if entity.has_outputs() %}
+{%- if entity.drives_ports() %}
 
     -- Outputs
 {%- for output in entity.outputs() %}
     {{ output.target() }} <= {{ output.expression() }};{{ output.remark() }}
+{%- endfor %}
+{%- for export in entity.exports() %}
+    {{ export.port }} <= {{ export.net }};
 {%- endfor %}
 {%- endif %}
 end architecture rtl;

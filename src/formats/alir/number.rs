@@ -3,7 +3,7 @@
 //! Integer literals are exact at any length; every other literal is the nearest double, which is a dyadic rational
 //! and is kept as one. So a step of 2^-24, or a bound of 70 bits, arrives as what it is.
 
-use super::super::json::Number;
+use super::super::json::{Number, Short};
 use crate::num::{Code, Interval};
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
@@ -41,6 +41,11 @@ impl Dyadic {
         }
         let big = number.text().parse::<BigInt>().expect("the parser delivers an integer literal");
         Ok(Dyadic::Big(Box::new(big)))
+    }
+
+    /// The value of a short literal, which has a point or is an integer; `None` if that needs a closer look.
+    pub(super) fn of_short(short: Short, is_integer: bool) -> Option<Dyadic> {
+        if is_integer { Some(Dyadic::small(short.integer(), 0)) } else { f64_of_short(short).map(Dyadic::from_f64) }
     }
 
     /// A finite double, exactly.
@@ -117,17 +122,23 @@ impl std::fmt::Display for Dyadic {
 
 /// The nearest double of a literal, if it is finite.
 pub(super) fn parse_f64(number: Number<'_>) -> Result<f64, BadNumber> {
-    const MAX_EXACT: i64 = 1 << 53;
-    if let Some(short) = number.short
-        && short.mantissa <= MAX_EXACT
-    {
-        // Both are doubles exactly (10^18 is 5^18 * 2^18, and 5^18 has 42 bits), so the quotient is rounded once.
-        let value = short.mantissa as f64 / POWERS_OF_TEN[usize::from(short.places)];
-        return Ok(if short.negative { -value } else { value });
+    if let Some(value) = number.short.and_then(f64_of_short) {
+        return Ok(value);
     }
     // The standard library rounds correctly; its errors are syntax errors, which the parser has excluded.
     let value: f64 = number.text().parse().expect("the parser delivers a number");
     if value.is_finite() { Ok(value) } else { Err(BadNumber::Overflows) }
+}
+
+/// The nearest double of a short literal, if one division finds it.
+pub(super) fn f64_of_short(short: Short) -> Option<f64> {
+    const MAX_EXACT: i64 = 1 << 53;
+    // Both are doubles exactly (10^18 is 5^18 * 2^18, and 5^18 has 42 bits), so the quotient is rounded once.
+    (short.mantissa <= MAX_EXACT).then(|| {
+        let magnitude = short.mantissa as f64;
+        let value = if short.places == 0 { magnitude } else { magnitude / POWERS_OF_TEN[usize::from(short.places)] };
+        if short.negative { -value } else { value }
+    })
 }
 
 const POWERS_OF_TEN: [f64; 19] =
@@ -136,7 +147,7 @@ const POWERS_OF_TEN: [f64; 19] =
 /// The value of an integer literal, if it fits.
 pub(super) fn parse_i64(number: Number<'_>) -> Option<i64> {
     match number.short {
-        Some(short) if number.is_integer => Some(if short.negative { -short.mantissa } else { short.mantissa }),
+        Some(short) if number.is_integer => Some(short.integer()),
         _ => number.text().parse().ok(),
     }
 }

@@ -703,7 +703,13 @@ impl<'l, R: Read> Reader<'l, R> {
         if length != 3 || !good {
             return Ok(None);
         }
-        self.checked_interval(&[min, max, step], whole, FIELDS.map(|f| At::Op(index, f)))
+        self.interval_of(index, &[min, max, step])
+    }
+
+    /// An operation's interval, given its parts.
+    pub(super) fn interval_of(&mut self, index: usize, parts: &[Dyadic; 3]) -> Result<Option<Interval>, Stop> {
+        let at = [Field::Min, Field::Max, Field::Step].map(|field| At::Op(index, field));
+        self.checked_interval(parts, At::Op(index, Field::Interval), at)
     }
 
     fn checked_interval(&mut self, parts: &[Dyadic; 3], whole: At, at: [At; 3]) -> Result<Option<Interval>, Stop> {

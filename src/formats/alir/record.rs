@@ -4,9 +4,10 @@
 //! right, sums aside.
 
 use super::super::decode::{Report, op_v2, op_v3};
-use super::super::json::Kind;
+use super::super::json::{Kind, Short, short_number};
 use super::super::place::{At, Field, Layout};
 use super::super::source::Stop;
+use super::number::{Dyadic, f64_of_short};
 use super::read::Reader;
 use crate::ir::{Node, Op};
 use crate::num::{Code, Interval};
@@ -48,10 +49,121 @@ impl Ints {
     }
 }
 
+/// A record of versions 3 and 4 as nearly all are spelt: in one piece of the buffer, without line breaks, its numbers short.
+/// Every other one is read token by token, which gives the same and says what is wrong.
+struct Plain {
+    addr: Ints,
+    opcode: i64,
+    data: Ints,
+    bounds: [Dyadic; 3],
+    latency: f64,
+    cost: f64,
+}
+
+impl Plain {
+    /// The record at the front of some bytes, and its length.
+    fn read(bytes: &[u8]) -> Option<(Plain, usize)> {
+        let mut cursor = Cursor { bytes, at: 0 };
+        cursor.skip(b'[')?;
+        let addr = cursor.ints()?;
+        cursor.skip(b',')?;
+        let opcode = cursor.int()?;
+        cursor.skip(b',')?;
+        let data = cursor.ints()?;
+        cursor.skip(b',')?;
+        cursor.skip(b'[')?;
+        let min = cursor.dyadic()?;
+        cursor.skip(b',')?;
+        let max = cursor.dyadic()?;
+        cursor.skip(b',')?;
+        let step = cursor.dyadic()?;
+        cursor.skip(b']')?;
+        cursor.skip(b',')?;
+        let latency = f64_of_short(cursor.number()?.1)?;
+        cursor.skip(b',')?;
+        let cost = f64_of_short(cursor.number()?.1)?;
+        cursor.skip(b']')?;
+        Some((Plain { addr, opcode, data, bounds: [min, max, step], latency, cost }, cursor.at))
+    }
+}
+
+/// A place in bytes that may be a plain record.
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    /// Passes over one byte, and blanks in front of it.
+    #[inline]
+    fn skip(&mut self, byte: u8) -> Option<()> {
+        while *self.bytes.get(self.at)? == b' ' {
+            self.at += 1;
+        }
+        (self.bytes[self.at] == byte).then(|| self.at += 1)
+    }
+
+    #[inline]
+    fn number(&mut self) -> Option<(bool, Short)> {
+        while *self.bytes.get(self.at)? == b' ' {
+            self.at += 1;
+        }
+        let (length, is_integer, short) = short_number(&self.bytes[self.at..])?;
+        self.at += length;
+        Some((is_integer, short))
+    }
+
+    #[inline]
+    fn int(&mut self) -> Option<i64> {
+        let (is_integer, short) = self.number()?;
+        is_integer.then(|| short.integer())
+    }
+
+    #[inline]
+    fn dyadic(&mut self) -> Option<Dyadic> {
+        let (is_integer, short) = self.number()?;
+        Dyadic::of_short(short, is_integer)
+    }
+
+    #[inline]
+    fn ints(&mut self) -> Option<Ints> {
+        self.skip(b'[')?;
+        let mut list = Ints::default();
+        if *self.bytes.get(self.at)? == b']' {
+            self.at += 1;
+            return Some(list);
+        }
+        loop {
+            list.push(self.int()?);
+            if self.skip(b',').is_none() {
+                self.skip(b']')?;
+                return Some(list);
+            }
+        }
+    }
+}
+
 impl<R: Read> Reader<'_, R> {
     /// Reads the record of operation `index`. The layout is known as soon as the record has a first element; the
     /// node is `None` where a problem was noted.
     pub(super) fn record(&mut self, index: usize) -> Result<(Option<Layout>, Option<Node>), Stop> {
+        if let Some((plain, length)) = Plain::read(self.json.ahead()) {
+            self.json.advance(length);
+            return Ok((Some(Layout::V3), self.plain(index, &plain)?));
+        }
+        self.any_record(index)
+    }
+
+    /// What a plain record means: as in [`Reader::record_v3`], in the same order.
+    fn plain(&mut self, index: usize, plain: &Plain) -> Result<Option<Node>, Stop> {
+        let Plain { addr, opcode, data, bounds, latency, cost } = plain;
+        let interval = self.interval_of(index, bounds)?;
+        let tail = Tail { interval, latency: Some(*latency), cost: Some(*cost) };
+        Ok(self.node_v3(index, *opcode, addr.as_slice(), data.as_slice(), tail))
+    }
+
+    /// A record however it is spelt.
+    fn any_record(&mut self, index: usize) -> Result<(Option<Layout>, Option<Node>), Stop> {
         let whole = At::Op(index, Field::Whole);
         if !self.expect(whole, Kind::Array)? {
             return Ok((None, None));
@@ -87,9 +199,13 @@ impl<R: Read> Reader<'_, R> {
         let data = self.ints(index, Field::Data, Field::DataAt)?;
         let Some(tail) = self.tail(index, 3, first)? else { return Ok(None) };
         let (Some(addr), Some(opcode), Some(data)) = (addr, opcode, data) else { return Ok(None) };
-        let op = op_v3(&mut AtOp { reader: self, index }, opcode, addr.as_slice(), data.as_slice());
+        Ok(self.node_v3(index, opcode, addr.as_slice(), data.as_slice(), tail))
+    }
+
+    fn node_v3(&mut self, index: usize, opcode: i64, addr: &[i64], data: &[i64], tail: Tail) -> Option<Node> {
+        let op = op_v3(&mut AtOp { reader: self, index }, opcode, addr, data);
         if opcode == 3 && op.is_some() {
-            let noted = match data.as_slice() {
+            let noted = match data {
                 [] => &mut self.draft.quantise_without_shift,
                 _ => &mut self.draft.quantise_with_shift,
             };
@@ -98,7 +214,7 @@ impl<R: Read> Reader<'_, R> {
                 noted.push(index);
             }
         }
-        Ok(self.node(index, op, tail))
+        self.node(index, op, tail)
     }
 
     fn record_v2(&mut self, index: usize, first: &mut bool) -> Result<Option<Node>, Stop> {

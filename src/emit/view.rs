@@ -1,0 +1,354 @@
+//! A planned file as the templates see it, as far as it is the same in every language.
+//!
+//! A template walks modules, sections, nets, register groups, instances and outputs; what these are called and in which order
+//! they come is said here. How one thing is spelt is a matter of the [`Dialect`], which adds methods of its own to these types
+//! where its template asks for more.
+
+use super::context::Context;
+use super::line::{Line, Spelt, spelt};
+use super::plan::{self, Group, Kind, Module, OutputSlice, Plan, Section};
+use super::rom::{self, Form};
+use super::shared;
+use crate::netlist::{Cell, NetId, Netlist, Piece, Port, Rom, Wiring};
+
+/// How a language spells what every language has.
+pub(super) trait Dialect: Copy {
+    /// What opens a comment.
+    const COMMENT: &'static str;
+
+    /// Where about the right side of an assignment begins.
+    const COLUMN: usize;
+
+    /// The type of a net of this width, as its declaration wants it.
+    fn net_type(line: &mut Line<'_>, width: u32);
+
+    /// Bits of a port of the module as they stand in an assignment.
+    fn port_bits(line: &mut Line<'_>, port: &Port, lo: u32, taken: u32);
+
+    /// A constant word of a table.
+    fn word(width: u32, word: u64) -> String;
+
+    /// Wiring as a whole right side. Never empty.
+    fn whole(view: &View<'_, Self>, line: &mut Line<'_>, pieces: &[Piece]);
+
+    /// The right side of a net's assignment.
+    fn expression(view: &View<'_, Self>, line: &mut Line<'_>, net: NetId);
+
+    /// What drives bits of an output port.
+    fn driver(view: &View<'_, Self>, line: &mut Line<'_>, port: &Port, pieces: &[Piece]);
+}
+
+/// What everything below a file has at hand.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a, D> {
+    pub(super) netlist: &'a Context<'a>,
+    pub(super) forms: &'a [Form],
+    pub(super) plan: &'a Plan,
+    pub(super) dialect: D,
+}
+
+/// A comment up to the end of the line.
+pub(super) fn remark<'a, D: Dialect>(text: &'a str) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+    spelt(0, move |line| shared::remark(line, D::COMMENT, text))
+}
+
+/// A net of a module, or a register.
+#[derive(Clone, Copy)]
+pub(super) struct NetView<'a, D> {
+    pub(super) view: View<'a, D>,
+    pub(super) module: &'a Module,
+    pub(super) net: NetId,
+}
+
+impl<'a, D: Dialect + 'a> NetView<'a, D> {
+    pub(super) fn name(&self) -> &'a str {
+        self.view.netlist.name(self.net)
+    }
+
+    pub(super) fn net_type(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+        let width = self.view.netlist.width(self.net);
+        spelt(0, move |line| D::net_type(line, width))
+    }
+
+    pub(super) fn remark(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+        remark::<D>(self.view.netlist.comment(self.net))
+    }
+
+    pub(super) fn expression(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+        let (view, net) = (self.view, self.net);
+        spelt(D::COLUMN, move |line| D::expression(&view, line, net))
+    }
+
+    pub(super) fn has_initial_value(&self) -> bool {
+        shared::init(self.view.netlist, self.net).is_some()
+    }
+
+    pub(super) fn initial_value(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+        self.constant(shared::init(self.view.netlist, self.net))
+    }
+
+    pub(super) fn reset_value(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+        self.constant(shared::reset_value(self.view.netlist, self.net))
+    }
+
+    fn constant(&self, wiring: Option<Wiring>) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+        let view = self.view;
+        spelt(30, move |line| {
+            if let Some(wiring) = wiring {
+                D::whole(&view, line, view.netlist.pieces(wiring));
+            }
+        })
+    }
+
+    /// Whether it reads a table that asks for logic.
+    pub(super) fn wants_logic(&self) -> bool {
+        match self.view.netlist.net(self.net).cell {
+            Cell::Rom { rom, .. } => self.view.forms[rom.0 as usize] == Form::LogicFunction,
+            _ => false,
+        }
+    }
+}
+
+/// A module, or what a language calls so.
+#[derive(Clone, Copy)]
+pub(super) struct ModuleView<'a, D> {
+    pub(super) view: View<'a, D>,
+    pub(super) module: &'a Module,
+}
+
+/// The modules of a file.
+pub(super) fn modules<D: Dialect>(view: View<'_, D>) -> Vec<ModuleView<'_, D>> {
+    view.plan.modules.iter().map(|module| ModuleView { view, module }).collect()
+}
+
+impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
+    pub(super) fn name(&self) -> &'a str {
+        &self.module.name
+    }
+
+    pub(super) fn nets(&self, nets: &'a [NetId]) -> impl Iterator<Item = NetView<'a, D>> + use<'a, D> {
+        let ModuleView { view, module } = *self;
+        nets.iter().map(move |&net| NetView { view, module, net })
+    }
+
+    pub(super) fn memories(&self) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
+        self.roms(|form| form == Form::Memory)
+    }
+
+    pub(super) fn functions(&self) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
+        self.roms(|form| form != Form::Memory)
+    }
+
+    fn roms(&self, wanted: fn(Form) -> bool) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
+        let ModuleView { view, module } = *self;
+        let used = module.roms.iter().map(|&rom| rom as usize);
+        used.filter(move |&rom| wanted(view.forms[rom])).map(move |rom| RomView {
+            rom: &view.netlist.roms()[rom],
+            form: view.forms[rom],
+            dialect: view.dialect,
+        })
+    }
+
+    pub(super) fn has_links(&self) -> bool {
+        !self.module.links.is_empty()
+    }
+
+    pub(super) fn links(&self) -> impl Iterator<Item = NetView<'a, D>> + use<'a, D> {
+        self.nets(&self.module.links)
+    }
+
+    pub(super) fn sections(&self) -> impl Iterator<Item = SectionView<'a, D>> + use<'a, D> {
+        let module = *self;
+        self.module.sections.iter().map(move |section| SectionView { module, section })
+    }
+
+    pub(super) fn instances(&self) -> impl Iterator<Item = InstanceView<'a, D>> + use<'a, D> {
+        let view = self.view;
+        self.module.instances.iter().map(move |&index| InstanceView { view, module: &view.plan.modules[index] })
+    }
+
+    /// The elements of the output ports; none in a module of a stage.
+    pub(super) fn outputs(&self) -> impl Iterator<Item = OutputView<'a, D>> + use<'a, D> {
+        let view = self.view;
+        let ports = if self.module.stage.is_none() { view.netlist.ports() } else { &[] };
+        ports.iter().flat_map(move |port| {
+            plan::output_slices(view.netlist, port).into_iter().map(move |slice| OutputView { view, port, slice })
+        })
+    }
+
+    /// Whether there are [`ModuleView::outputs`].
+    pub(super) fn has_outputs(&self) -> bool {
+        self.module.stage.is_none() && self.view.netlist.ports().iter().any(|port| port.driver.is_some())
+    }
+}
+
+/// A section of a module.
+pub(super) struct SectionView<'a, D> {
+    module: ModuleView<'a, D>,
+    section: &'a Section,
+}
+
+impl<'a, D: Dialect + 'a> SectionView<'a, D> {
+    pub(super) fn heading(&self) -> String {
+        shared::heading(self.section.kind)
+    }
+
+    pub(super) fn has_nets(&self) -> bool {
+        self.nets().next().is_some()
+    }
+
+    pub(super) fn nets(&self) -> impl Iterator<Item = NetView<'a, D>> + use<'a, D> {
+        // A scalar port is read by its own name and needs no net.
+        let netlist = self.module.view.netlist;
+        self.module.nets(&self.section.nets).filter(move |net| !netlist.is_scalar_port(net.net))
+    }
+
+    pub(super) fn registers(&self) -> impl Iterator<Item = NetView<'a, D>> + use<'a, D> {
+        let module = self.module;
+        self.section.groups.iter().flat_map(move |group| module.nets(&group.registers))
+    }
+
+    pub(super) fn groups(&self) -> impl Iterator<Item = GroupView<'a, D>> + use<'a, D> {
+        let (module, kind) = (self.module, self.section.kind);
+        self.section.groups.iter().map(move |group| GroupView { module, kind, group })
+    }
+}
+
+/// Registers in one process.
+pub(super) struct GroupView<'a, D> {
+    pub(super) module: ModuleView<'a, D>,
+    kind: Kind,
+    pub(super) group: &'a Group,
+}
+
+impl<'a, D: Dialect + 'a> GroupView<'a, D> {
+    pub(super) fn heading(&self) -> String {
+        shared::group_heading(self.module.view.netlist, self.kind, self.group)
+    }
+
+    pub(super) fn registers(&self) -> impl Iterator<Item = NetView<'a, D>> + use<'a, D> {
+        self.module.nets(&self.group.registers)
+    }
+
+    pub(super) fn clock(&self) -> &'a str {
+        shared::clock(self.module.view.netlist, self.module.module).unwrap_or_default()
+    }
+
+    pub(super) fn has_reset(&self) -> bool {
+        self.group.reset.is_some()
+    }
+
+    pub(super) fn has_asynchronous_reset(&self) -> bool {
+        self.group.reset.is_some_and(|reset| reset.asynchronous)
+    }
+
+    pub(super) fn has_enable(&self) -> bool {
+        self.group.enable.is_some()
+    }
+}
+
+/// A stage inside the top module.
+pub(super) struct InstanceView<'a, D> {
+    pub(super) view: View<'a, D>,
+    pub(super) module: &'a Module,
+}
+
+impl<'a, D> InstanceView<'a, D> {
+    pub(super) fn name(&self) -> &'a str {
+        &self.module.name
+    }
+
+    /// What goes in under its own name: the clock, if there is one, and the nets of other modules.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &'a str> + use<'a, D> {
+        let netlist = self.view.netlist;
+        let imports = self.module.imports.iter().map(|&net| netlist.read_name(net));
+        shared::clock(netlist, self.module).into_iter().chain(imports)
+    }
+}
+
+/// One element of an output port.
+pub(super) struct OutputView<'a, D> {
+    view: View<'a, D>,
+    port: &'a Port,
+    slice: OutputSlice,
+}
+
+impl<'a, D: Dialect + 'a> OutputView<'a, D> {
+    pub(super) fn target(&self) -> String {
+        let mut text = String::new();
+        D::port_bits(&mut Line::new(&mut text, 0), self.port, self.slice.lo, self.slice.width);
+        text
+    }
+
+    pub(super) fn expression(&self) -> Spelt<impl Fn(&mut Line<'_>)> {
+        spelt(30, |line| D::driver(&self.view, line, self.port, &self.slice.pieces))
+    }
+
+    pub(super) fn remark(&self) -> Spelt<impl Fn(&mut Line<'_>)> {
+        remark::<D>(&self.slice.remark)
+    }
+}
+
+/// A table.
+pub(super) struct RomView<'a, D> {
+    pub(super) rom: &'a Rom,
+    pub(super) form: Form,
+    pub(super) dialect: D,
+}
+
+/// One entry of a table.
+pub(super) struct Word {
+    pub(super) label: String,
+    pub(super) value: String,
+}
+
+impl<'a, D: Dialect + 'a> RomView<'a, D> {
+    pub(super) fn name(&self) -> &'a str {
+        &self.rom.name
+    }
+
+    pub(super) fn last_address(&self) -> u64 {
+        rom::memory_words(self.rom) - 1
+    }
+
+    pub(super) fn address_type(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+        let width = self.rom.addr_width;
+        spelt(0, move |line| D::net_type(line, width))
+    }
+
+    pub(super) fn remark(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+        remark::<D>(&self.rom.comment)
+    }
+
+    /// The words that are there, in order, with `label` of their addresses.
+    pub(super) fn words(&self, label: fn(u32, u64) -> String) -> impl Iterator<Item = Word> + use<'a, D> {
+        let rom = self.rom;
+        (0..).zip(&rom.words).map(move |(address, &word)| Word {
+            label: label(rom.addr_width, address),
+            value: D::word(rom.word_width, word),
+        })
+    }
+
+    /// One for each address.
+    pub(super) fn memory_words(&self) -> impl Iterator<Item = Word> + use<'a, D> {
+        let rom = self.rom;
+        (0..=self.last_address()).map(move |address| {
+            let word = rom.words.get(address as usize).copied().unwrap_or(0);
+            Word { label: address.to_string(), value: D::word(rom.word_width, word) }
+        })
+    }
+
+    pub(super) fn zero(&self) -> String {
+        D::word(self.rom.word_width, 0)
+    }
+}
+
+/// The comment lines at the head of the file.
+pub(super) fn head<D: Dialect>(netlist: &Netlist) -> Vec<String> {
+    let generated = format!("{} Generated by alir2hdl {}", D::COMMENT, env!("CARGO_PKG_VERSION"));
+    let line = |text: &String| match text.as_str() {
+        "" => D::COMMENT.to_owned(),
+        text => remark::<D>(text).to_string().trim_start().to_owned(),
+    };
+    std::iter::once(generated).chain(netlist.header().iter().map(line)).collect()
+}
