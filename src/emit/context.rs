@@ -1,6 +1,7 @@
 //! A netlist with what text needs of every net at hand.
 
 use super::attributes::Requests;
+use super::line::Scratch;
 use super::plan::scalar_port;
 use crate::netlist::{NetId, Netlist};
 use std::ops::Deref;
@@ -12,6 +13,8 @@ pub(super) struct Context<'n> {
     nets: Vec<Entry<'n>>,
     /// What is asked of synthesis.
     pub(super) requests: Requests,
+    /// Where text is put together.
+    pub(super) scratch: Scratch,
 }
 
 struct Entry<'n> {
@@ -28,7 +31,7 @@ impl<'n> Context<'n> {
             let name = port.unwrap_or_else(|| netlist.name(NetId(id)));
             Entry { name, width: net.width, is_scalar_port: port.is_some() }
         };
-        Context { netlist, nets: (0..).zip(netlist.nets()).map(entry).collect(), requests }
+        Context { netlist, nets: (0..).zip(netlist.nets()).map(entry).collect(), scratch: Scratch::default(), requests }
     }
 
     /// The name by which text reads a net: its own, or that of the scalar port that it is.

@@ -5,13 +5,14 @@
 
 use crate::num::push_decimal;
 use askama::{FastWritable, Values};
+use std::cell::Cell;
 use std::fmt::{self, Display, Write};
 
 /// Where the next item of a list starts a new line.
 const WRAP: usize = 100;
 
-/// Bytes for which most places are long enough.
-const USUAL: usize = 192;
+/// A string that one place after the other is put together in, so that none of them allocates.
+pub(super) type Scratch = Cell<String>;
 
 /// Text that knows its column, so that long lists can be broken between items.
 pub(super) struct Line<'t> {
@@ -55,33 +56,37 @@ impl<'t> Line<'t> {
 
 /// What a place of a template shows.
 #[derive(Clone, Copy)]
-pub(super) struct Spelt<F> {
+pub(super) struct Spelt<'s, F> {
+    scratch: &'s Scratch,
     column: usize,
     spell: F,
 }
 
 /// The text that `spell` writes into a line that stands at about `column`.
-pub(super) fn spelt<F: Fn(&mut Line<'_>)>(column: usize, spell: F) -> Spelt<F> {
-    Spelt { column, spell }
+pub(super) fn spelt<F: Fn(&mut Line<'_>)>(scratch: &Scratch, column: usize, spell: F) -> Spelt<'_, F> {
+    Spelt { scratch, column, spell }
 }
 
-impl<F: Fn(&mut Line<'_>)> Spelt<F> {
-    fn text(&self) -> String {
-        let mut text = String::with_capacity(USUAL);
+impl<F: Fn(&mut Line<'_>)> Spelt<'_, F> {
+    fn write(&self, out: &mut dyn Write) -> fmt::Result {
+        let mut text = self.scratch.take();
+        text.clear();
         (self.spell)(&mut Line::new(&mut text, self.column));
-        text
+        let written = out.write_str(&text);
+        self.scratch.set(text);
+        written
     }
 }
 
-impl<F: Fn(&mut Line<'_>)> Display for Spelt<F> {
+impl<F: Fn(&mut Line<'_>)> Display for Spelt<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text())
+        self.write(f)
     }
 }
 
-impl<F: Fn(&mut Line<'_>)> FastWritable for Spelt<F> {
+impl<F: Fn(&mut Line<'_>)> FastWritable for Spelt<'_, F> {
     fn write_into(&self, out: &mut dyn Write, _: &dyn Values) -> askama::Result<()> {
-        Ok(out.write_str(&self.text())?)
+        Ok(self.write(out)?)
     }
 }
 
@@ -91,7 +96,8 @@ mod tests {
 
     #[test]
     fn long_lists_are_broken_between_items() {
-        let list = spelt(30, |line| {
+        let scratch = Scratch::default();
+        let list = spelt(&scratch, 30, |line| {
             for _ in 0..40 {
                 line.push("item,");
                 line.blank();

@@ -439,9 +439,18 @@ impl BitUse {
         }
     }
 
-    fn get(&self, net: NetId, bit: u32) -> bool {
-        let at = self.first[net.index()] + bit as usize;
-        self.read[at / 64] >> (at % 64) & 1 == 1
+    /// The first bit at or above `from` and below `end` of all bits that is read, or is not; `end` if there is none.
+    fn next(&self, from: usize, end: usize, read: bool) -> usize {
+        let mut at = from;
+        while at < end {
+            let word = self.read[at / 64];
+            let wanted = (if read { word } else { !word }) >> (at % 64);
+            if wanted != 0 {
+                return end.min(at + wanted.trailing_zeros() as usize);
+            }
+            at = (at / 64 + 1) * 64;
+        }
+        end
     }
 
     /// Marks the low `limit` bits of `wiring` as read.
@@ -498,14 +507,13 @@ impl BitUse {
     }
 
     fn unread_bits(&self, netlist: &Netlist, net: NetId, unread: &mut Vec<Unread>) {
-        let width = netlist.net(net).width;
-        let mut lo = 0;
-        while lo < width {
-            let end = (lo..width).find(|&bit| self.get(net, bit)).unwrap_or(width);
-            if end > lo {
-                unread.push(Unread::Net { net, lo, width: end - lo });
-            }
-            lo = end + 1;
+        let first = self.first[net.index()];
+        let end = first + netlist.net(net).width as usize;
+        let mut lo = self.next(first, end, false);
+        while lo < end {
+            let stop = self.next(lo, end, true);
+            unread.push(Unread::Net { net, lo: (lo - first) as u32, width: (stop - lo) as u32 });
+            lo = self.next(stop, end, false);
         }
     }
 }

@@ -248,7 +248,7 @@ impl<'a> ModuleView<'a, Verilog> {
         } else {
             ports.extend(shared::clock(netlist, self.module).map(|clock| format!("input  wire {clock}")));
             let line = |kind: &str, net: NetId| {
-                let range = spelt(0, |line| Verilog::net_type(line, netlist.width(net)));
+                let range = spelt(&netlist.scratch, 0, |line| Verilog::net_type(line, netlist.width(net)));
                 format!("{kind} {range}{}", netlist.read_name(net))
             };
             let requests = netlist.requests;
@@ -282,9 +282,9 @@ impl<'a> ModuleView<'a, Verilog> {
     }
 
     /// The sink: one bit made of everything that nobody reads.
-    fn unread_bits(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a>> {
+    fn unread_bits(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>> {
         let ModuleView { view: View { netlist, .. }, module } = *self;
-        spelt(30, move |line| {
+        spelt(&netlist.scratch, 30, move |line| {
             // The constant keeps the reduction from depending on values: it is 0 in every tool.
             line.push("&{1'b0");
             for bits in &module.unread {
@@ -335,7 +335,7 @@ impl<'a> GroupView<'a, Verilog> {
 
     fn bit(&self, wiring: Wiring) -> String {
         let netlist = self.module.view.netlist;
-        spelt(0, |line| operand(netlist, line, netlist.pieces(wiring))).to_string()
+        spelt(&netlist.scratch, 0, |line| operand(netlist, line, netlist.pieces(wiring))).to_string()
     }
 }
 
@@ -347,9 +347,9 @@ impl InstanceView<'_, Verilog> {
 }
 
 impl<'a> RomView<'a, Verilog> {
-    fn range(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a>> {
+    fn range(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>> {
         let width = self.rom.word_width;
-        spelt(0, move |line| Verilog::net_type(line, width))
+        spelt(&self.view.netlist.scratch, 0, move |line| Verilog::net_type(line, width))
     }
 
     /// For yosys, which makes a memory of the `case` and looks there; the others look at the net that reads the table.

@@ -383,7 +383,7 @@ impl<'a> ModuleView<'a, Vhdl<'a>> {
                 ports.push(format!("{} : {direction} {subtype}", port.name));
             }
         } else {
-            let subtype = |net: NetId| spelt(0, move |line| Vhdl::net_type(line, netlist.width(net)));
+            let subtype = |net: NetId| spelt(&netlist.scratch, 0, move |line| Vhdl::net_type(line, netlist.width(net)));
             ports.extend(shared::clock(netlist, self.module).map(|clock| format!("{clock} : in  std_logic")));
             ports.extend(self.module.imports.iter().map(|&net| {
                 let name = netlist.read_name(net);
@@ -392,9 +392,13 @@ impl<'a> ModuleView<'a, Vhdl<'a>> {
                     false => format!("{name} : in  {}", subtype(net)),
                 }
             }));
-            ports.extend(self.module.exports.iter().zip(self.exports()).map(|(&net, export)| {
-                format!("{} : out {}", export.port, subtype(net))
-            }));
+            ports.extend(
+                self.module
+                    .exports
+                    .iter()
+                    .zip(self.exports())
+                    .map(|(&net, export)| format!("{} : out {}", export.port, subtype(net))),
+            );
         }
         let last = ports.len().saturating_sub(1);
         ports[..last].iter_mut().for_each(|port| port.push(';'));
@@ -456,7 +460,8 @@ impl<'a> GroupView<'a, Vhdl<'a>> {
     }
 
     fn is_set(&self, wiring: Wiring, level: bool) -> String {
-        spelt(0, |line| is_set(self.module.view.netlist, line, wiring, level)).to_string()
+        let netlist = self.module.view.netlist;
+        spelt(&netlist.scratch, 0, |line| is_set(netlist, line, wiring, level)).to_string()
     }
 }
 
@@ -471,7 +476,7 @@ impl<'a> InstanceView<'a, Vhdl<'a>> {
 
 impl<'a> RomView<'a, Vhdl<'a>> {
     fn type_name(&self) -> String {
-        self.dialect.names.fresh(&self.rom.name, TYPE)
+        self.view.dialect.names.fresh(&self.rom.name, TYPE)
     }
 
     /// Not `unsigned`: an array of those would give `&` a second meaning on every net.

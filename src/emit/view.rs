@@ -9,7 +9,7 @@ use super::line::{Line, Spelt, spelt};
 use super::plan::{self, Group, Kind, Module, OutputSlice, Plan, Section};
 use super::rom::{self, Form};
 use super::shared;
-use crate::netlist::{Cell, NetId, Netlist, Piece, Port, Rom, Wiring};
+use crate::netlist::{Cell, NetId, Piece, Port, Rom, Wiring};
 
 /// How a language spells what every language has.
 pub(super) trait Dialect: Copy {
@@ -48,8 +48,11 @@ pub(super) struct View<'a, D> {
 }
 
 /// A comment up to the end of the line.
-pub(super) fn remark<'a, D: Dialect>(text: &'a str) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
-    spelt(0, move |line| shared::remark(line, D::COMMENT, text))
+fn remark<'s, 'n, D: Dialect>(
+    netlist: &'s Context<'n>,
+    text: &'s str,
+) -> Spelt<'s, impl Fn(&mut Line<'_>) + use<'s, 'n, D>> {
+    spelt(&netlist.scratch, 0, move |line| shared::remark(line, D::COMMENT, text))
 }
 
 /// A net of a module, or a register.
@@ -65,35 +68,35 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
         self.view.netlist.name(self.net)
     }
 
-    pub(super) fn net_type(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+    pub(super) fn net_type(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
         let width = self.view.netlist.width(self.net);
-        spelt(0, move |line| D::net_type(line, width))
+        spelt(&self.view.netlist.scratch, 0, move |line| D::net_type(line, width))
     }
 
-    pub(super) fn remark(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
-        remark::<D>(self.view.netlist.comment(self.net))
+    pub(super) fn remark(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
+        remark::<D>(self.view.netlist, self.view.netlist.comment(self.net))
     }
 
-    pub(super) fn expression(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+    pub(super) fn expression(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
         let (view, net) = (self.view, self.net);
-        spelt(D::COLUMN, move |line| D::expression(&view, line, net))
+        spelt(&view.netlist.scratch, D::COLUMN, move |line| D::expression(&view, line, net))
     }
 
     pub(super) fn has_initial_value(&self) -> bool {
         shared::init(self.view.netlist, self.net).is_some()
     }
 
-    pub(super) fn initial_value(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+    pub(super) fn initial_value(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
         self.constant(shared::init(self.view.netlist, self.net))
     }
 
-    pub(super) fn reset_value(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+    pub(super) fn reset_value(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
         self.constant(shared::reset_value(self.view.netlist, self.net))
     }
 
-    fn constant(&self, wiring: Option<Wiring>) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+    fn constant(&self, wiring: Option<Wiring>) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
         let view = self.view;
-        spelt(30, move |line| {
+        spelt(&view.netlist.scratch, 30, move |line| {
             if let Some(wiring) = wiring {
                 D::whole(&view, line, view.netlist.pieces(wiring));
             }
@@ -145,7 +148,7 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
         used.filter(move |&rom| wanted(view.forms[rom])).map(move |rom| RomView {
             rom: &view.netlist.roms()[rom],
             form: view.forms[rom],
-            dialect: view.dialect,
+            view,
         })
     }
 
@@ -280,12 +283,12 @@ impl<'a, D: Dialect + 'a> OutputView<'a, D> {
         text
     }
 
-    pub(super) fn expression(&self) -> Spelt<impl Fn(&mut Line<'_>)> {
-        spelt(30, |line| D::driver(&self.view, line, self.port, &self.slice.pieces))
+    pub(super) fn expression(&self) -> Spelt<'_, impl Fn(&mut Line<'_>)> {
+        spelt(&self.view.netlist.scratch, 30, |line| D::driver(&self.view, line, self.port, &self.slice.pieces))
     }
 
-    pub(super) fn remark(&self) -> Spelt<impl Fn(&mut Line<'_>)> {
-        remark::<D>(&self.slice.remark)
+    pub(super) fn remark(&self) -> Spelt<'_, impl Fn(&mut Line<'_>)> {
+        remark::<D>(self.view.netlist, &self.slice.remark)
     }
 }
 
@@ -293,7 +296,7 @@ impl<'a, D: Dialect + 'a> OutputView<'a, D> {
 pub(super) struct RomView<'a, D> {
     pub(super) rom: &'a Rom,
     pub(super) form: Form,
-    pub(super) dialect: D,
+    pub(super) view: View<'a, D>,
 }
 
 /// One entry of a table.
@@ -311,13 +314,13 @@ impl<'a, D: Dialect + 'a> RomView<'a, D> {
         rom::memory_words(self.rom) - 1
     }
 
-    pub(super) fn address_type(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+    pub(super) fn address_type(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
         let width = self.rom.addr_width;
-        spelt(0, move |line| D::net_type(line, width))
+        spelt(&self.view.netlist.scratch, 0, move |line| D::net_type(line, width))
     }
 
-    pub(super) fn remark(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
-        remark::<D>(&self.rom.comment)
+    pub(super) fn remark(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
+        remark::<D>(self.view.netlist, &self.rom.comment)
     }
 
     /// The words that are there, in order, with `label` of their addresses.
@@ -344,11 +347,11 @@ impl<'a, D: Dialect + 'a> RomView<'a, D> {
 }
 
 /// The comment lines at the head of the file.
-pub(super) fn head<D: Dialect>(netlist: &Netlist) -> Vec<String> {
+pub(super) fn head<D: Dialect>(netlist: &Context<'_>) -> Vec<String> {
     let generated = format!("{} Generated by alir2hdl {}", D::COMMENT, env!("CARGO_PKG_VERSION"));
     let line = |text: &String| match text.as_str() {
         "" => D::COMMENT.to_owned(),
-        text => remark::<D>(text).to_string().trim_start().to_owned(),
+        text => remark::<D>(netlist, text).to_string().trim_start().to_owned(),
     };
     std::iter::once(generated).chain(netlist.header().iter().map(line)).collect()
 }

@@ -62,16 +62,17 @@ impl Checker<'_> {
     fn shape(&mut self) -> bool {
         let netlist = self.netlist;
         for (index, net) in netlist.nets().iter().enumerate() {
-            let name = netlist.name(NetId(index as u32));
+            // Only asked where something is wrong: to look up a million names takes longer than this check.
+            let name = || netlist.name(NetId(index as u32));
             if net.width == 0 {
-                self.report(name, "a net without bits");
+                self.report(name(), "a net without bits");
             }
             let mut inside = true;
             net.cell.for_each_operand(|x| inside &= is_inside(netlist, x));
             if !inside {
-                self.report(name, "its wiring leaves a net, or the count of its bits is wrong");
+                self.report(name(), "its wiring leaves a net, or the count of its bits is wrong");
             } else if let Some(rule) = broken_width(netlist, net.width, &net.cell) {
-                self.report(name, rule);
+                self.report(name(), rule);
             }
         }
         for port in netlist.ports() {
@@ -114,22 +115,29 @@ impl Checker<'_> {
 
     fn names(&mut self) {
         let netlist = self.netlist;
-        let all = || {
-            let nets = (0..netlist.nets().len() as u32).map(|i| netlist.name(NetId(i)));
-            let ports = netlist.ports().iter().map(|p| p.name.as_str());
-            let roms = netlist.roms().iter().map(|r| r.name.as_str());
-            nets.chain(ports).chain(roms).chain([netlist.interface.top.as_str()])
+        let nets = (0..netlist.nets().len() as u32).map(|i| netlist.name(NetId(i)));
+        let ports = netlist.ports().iter().map(|p| p.name.as_str());
+        let roms = netlist.roms().iter().map(|r| r.name.as_str());
+        let others: Vec<&str> = ports.chain(roms).chain([netlist.interface.top.as_str()]).collect();
+        let name_at = |index: usize| match index.checked_sub(netlist.nets().len()) {
+            None => netlist.name(NetId(index as u32)),
+            Some(other) => others[other],
         };
-        let mut seen = Seen::new(netlist.nets().len() + netlist.ports().len() + netlist.roms().len() + 1);
-        for name in all() {
+        let count = netlist.nets().len() + others.len();
+        let mut seen = Seen::new(count);
+        let mut hashes = Vec::with_capacity(count);
+        for name in nets.chain(others.iter().copied()) {
             if !is_legal(name) {
                 self.report(name, "the name is not legal in both languages");
             }
-            seen.note(folded_hash(name));
+            let hash = folded_hash(name);
+            seen.note(hash);
+            hashes.push(hash);
         }
         // Names that share their place in the table with another one: few, unless something is wrong.
-        let mut suspects: Vec<(u64, &str)> =
-            all().map(|name| (folded_hash(name), name)).filter(|&(hash, _)| seen.repeated(hash)).collect();
+        let suspect = |&(index, _): &(usize, &u64)| seen.repeated(hashes[index]);
+        let suspects = hashes.iter().enumerate().filter(suspect);
+        let mut suspects: Vec<(u64, &str)> = suspects.map(|(index, &hash)| (hash, name_at(index))).collect();
         suspects.sort_unstable();
         for same in suspects.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
             // Equal hashes are rare enough to compare all with all: most often it is two.
@@ -197,7 +205,6 @@ impl Checker<'_> {
         // Registers between the inputs and each net; nothing where no input reaches it.
         let mut depth: Vec<Option<u32>> = Vec::with_capacity(netlist.nets().len());
         for (index, net) in netlist.nets().iter().enumerate() {
-            let name = netlist.name(NetId(index as u32));
             let own = match net.cell {
                 Cell::Input { port, lo: _ } => Ok((!control(port)).then_some(0)),
                 Cell::Register { d, .. } => self.meet(&depth, [d].into_iter()).map(|d| d.map(|d| d + 1)),
@@ -214,7 +221,7 @@ impl Checker<'_> {
             match own {
                 Ok(own) => depth.push(own),
                 Err(message) => {
-                    self.report(name, message);
+                    self.report(netlist.name(NetId(index as u32)), message);
                     depth.push(None);
                 }
             }
@@ -250,19 +257,12 @@ impl Checker<'_> {
 }
 
 /// A hash that does not see the case of ASCII letters (nor the difference between a few signs, which is no harm: what has
-/// the same hash is compared).
+/// the same hash is compared). Names that differ in their last character have neighbouring hashes, so that the names
+/// of a netlist, which come in order, walk through a table in order.
 fn folded_hash(name: &str) -> u64 {
-    const FOLD: u64 = 0x2020_2020_2020_2020;
-    // An odd number without a pattern: the golden section of 2^64.
-    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut hash = name.len() as u64;
-    for chunk in name.as_bytes().chunks(8) {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        hash = (hash ^ (u64::from_le_bytes(word) | FOLD)).wrapping_mul(SPREAD);
-        hash ^= hash >> 32;
-    }
-    hash
+    // Odd, and above the number of different folded characters of a name: ten of them have one hash only.
+    const BASE: u64 = 81;
+    name.bytes().fold(0u64, |hash, b| hash.wrapping_mul(BASE).wrapping_add(u64::from((b | 0x20).wrapping_sub(b'/'))))
 }
 
 /// Which hashes came, and which came more than once, in two bits for each of sixteen places a name.

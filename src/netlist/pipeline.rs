@@ -223,7 +223,8 @@ impl Assembly<'_> {
             // Input registers are boundary 0, whether or not stages follow.
             if stage == 0 || stage <= schedule.boundaries() {
                 crossing.retain(|&id| self.crosses(id, stage));
-                crossing.sort_unstable();
+                // Two runs in order, those from before and those of this stage: what this sort is best at.
+                crossing.sort();
                 self.boundary(stage, &crossing, options);
                 valid = valid.map(|d| self.valid_flag(d, stage, options));
             }

@@ -20,13 +20,17 @@ const THREE_DIGITS: [u8; 3000] = {
 
 /// Appends a number in decimal.
 pub fn push_decimal(text: &mut String, number: u64) {
+    if number < 10 {
+        // One character is cheaper than a slice.
+        return text.push(char::from(b'0' + number as u8));
+    }
     let low = (number % 1000) as usize * 3;
     if number >= 1000 {
         push_decimal(text, number / 1000);
         text.push_str(&DIGITS[low..low + 3]);
         return;
     }
-    let leading_zeros = if number < 10 { 2 } else { usize::from(number < 100) };
+    let leading_zeros = usize::from(number < 100);
     text.push_str(&DIGITS[low + leading_zeros..low + 3]);
 }
 
