@@ -187,7 +187,7 @@ mod tests {
                 "inputs {inputs:?}\n{after:#?}"
             );
         }
-        after
+        after.into_owned()
     }
 
     fn ops(model: &Model) -> Vec<&'static str> {
