@@ -106,7 +106,7 @@ impl Case {
 
 /// The program after the passes of `-O<level>`.
 pub(crate) fn optimised(model: &Model, level: u8) -> Model {
-    passes::run(model, passes::pipeline(level)).0.into_owned()
+    passes::run(model, passes::pipeline(level)).0
 }
 
 /// Simulates all cases side by side in every simulator that is there.

@@ -34,7 +34,12 @@ impl OptimiseArgs {
                     .with_help(format!("passes: {}", known.join(", "))),
             ));
         }
-        Ok(passes::run(model, &names))
+        // Nothing to do is nothing to copy either.
+        if names.is_empty() {
+            return Ok((Cow::Borrowed(model), Vec::new()));
+        }
+        let (optimised, stats) = passes::run(model, &names);
+        Ok((Cow::Owned(optimised), stats))
     }
 }
 

@@ -110,11 +110,11 @@ pub fn find(name: &str) -> Option<&'static PassInfo> {
     PASSES.iter().find(|p| p.name == name)
 }
 
-/// Applies passes in order and says what each did. A program that no pass looks at stays where it is.
+/// Applies passes in order and says what each did.
 ///
 /// # Panics
 /// If a name is not in [`PASSES`]: whoever takes names from a user asks [`find`] first.
-pub fn run<'m>(model: &'m Model, names: &[&str]) -> (Cow<'m, Model>, Vec<PassStat>) {
+pub fn run(model: &Model, names: &[&str]) -> (Model, Vec<PassStat>) {
     let mut current = Cow::Borrowed(model);
     let mut stats = Vec::with_capacity(names.len());
     for name in names {
@@ -129,7 +129,7 @@ pub fn run<'m>(model: &'m Model, names: &[&str]) -> (Cow<'m, Model>, Vec<PassSta
         });
         current = Cow::Owned(next);
     }
-    (current, stats)
+    (current.into_owned(), stats)
 }
 
 /// Bits of the results that cost hardware: everything but inputs, constants and wires.
@@ -187,7 +187,7 @@ mod tests {
                 "inputs {inputs:?}\n{after:#?}"
             );
         }
-        after.into_owned()
+        after
     }
 
     fn ops(model: &Model) -> Vec<&'static str> {
