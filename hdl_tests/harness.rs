@@ -93,7 +93,7 @@ impl Case {
         seed: u64,
     ) -> Case {
         let netlist = netlist::lower(built, schedule, options);
-        let cycles = Cycles::plan(&netlist.interface, &Vectors::generate(model, samples, seed), seed);
+        let cycles = Cycles::of(&netlist, &Vectors::generate(model, samples, seed), seed);
         Case { netlist, cycles, emit: emit::Options::default() }
     }
 

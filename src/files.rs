@@ -48,7 +48,7 @@ pub struct Batch {
 
 enum Staged {
     /// A finished neighbour of a file.
-    Neighbour(tempfile::NamedTempFile, PathBuf),
+    Neighbour(tempfile::NamedTempFile, PathBuf, Unfinished),
     /// Contents for something that is not a file.
     Aside(std::fs::File, PathBuf),
     /// Contents for standard output.
@@ -84,11 +84,12 @@ impl Batch {
             }
             existing => {
                 let mut staged = temp_beside(&target)?;
+                let unfinished = Unfinished::new(staged.path());
                 write(staged.as_file_mut())?;
                 if let Ok(existing) = existing {
                     staged.as_file().set_permissions(existing.permissions())?;
                 }
-                self.staged.push(Staged::Neighbour(staged, target));
+                self.staged.push(Staged::Neighbour(staged, target, unfinished));
             }
         }
         Ok(())
@@ -112,7 +113,7 @@ impl Batch {
     pub fn commit(self) -> io::Result<()> {
         for staged in self.staged {
             match staged {
-                Staged::Neighbour(file, path) => {
+                Staged::Neighbour(file, path, _unfinished) => {
                     file.persist(&path).map_err(|e| e.error)?;
                 }
                 Staged::Aside(aside, path) => copy(aside, &mut std::fs::OpenOptions::new().write(true).open(&path)?)?,
@@ -148,21 +149,43 @@ enum Target {
 impl Target {
     fn renamed(path: PathBuf) -> io::Result<Target> {
         let staged = temp_beside(&path)?;
-        let unfinished = Unfinished::new(&staged);
+        let unfinished = Unfinished::new(staged.path());
         Ok(Target::Renamed(staged, path, unfinished))
     }
 }
 
-/// Temporary files that a killed process would leave behind.
+/// A folder for temporary files, gone with this value or with [`delete_unfinished`].
+pub struct Scratch {
+    folder: tempfile::TempDir,
+    _unfinished: Unfinished,
+}
+
+impl Scratch {
+    /// A new, empty folder where the system keeps temporary files.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn new() -> io::Result<Scratch> {
+        let folder = tempfile::Builder::new().prefix("alir2hdl-").tempdir()?;
+        Ok(Scratch { _unfinished: Unfinished::new(folder.path()), folder })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Temporary files and folders that a killed process would leave behind.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// An entry of [`UNFINISHED`], gone with this value.
 struct Unfinished(PathBuf);
 
 impl Unfinished {
-    fn new(file: &tempfile::NamedTempFile) -> Unfinished {
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_owned());
-        Unfinished(file.path().to_owned())
+    fn new(path: &Path) -> Unfinished {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+        Unfinished(path.to_owned())
     }
 }
 
@@ -172,12 +195,12 @@ impl Drop for Unfinished {
     }
 }
 
-/// Deletes what unfinished [`Streamed`] files have on disk. For a process that is about to end without running
+/// Deletes what unfinished files and [`Scratch`] folders have on disk. For a process that is about to end without running
 /// destructors, on Ctrl-C.
 pub fn delete_unfinished() {
     for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         // Nobody is left to tell if that fails.
-        let _ = std::fs::remove_file(path);
+        let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     }
 }
 

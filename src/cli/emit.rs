@@ -5,7 +5,7 @@ use super::input::InputArgs;
 use super::optimise::OptimiseArgs;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
-use super::{ExitStatus, Failure, Global, say};
+use super::{ExitStatus, Failure, Global, on_interrupt, say};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::axis::Axis;
 use crate::emit::{self, Language, Sidecar};
@@ -81,6 +81,10 @@ impl OutputArgs {
     }
 }
 
+/// Operations above which writing takes so long that somebody may interrupt it. A watch for that costs as much as writing a
+/// small model.
+const LONG: usize = 10_000;
+
 /// Runs the main job.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let targets = args.output.targets();
@@ -99,6 +103,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     clock.lap("schedule");
     let netlists = ManuallyDrop::new(netlists(args, &targets, &model, &outcome)?);
     clock.lap("lower");
+    if model.nodes().len() > LONG {
+        on_interrupt(|| {});
+    }
     let mut batch = Batch::default();
     for (target, netlist) in targets.iter().zip(netlists.iter()) {
         let made = netlist.as_ref().unwrap_or_else(|| first(&netlists));

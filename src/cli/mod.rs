@@ -236,6 +236,18 @@ fn say(text: &str, global: Global) {
     }
 }
 
+/// Ctrl-C (and what else asks a process to end) ends it at once, also one that waits for a pipe: after `last`, and without
+/// leaving temporary files.
+fn on_interrupt(last: impl Fn() + Send + 'static) {
+    let end = move || {
+        last();
+        crate::files::delete_unfinished();
+        std::process::exit(130);
+    };
+    // Without a handler the signal ends the process as well; only temporary files would stay.
+    let _ = ctrlc::set_handler(end);
+}
+
 fn run(cli: Cli) -> Result<ExitStatus, Failure> {
     match cli.command {
         Some(Command::Check(args)) => check::run(&args, cli.global),

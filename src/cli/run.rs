@@ -1,9 +1,8 @@
 //! `alir2hdl run`: samples through the bit-accurate program.
 
 use super::input::InputArgs;
-use super::{ExitStatus, Failure, Global, print, report};
+use super::{ExitStatus, Failure, Global, on_interrupt, print, report};
 use crate::diag::{Diagnostic, Diagnostics, Place};
-use crate::files;
 use crate::interp::batch::{self, Fault, OnError, Settings, Summary, codes_of_row};
 use crate::interp::samples::{Reader, Values, Writer, input_ports};
 use crate::interp::{LookupMiss, Step, Trace, golden_steps};
@@ -140,7 +139,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if let Some(sample) = args.trace {
         return trace(args, &model, &mut reader, sample);
     }
-    on_interrupt();
+    on_interrupt(|| {});
     let columns: Vec<Kif> = (0..model.outputs().len()).map(|j| model.output_kif(j)).collect();
     let mut writer = match &args.output {
         Some(path) => Some(Writer::create(path, &columns, args.codes, reader.rows()).map_err(Failure::input)?),
@@ -171,16 +170,6 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (text, kept) = promises.verdict(summary.samples);
     print(text.as_bytes())?;
     Ok(if kept { ExitStatus::Ok } else { ExitStatus::Mismatch })
-}
-
-/// Ctrl-C ends the process at once, also one that waits for a pipe, and leaves no half file.
-fn on_interrupt() {
-    let end = || {
-        files::delete_unfinished();
-        std::process::exit(130);
-    };
-    // Without a handler the signal ends the process as well; only the temporary file would stay.
-    let _ = ctrlc::set_handler(end);
 }
 
 /// Tells people how far a long run is: on a terminal, after the first second, with rate and time left.

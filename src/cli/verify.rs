@@ -5,16 +5,19 @@ use super::input::InputArgs;
 use super::optimise::OptimiseArgs;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
-use super::{ExitStatus, Failure, Global, print, report};
+use super::{ExitStatus, Failure, Global, on_interrupt, print, report};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::emit::axis::Axis;
 use crate::emit::{self, Language};
+use crate::files::Scratch;
 use crate::netlist::Netlist;
 use crate::verify::{
-    Check, Cycles, Deadline, Finding, Origin, SIMULATORS, SimError, Simulator, StreamCheck, Streams, Tools, Vectors,
+    self, Check, Cycles, Deadline, Difference, Finding, Mismatch, Origin, SIMULATORS, SimError, Simulator, StreamCheck,
+    Streams, Tools, Vectors,
 };
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -72,6 +75,9 @@ struct SimulationArgs {
     /// Write a value change dump of the whole run for a waveform viewer
     #[arg(long, requires = "keep")]
     vcd: bool,
+    /// Print what was found as JSON
+    #[arg(long)]
+    json: bool,
     /// Give up after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3600, hide_short_help = true)]
     timeout: u64,
@@ -142,6 +148,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
+    on_interrupt(verify::end_all);
     let model = args.input.read(global)?;
     let (optimised, _) = args.optimise.apply(&model)?;
     let outcome = args.pipeline.schedule(&optimised)?;
@@ -155,12 +162,12 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     // Expected values are those of the model as it was read: optimisation is under test too.
     let vectors = Vectors::generate(&model, args.simulation.vectors as usize, args.simulation.seed);
     let axis = args.wrapper.around(&top, &netlist)?;
-    let cycles = Cycles::plan(&netlist.interface, &vectors, args.simulation.seed);
+    let cycles = Cycles::of(&netlist, &vectors, args.simulation.seed);
     let count = args.simulation.vectors as usize;
     let streams = axis.as_ref().map(|axis| Streams::plan(&model, axis, count, args.simulation.seed));
     let work = Work { netlist: &netlist, cycles: &cycles, streams: axis.as_ref().zip(streams.as_ref()) };
     let outcomes = args.simulation.simulate(&parts, &tools, &work, &args.text.options(), global)?;
-    conclude(&parts, outcomes, &work, global)
+    conclude(&parts, &outcomes, &work, args.simulation.json, global)
 }
 
 /// The model's name: that of its file without folder and extensions.
@@ -214,7 +221,7 @@ impl SimulationArgs {
         texts: &emit::Options,
         global: Global,
     ) -> Result<Vec<Outcome>, Failure> {
-        let temporary = tempfile::tempdir().map_err(|e| Failure::io(&std::env::temp_dir(), "write", &e))?;
+        let temporary = Scratch::new().map_err(|e| Failure::io(&std::env::temp_dir(), "write", &e))?;
         let base = self.keep.as_deref().unwrap_or(temporary.path());
         let mut folders = Vec::new();
         for part in parts {
@@ -279,9 +286,9 @@ impl Work<'_> {
         match self.streams {
             Some((_, streams)) => {
                 let (inputs, outputs) = (streams.inputs.len(), streams.outputs.len());
-                format!("{} samples in {inputs} beats, out in {outputs}", self.cycles.outputs.len())
+                format!("{} samples in {inputs} beats, out in {outputs}", self.cycles.samples)
             }
-            None => format!("{} samples in {} cycles", self.cycles.outputs.len(), self.cycles.cycles.len()),
+            None => format!("{} samples in {} cycles", self.cycles.samples, self.cycles.cycles.len()),
         }
     }
 }
@@ -312,21 +319,19 @@ fn spinner(progress: &MultiProgress, part: &Part) -> ProgressBar {
 }
 
 /// Says what was found, and with which exit code the program ends.
-fn conclude(parts: &[Part], outcomes: Vec<Outcome>, work: &Work<'_>, global: Global) -> Result<ExitStatus, Failure> {
+fn conclude(
+    parts: &[Part],
+    outcomes: &[Outcome],
+    work: &Work<'_>,
+    json: bool,
+    global: Global,
+) -> Result<ExitStatus, Failure> {
     let mut status = ExitStatus::Ok;
-    let mut text = String::new();
     let mut errors = Diagnostics::default();
     for (part, outcome) in parts.iter().zip(outcomes) {
-        let name = format!("{:<10} {:<8}", part.simulator.name(), part.language.name());
-        let about = work.about();
-        match outcome.result {
-            Ok(finding) if finding.report.wrong_rows == 0 => {
-                text.push_str(&format!("{name} equal: {about}, {:.1} s, {}\n", outcome.seconds, part.version));
-            }
-            Ok(finding) => {
-                status = ExitStatus::Mismatch;
-                text.push_str(&format!("{name} DIFFERENT: {}\n", described(&finding)));
-            }
+        match &outcome.result {
+            Ok(finding) if finding.report.wrong_rows == 0 => {}
+            Ok(_) => status = ExitStatus::Mismatch,
             Err(error) => {
                 let undecided = matches!(error, SimError::Timeout { .. } | SimError::Crashed { .. } | SimError::Io(_));
                 let failure = if undecided { ExitStatus::Undecided } else { ExitStatus::Bug };
@@ -340,8 +345,70 @@ fn conclude(parts: &[Part], outcomes: Vec<Outcome>, work: &Work<'_>, global: Glo
         }
     }
     report(&errors, global);
+    let text = if json { as_json(parts, outcomes, work) } else { as_text(parts, outcomes, work) };
     print(text.as_bytes())?;
     Ok(status)
+}
+
+/// A line for each part that came to a result, and what differs.
+fn as_text(parts: &[Part], outcomes: &[Outcome], work: &Work<'_>) -> String {
+    let mut text = String::new();
+    for (part, outcome) in parts.iter().zip(outcomes) {
+        let Ok(finding) = &outcome.result else { continue };
+        let name = format!("{:<10} {:<8}", part.simulator.name(), part.language.name());
+        text.push_str(&match finding.report.wrong_rows {
+            0 => format!("{name} equal: {}, {:.1} s, {}\n", work.about(), outcome.seconds, part.version),
+            _ => format!("{name} DIFFERENT: {}\n", described(finding)),
+        });
+    }
+    text
+}
+
+/// The same for programs, without what differs from run to run (times).
+fn as_json(parts: &[Part], outcomes: &[Outcome], work: &Work<'_>) -> String {
+    let mismatch = |m: &Mismatch| match &m.what {
+        Difference::Stream(what) => json!({ "cycle": m.cycle, "stream": what }),
+        Difference::Valid { expected } => json!({ "cycle": m.cycle, "port": "valid", "expected": expected }),
+        Difference::Output { element, name, sample, expected, found } => json!({
+            "cycle": m.cycle,
+            "sample": sample,
+            "element": element,
+            "name": name,
+            // Codes of any width: as text, which no reader of JSON rounds.
+            "expected": expected.to_string(),
+            "found": found.as_ref().map(ToString::to_string),
+        }),
+    };
+    let origin = |origin: &Origin| match origin {
+        Origin::Text(signal) => json!({ "cycle": signal.cycle, "signal": signal.to_string() }),
+        Origin::Netlist => json!({ "signal": null }),
+    };
+    let outcome = |(part, outcome): (&Part, &Outcome)| {
+        let (result, finding) = match &outcome.result {
+            Ok(finding) if finding.report.wrong_rows == 0 => ("equal", Some(finding)),
+            Ok(finding) => ("different", Some(finding)),
+            Err(SimError::Timeout { .. }) => ("timeout", None),
+            Err(_) => ("failed", None),
+        };
+        json!({
+            "simulator": part.simulator.name(),
+            "version": part.version,
+            "language": part.language.name(),
+            "result": result,
+            "compared_cycles": finding.map(|f| f.report.compared),
+            "different_cycles": finding.map(|f| f.report.wrong_rows),
+            "mismatches": finding.map(|f| f.report.mismatches.iter().map(mismatch).collect::<Vec<_>>()),
+            "origin": finding.and_then(|f| f.origin.as_ref()).map(origin),
+            "error": outcome.result.as_ref().err().map(ToString::to_string),
+        })
+    };
+    let all = json!({
+        "samples": work.cycles.samples,
+        "cycles": work.streams.is_none().then_some(work.cycles.cycles.len()),
+        "beats": work.streams.map(|(_, streams)| json!({ "in": streams.inputs.len(), "out": streams.outputs.len() })),
+        "simulations": parts.iter().zip(outcomes).map(outcome).collect::<Vec<_>>(),
+    });
+    format!("{all:#}\n")
 }
 
 /// Differences that are shown.

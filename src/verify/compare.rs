@@ -45,8 +45,8 @@ pub enum Difference {
         element: usize,
         /// Its name.
         name: String,
-        /// The sample.
-        sample: usize,
+        /// The sample; nothing for what a reset leaves.
+        sample: Option<usize>,
         /// The code that it must have.
         expected: BigInt,
         /// The code that it has; `None` if some of its bits are unknown.
@@ -62,7 +62,8 @@ impl fmt::Display for Mismatch {
                 write!(f, "cycle {}: the valid flag is not {}", self.cycle, u8::from(*expected))
             }
             Difference::Output { element: _, name, sample, expected, found } => {
-                write!(f, "cycle {}: sample {sample}, {name}: expected {expected}, found ", self.cycle)?;
+                let whose = sample.map_or_else(|| "after a reset".to_owned(), |sample| format!("sample {sample}"));
+                write!(f, "cycle {}: {whose}, {name}: expected {expected}, found ", self.cycle)?;
                 match found {
                     Some(code) => write!(f, "{code}"),
                     None => f.write_str("unknown bits"),
@@ -121,7 +122,7 @@ fn differences(lane: &Cycles, index: usize, row: usize, response: &str) -> Optio
             let what = Difference::Output {
                 element,
                 name: about.name.clone(),
-                sample,
+                sample: (sample < lane.samples).then_some(sample),
                 expected: expected.clone(),
                 found: code,
             };

@@ -5,7 +5,7 @@
 //! rows and compares.
 
 use super::vectors::Vectors;
-use crate::netlist::{Element, Interface};
+use crate::netlist::{Cell, Direction, Element, Evaluator, Interface, Net, Netlist, Piece};
 use crate::num::Kif;
 use crate::random::SplitMix;
 use num_bigint::{BigInt, BigUint, Sign};
@@ -208,8 +208,11 @@ pub struct Cycles {
     pub elements: Vec<Element>,
     /// What happens.
     pub cycles: Vec<Cycle>,
-    /// What must come out.
+    /// What must come out: of each sample, then of a module whose data registers have just been reset, after so many
+    /// clocks.
     pub outputs: super::vectors::Rows,
+    /// How many of [`Cycles::outputs`] are those of samples.
+    pub samples: usize,
 }
 
 /// What travels in one stage of the pipeline.
@@ -219,10 +222,12 @@ struct Slot {
     valid: Option<bool>,
     /// The sample, if its data is known to be intact.
     sample: Option<usize>,
+    /// Whether nothing has entered it since a reset.
+    cleared: bool,
 }
 
-const UNKNOWN: Slot = Slot { valid: None, sample: None };
-const CLEARED: Slot = Slot { valid: Some(false), sample: None };
+const UNKNOWN: Slot = Slot { valid: None, sample: None, cleared: false };
+const CLEARED: Slot = Slot { valid: Some(false), sample: None, cleared: true };
 
 impl Cycles {
     /// A new sample every clock; where the module has valid, enable or reset, these stall and interrupt at random
@@ -232,6 +237,23 @@ impl Cycles {
     /// # Panics
     /// If the vectors do not fit the interface.
     pub fn plan(interface: &Interface, vectors: &Vectors, seed: u64) -> Cycles {
+        Cycles::with_cleared(interface, vectors, Vec::new(), seed)
+    }
+
+    /// [`Cycles::plan`], and where the data registers have a reset, what the outputs show after it is compared too.
+    ///
+    /// # Panics
+    /// If the vectors do not fit the interface.
+    pub fn of(netlist: &Netlist, vectors: &Vectors, seed: u64) -> Cycles {
+        Cycles::with_cleared(&netlist.interface, vectors, cleared_outputs(netlist), seed)
+    }
+
+    /// `cleared`: the outputs of a pipeline full of zeros, and what follows out of it clock by clock.
+    fn with_cleared(interface: &Interface, vectors: &Vectors, cleared: Vec<Vec<BigInt>>, seed: u64) -> Cycles {
+        let samples = vectors.outputs.len();
+        let outputs = vectors.outputs.followed_by(cleared);
+        // Clocks since the last reset that the pipeline moved on.
+        let mut moved = 0;
         let layout = Layout::of(interface);
         let mut cycles = Vec::with_capacity(vectors.inputs.len() + interface.latency as usize);
         let mut random = SplitMix::new(seed ^ 0x7374_616c_6c73);
@@ -244,10 +266,11 @@ impl Cycles {
             let taken = if offer && enable && !reset { waiting.pop_front() } else { None };
             if reset && interface.reset_async {
                 in_flight -= clear(&mut pipeline, &mut waiting);
+                moved = 0;
             }
             // With a valid port, a sample may be offered while the pipeline is held or reset: it must not get in.
             let offered = offer && (taken.is_some() || (layout.valid.is_some() && (reset || !enable)));
-            let entering = Slot { valid: Some(taken.is_some()), sample: taken };
+            let entering = Slot { valid: Some(taken.is_some()), sample: taken, cleared: false };
             let mut stimulus = Bits::zero(layout.stimulus_width);
             layout.drive(&mut stimulus, interface, Controls { reset, enable, offer: offered });
             match taken {
@@ -255,21 +278,24 @@ impl Cycles {
                 None => layout.put_garbage(&mut stimulus, interface, &mut random),
             }
             let leaving = if pipeline.is_empty() {
-                Slot { valid: Some(offered), sample: taken }
+                Slot { valid: Some(offered), sample: taken, cleared: false }
             } else {
                 pipeline[pipeline.len() - 1]
             };
             let valid = leaving.valid.filter(|_| layout.valid.is_some());
-            cycles.push(Cycle { stimulus, sample: leaving.sample, valid, defined: None });
+            let drained = (leaving.cleared && samples + moved < outputs.len()).then_some(samples + moved);
+            cycles.push(Cycle { stimulus, sample: leaving.sample.or(drained), valid, defined: None });
             if reset {
                 in_flight -= clear(&mut pipeline, &mut waiting);
+                moved = 0;
             } else if enable && !pipeline.is_empty() {
+                moved += 1;
                 in_flight += usize::from(taken.is_some());
                 pipeline.push_front(entering);
                 in_flight -= pipeline.pop_back().map_or(0, |left| usize::from(left.sample.is_some()));
             }
         }
-        Cycles { layout, elements: interface.outputs.clone(), cycles, outputs: vectors.outputs.clone() }
+        Cycles { layout, elements: interface.outputs.clone(), cycles, outputs, samples }
     }
 
     /// Whether some cycles compare only a part of their response.
@@ -309,6 +335,47 @@ impl Cycles {
         }
         Cycles { cycles: self.cycles[first..=last].to_vec(), ..self.clone() }
     }
+}
+
+/// What a module whose data registers have a reset shows right after it, and after each further clock until its inputs
+/// have come through; nothing for other modules.
+fn cleared_outputs(netlist: &Netlist) -> Vec<Vec<BigInt>> {
+    let interface = &netlist.interface;
+    let keeps = |net: &Net| matches!(net.cell, Cell::Register { reset: None, .. });
+    if interface.reset.is_none() || interface.stateful || netlist.nets().iter().any(keeps) {
+        return Vec::new();
+    }
+    // The contract, without asking anybody: what a register shows is zero, and the rest of a port is constant.
+    let mut rows = vec![interface.outputs.iter().map(|element| constant_bits(netlist, element)).collect::<Vec<_>>()];
+    // What comes after is logic of zeros, which the netlist knows. Its registers begin at zero.
+    let mut evaluator = Evaluator::new(netlist);
+    if let Some(enable) = &interface.enable {
+        evaluator.set_port(enable, &BigUint::from(1u32));
+    }
+    if let Some(reset) = interface.reset.as_ref().filter(|_| !interface.reset_active_high) {
+        evaluator.set_port(reset, &BigUint::from(1u32));
+    }
+    for _ in 1..interface.latency {
+        evaluator.settle();
+        evaluator.tick();
+        evaluator.settle();
+        rows.push(evaluator.outputs());
+    }
+    rows
+}
+
+/// The code of an output element whose registers are all zero.
+fn constant_bits(netlist: &Netlist, element: &Element) -> BigInt {
+    let port = netlist.ports().iter().find(|port| port.direction == Direction::Out && port.name == element.port);
+    let Some(driver) = port.and_then(|port| port.driver) else { return BigInt::ZERO };
+    let mut row = Bits::zero(driver.width());
+    let mut at = 0;
+    for piece in netlist.pieces(driver) {
+        let one = matches!(piece, Piece::Const { one: true, .. });
+        (at..at + piece.width()).for_each(|bit| row.set(bit, one));
+        at += piece.width();
+    }
+    row.code(element.lsb, element.kif())
 }
 
 /// Empties the pipeline; the samples in it wait again. Returns how many there were.
@@ -480,7 +547,10 @@ mod tests {
 
     #[test]
     fn a_pipeline_with_every_control_agrees_with_the_plan() {
-        for (seed, (latency, asynchronous)) in [(1, true), (1, false), (3, true), (3, false)].into_iter().enumerate() {
+        let kinds = [(1, true), (1, false), (3, true), (3, false)];
+        for (seed, ((latency, asynchronous), data)) in
+            kinds.into_iter().flat_map(|kind| [(kind, false), (kind, true)]).enumerate()
+        {
             let interface = Interface {
                 reset: Some("rst".into()),
                 reset_async: asynchronous,
@@ -488,21 +558,26 @@ mod tests {
                 valid: Some(("vi".into(), "vo".into())),
                 ..interface(latency)
             };
-            let plan = Cycles::plan(&interface, &vectors(200), seed as u64);
             let n = latency as usize;
+            // Zeros come through a pipeline of mere registers as zeros.
+            let cleared = if data { vec![vec![BigInt::ZERO]; n] } else { Vec::new() };
+            let plan = Cycles::with_cleared(&interface, &vectors(200), cleared, seed as u64);
             let mut model = Model { flags: vec![true; n], data: vec![BigInt::from(99); n] };
-            let mut seen = vec![0; 200];
+            let mut seen = vec![0; 200 + if data { n } else { 0 }];
             for cycle in &plan.cycles {
                 let bit = |at| cycle.stimulus.get(at);
                 let (rst, ce, valid) = (bit(0), bit(1), bit(2));
                 if rst && asynchronous {
                     model.flags.fill(false);
+                    if data {
+                        model.data.fill(BigInt::ZERO);
+                    }
                 }
                 if let Some(expected) = cycle.valid {
                     assert_eq!(model.flags[n - 1], expected);
                 }
                 if let Some(sample) = cycle.sample {
-                    assert!(model.flags[n - 1], "data is compared only where it is valid");
+                    assert_eq!(model.flags[n - 1], sample < 200, "data is compared only where it is valid or reset");
                     assert_eq!(&model.data[n - 1], &plan.outputs.row(sample)[0]);
                     seen[sample] += 1;
                 }
@@ -512,12 +587,18 @@ mod tests {
                 }
                 if rst {
                     model.flags.fill(false);
+                    if data {
+                        model.data.fill(BigInt::ZERO);
+                    }
                 } else if ce {
                     model.flags.insert(0, valid);
                     model.flags.truncate(n);
                 }
             }
-            assert!(seen.iter().all(|times| *times > 0), "every sample comes out intact");
+            assert!(
+                seen.iter().all(|times| *times > 0),
+                "every sample comes out intact, and every reset state is seen"
+            );
             let known = plan.cycles.iter().filter(|c| c.valid.is_some()).count();
             assert!(known + 3 > plan.cycles.len(), "the flag is known from the first reset on");
             assert!(plan.cycles.iter().any(|c| c.valid == Some(false)));

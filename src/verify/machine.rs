@@ -83,7 +83,8 @@ impl MachineRun {
             });
             cycles.push(Cycle { stimulus, sample: Some(t), valid: None, defined: mask });
         }
-        Cycles { layout, elements: interface.outputs.clone(), cycles, outputs: self.outputs }
+        let samples = self.outputs.len();
+        Cycles { layout, elements: interface.outputs.clone(), cycles, outputs: self.outputs, samples }
     }
 }
 

@@ -31,6 +31,16 @@ impl Rows {
         all
     }
 
+    /// These rows and behind them some more.
+    ///
+    /// # Panics
+    /// If a row has another length.
+    pub(super) fn followed_by(&self, rows: Vec<Vec<BigInt>>) -> Rows {
+        let mut all = self.clone();
+        rows.into_iter().for_each(|row| all.push(row));
+        all
+    }
+
     fn push(&mut self, row: Vec<BigInt>) {
         assert_eq!(row.len(), self.elements, "a code for each element");
         self.codes.extend(row);

@@ -11,6 +11,7 @@ mod verilator;
 
 pub use ghdl::Ghdl;
 pub use iverilog::Icarus;
+pub use process::end_all;
 pub use tools::Tools;
 pub use verilator::Verilator;
 
@@ -18,7 +19,7 @@ use super::bench::Testbench;
 use super::compare::Report;
 use crate::diag::{Diagnostic, Place};
 use crate::emit::Language;
-use crate::files::FileSet;
+use crate::files::{FileSet, Scratch};
 use process::{Invocation, log_tail};
 use std::fmt;
 use std::fs::OpenOptions;
@@ -54,7 +55,7 @@ pub trait Simulator: Sync {
         for program in self.programs() {
             locate(tools, program)?;
         }
-        let dir = tempfile::tempdir().map_err(SimError::Io)?;
+        let dir = Scratch::new().map_err(SimError::Io)?;
         let ask = Invocation::new(locate(tools, self.programs()[0])?).arg(self.version_argument());
         process::run(&ask, dir.path(), "version", Deadline::after(Duration::from_secs(60)))?;
         let said = log_tail(&dir.path().join("version"));

@@ -5,11 +5,13 @@
 //! that an interrupt from the terminal reaches them too.
 
 use super::{Deadline, SimError};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How much of a log is kept in an error: its end, where tools say what was wrong.
@@ -84,8 +86,29 @@ pub(crate) fn run(what: &Invocation, dir: &Path, log: &str, deadline: Deadline) 
     wait(child, deadline)
 }
 
+/// Tools that are running, for [`end_all`].
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+fn running() -> MutexGuard<'static, BTreeSet<u32>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends every tool that is running, and what it started. For a process that is about to end itself: an interrupt from a
+/// terminal reaches the tools anyway, one that is sent to us alone does not.
+pub fn end_all() {
+    running().iter().for_each(|id| end_tree(*id));
+}
+
 /// Waits for the end of a process, or brings it about.
-fn wait(mut child: Child, deadline: Deadline) -> Result<ExitStatus, SimError> {
+fn wait(child: Child, deadline: Deadline) -> Result<ExitStatus, SimError> {
+    let id = child.id();
+    running().insert(id);
+    let status = wait_until(child, deadline);
+    running().remove(&id);
+    status
+}
+
+fn wait_until(mut child: Child, deadline: Deadline) -> Result<ExitStatus, SimError> {
     let mut pause = Duration::from_millis(1);
     loop {
         if let Some(status) = child.try_wait().map_err(SimError::Io)? {
