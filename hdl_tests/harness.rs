@@ -12,8 +12,13 @@ use std::time::{Duration, Instant};
 
 /// A model of `tests/data/models`.
 pub(crate) fn read_model(name: &str) -> Model {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models").join(name).join("model.json.gz");
-    formats::read_path(&path, &Limits::default(), None).unwrap_or_else(|problems| panic!("{name}: {problems}")).0
+    read_model_at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models").join(name).join("model.json.gz"))
+}
+
+/// The model in a file.
+pub(crate) fn read_model_at(path: &Path) -> Model {
+    let read = formats::read_path(path, &Limits::default(), None);
+    read.unwrap_or_else(|problems| panic!("{}: {problems}", path.display())).0
 }
 
 /// Files of a design, in the order in which a compiler must read them.

@@ -3,10 +3,15 @@
 //! The normal run takes a choice that fits its time; `ALIR2HDL_MATRIX=all` (`scripts/matrix.sh`) takes every model at
 //! every number of stages, in both languages, in every simulator.
 
-use crate::harness::{Case, assert_equal_everywhere, optimised, read_model};
+use crate::harness::{Case, assert_equal_everywhere, optimised, read_model, read_model_at};
 use crate::lint::assert_silent;
-use alir2hdl::netlist::{self, Options};
-use alir2hdl::schedule::{self, Goal};
+use alir2hdl::emit;
+use alir2hdl::interp::{LookupMiss, golden};
+use alir2hdl::ir::Model;
+use alir2hdl::netlist::{self, Evaluator, Options};
+use alir2hdl::schedule::{self, Effort, Goal};
+use alir2hdl::verify::Vectors;
+use std::path::Path;
 
 /// Numbers of pipeline stages.
 const STAGES: [u32; 4] = [0, 1, 3, 7];
@@ -25,27 +30,37 @@ fn level(stages: u32) -> u8 {
     }
 }
 
-/// A model pipelined into so many stages, with as many samples as keep simulation short.
-fn case(name: &str, stages: u32) -> Case {
-    let model = read_model(name);
-    let goal = Goal::stages(stages);
-    let built = optimised(&model, level(stages));
-    let (delay, uses) = (schedule::default_delay(&built), netlist::uses(&built));
+/// How the text of a model at a number of stages is written: each choice is there, and modules of stages too.
+fn text_options(stages: u32) -> emit::Options {
+    match stages {
+        1 => emit::Options { rom_style: emit::RomStyle::Logic, split_above: 0 },
+        7 => emit::Options { rom_style: emit::RomStyle::Block, split_above: 100 },
+        _ => emit::Options::default(),
+    }
+}
+
+/// A model pipelined into so many stages, with `samples` samples.
+fn case_of(model: &Model, name: &str, goal: Goal, level: u8, samples: usize) -> Case {
+    let stages = goal.stages.unwrap_or(0);
+    let built = optimised(model, level);
+    let delay = schedule::default_delay(&built);
+    let uses = match goal.effort {
+        Effort::Fast => schedule::Uses::whole_values(&built),
+        _ => netlist::uses(&built),
+    };
     let schedule = schedule::schedule(&built, delay, &goal, &uses).expect("possible").schedule;
-    let samples = (200_000 / model.nodes().len()).clamp(40, 1000);
-    Case::of_optimised(
-        &model,
-        &built,
-        &schedule,
-        &Options { top: format!("{name}_p{stages}"), ..Options::default() },
-        samples,
-        1,
-    )
+    let options = Options { top: format!("{name}_p{stages}"), ..Options::default() };
+    let case = Case::of_optimised(model, &built, &schedule, &options, samples, 1);
+    Case { emit: text_options(stages), ..case }
 }
 
 fn check(name: &str, stages: &[u32]) {
     let stages = if is_matrix() { &STAGES } else { stages };
-    let cases: Vec<Case> = stages.iter().map(|n| case(name, *n)).collect();
+    let model = read_model(name);
+    // As many samples as keep simulation short.
+    let samples = (200_000 / model.nodes().len()).clamp(40, 1000);
+    let case = |n: &u32| case_of(&model, name, Goal::stages(*n), level(*n), samples);
+    let cases: Vec<Case> = stages.iter().map(case).collect();
     assert_silent(&cases);
     // One at a time: a difference of a large model is easier to look at alone.
     for case in &cases {
@@ -53,6 +68,44 @@ fn check(name: &str, stages: &[u32]) {
         assert_equal_everywhere(std::slice::from_ref(case));
         eprintln!("{}: {:.1?}", case.cycles.layout.top, start.elapsed());
     }
+}
+
+/// A model over 50,000 operations, which is too large for the repository: its hardware in the netlist evaluator, and its
+/// text in front of every tool. `ALIR2HDL_LARGE_MODELS` names the folder where it is.
+fn check_large(name: &str, stages: &[u32]) {
+    let folder = std::env::var("ALIR2HDL_LARGE_MODELS").unwrap_or_default();
+    let path = Path::new(&folder).join(name).join("model.json.gz");
+    if !is_matrix() || !path.is_file() {
+        eprintln!("skipped: {name}: only in scripts/matrix.sh, with ALIR2HDL_LARGE_MODELS");
+        return;
+    }
+    let model = read_model_at(&path);
+    let vectors = Vectors::generate(&model, 3, 1);
+    for &n in stages {
+        let start = std::time::Instant::now();
+        let case = case_of(&model, name, Goal { effort: Effort::Fast, ..Goal::stages(n) }, 0, 1);
+        let mut evaluator = Evaluator::new(&case.netlist);
+        for sample in 0..vectors.inputs.len() {
+            let inputs = vectors.inputs.row(sample);
+            let expected = golden(&model, inputs, LookupMiss::Zero).expect("a miss reads zero");
+            let clocks = case.netlist.interface.latency.max(1);
+            let shown = (0..clocks).map(|_| evaluator.clock(inputs)).last();
+            assert_eq!(shown, Some(expected), "{name}, {n} stages, sample {sample}");
+        }
+        eprintln!("{name}, {n} stages, evaluated: {:.1?}", start.elapsed());
+        assert_silent(&[case]);
+        eprintln!("{name}, {n} stages, looked through: {:.1?}", start.elapsed());
+    }
+}
+
+#[test]
+fn sim_model_scale_dense256() {
+    check_large("scale_dense256", &[0, 3]);
+}
+
+#[test]
+fn sim_model_scale_deepsets() {
+    check_large("scale_deepsets", &[3]);
 }
 
 macro_rules! models {
