@@ -33,8 +33,8 @@ fn level(stages: u32) -> u8 {
 /// How the text of a model at a number of stages is written: each choice is there, and modules of stages too.
 fn text_options(stages: u32) -> emit::Options {
     match stages {
-        1 => emit::Options { rom_style: emit::RomStyle::Logic, split_above: 0 },
-        7 => emit::Options { rom_style: emit::RomStyle::Block, split_above: 100 },
+        1 => emit::Options { rom_style: emit::RomStyle::Logic, split_above: 0, ..emit::Options::default() },
+        7 => emit::Options { rom_style: emit::RomStyle::Block, split_above: 100, ..emit::Options::default() },
         _ => emit::Options::default(),
     }
 }
