@@ -1,7 +1,8 @@
 //! `alir2hdl check`: is this file a valid program?
 
-use super::input::InputArgs;
+use super::input::{Design, InputArgs};
 use super::{ExitStatus, Failure, Global, print};
+use crate::ir::machine::SignalKind;
 
 /// Check a model file and report every problem in it
 #[derive(Debug, clap::Args)]
@@ -19,11 +20,26 @@ pub(super) struct Args {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let model = args.input.read(global)?;
+    let (design, _) = args.input.read_design(global)?;
     if global.quiet {
         return Ok(ExitStatus::Ok);
     }
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let model = match &design {
+        Design::Model(model) => model,
+        Design::Machine(machine) => {
+            let registers = machine.signals().iter().filter(|s| s.kind == SignalKind::Register).count();
+            let text = format!(
+                "valid: a state machine, {}, {}, {}, {} of {}\n",
+                count(machine.inputs().count(), "input port"),
+                count(machine.outputs().count(), "output port"),
+                count(machine.blocks().len(), "block"),
+                count(registers, "register"),
+                count(machine.register_bits() as usize, "bit"),
+            );
+            return print(text.as_bytes());
+        }
+    };
     let mut text = format!(
         "valid: {}, {}, {}",
         count(model.n_inputs(), "input"),

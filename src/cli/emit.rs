@@ -1,17 +1,19 @@
 //! The main job, without a sub-command: a model in, Verilog and VHDL out.
 
 use super::hardware::{self, PipelineArgs, PortArgs};
-use super::input::InputArgs;
+use super::input::{Design, InputArgs};
+use super::machine;
 use super::optimise::OptimiseArgs;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, on_interrupt, say};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::axis::Axis;
-use crate::emit::{self, Language, Sidecar};
+use crate::emit::{self, Language, MachineFacts, Sidecar};
 use crate::files::Batch;
 use crate::ir::Model;
-use crate::netlist::Netlist;
+use crate::ir::machine::Machine;
+use crate::netlist::{self, Netlist};
 use crate::schedule::Outcome;
 use std::io::{self, Write};
 use std::mem::ManuallyDrop;
@@ -88,22 +90,22 @@ const LONG: usize = 10_000;
 /// Runs the main job.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let targets = args.output.targets();
-    let problems = problems(args, &targets);
+    let problems = problems(&targets);
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
     let mut clock = Clock::start();
     // The process ends with this job: taking a million operations apart again would cost time and gain nothing.
-    let (model, checksum) = args.input.read_with_checksum(global)?;
-    let model = ManuallyDrop::new(model);
+    let (design, checksum) = args.input.read_design(global)?;
+    let design = ManuallyDrop::new(design);
     clock.lap("read");
-    let (model, _) = args.optimise.apply(&model)?;
-    clock.lap("optimise");
-    let outcome = args.pipeline.schedule(&model)?;
-    clock.lap("schedule");
-    let netlists = ManuallyDrop::new(netlists(args, &targets, &model, &outcome)?);
+    let (netlists, about) = match &*design {
+        Design::Model(model) => of_model(args, &targets, model, &mut clock)?,
+        Design::Machine(machine) => of_machine(args, &targets, machine, &mut clock)?,
+    };
+    let netlists = ManuallyDrop::new(netlists);
     clock.lap("lower");
-    if model.nodes().len() > LONG {
+    if design.operations() > LONG {
         on_interrupt(|| {});
     }
     let mut batch = Batch::default();
@@ -115,24 +117,83 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
                 let wrapper = made.axis.as_ref().map(|axis| axis.text(language));
                 out.write_all(wrapper.unwrap_or_default().as_bytes())
             }
-            None => out.write_all(sidecar(made, &targets, &outcome, &checksum).as_bytes()),
+            None => out.write_all(sidecar(made, &targets, &about, &checksum).as_bytes()),
         };
         stage(&mut batch, target, write).map_err(|e| unwritable(target, &e))?;
     }
     clock.lap("write");
     batch.commit().map_err(|e| Failure::io(targets[0].path, "write", &e))?;
-    say(&summary(&model, &outcome, first(&netlists)), global);
+    say(&about.summary, global);
     if args.output.timings {
         say(&clock.report(), global);
     }
     Ok(ExitStatus::Ok)
 }
 
-/// What cannot be meant.
-fn problems(args: &Args, targets: &[Target<'_>]) -> Vec<Diagnostic> {
-    let error = |flag: &str, message: String| Diagnostic::error("E0802", Place::Flag(flag.into()), message);
+/// What is told about the hardware beside it.
+struct About {
+    /// One line for people.
+    summary: String,
+    /// Delay of each pipeline stage.
+    delays: Vec<f64>,
+    /// What only a state machine has.
+    machine: Option<MachineFacts>,
+}
+
+/// The hardware of a model for each target.
+fn of_model(
+    args: &Args,
+    targets: &[Target<'_>],
+    model: &Model,
+    clock: &mut Clock,
+) -> Result<(Vec<Option<Made>>, About), Failure> {
     let mut problems = args.ports.problems(&args.pipeline);
     problems.extend(args.wrapper.problems(&args.ports));
+    let top = args.ports.top.clone().unwrap_or_else(|| args.ports.top_from_stem("model"));
+    problems.extend(args.ports.options(&top).check().err().unwrap_or_default());
+    if !problems.is_empty() {
+        return Err(Failure::input(Diagnostics(problems)));
+    }
+    let (model, _) = args.optimise.apply(model)?;
+    clock.lap("optimise");
+    let outcome = args.pipeline.schedule(&model)?;
+    clock.lap("schedule");
+    let lower = |top: &str| {
+        let netlist = hardware::lower(&model, &outcome, &args.wrapper.core_options(&args.ports, top))?;
+        let axis = args.wrapper.around(top, &netlist)?;
+        Ok(Made { netlist, axis })
+    };
+    let netlists = netlists(args, targets, |stem| args.ports.top_from_stem(stem), lower)?;
+    let summary = summary(&model, &outcome, first(&netlists));
+    let delays = if outcome.schedule.stages == 0 { Vec::new() } else { outcome.stage_delays };
+    Ok((netlists, About { summary, delays, machine: None }))
+}
+
+/// The hardware of a state machine for each target.
+fn of_machine(
+    args: &Args,
+    targets: &[Target<'_>],
+    machine: &Machine,
+    clock: &mut Clock,
+) -> Result<(Vec<Option<Made>>, About), Failure> {
+    machine::refuse(args.pipeline.given().into_iter().chain(args.ports.given()).chain(args.wrapper.given()))?;
+    let optimised = args.optimise.apply_to_blocks(machine)?;
+    clock.lap("optimise");
+    let legal = |stem: &str| netlist::names::legalise(stem);
+    let netlists = netlists(args, targets, legal, |top| {
+        let netlist = machine::lower(&optimised, top, args.ports.top.as_deref())?;
+        Ok(Made { netlist, axis: None })
+    })?;
+    let netlist = &first(&netlists).netlist;
+    let summary = machine::summary(machine, netlist);
+    let machine = Some(machine::facts(machine, netlist));
+    Ok((netlists, About { summary, delays: Vec::new(), machine }))
+}
+
+/// What cannot be meant.
+fn problems(targets: &[Target<'_>]) -> Vec<Diagnostic> {
+    let error = |flag: &str, message: String| Diagnostic::error("E0802", Place::Flag(flag.into()), message);
+    let mut problems = Vec::new();
     if targets.is_empty() {
         problems.push(
             Diagnostic::error("E0802", Place::Whole, "nothing to write")
@@ -145,8 +206,6 @@ fn problems(args: &Args, targets: &[Target<'_>]) -> Vec<Diagnostic> {
             problems.push(error(target.flag, message).with_help("give each result a file of its own"));
         }
     }
-    let top = args.ports.top.clone().unwrap_or_else(|| args.ports.top_from_stem("model"));
-    problems.extend(args.ports.options(&top).check().err().unwrap_or_default());
     problems
 }
 
@@ -156,8 +215,8 @@ fn problems(args: &Args, targets: &[Target<'_>]) -> Vec<Diagnostic> {
 fn netlists(
     args: &Args,
     targets: &[Target<'_>],
-    model: &Model,
-    outcome: &Outcome,
+    top_from_stem: impl Fn(&str) -> String,
+    lower: impl Fn(&str) -> Result<Made, Failure>,
 ) -> Result<Vec<Option<Made>>, Failure> {
     let mut tops: Vec<String> = Vec::new();
     let mut netlists = Vec::new();
@@ -165,17 +224,10 @@ fn netlists(
         let top = match &args.ports.top {
             Some(top) => top.clone(),
             None if target.language.is_none() && !tops.is_empty() => tops[0].clone(),
-            None => args.ports.top_from_stem(&stem(target, &args.input.model)),
+            None => top_from_stem(&stem(target, &args.input.model)),
         };
         let known = tops.first() == Some(&top);
-        netlists.push(match known {
-            true => None,
-            false => {
-                let netlist = hardware::lower(model, outcome, &args.wrapper.core_options(&args.ports, &top))?;
-                let axis = args.wrapper.around(&top, &netlist)?;
-                Some(Made { netlist, axis })
-            }
-        });
+        netlists.push(if known { None } else { Some(lower(&top)?) });
         tops.push(top);
     }
     Ok(netlists)
@@ -223,10 +275,10 @@ fn unwritable(target: &Target<'_>, error: &io::Error) -> Failure {
     })
 }
 
-fn sidecar(made: &Made, targets: &[Target<'_>], outcome: &Outcome, checksum: &str) -> String {
+fn sidecar(made: &Made, targets: &[Target<'_>], about: &About, checksum: &str) -> String {
     let languages: Vec<Language> = targets.iter().filter_map(|target| target.language).collect();
-    let delays = if outcome.schedule.stages == 0 { &[] } else { outcome.stage_delays.as_slice() };
-    Sidecar::new(&made.netlist, &languages, delays, checksum.to_owned()).with_axis(made.axis.as_ref()).to_json()
+    let sidecar = Sidecar::new(&made.netlist, &languages, &about.delays, checksum.to_owned());
+    sidecar.with_axis(made.axis.as_ref()).with_machine(about.machine.clone()).to_json()
 }
 
 /// One line about what was made.

@@ -94,6 +94,22 @@ impl PipelineArgs {
         }
     }
 
+    /// The options that were given another value than their default.
+    pub(super) fn given(&self) -> Vec<&'static str> {
+        let options = [
+            ("--pipeline", self.pipeline.is_some()),
+            ("--register-inputs", self.register_inputs),
+            ("--register-outputs", self.register_outputs),
+            ("--max-stage-delay", self.max_stage_delay.is_some()),
+            ("--clock-period", self.clock_period.is_some()),
+            ("--input-delay", self.input_delay != 0.0),
+            ("--output-delay", self.output_delay != 0.0),
+            ("--pipeline-objective", self.pipeline_objective != ObjectiveArg::default()),
+            ("--effort", self.effort != EffortArg::default()),
+        ];
+        options.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
+    }
+
     /// Whether no register at all is asked for.
     pub(super) fn is_combinational(&self) -> bool {
         self.goal().is_combinational() && !self.register_inputs && !self.register_outputs
@@ -251,6 +267,20 @@ impl PortArgs {
         let legal = netlist::names::legalise(stem);
         let clashes = self.options(&legal).check().is_err();
         if clashes { format!("{legal}_top") } else { legal }
+    }
+
+    /// The options that were given another value than their default, the module's name aside.
+    pub(super) fn given(&self) -> Vec<&'static str> {
+        let options = [
+            ("--ports", self.ports != PortsArg::default()),
+            ("--valid", self.valid),
+            ("--enable", self.enable),
+            ("--reset", self.reset != ResetArg::default()),
+            ("--reset-data", self.reset_data),
+            ("--reset-polarity", self.reset_polarity != PolarityArg::default()),
+        ];
+        let given = options.into_iter().filter_map(|(flag, given)| given.then_some(flag));
+        given.chain(self.names.given()).collect()
     }
 
     /// Requests that contradict each other or ask for something that would not be there.

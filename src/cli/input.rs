@@ -2,6 +2,7 @@
 
 use super::{Failure, Global, report};
 use crate::formats::{self, Format};
+use crate::ir::machine::Machine;
 use crate::ir::{Limits, Model};
 use flate2::Crc;
 use std::fs::File;
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 /// Which model is read, and how large it may be.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct InputArgs {
-    /// The model: ALIR, DAIS or byte code of any version, or .alirz; plain or gzip; `-` for stdin
+    /// The model: ALIR, ALIRFSM, DAIS or byte code of any version, or .alirz; plain or gzip; `-` for stdin
     #[arg(value_name = "MODEL")]
     pub(super) model: PathBuf,
     /// The file's form, where its content must not decide
@@ -38,11 +39,14 @@ enum Form {
     Bytecode,
     /// The compact form
     Alirz,
+    /// JSON of a stateful design
+    Fsm,
 }
 
 impl Form {
-    fn format(self) -> Format {
-        match self {
+    /// The form of a program; nothing for a stateful design.
+    fn format(self) -> Option<Format> {
+        Some(match self {
             Form::AlirJson => Format::Alir,
             Form::DaisJson => Format::Dais,
             Form::Dais2Json => Format::Dais2,
@@ -50,7 +54,8 @@ impl Form {
             Form::Words3 => Format::Words3,
             Form::Bytecode => Format::Bytecode,
             Form::Alirz => Format::Alirz,
-        }
+            Form::Fsm => return None,
+        })
     }
 }
 
@@ -83,7 +88,7 @@ struct LimitArgs {
 
 impl InputArgs {
     fn format(&self) -> Option<Format> {
-        self.format.map(Form::format)
+        self.format.and_then(Form::format)
     }
 
     /// Reads and checks the model; notes about it are said at once.
@@ -97,20 +102,49 @@ impl InputArgs {
         Ok(model)
     }
 
-    /// [`InputArgs::read`], and the CRC-32 of the file's bytes as they are: `crc32:` and eight hexadecimal digits.
+    /// Reads and checks a model or a stateful design, whichever the file shows; notes are said at once. Beside it comes the
+    /// CRC-32 of the file's bytes as they are: `crc32:` and eight hexadecimal digits.
     ///
     /// # Errors
-    /// As [`InputArgs::read`].
-    pub(super) fn read_with_checksum(&self, global: Global) -> Result<(Model, String), Failure> {
-        let reader: Box<dyn Read> = match self.model.as_os_str() == "-" {
+    /// Every problem of the file (exit code 2).
+    pub(super) fn read_design(&self, global: Global) -> Result<(Design, String), Failure> {
+        let failed = |e: &io::Error| Failure::io(&self.model, "read", e);
+        let mut reader: Box<dyn Read> = match self.model.as_os_str() == "-" {
             true => Box::new(io::stdin().lock()),
             false => Box::new(File::open(&self.model).map_err(|e| Failure::io(&self.model, "open", &e))?),
         };
-        let mut summed = Summed { reader, crc: Crc::new() };
-        let (model, notes) =
-            formats::read(&mut summed, &self.limits.limits(), self.format()).map_err(Failure::input)?;
-        report(&notes, global);
-        Ok((model, format!("crc32:{:08x}", summed.crc.sum())))
+        let (is_machine, head) = match self.format {
+            None => formats::look_ahead(&mut reader).map_err(|e| failed(&e))?,
+            Some(form) => (form.format().is_none(), Vec::new()),
+        };
+        let mut summed = Summed { reader: Box::new(io::Cursor::new(head).chain(reader)), crc: Crc::new() };
+        let limits = self.limits.limits();
+        let design = if is_machine {
+            Design::Machine(formats::read_machine(&mut summed, &limits).map_err(Failure::input)?)
+        } else {
+            let (model, notes) = formats::read(&mut summed, &limits, self.format()).map_err(Failure::input)?;
+            report(&notes, global);
+            Design::Model(model)
+        };
+        Ok((design, format!("crc32:{:08x}", summed.crc.sum())))
+    }
+}
+
+/// What a file holds.
+pub(super) enum Design {
+    /// A program.
+    Model(Model),
+    /// Programs with registers between them.
+    Machine(Machine),
+}
+
+impl Design {
+    /// Operations of all programs together.
+    pub(super) fn operations(&self) -> usize {
+        match self {
+            Design::Model(model) => model.nodes().len(),
+            Design::Machine(machine) => machine.blocks().iter().map(|block| block.model.nodes().len()).sum(),
+        }
     }
 }
 

@@ -46,6 +46,21 @@ enum PortStyle {
 }
 
 impl NameArgs {
+    /// The options that were given.
+    pub(super) fn given(&self) -> impl Iterator<Item = &'static str> {
+        let options = [
+            ("--port-style", self.port_style != PortStyle::default()),
+            ("--clk-name", self.clk_name.is_some()),
+            ("--rst-name", self.rst_name.is_some()),
+            ("--ce-name", self.ce_name.is_some()),
+            ("--valid-in-name", self.valid_in_name.is_some()),
+            ("--valid-out-name", self.valid_out_name.is_some()),
+            ("--input-name", self.input_name.is_some()),
+            ("--output-name", self.output_name.is_some()),
+        ];
+        options.into_iter().filter_map(|(flag, given)| given.then_some(flag))
+    }
+
     /// The names; those of a style's reset end in `_n` where it is active low.
     pub(super) fn names(&self, reset_active_high: bool) -> PortNames {
         let style =

@@ -3,6 +3,7 @@
 use super::{ExitStatus, Failure, print};
 use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
+use crate::ir::machine::Machine;
 use crate::passes::{self, PASSES, PassStat};
 use std::borrow::Cow;
 
@@ -19,8 +20,30 @@ pub(super) struct OptimiseArgs {
 }
 
 impl OptimiseArgs {
+    /// The machine with each of its blocks optimised.
+    ///
+    /// # Errors
+    /// As [`OptimiseArgs::apply`].
+    pub(super) fn apply_to_blocks(&self, machine: &Machine) -> Result<Machine, Failure> {
+        let names = self.names()?;
+        Ok(machine.clone().with_blocks(|model| passes::run(model, &names).0))
+    }
+
     /// The optimised program, and what each pass did.
+    ///
+    /// # Errors
+    /// If a pass that was named does not exist (exit code 2).
     pub(super) fn apply<'m>(&self, model: &'m Model) -> Result<(Cow<'m, Model>, Vec<PassStat>), Failure> {
+        let names = self.names()?;
+        // Nothing to do is nothing to copy either.
+        if names.is_empty() {
+            return Ok((Cow::Borrowed(model), Vec::new()));
+        }
+        let (optimised, stats) = passes::run(model, &names);
+        Ok((Cow::Owned(optimised), stats))
+    }
+
+    fn names(&self) -> Result<Vec<&str>, Failure> {
         let names: Vec<&str> = match &self.passes {
             Some(names) => names.iter().map(String::as_str).collect(),
             None => passes::pipeline(self.level).to_vec(),
@@ -34,12 +57,7 @@ impl OptimiseArgs {
                     .with_help(format!("passes: {}", known.join(", "))),
             ));
         }
-        // Nothing to do is nothing to copy either.
-        if names.is_empty() {
-            return Ok((Cow::Borrowed(model), Vec::new()));
-        }
-        let (optimised, stats) = passes::run(model, &names);
-        Ok((Cow::Owned(optimised), stats))
+        Ok(names)
     }
 }
 

@@ -1,11 +1,15 @@
 //! `alir2hdl run`: samples through the bit-accurate program.
 
-use super::input::InputArgs;
+use super::input::{Design, InputArgs};
+use super::machine;
+use super::ports::{Inputs, Outputs};
 use super::{ExitStatus, Failure, Global, on_interrupt, print, report};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::interp::batch::{self, Fault, OnError, Settings, Summary, codes_of_row};
+use crate::interp::machine::{BlockMiss, Simulation};
 use crate::interp::samples::{Reader, Values, Writer, input_ports};
 use crate::interp::{LookupMiss, Step, Trace, golden_steps};
+use crate::ir::machine::{Machine, SignalId};
 use crate::ir::{Model, Op};
 use crate::num::Kif;
 use clap::ValueEnum;
@@ -23,6 +27,7 @@ Examples:
   alir2hdl run model.json.gz --input X.csv --output - | head
   alir2hdl run model.json.gz --input X.npy --trace 3          every operation of sample 3
   alir2hdl run model.json.gz --input X.npy --check-intervals  where results leave their types
+  alir2hdl run machine.json.gz --input in.npz --output out.npz   a state machine: an array a port, a row a cycle
 
 Input: npy or npz (float64, float32, float16, integers; C or Fortran order) or CSV (with or without a heading), one
 row a sample; memory does not grow with their number. Output: float64 npy, or CSV. With --codes both are the integers on the module's ports: int64 where every output
@@ -31,15 +36,24 @@ pub(super) struct Args {
     #[command(flatten)]
     model: InputArgs,
     /// Samples, one row each: a .npy, .npz or .csv file, `-` for stdin (npy or CSV)
-    #[arg(short, long, value_name = "FILE", help_heading = "Samples")]
-    input: PathBuf,
+    ///
+    /// For a state machine an array for each input port, a row a cycle: an .npz file or a folder of .npy files.
+    #[arg(short, long, value_name = "FILE", required_unless_present = "cycles", help_heading = "Samples")]
+    input: Option<PathBuf>,
+    /// Cycles that a state machine runs at most; one without input ports needs it
+    #[arg(long, value_name = "N", help_heading = "Samples")]
+    cycles: Option<u64>,
     /// Which array of a .npz file; one with a single array needs no name
     #[arg(long, value_name = "NAME", help_heading = "Samples")]
     array: Option<String>,
-    /// Where the outputs go: a .npy or .csv file, `-` for CSV on stdout
+    /// Where the outputs go: a .npy or .csv file, `-` for CSV on stdout; of a state machine also an .npz file or a folder,
+    /// with an array for each output port
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["trace", "check_intervals"],
         conflicts_with = "trace", help_heading = "Samples")]
     output: Option<PathBuf>,
+    /// What a state machine's outputs are while they come from registers without a first value
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT", help_heading = "Samples")]
+    undefined: Undefined,
     /// Numbers are integer codes, on both sides
     #[arg(long, help_heading = "Samples")]
     codes: bool,
@@ -62,6 +76,15 @@ pub(super) struct Args {
     /// their intervals can do that)
     #[arg(long, help_heading = "Looking inside")]
     check_intervals: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Undefined {
+    /// What follows if these registers start as 0
+    #[default]
+    Zero,
+    /// NaN
+    Nan,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -115,12 +138,15 @@ impl Args {
             let place = Place::Flag(a.into());
             Err(Failure::input(Diagnostic::error("E0709", place, format!("{a} and {b} do not go together: {why}"))))
         };
-        if self.input.as_os_str() == "-" && self.model.model.as_os_str() == "-" {
+        if self.input.as_ref().is_some_and(|input| input.as_os_str() == "-") && self.model.model.as_os_str() == "-" {
             return both("--input -", "MODEL -", "there is one stdin");
         }
         let stdout = self.output.as_ref().is_some_and(|path| path.as_os_str() == "-");
         if stdout && self.check_intervals {
             return both("--output -", "--check-intervals", "both write to stdout");
+        }
+        if self.codes && self.undefined == Undefined::Nan {
+            return both("--codes", "--undefined nan", "no code is NaN");
         }
         if self.codes && matches!(self.on_error, Policy::Nan) {
             return both("--codes", "--on-error nan", "no code is NaN");
@@ -133,9 +159,17 @@ impl Args {
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     args.check()?;
     // The process ends with the run: giving a large model back piece by piece would cost as much as a part of reading it.
-    let model = ManuallyDrop::new(args.model.read(global)?);
+    let model = match args.model.read_design(global)?.0 {
+        Design::Model(model) => ManuallyDrop::new(model),
+        Design::Machine(machine) => return of_machine(args, &machine, global),
+    };
+    if args.cycles.is_some() {
+        let message = "--cycles is for a state machine, and this is none";
+        return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--cycles".into()), message)));
+    }
+    let Some(input) = &args.input else { return Err(no_input()) };
     let mut reader =
-        Reader::open(&args.input, args.array.as_deref(), model.input_kifs(), args.codes).map_err(Failure::input)?;
+        Reader::open(input, args.array.as_deref(), model.input_kifs(), args.codes).map_err(Failure::input)?;
     if let Some(sample) = args.trace {
         return trace(args, &model, &mut reader, sample);
     }
@@ -170,6 +204,73 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (text, kept) = promises.verdict(summary.samples);
     print(text.as_bytes())?;
     Ok(if kept { ExitStatus::Ok } else { ExitStatus::Mismatch })
+}
+
+fn no_input() -> Failure {
+    let error = Diagnostic::error("E0712", Place::Flag("--input".into()), "there is nothing to run on");
+    Failure::input(error.with_help("name a file of samples with --input"))
+}
+
+/// A state machine, cycle by cycle from power-on: a row is what the outputs show with the inputs of the row applied, just
+/// before the clock edge.
+fn of_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitStatus, Failure> {
+    let given = [
+        ("--array", args.array.is_some()),
+        ("--trace", args.trace.is_some()),
+        ("--check-intervals", args.check_intervals),
+        ("--threads", args.threads.is_some()),
+        ("--on-error", !matches!(args.on_error, Policy::Stop)),
+    ];
+    machine::refuse(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
+    let Some(output) = &args.output else { unreachable!("needed unless an option is given that was refused") };
+    let ports: Vec<SignalId> = machine.inputs().collect();
+    if ports.is_empty() && args.cycles.is_none() {
+        let error = Diagnostic::error("E0712", Place::Flag("--cycles".into()), "nothing says how long to run");
+        return Err(Failure::input(error.with_help("the machine has no input port: add --cycles N")));
+    }
+    let mut inputs = match &args.input {
+        _ if ports.is_empty() => None,
+        Some(path) => Some(Inputs::open(machine, path, args.codes)?),
+        None => return Err(no_input()),
+    };
+    on_interrupt(|| {});
+    let mut outputs = Outputs::create(machine, output, args.codes, args.undefined == Undefined::Nan)?;
+    let settings = args.settings();
+    let mut sim = Simulation::new(machine, settings.lookup_miss);
+    let mut progress = Progress::new(args.cycles, global);
+    let mut cycle = 0;
+    while args.cycles.is_none_or(|cycles| cycle < cycles) {
+        if let Some(inputs) = &mut inputs {
+            let Some(row) = inputs.next()? else { break };
+            let mut row = row.as_slice();
+            for &port in &ports {
+                let (own, rest) = row.split_at(machine.signal(port).elements.len());
+                sim.apply(port, own);
+                row = rest;
+            }
+        }
+        sim.settle().map_err(|miss| missed(machine, &miss, cycle))?;
+        outputs.write(|port| sim.values(port))?;
+        sim.clock();
+        cycle += 1;
+        progress.tell(cycle);
+    }
+    progress.end();
+    let undefined = outputs.finish()?;
+    if undefined > 0 {
+        let message =
+            format!("{undefined} output values are undefined: they come from registers that have no first value");
+        let note = Diagnostic::note("N0702", Place::Whole, message)
+            .with_help("they are as if these started as 0; --undefined nan marks them");
+        report(&Diagnostics(vec![note]), global);
+    }
+    Ok(ExitStatus::Ok)
+}
+
+fn missed(machine: &Machine, miss: &BlockMiss, cycle: u64) -> Failure {
+    let block = &machine.blocks()[miss.block.index()];
+    let place = Place::Path(format!("fsm.logic[{:?}]", block.name));
+    Failure::input(Fault::Miss(miss.miss.clone()).in_cycle(place, cycle))
 }
 
 /// Tells people how far a long run is: on a terminal, after the first second, with rate and time left.

@@ -1,19 +1,21 @@
 //! `alir2hdl verify`: does the generated text do what the model says, in every simulator?
 
 use super::hardware::{self, PipelineArgs, PortArgs};
-use super::input::InputArgs;
+use super::input::{Design, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, on_interrupt, print, report};
+use super::{machine, ports};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::emit::axis::Axis;
 use crate::emit::{self, Language};
 use crate::files::Scratch;
-use crate::netlist::Netlist;
+use crate::ir::machine::Machine;
+use crate::netlist::{self, Netlist};
 use crate::verify::{
-    self, Check, Cycles, Deadline, Difference, Finding, Mismatch, Origin, SIMULATORS, SimError, Simulator, StreamCheck,
-    Streams, Tools, Vectors,
+    self, Check, Cycles, Deadline, Difference, Finding, MachineRun, Mismatch, Origin, SIMULATORS, SimError, Simulator,
+    StreamCheck, Streams, Tools, Vectors, machine_stimulus,
 };
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -60,9 +62,13 @@ struct SimulationArgs {
     /// Which simulator; `all` takes what is installed
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     sim: SimArg,
-    /// Number of samples
+    /// Number of samples, or of cycles of a state machine
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     vectors: u32,
+    /// What is applied to a state machine instead of random numbers: an npz with an array for each input port, or a folder
+    /// with an npy each, a row a cycle
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["vectors", "seed"])]
+    stimulus: Option<PathBuf>,
     /// Samples and stalls of another seed
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
@@ -143,13 +149,22 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let tools = Tools::of_environment();
     // Before anything takes time: is there somebody to ask?
     let parts = args.simulation.parts(&tools, global)?;
+    on_interrupt(verify::end_all);
+    let model = match args.input.read_design(global)?.0 {
+        Design::Model(model) => model,
+        Design::Machine(machine) => return of_machine(args, &machine, &parts, &tools, global),
+    };
+    if let Some(path) = &args.simulation.stimulus {
+        let place = Place::Flag("--stimulus".into());
+        let message = format!("{} is for a state machine, and this is none", path.display());
+        let help = "--vectors and --seed choose the samples of a model";
+        return Err(Failure::input(Diagnostic::error("E1008", place, message).with_help(help)));
+    }
     let mut problems = args.ports.problems(&args.pipeline);
     problems.extend(args.wrapper.problems(&args.ports));
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
-    on_interrupt(verify::end_all);
-    let model = args.input.read(global)?;
     let (optimised, _) = args.optimise.apply(&model)?;
     let outcome = args.pipeline.schedule(&optimised)?;
     let top = match &args.ports.top {
@@ -168,6 +183,30 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let work = Work { netlist: &netlist, cycles: &cycles, streams: axis.as_ref().zip(streams.as_ref()) };
     let outcomes = args.simulation.simulate(&parts, &tools, &work, &args.text.options(), global)?;
     conclude(&parts, &outcomes, &work, args.simulation.json, global)
+}
+
+/// The same for a state machine, cycle by cycle from power-on.
+fn of_machine(
+    args: &Args,
+    machine: &Machine,
+    parts: &[Part],
+    tools: &Tools,
+    global: Global,
+) -> Result<ExitStatus, Failure> {
+    machine::refuse(args.pipeline.given().into_iter().chain(args.ports.given()).chain(args.wrapper.given()))?;
+    let asked = args.ports.top.as_deref();
+    let top = asked.map_or_else(|| netlist::names::legalise(stem(&args.input.model)), str::to_owned);
+    let netlist = machine::lower(&args.optimise.apply_to_blocks(machine)?, &top, asked)?;
+    let cycles = args.simulation.vectors as usize;
+    let stimulus = match &args.simulation.stimulus {
+        None => machine_stimulus(machine, cycles, args.simulation.seed),
+        Some(path) => ports::Inputs::open(machine, path, false)?.rows(machine)?,
+    };
+    // Expected values are those of the machine as it was read: optimisation is under test too.
+    let cycles = MachineRun::golden(machine, stimulus).cycles(&netlist.interface);
+    let work = Work { netlist: &netlist, cycles: &cycles, streams: None };
+    let outcomes = args.simulation.simulate(parts, tools, &work, &args.text.options(), global)?;
+    conclude(parts, &outcomes, &work, args.simulation.json, global)
 }
 
 /// The model's name: that of its file without folder and extensions.

@@ -71,6 +71,19 @@ impl WrapperArgs {
         self.wrapper == WrapperArg::Axis
     }
 
+    /// The options that were given another value than their default.
+    pub(super) fn given(&self) -> impl Iterator<Item = &'static str> {
+        let options = [
+            ("--wrapper", self.wrapper != WrapperArg::default()),
+            ("--packing", self.packing != PackingArg::default()),
+            ("--axis-width", self.axis_width.is_some()),
+            ("--axis-user", self.axis_user != AxisOptions::default().user),
+            ("--axis-flow", self.axis_flow != FlowArg::default()),
+            ("--axis-depth", self.axis_depth.is_some()),
+        ];
+        options.into_iter().filter_map(|(flag, given)| given.then_some(flag))
+    }
+
     /// What does not go together.
     pub(super) fn problems(&self, ports: &PortArgs) -> Vec<Diagnostic> {
         let refuse = |flag: &str, message: &str, help: &str| {

@@ -26,7 +26,7 @@ use crate::netlist::Netlist;
 use sink::Sink;
 use std::io;
 
-pub use sidecar::{Sidecar, StageFacts};
+pub use sidecar::{MachineFacts, RegisterFacts, ScheduleFacts, Sidecar, StageFacts};
 
 /// The language of a generated file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

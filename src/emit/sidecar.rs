@@ -22,7 +22,8 @@ pub struct Sidecar<'a> {
     model_checksum: String,
     top: &'a str,
     language: &'static str,
-    latency: u32,
+    /// Nothing for a state machine, which has no one latency.
+    latency: Option<u32>,
     initiation_interval: u32,
     register_bits: u64,
     input_register_bits: u64,
@@ -37,6 +38,8 @@ pub struct Sidecar<'a> {
     outputs: &'a [Element],
     #[serde(skip_serializing_if = "Option::is_none")]
     axis: Option<AxisFacts<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine: Option<MachineFacts>,
 }
 
 /// The wrapper around the module.
@@ -49,6 +52,39 @@ struct AxisFacts<'a> {
     tuser_width: u32,
     s_axis: &'a Stream,
     m_axis: &'a Stream,
+}
+
+/// What only a state machine has.
+#[derive(Clone, Debug, Serialize)]
+pub struct MachineFacts {
+    /// Bits of the registers that the file declares.
+    pub register_bits_in_file: u64,
+    /// The registers of the text.
+    pub registers: Vec<RegisterFacts>,
+    /// When ports mean something, where the file says so.
+    pub schedules: Vec<ScheduleFacts>,
+}
+
+/// A register of the text.
+#[derive(Clone, Debug, Serialize)]
+pub struct RegisterFacts {
+    /// Its name.
+    pub name: String,
+    /// Its bits.
+    pub width: u32,
+    /// What it holds: signal, element and type of the file.
+    pub holds: String,
+}
+
+/// A modulo schedule: in each period a signal is valid from the first to before the second toggle, and so on.
+#[derive(Clone, Debug, Serialize)]
+pub struct ScheduleFacts {
+    /// The file's name of the signal.
+    pub signal: String,
+    /// Cycles at which it becomes valid and invalid.
+    pub toggles: Vec<i64>,
+    /// Cycles after which it begins anew; 0: it is always valid.
+    pub period: i64,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -87,7 +123,7 @@ impl<'a> Sidecar<'a> {
                 [one] => one.name(),
                 _ => "both",
             },
-            latency: interface.latency,
+            latency: (!interface.stateful).then_some(interface.latency),
             initiation_interval: interface.initiation_interval,
             register_bits: netlist.register_bits(),
             input_register_bits: after(0),
@@ -95,7 +131,7 @@ impl<'a> Sidecar<'a> {
                 .zip(delays)
                 .map(|(stage, &delay)| StageFacts { delay, register_bits: after(stage) })
                 .collect(),
-            output_register_bits: after(delays.len() + 1),
+            output_register_bits: if interface.stateful { 0 } else { after(delays.len() + 1) },
             clock: interface.clock.as_deref(),
             reset: interface.reset.as_deref().map(|port| ResetPort {
                 port,
@@ -112,6 +148,7 @@ impl<'a> Sidecar<'a> {
             inputs: &interface.inputs,
             outputs: &interface.outputs,
             axis: None,
+            machine: None,
         }
     }
 
@@ -128,6 +165,12 @@ impl<'a> Sidecar<'a> {
             m_axis: &axis.output,
         });
         self
+    }
+
+    /// The same with what only a state machine has.
+    #[must_use]
+    pub fn with_machine(self, machine: Option<MachineFacts>) -> Sidecar<'a> {
+        Sidecar { machine, ..self }
     }
 
     /// The facts as JSON, readable, with a newline at the end.

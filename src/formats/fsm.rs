@@ -15,7 +15,7 @@ use num_bigint::BigInt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, Read};
 
 #[derive(Deserialize)]
 struct File<'a> {
@@ -98,6 +98,65 @@ pub fn read_machine(reader: impl Read, limits: &Limits) -> Result<Machine, Diagn
     })?;
     Collector { limits, builder: MachineBuilder::default(), known: BTreeMap::new(), problems: Diagnostics::default() }
         .read(file)
+}
+
+/// Bytes of a file that are looked at to see what it is.
+const AHEAD: usize = 1 << 16;
+
+/// Takes the first bytes of `reader` and tells whether they are those of a stateful design, plain or gzip. Beside that it
+/// returns them: they are to be read again.
+///
+/// # Errors
+/// Those of the reader.
+pub fn look_ahead(reader: &mut impl Read) -> io::Result<(bool, Vec<u8>)> {
+    let mut head = Vec::new();
+    reader.take(AHEAD as u64).read_to_end(&mut head)?;
+    if !head.starts_with(&[0x1f, 0x8b]) {
+        return Ok((shows_machine(&head), head));
+    }
+    // The head of a gzip file ends in the middle; what can be unpacked is enough.
+    let mut text = vec![0; AHEAD];
+    let mut filled = 0;
+    let mut packed = flate2::bufread::MultiGzDecoder::new(head.as_slice());
+    while let Ok(n @ 1..) = packed.read(&mut text[filled..]) {
+        filled += n;
+    }
+    Ok((shows_machine(&text[..filled]), head))
+}
+
+/// Whether the keys and values at the top of an object say that it is a stateful design: whichever of them stands first
+/// does.
+fn shows_machine(text: &[u8]) -> bool {
+    let (mut depth, mut at) = (0u32, 0);
+    let mut key: &[u8] = b"";
+    while let Some(&byte) = text.get(at) {
+        at += 1;
+        match byte {
+            b'[' if depth == 0 => return false,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let start = at;
+                while text.get(at).is_some_and(|&b| b != b'"') {
+                    at += 1 + usize::from(text[at] == b'\\');
+                }
+                let string = text.get(start..at).unwrap_or_default();
+                at += 1;
+                match (depth, key, string) {
+                    (1, b"meta", value) => return value == b"ALIRFSM",
+                    (1, _, b"fsm") => return true,
+                    (1, _, string) => key = string,
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        // Neither a model nor a machine begins with a long list.
+        if depth == 0 && byte != b'{' && !byte.is_ascii_whitespace() && !matches!(byte, 0xef | 0xbb | 0xbf) {
+            return false;
+        }
+    }
+    false
 }
 
 struct Collector<'a> {
@@ -336,6 +395,31 @@ mod tests {
         assert_eq!(exact_code(6.0, -1), Some(BigInt::from(3)));
         assert_eq!(exact_code(0.0, -5), Some(BigInt::ZERO));
         assert_eq!(exact_code(f64::NAN, 0), None);
+    }
+
+    #[test]
+    fn a_machine_is_known_by_its_first_bytes() {
+        let gzip = |text: &[u8]| {
+            let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+            io::Write::write_all(&mut packed, text).unwrap();
+            packed.finish().unwrap()
+        };
+        for (text, is) in [
+            (&br#"{"meta":"ALIRFSM","spec_version":4,"fsm":{}}"#[..], true),
+            (br#" { "spec_version" : 4, "fsm" : {"meta": 7"#, true),
+            (br#"{"spec_version":4,"meta":"ALIRFSM""#, true),
+            (br#"{"meta":"ALIRModel","fsm":{}}"#, false),
+            (br#"{"model":{"meta":"ALIRFSM","fsm":1},"meta":"x\"y"}"#, false),
+            (br#"["fsm"]"#, false),
+            (br#"{"meta":"#, false),
+            (br#"{"a\"#, false),
+            (b"PK\x03\x04 {\"fsm\"", false),
+            (b"", false),
+        ] {
+            let text_shown = String::from_utf8_lossy(text);
+            assert_eq!(look_ahead(&mut &text[..]).unwrap(), (is, text.to_vec()), "{text_shown}");
+            assert_eq!(look_ahead(&mut &gzip(text)[..]).unwrap().0, is, "{text_shown}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod source;
 mod stages;
 mod upgrade;
 
-pub use fsm::read_machine;
+pub use fsm::{look_ahead, read_machine};
 
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Limits, Model};

@@ -65,11 +65,23 @@ impl fmt::Display for Fault {
 impl Fault {
     /// The message about sample `sample` (from 0) of the file `name`.
     pub fn diagnostic(&self, name: &str, sample: u64) -> Diagnostic {
-        let place = Place::Path(name.into());
-        let message = format!("sample {sample}, {self}");
+        let diagnostic = self.told(Place::Path(name.into()), format!("sample {sample}, {self}"));
         match self {
-            Fault::Input { .. } => Diagnostic::error("E0706", place, message)
-                .with_help("--on-error skip or --on-error nan goes on with the other samples"),
+            Fault::Input { .. } => {
+                diagnostic.with_help("--on-error skip or --on-error nan goes on with the other samples")
+            }
+            Fault::Miss(_) => diagnostic,
+        }
+    }
+
+    /// The message about a cycle (from 0) of a state machine; a port or block is the place.
+    pub fn in_cycle(&self, place: Place, cycle: u64) -> Diagnostic {
+        self.told(place, format!("cycle {cycle}, {self}"))
+    }
+
+    fn told(&self, place: Place, message: String) -> Diagnostic {
+        match self {
+            Fault::Input { .. } => Diagnostic::error("E0706", place, message),
             Fault::Miss(_) => Diagnostic::error("E0707", place, message)
                 .with_help("--lookup-miss zero reads zero there, as the hardware does"),
         }

@@ -35,5 +35,6 @@ pub use cell::{
 pub use eval::Evaluator;
 pub use lower::lower;
 pub use machine::lower_machine;
+pub use options::check_machine_top;
 pub use options::{Options, PortNames, Ports, ResetOptions};
 pub use uses::uses;

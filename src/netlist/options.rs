@@ -2,6 +2,7 @@
 
 use super::names;
 use crate::diag::{Diagnostic, Place};
+use crate::ir::machine::Machine;
 
 /// How elements are laid out on ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,6 +113,33 @@ fn flag(what: &str) -> Place {
     Place::Flag(flag.into())
 }
 
+/// Whether a name that the user has chosen for a state machine's module can be kept as it is: legal in Verilog and VHDL,
+/// and different from every port.
+///
+/// # Errors
+/// If it cannot.
+pub fn check_machine_top(machine: &Machine, top: &str) -> Result<(), Diagnostic> {
+    if !names::is_legal(top) {
+        return Err(illegal(top, TOP, Place::Flag("--top".into())));
+    }
+    let ports = machine.inputs().chain(machine.outputs()).map(|id| names::legalise(&machine.signal(id).name));
+    let mut ports = ports.chain([PortNames::default().clock]);
+    match ports.find(|port| port.eq_ignore_ascii_case(top)) {
+        Some(port) => Err(taken(top, TOP, &format!("port {port}"), Place::Flag("--top".into()))),
+        None => Ok(()),
+    }
+}
+
+fn illegal(name: &str, what: &str, place: Place) -> Diagnostic {
+    let message = format!("`{name}`, the name of the {what}, is not legal in both Verilog and VHDL");
+    Diagnostic::error("E0601", place, message).with_help(format!("`{}` would be: {RULES}", names::legalise(name)))
+}
+
+fn taken(name: &str, what: &str, other: &str, place: Place) -> Diagnostic {
+    let message = format!("`{name}`, the name of the {what}, is that of the {other} too");
+    Diagnostic::error("E0602", place, message).with_help("names must differ, and VHDL ignores case")
+}
+
 /// What makes a name legal.
 const RULES: &str = "names start with a letter, hold letters, digits and single underscores, end in no underscore, \
                      and are no reserved word";
@@ -155,18 +183,9 @@ impl Options {
         for (i, (what, name)) in chosen.iter().enumerate() {
             let place = flag(what);
             if !names::is_legal(name) {
-                let message = format!("`{name}`, the name of the {what}, is not legal in both Verilog and VHDL");
-                let help = format!("`{}` would be: {RULES}", names::legalise(name));
-                problems.push(Diagnostic::error("E0601", place, message).with_help(help));
+                problems.push(illegal(name, what, place));
             } else if let Some((other, _)) = chosen[..i].iter().find(|(_, n)| n.eq_ignore_ascii_case(name)) {
-                problems.push(
-                    Diagnostic::error(
-                        "E0602",
-                        place,
-                        format!("`{name}`, the name of the {what}, is that of the {other} too"),
-                    )
-                    .with_help("names must differ, and VHDL ignores case"),
-                );
+                problems.push(taken(name, what, other, place));
             }
         }
         if problems.is_empty() { Ok(()) } else { Err(problems) }

@@ -2,10 +2,11 @@
 
 mod pipeline;
 mod plot;
+mod states;
 mod sweep;
 
 use super::hardware::PipelineArgs;
-use super::input::InputArgs;
+use super::input::{Design, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::{ExitStatus, Failure, Global, print};
 use crate::diag::{Diagnostic, Place};
@@ -26,6 +27,7 @@ Examples:
   alir2hdl info model.json.gz --pipeline 3         each stage: operations, longest path, register bits by origin
   alir2hdl info model.json.gz --sweep --svg s.svg  stage delay and register bits of 1 to 12 stages
   alir2hdl info model.json.gz --max-stage-delay 5 --json | jq .pipeline.latency
+  alir2hdl info machine.json.gz                    ports, registers, blocks and schedule of a state machine
 
 Operations are counted as the file has them and as they are after optimisation; depth and stages are those of the
 optimised program, as the main job with the same options makes it.")]
@@ -95,7 +97,10 @@ struct Kind {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let model = args.input.read(global)?;
+    let model = match args.input.read_design(global)?.0 {
+        Design::Model(model) => model,
+        Design::Machine(machine) => return states::of_machine(args, &machine),
+    };
     let (optimised, _) = args.optimise.apply(&model)?;
     let sweep = args.sweep.map(|last| sweep::sweep(&optimised, &args.pipeline, last)).transpose()?;
     let pipeline = match args.pipeline.is_combinational() || sweep.is_some() {

@@ -15,6 +15,7 @@ mod npz;
 pub use convert::{Port, input_ports, output_ports};
 #[cfg(unix)]
 pub use mapped::MappedReals;
+pub use npz::write as write_npz;
 
 use crate::diag::{Diagnostic, Place};
 use crate::files::Streamed;

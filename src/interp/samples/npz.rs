@@ -7,7 +7,8 @@
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
 
 /// What every archive with a file in it begins with.
 pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
@@ -61,6 +62,59 @@ pub(super) fn open(mut file: File, length: u64, array: Option<&str>) -> Result<B
         }
     };
     Ok(Box::new(Checked { bytes, left: entry.size, crc: Crc::new(), expected: entry.crc }))
+}
+
+/// Writes an archive of these files under these names, as they are.
+///
+/// # Errors
+/// Those of reading and writing; a file of 4 GiB or more, or more than 65,535 of them, need a form that is not written.
+pub fn write(out: &mut dyn Write, files: &[(String, PathBuf)]) -> io::Result<()> {
+    let too_large = || io::Error::new(io::ErrorKind::InvalidInput, "too large for an npz file; name a folder");
+    let short = |n: usize| u16::try_from(n).map_err(|_| too_large());
+    let long = |n: u64| u32::try_from(n).ok().filter(|&n| n < u32::MAX).ok_or_else(too_large);
+    let mut directory: Vec<u8> = Vec::new();
+    let mut offset = 0u64;
+    for (name, path) in files {
+        let mut crc = Crc::new();
+        let mut reader = BufReader::with_capacity(1 << 16, File::open(path)?);
+        loop {
+            let bytes = reader.fill_buf()?;
+            if bytes.is_empty() {
+                break;
+            }
+            crc.update(bytes);
+            let n = bytes.len();
+            reader.consume(n);
+        }
+        let mut file = reader.into_inner();
+        let size = file.stream_position()?;
+        // Version 2.0, nothing special, stored, midnight of 1 January 1980.
+        let mut about: Vec<u8> = [20u16, 0, 0, 0, 0x21].iter().flat_map(|w| w.to_le_bytes()).collect();
+        for number in [crc.sum(), long(size)?, long(size)?] {
+            about.extend(number.to_le_bytes());
+        }
+        about.extend(short(name.len())?.to_le_bytes());
+        about.extend([0, 0]);
+        out.write_all(MAGIC)?;
+        out.write_all(&about)?;
+        out.write_all(name.as_bytes())?;
+        file.seek(SeekFrom::Start(0))?;
+        io::copy(&mut file.take(size), out)?;
+        directory.extend(b"PK\x01\x02");
+        directory.extend(20u16.to_le_bytes());
+        directory.extend(&about);
+        directory.extend([0; 10]);
+        directory.extend(long(offset)?.to_le_bytes());
+        directory.extend(name.as_bytes());
+        offset += 30 + name.len() as u64 + size;
+    }
+    out.write_all(&directory)?;
+    out.write_all(b"PK\x05\x06\0\0\0\0")?;
+    let count = short(files.len())?.to_le_bytes();
+    out.write_all(&[count, count].concat())?;
+    out.write_all(&long(directory.len() as u64)?.to_le_bytes())?;
+    out.write_all(&long(offset)?.to_le_bytes())?;
+    out.write_all(&[0, 0])
 }
 
 /// The arrays that the archive's directory lists, without their `.npy`.

@@ -1,0 +1,139 @@
+//! The program on stateful designs: every sub-command knows one from its content.
+
+use assert_cmd::Command;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+fn design(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models/fsm").join(name).join("fsm.json.gz")
+}
+
+fn alir2hdl(arguments: &[&str]) -> Output {
+    Command::cargo_bin("alir2hdl").unwrap().args(arguments).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// What a run that must work writes to stdout.
+fn works(arguments: &[&str]) -> String {
+    let output = alir2hdl(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What a run that must be refused says.
+fn refused(arguments: &[&str]) -> String {
+    let output = alir2hdl(arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));
+    said(&output)
+}
+
+#[test]
+fn check_and_info_tell_ports_registers_and_schedule() {
+    let (file, mlp) = (design("leaky_integrator"), design("mlp_pipeline"));
+    let text = works(&["check", file.to_str().unwrap()]);
+    assert_eq!(text, "valid: a state machine, 3 input ports, 1 output port, 1 block, 1 register of 17 bits\n");
+    let facts: serde_json::Value = serde_json::from_str(&works(&["info", "--json", file.to_str().unwrap()])).unwrap();
+    assert_eq!(facts["registers"][0]["name"], "acc");
+    assert_eq!(facts["registers"][0]["starts_as"][0], "24");
+    assert_eq!(facts["inputs"][1]["types"][0], "s10.2");
+    assert_eq!((&facts["blocks"][0]["name"], &facts["register_bits"]), (&"leak".into(), &17.into()));
+    let text = works(&["info", mlp.to_str().unwrap()]);
+    assert!(
+        text.contains("schedule") && text.lines().any(|l| l.starts_with("model_out ") && l.ends_with(" 5")),
+        "{text}"
+    );
+}
+
+#[test]
+fn both_languages_and_the_interface_are_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let file = design("serial_matvec");
+    let (v, vhd, json) = (path("mv.v"), path("mv.vhd"), path("mv.json"));
+    works(&[file.to_str().unwrap(), "--verilog", &v, "--vhdl", &vhd, "--interface", &json]);
+    let verilog = fs::read_to_string(v).unwrap();
+    // Ports, registers and blocks have the file's names.
+    for part in ["module mv (", "output wire [38:0] y\n", "reg [12:0] acc_1;", "wire is_last = ", "mac_v44"] {
+        assert!(verilog.contains(part), "no {part:?} in\n{verilog}");
+    }
+    assert!(fs::read_to_string(vhd).unwrap().contains("y : out std_logic_vector(38 downto 0)"));
+    let facts: serde_json::Value = serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
+    assert_eq!((&facts["latency"], &facts["register_bits"]), (&serde_json::Value::Null, &80.into()));
+    assert_eq!(facts["machine"]["registers"].as_array().unwrap().len(), 7);
+    assert_eq!(facts["outputs"][2]["lsb"], 26);
+}
+
+#[test]
+fn options_of_pipelines_are_refused_by_name() {
+    let file = design("biquad");
+    let file = file.to_str().unwrap();
+    let text = refused(&[file, "--verilog", "-", "--pipeline", "2", "--valid", "--reset", "sync"]);
+    for flag in ["--pipeline", "--valid", "--reset"] {
+        assert!(text.contains(&format!("{flag} does not go with a state machine")), "{text}");
+    }
+    assert!(refused(&["info", file, "--pipeline", "2"]).contains("E0804"));
+    assert!(refused(&["run", file, "-i", "x", "--trace", "0"]).contains("E0804"));
+    let clash = refused(&[file, "--verilog", "-", "--top", "rst"]);
+    assert!(clash.contains("E0602"), "{clash}");
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/jet_mlp.json.gz");
+    let text = refused(&["run", model.to_str().unwrap(), "-i", "x.npy", "-o", "y.npy", "--cycles", "3"]);
+    assert!(text.contains("E0804"), "{text}");
+}
+
+#[test]
+fn run_reproduces_the_traces() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["biquad", "leaky_integrator", "mlp_pipeline", "register_file", "select_hold", "serial_matvec"] {
+        let file = design(name);
+        let folder = file.parent().unwrap();
+        let (out, npz) = (dir.path().join(name), dir.path().join(format!("{name}.npz")));
+        for target in [&out, &npz] {
+            works(&["run", file.to_str().unwrap(), "-i", folder.to_str().unwrap(), "-o", target.to_str().unwrap()]);
+        }
+        let archive = fs::read(&npz).unwrap();
+        let mut ports = 0;
+        for entry in fs::read_dir(&out).unwrap() {
+            let entry = entry.unwrap();
+            ports += 1;
+            let port = entry.file_name().into_string().unwrap();
+            let found = fs::read(entry.path()).unwrap();
+            assert!(archive.windows(found.len()).any(|part| part == found), "{name}: {port} in the npz");
+            let trace = fs::read(folder.join(format!("before.{port}"))).unwrap();
+            let numbers = |bytes: &[u8]| -> Vec<f64> {
+                bytes[128..].chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect()
+            };
+            let (found, trace) = (numbers(&found), numbers(&trace));
+            assert_eq!(found.len(), trace.len());
+            // NaN is a register that was never loaded.
+            assert!(trace.iter().zip(&found).all(|(t, f)| t.is_nan() || t == f), "{name}: {port}");
+        }
+        assert!(ports > 0);
+    }
+}
+
+#[test]
+fn arrays_that_do_not_fit_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let file = design("register_file");
+    let file = file.to_str().unwrap();
+    let text = refused(&["run", file, "-i", dir.path().to_str().unwrap(), "-o", &path("out")]);
+    assert!(text.contains("E0711") && text.contains("din.npy"), "{text}");
+    let folder = Path::new(file).parent().unwrap();
+    let text = refused(&["run", file, "-i", folder.to_str().unwrap(), "-o", &path("q.npy")]);
+    assert!(text.contains("has 2"), "{text}");
+    // One port is shorter than the others.
+    for port in ["din", "wa", "we", "ra"] {
+        fs::copy(folder.join(format!("in.{port}.npy")), dir.path().join(format!("{port}.npy"))).unwrap();
+    }
+    let header = format!("{:<117}\n", "{'descr': '<f8', 'fortran_order': False, 'shape': (10, 1), }");
+    let short = [b"\x93NUMPY\x01\x00\x76\x00", header.as_bytes(), &[0; 8 * 10]].concat();
+    fs::write(path("wa.npy"), &short).unwrap();
+    let text = refused(&["run", file, "-i", dir.path().to_str().unwrap(), "-o", &path("out")]);
+    assert!(text.contains("\"wa\" has 10 rows"), "{text}");
+    assert!(!dir.path().join("out").exists());
+}
