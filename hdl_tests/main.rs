@@ -7,6 +7,7 @@
 mod axis;
 mod bench;
 mod fuzz;
+mod generations;
 mod golden;
 mod harness;
 mod lint;

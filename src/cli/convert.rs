@@ -5,8 +5,9 @@ use super::{ExitStatus, Failure, Global};
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::formats::{self, Target};
+use std::ffi::OsStr;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Write a model in another version or form
 #[derive(Debug, clap::Args)]
@@ -28,7 +29,7 @@ pub(super) struct Args {
     /// Where it goes: gzip if the name ends in `.gz`; `-` for stdout
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// What to write [default: `alirz` where OUT ends so, else `alir4`]
+    /// What to write [default: as OUT ends: `.alirz` so, `.json` or no extension `alir4`]
     #[arg(long, value_enum, value_name = "FORM")]
     to: Option<To>,
 }
@@ -62,18 +63,28 @@ impl Args {
             Some(To::Bytecode4) => Target::Bytecode4,
             Some(To::Dais1) => Target::Dais1,
             Some(To::Alirz) => Target::Alirz,
-            None => {
-                let name = self.output.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-                let name = name.strip_suffix(".gz").unwrap_or(&name);
-                if name.ends_with(".bin") {
-                    let message = "the name of the output does not tell which binary form is meant";
-                    let place = Place::Flag("--to".into());
-                    let help = "add --to bytecode2, --to bytecode4 or --to dais1";
-                    return Err(Failure::input(Diagnostic::error("E1106", place, message).with_help(help)));
-                }
-                if name.ends_with(".alirz") { Target::Alirz } else { Target::Alir4 }
-            }
+            None => self.target_of_name()?,
         })
+    }
+
+    /// What the name of the output asks for: nothing and `.json` JSON, `.alirz` the compact form, `.gz` aside.
+    fn target_of_name(&self) -> Result<Target, Failure> {
+        if self.output.as_os_str() == "-" {
+            return Ok(Target::Alir4);
+        }
+        let name = self.output.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        let help = match Path::new(name).extension().and_then(OsStr::to_str) {
+            None | Some("json") => return Ok(Target::Alir4),
+            Some("alirz") => return Ok(Target::Alirz),
+            Some("bin") => "add --to bytecode2, --to bytecode4 or --to dais1",
+            Some("v" | "sv") => "alir2hdl MODEL --verilog FILE writes Verilog; here add --to, or end the name in .json",
+            Some("vhd" | "vhdl") => "alir2hdl MODEL --vhdl FILE writes VHDL; here add --to, or end the name in .json",
+            Some(_) => "add --to (alir4, alirz, ...), or end the name in .json, .json.gz or .alirz",
+        };
+        let message = "the name of the output does not tell which form is meant";
+        let place = Place::Flag("--to".into());
+        Err(Failure::input(Diagnostic::error("E1106", place, message).with_help(help)))
     }
 }
 
