@@ -8,33 +8,63 @@ use alir2hdl::schedule::{
     Delay, Effort, Goal, Objective, Reader, Root, Schedule, Uses, check, check_certificate, default_delay, schedule,
 };
 use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
+use std::fs;
 use std::path::Path;
 
 /// Register bits by the linear program, written down without thought: an inequality for every pair of operations with
-/// a path between them that is too long for a stage.
+/// a path between them that is too long for a stage, and none with one between two of their number.
 fn oracle(model: &Model, delay: &dyn Delay, uses: &Uses, stages: u32, bound: f64) -> f64 {
-    let (last, n) = (f64::from(stages), model.nodes().len());
+    let apart = inequalities(model, delay, bound);
+    let (first, last) = choices(model.nodes().len(), stages, &apart);
+    let end = f64::from(stages);
     let mut lp = Problem::new(OptimizationDirection::Minimize);
-    let mut weight = vec![0.0; n];
+    let mut weight = vec![0.0; first.len()];
     let mut constant = 0.0;
     for class in uses.classes() {
         match class.root {
             Root::Op(v) => weight[v.index()] -= f64::from(class.bits),
             Root::Input(_) => constant -= f64::from(class.bits),
-            Root::Negation(_) => constant -= f64::from(class.bits) * last,
+            Root::Negation(_) => constant -= f64::from(class.bits) * end,
+        }
+        if let &[Reader::Op(v)] = uses.readers(class) {
+            weight[v.index()] += f64::from(class.bits);
         }
     }
-    let stage: Vec<Variable> = weight.iter().map(|&w| lp.add_var(w, (1.0, last))).collect();
+    let bounds = |v: usize| (f64::from(first[v]), f64::from(last[v]));
+    let stage: Vec<Variable> = weight.iter().enumerate().map(|(v, &w)| lp.add_var(w, bounds(v))).collect();
+    for &(u, v, by) in &apart {
+        if first[v] < last[u] + by {
+            lp.add_constraint([(stage[v], 1.0), (stage[u], -1.0)], ComparisonOp::Ge, f64::from(by));
+        }
+    }
     for class in uses.classes() {
-        let last_use = lp.add_var(f64::from(class.bits), (1.0, last + 1.0));
-        for &reader in uses.readers(class) {
-            match reader {
-                Reader::Op(v) => lp.add_constraint([(last_use, 1.0), (stage[v.index()], -1.0)], ComparisonOp::Ge, 0.0),
-                Reader::Negation(_) => lp.add_constraint([(last_use, 1.0)], ComparisonOp::Ge, last),
-                Reader::Port => lp.add_constraint([(last_use, 1.0)], ComparisonOp::Ge, last + 1.0),
-            };
+        let readers = uses.readers(class);
+        if matches!(readers, [Reader::Op(_)]) {
+            continue;
+        }
+        let earliest = readers.iter().map(|&reader| match reader {
+            Reader::Op(v) => f64::from(first[v.index()]),
+            Reader::Negation(_) => end,
+            Reader::Port => end + 1.0,
+        });
+        let least = earliest.fold(1.0, f64::max);
+        let last_use = lp.add_var(f64::from(class.bits), (least, end + 1.0));
+        for &reader in readers {
+            if let Reader::Op(v) = reader {
+                if f64::from(last[v.index()]) > least {
+                    lp.add_constraint([(last_use, 1.0), (stage[v.index()], -1.0)], ComparisonOp::Ge, 0.0);
+                }
+            }
         }
     }
+    let solved = lp.solve().expect("the program has a solution");
+    solved.into_solution().expect("no limit was set").objective() + constant
+}
+
+/// Who has to be so many stages behind whom, `(u, v, by)`, with descending `u`. One more than there are operations is
+/// in the last stage.
+fn inequalities(model: &Model, delay: &dyn Delay, bound: f64) -> Vec<(usize, usize, u32)> {
+    let n = model.nodes().len();
     let mut live = vec![false; n];
     let mut behind = vec![0.0f64; n];
     for (j, out) in model.outputs().iter().enumerate() {
@@ -50,32 +80,56 @@ fn oracle(model: &Model, delay: &dyn Delay, uses: &Uses, stages: u32, bound: f64
         }
     }
     let own: Vec<f64> = model.ids().map(|id| delay.own_delay(model, id)).collect();
-    for u in model.ids().filter(|u| live[u.index()]) {
+    let too_long = |path: f64| path > bound * (1.0 + 1e-9);
+    let mut apart = Vec::new();
+    // Whose path to whom is too long, for those that use an operation: then its own is, too.
+    let mut known = vec![vec![false; n]; n];
+    for u in model.ids().rev().filter(|u| live[u.index()]) {
         let mut path = vec![f64::NEG_INFINITY; n];
         path[u.index()] = own[u.index()];
+        let (mut users, mut is_last) = (Vec::new(), true);
         for v in model.ids().filter(|v| live[v.index()] && *v >= u) {
-            let mut direct = false;
+            let (mut direct, mut follows) = (false, false);
             if v > u {
                 let mut start = f64::NEG_INFINITY;
                 model.node(v).op.for_each_operand(|w| {
                     start = start.max(path[w.index()]);
                     direct |= w == u;
+                    follows |= too_long(path[w.index()]);
                 });
                 path[v.index()] = start + own[v.index()];
             }
-            let too_long = |path: f64| path > bound * (1.0 + 1e-9);
-            if direct || too_long(path[v.index()]) {
-                let apart = f64::from(u8::from(too_long(path[v.index()])));
-                lp.add_constraint([(stage[v.index()], 1.0), (stage[u.index()], -1.0)], ComparisonOp::Ge, apart);
+            if direct {
+                users.push(v.index());
+                apart.push((u.index(), v.index(), 0));
             }
-            if too_long(path[v.index()] + behind[v.index()]) {
-                // Its negation is in the last stage.
-                lp.add_constraint([(stage[u.index()], 1.0)], ComparisonOp::Le, last - 1.0);
+            if too_long(path[v.index()]) {
+                known[u.index()][v.index()] = true;
+                if !follows && !users.iter().any(|&c| known[c][v.index()]) {
+                    apart.push((u.index(), v.index(), 1));
+                }
             }
+            // Its negation is in the last stage.
+            is_last &= !too_long(path[v.index()] + behind[v.index()]);
+        }
+        if !is_last {
+            apart.push((u.index(), n, 1));
         }
     }
-    let solved = lp.solve().expect("the program has a solution");
-    solved.into_solution().expect("no limit was set").objective() + constant
+    apart
+}
+
+/// First and last stage that the inequalities leave to each.
+fn choices(n: usize, stages: u32, apart: &[(usize, usize, u32)]) -> (Vec<u32>, Vec<u32>) {
+    let (mut first, mut last) = (vec![1; n + 1], vec![stages; n + 1]);
+    first[n] = stages;
+    for &(u, v, by) in apart.iter().rev() {
+        first[v] = first[v].max(first[u] + by);
+    }
+    for &(u, v, by) in apart {
+        last[u] = last[u].min(last[v] - by);
+    }
+    (first, last)
 }
 
 fn compare(what: &str, model: &Model, uses: &Uses, goal: &Goal) {
@@ -91,7 +145,7 @@ fn compare(what: &str, model: &Model, uses: &Uses, goal: &Goal) {
 
 #[test]
 fn random_programs_have_the_register_bits_of_the_linear_program() {
-    for seed in 0..1500 {
+    for seed in 0..3000 {
         let model = random::model(seed);
         let uses = if seed % 3 == 0 { Uses::whole_values(&model) } else { netlist::uses(&model) };
         let objective = if seed % 2 == 0 { Objective::Delay } else { Objective::Registers };
@@ -105,15 +159,60 @@ fn read(name: &str) -> Model {
     formats::read_path(&path, &Limits::default(), None).unwrap().0
 }
 
-#[test]
-fn real_programs_have_the_register_bits_of_the_linear_program() {
-    for name in ["tiny_ops", "bit_logic", "lut_heavy"] {
-        let model = read(name);
-        for stages in [2, 3, 5] {
-            compare(name, &model, &netlist::uses(&model), &Goal::stages(stages));
-            compare(name, &model, &Uses::whole_values(&model), &Goal::stages(stages));
+/// All programs of the shared models with so many operations, by path.
+fn real_programs(operations: std::ops::Range<usize>) -> Vec<(String, Model)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models");
+    let mut found = Vec::new();
+    let mut open = vec![root.clone()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                open.push(path);
+            } else if name.starts_with("model.") {
+                let model = formats::read_path(&path, &Limits::default(), None).unwrap().0;
+                if operations.contains(&model.nodes().len()) {
+                    found.push((path.strip_prefix(&root).unwrap().display().to_string(), model));
+                }
+            }
         }
     }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
+/// Everything at 2 to 8 stages, or a few of each.
+fn compare_real(programs: Vec<(String, Model)>, everything: bool) {
+    for (name, model) in programs {
+        let uses = netlist::uses(&model);
+        for stages in (2..=8).filter(|n| everything || n % 5 == 3) {
+            let what = format!("{name}, {stages} stages");
+            compare(&what, &model, &uses, &Goal::stages(stages));
+            if everything && stages % 3 == 2 {
+                let goal = Goal { objective: Objective::Registers, ..Goal::stages(stages) };
+                compare(&what, &model, &uses, &goal);
+                compare(&what, &model, &Uses::whole_values(&model), &Goal::stages(stages));
+            }
+        }
+    }
+}
+
+#[test]
+fn small_real_programs_have_the_register_bits_of_the_linear_program() {
+    let programs = real_programs(0..600);
+    assert!(programs.len() >= 100, "{}", programs.len());
+    compare_real(programs, true);
+}
+
+/// All of them take minutes: `scripts/matrix.sh` asks for that.
+#[test]
+fn real_programs_of_up_to_5000_operations_have_the_register_bits_of_the_linear_program() {
+    let everything = std::env::var_os("ALIR2HDL_MATRIX").is_some();
+    let mut programs = real_programs(600..5000);
+    assert!(programs.len() >= 10, "{}", programs.len());
+    programs.retain(|(name, _)| everything || name.ends_with("/model.json.gz"));
+    compare_real(programs, everything);
 }
 
 /// Register bits of the emitted hardware.
@@ -159,7 +258,7 @@ fn a_thousand_broken_schedules_and_proofs_are_rejected() {
     let goal = Goal { max_stage_delay: Some(outcome.max_stage_delay), ..goal };
     let mut rng = SplitMix::new(1);
     let (mut schedules, mut proofs) = (0, 0);
-    while schedules < 500 {
+    while schedules < 1000 {
         let other = broken(&mut rng, &model, &outcome.schedule);
         if is_legal(&model, delay, outcome.max_stage_delay, &other) {
             continue;
@@ -168,7 +267,7 @@ fn a_thousand_broken_schedules_and_proofs_are_rejected() {
         schedules += 1;
     }
     let proof = outcome.certificate.unwrap();
-    while proofs < 500 {
+    while proofs < 1000 {
         let mut other = proof.clone();
         match rng.below(6) {
             0 => other.lower_bound += 1 + rng.below(1000),
