@@ -14,4 +14,5 @@ mod lint;
 mod machines;
 mod models;
 mod origin;
+mod registers;
 mod semantics;
