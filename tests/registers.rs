@@ -50,10 +50,10 @@ fn oracle(model: &Model, delay: &dyn Delay, uses: &Uses, stages: u32, bound: f64
         let least = earliest.fold(1.0, f64::max);
         let last_use = lp.add_var(f64::from(class.bits), (least, end + 1.0));
         for &reader in readers {
-            if let Reader::Op(v) = reader {
-                if f64::from(last[v.index()]) > least {
-                    lp.add_constraint([(last_use, 1.0), (stage[v.index()], -1.0)], ComparisonOp::Ge, 0.0);
-                }
+            if let Reader::Op(v) = reader
+                && f64::from(last[v.index()]) > least
+            {
+                lp.add_constraint([(last_use, 1.0), (stage[v.index()], -1.0)], ComparisonOp::Ge, 0.0);
             }
         }
     }
