@@ -72,7 +72,8 @@ fn assert_equal_counts(pipelines: &[(String, Netlist, Outcome, emit::Options)]) 
 fn pipeline(name: &str, stages: u32, level: u8) -> (String, Netlist, Outcome, emit::Options) {
     let model = optimised(&read_model(name), level);
     // Different ports and registers at the edges for different numbers of stages.
-    let goal = Goal { register_inputs: stages % 2 == 0, register_outputs: stages % 3 == 0, ..Goal::stages(stages) };
+    let (register_inputs, register_outputs) = (stages.is_multiple_of(2), stages.is_multiple_of(3));
+    let goal = Goal { register_inputs, register_outputs, ..Goal::stages(stages) };
     let uses = netlist::uses(&model);
     let outcome = schedule::schedule(&model, schedule::default_delay(&model), &goal, &uses).expect("possible");
     let reset = ResetOptions { asynchronous: stages == 4, active_high: true, data: true };
