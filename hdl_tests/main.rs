@@ -14,5 +14,6 @@ mod lint;
 mod machines;
 mod models;
 mod origin;
+mod peer;
 mod registers;
 mod semantics;

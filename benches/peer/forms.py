@@ -19,9 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 FORMS = {'0.7': ('alir2', 'bytecode2'), '0.8': ('alir4', 'bytecode4')}
 
 
-def model_file(folder: Path) -> Path:
+def model_file(folder: Path) -> Path | None:
     names = ['model.sum3.json.gz', 'model.json.gz', 'model.json', 'model.bin']
-    return next(folder / name for name in names if (folder / name).exists())
+    return next((folder / name for name in names if (folder / name).exists()), None)
 
 
 def child(form: str, path: str, folder: Path) -> None:
@@ -56,6 +56,8 @@ def main() -> None:
     equal, other = 0, []
     with tempfile.TemporaryDirectory() as scratch:
         for folder in args.folders:
+            if model_file(folder) is None:
+                parser.error(f'{folder} holds no model')
             for form in FORMS[library[:3]]:
                 name = f'{folder.parent.name}/{folder.name}' if folder.name.isdigit() else folder.name
                 path = Path(scratch) / ('model.json' if form.startswith('alir') else 'model.bin')

@@ -255,7 +255,7 @@ impl Checker<'_> {
         if !node.cost.is_finite() {
             self.report("E0205", Site::Op(index, Part::Cost), "cost is not finite", "use a number");
         }
-        self.fractionals(index, &node.interval);
+        self.fractionals(index, kif);
         self.operands(index, &node.op);
         // What follows computes with the operands' types.
         if self.problems.len() == before && !self.full() {
@@ -265,12 +265,12 @@ impl Checker<'_> {
         self.kifs.push(kif);
     }
 
-    fn fractionals(&mut self, index: usize, interval: &Interval) {
+    fn fractionals(&mut self, index: usize, kif: Kif) {
         // The step of an interval that is only zero says nothing about any width.
-        if interval.kif().is_zero() {
+        if kif.is_zero() {
             return;
         }
-        let (frac, limit) = (interval.frac, self.limits.max_shift);
+        let (frac, limit) = (kif.frac, self.limits.max_shift);
         if frac.unsigned_abs() > limit {
             self.report(
                 "E0206",

@@ -184,6 +184,7 @@ pub enum Op {
 
 impl Op {
     /// Calls `visit` for each operand, in the order of the version 4 `addr` field; repeated operands repeat.
+    #[inline]
     pub fn for_each_operand(&self, mut visit: impl FnMut(ValueId)) {
         match self {
             Op::Input { input: _ } | Op::Const { value: _ } => {}

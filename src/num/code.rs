@@ -84,8 +84,9 @@ impl Code {
     /// `ceil(log2 n)` for `n = max(|min|, max + 1)`, the bits without sign that an interval of codes needs.
     pub(crate) fn bits_of_interval(min: &Code, max: &Code) -> u64 {
         if let (Repr::Small(lo), Repr::Small(hi)) = (&min.0, &max.0) {
-            let n = (lo.unsigned_abs() as u128).max((i128::from(*hi) + 1).max(0) as u128);
-            return u64::from(ceil_log2_u128(n));
+            // max + 1 is at most 2^63.
+            let above = if *hi < 0 { 0 } else { hi.cast_unsigned() + 1 };
+            return u64::from(ceil_log2(lo.unsigned_abs().max(above)));
         }
         let (lo, hi) = (min.to_big(), max.to_big());
         let above: BigInt = hi + 1;
@@ -95,8 +96,8 @@ impl Code {
     }
 }
 
-fn ceil_log2_u128(n: u128) -> u32 {
-    if n <= 1 { 0 } else { 128 - (n - 1).leading_zeros() }
+fn ceil_log2(n: u64) -> u32 {
+    u64::BITS - n.saturating_sub(1).leading_zeros()
 }
 
 impl Default for Code {

@@ -49,6 +49,7 @@ impl Interval {
     }
 
     /// The fixed-point type that holds the interval: section 2 of the specification, in exact integers.
+    #[inline]
     pub fn kif(&self) -> Kif {
         if self.min.is_zero() && self.max.is_zero() {
             return Kif::ZERO;

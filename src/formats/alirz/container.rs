@@ -3,8 +3,8 @@
 use super::COLUMNS;
 use super::columns::{Reader, Writer};
 use crate::diag::{Diagnostic, Place};
-use flate2::Crc;
-use flate2::read::{DeflateDecoder, DeflateEncoder};
+use flate2::read::DeflateEncoder;
+use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::io::Read;
 
 /// How a file starts: not text, and damaged by transfers that change line ends.
@@ -68,6 +68,34 @@ fn fault(code: &'static str, at: usize, message: impl Into<String>) -> Diagnosti
     Diagnostic::error(code, Place::Byte(at as u64), message).with_help("the file is damaged: copy it again")
 }
 
+/// The least room that is made at once for what comes out of deflated data.
+const ROOM: usize = 1 << 15;
+
+/// Appends what the bytes unpack to, and no more than one byte beyond `length`.
+fn inflate(inflater: &mut Decompress, mut bytes: &[u8], raw: &mut Vec<u8>, length: usize) -> Result<(), String> {
+    let start = raw.len();
+    loop {
+        let have = raw.len() - start;
+        if have > length {
+            return Ok(());
+        }
+        // A first guess that is mostly enough; then twice what was there.
+        raw.reserve_exact((length + 1 - have).min(ROOM.max(4 * bytes.len()).max(have)));
+        let before = inflater.total_in();
+        let status = inflater
+            .decompress_vec(bytes, raw, FlushDecompress::Finish)
+            .map_err(|e| format!("deflated data is corrupt: {e}"))?;
+        bytes = &bytes[(inflater.total_in() - before) as usize..];
+        match status {
+            Status::StreamEnd if bytes.is_empty() => return Ok(()),
+            Status::StreamEnd => return Err(format!("{} bytes behind the deflated data of a part", bytes.len())),
+            // Room is left, and nothing came.
+            _ if raw.len() < raw.capacity() => return Err("deflated data ends early".into()),
+            _ => {}
+        }
+    }
+}
+
 /// The columns of a file, one behind the other, and where each ends.
 pub(super) fn unpack(file: &[u8], max_bytes: u64) -> Result<(Vec<u8>, [usize; COLUMNS]), Diagnostic> {
     if !file.starts_with(MAGIC) {
@@ -109,6 +137,7 @@ pub(super) fn unpack(file: &[u8], max_bytes: u64) -> Result<(Vec<u8>, [usize; CO
     }
     // Grows with what really comes, not with what is claimed.
     let mut raw = Vec::new();
+    let mut inflater = Decompress::new(false);
     let mut column = 0;
     while column < COLUMNS {
         let count = number(&mut reader)?;
@@ -126,8 +155,8 @@ pub(super) fn unpack(file: &[u8], max_bytes: u64) -> Result<(Vec<u8>, [usize; CO
         match method {
             STORED => raw.extend_from_slice(bytes),
             DEFLATED => {
-                let read = DeflateDecoder::new(bytes).take(length as u64 + 1).read_to_end(&mut raw);
-                read.map_err(|e| fault("E0162", place, format!("deflated data is corrupt: {e}")))?;
+                inflater.reset(false);
+                inflate(&mut inflater, bytes, &mut raw, length).map_err(|what| fault("E0162", place, what))?;
             }
             other => return Err(fault("E0162", place, format!("unknown packing {other}"))),
         }

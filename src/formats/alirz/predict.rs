@@ -12,13 +12,14 @@ const FARTHEST: i64 = 1 << 16;
 /// interval of the input before.
 pub(super) fn predict(op: &Op, nodes: &[Node], tables: &[Table], input: &Interval) -> Interval {
     let of = |v: &ValueId| &nodes[v.index()].interval;
-    let scaled = |x: &Interval, shift: i32| Interval { frac: clamp(i64::from(x.frac) - i64::from(shift)), ..x.clone() };
+    let frac = |x: &Interval, shift: i32| clamp(i64::from(x.frac) - i64::from(shift));
+    let scaled = |x: &Interval, shift: i32| Interval { frac: frac(x, shift), ..x.clone() };
     match op {
         Op::Input { .. } => input.clone(),
         Op::Const { value } => Interval { min: value.clone(), max: value.clone(), frac: 0 },
         Op::Neg { x } => of(x).negated(),
-        Op::Add { a, b, shift } => total(of(a), &scaled(of(b), *shift), false),
-        Op::Sub { a, b, shift } => total(of(a), &scaled(of(b), *shift), true),
+        Op::Add { a, b, shift } => total(of(a), of(b), frac(of(b), *shift), false),
+        Op::Sub { a, b, shift } => total(of(a), of(b), frac(of(b), *shift), true),
         Op::Relu { x } => {
             let x = of(x);
             let zero = |code: &Code| if code.is_negative() { Code::ZERO } else { code.clone() };
@@ -27,7 +28,7 @@ pub(super) fn predict(op: &Op, nodes: &[Node], tables: &[Table], input: &Interva
         Op::Quantise { x, shift } => scaled(of(x), *shift),
         Op::AddConst { x, value, shift } => {
             let constant = Interval { min: value.clone(), max: value.clone(), frac: *shift };
-            total(of(x), &constant, false)
+            total(of(x), &constant, constant.frac, false)
         }
         Op::Mux { on_true, on_false, shift, cond: _ } => hull(of(on_true), &scaled(of(on_false), *shift)),
         Op::Mul { a, b } => product(of(a), of(b)),
@@ -49,7 +50,7 @@ pub(super) fn predict(op: &Op, nodes: &[Node], tables: &[Table], input: &Interva
                 all = Some(match all {
                     None if term.neg => next.negated(),
                     None => next,
-                    Some(so_far) => total(&so_far, &next, term.neg),
+                    Some(so_far) => total(&so_far, &next, next.frac, term.neg),
                 });
             }
             all.unwrap_or_else(unknown)
@@ -67,31 +68,29 @@ fn clamp(frac: i64) -> i32 {
 }
 
 /// Distances that bring two steps to the finer of them, and that step.
-fn aligned(a: &Interval, b: &Interval) -> Option<(u32, u32, i32)> {
-    let frac = a.frac.max(b.frac);
-    let up =
-        |x: &Interval| u32::try_from(i64::from(frac) - i64::from(x.frac)).ok().filter(|&u| i64::from(u) < FARTHEST);
+fn aligned(a: i32, b: i32) -> Option<(u32, u32, i32)> {
+    let frac = a.max(b);
+    let up = |x: i32| u32::try_from(i64::from(frac) - i64::from(x)).ok().filter(|&u| i64::from(u) < FARTHEST);
     Some((up(a)?, up(b)?, frac))
 }
 
-/// `a + b` or `a - b`.
-fn total(a: &Interval, b: &Interval, subtract: bool) -> Interval {
-    let Some((up_a, up_b, frac)) = aligned(a, b) else { return unknown() };
+/// `a + b` or `a - b`, where the codes of `b` have `frac_b` fractional bits.
+fn total(a: &Interval, b: &Interval, frac_b: i32, subtract: bool) -> Interval {
+    let Some((up_a, up_b, frac)) = aligned(a.frac, frac_b) else { return unknown() };
     let (low, high) = if subtract { (&b.max, &b.min) } else { (&b.min, &b.max) };
     Interval { min: sum(&a.min, up_a, low, up_b, subtract), max: sum(&a.max, up_a, high, up_b, subtract), frac }
 }
 
 /// `a * 2^up_a ± b * 2^up_b`.
+#[inline]
 fn sum(a: &Code, up_a: u32, b: &Code, up_b: u32, subtract: bool) -> Code {
+    // Nearly all are small: 32 bits each, moved by at most 31, add up within 64.
     let small = |code: &Code, up: u32| {
         let value = code.to_i64()?;
-        let shifted = value.checked_shl(up)?;
-        (shifted >> up == value).then_some(shifted)
+        (up < 32 && i64::from(value as i32) == value).then(|| value << up)
     };
-    if let (Some(a), Some(b)) = (small(a, up_a), small(b, up_b))
-        && let Some(sum) = if subtract { a.checked_sub(b) } else { a.checked_add(b) }
-    {
-        return Code::from(sum);
+    if let (Some(a), Some(b)) = (small(a, up_a), small(b, up_b)) {
+        return Code::from(if subtract { a - b } else { a + b });
     }
     let (a, b) = (a.to_big() << up_a, b.to_big() << up_b);
     Code::from(if subtract { a - b } else { a + b })
@@ -99,7 +98,7 @@ fn sum(a: &Code, up_a: u32, b: &Code, up_b: u32, subtract: bool) -> Code {
 
 /// The smallest interval with the values of both.
 fn hull(a: &Interval, b: &Interval) -> Interval {
-    let Some((up_a, up_b, frac)) = aligned(a, b) else { return unknown() };
+    let Some((up_a, up_b, frac)) = aligned(a.frac, b.frac) else { return unknown() };
     let moved = |code: &Code, up: u32| sum(code, up, &Code::ZERO, 0, false);
     let (a, b) = ((moved(&a.min, up_a), moved(&a.max, up_a)), (moved(&b.min, up_b), moved(&b.max, up_b)));
     Interval { min: a.0.min(b.0), max: a.1.max(b.1), frac }
