@@ -114,11 +114,18 @@ pub(crate) fn optimised(model: &Model, level: u8) -> Model {
     passes::run(model, passes::pipeline(level)).0
 }
 
-/// Simulates all cases side by side in every simulator that is there.
+/// What a tool was asked, and how long that took.
+pub(crate) struct Ran {
+    pub(crate) what: String,
+    pub(crate) seconds: f32,
+}
+
+/// Simulates all cases side by side in every simulator that is there; gives who that was.
 ///
 /// # Panics
 /// If a simulator finds a difference, naming the module and the first few of its differences.
-pub(crate) fn assert_equal_everywhere(cases: &[Case]) {
+pub(crate) fn assert_equal_everywhere(cases: &[Case]) -> Vec<Ran> {
+    let mut all = Vec::new();
     let lanes: Vec<Cycles> = cases.iter().map(|c| c.cycles.clone()).collect();
     for (language, standards) in STANDARDS {
         let design: Design = cases.iter().map(|c| c.text(language)).collect();
@@ -127,11 +134,15 @@ pub(crate) fn assert_equal_everywhere(cases: &[Case]) {
                 let start = Instant::now();
                 let report = simulate(simulator, language, standard, &design, &lanes);
                 let name = format!("{} {standard}", simulator.name());
-                eprintln!("{name}: {:.1} s", start.elapsed().as_secs_f32());
+                let seconds = start.elapsed().as_secs_f32();
+                eprintln!("{name}: {seconds:.1} s");
                 assert_clean(&name, &report.unwrap_or_else(|e| panic!("{name}: {e}")), &lanes);
+                let revision = standard.trim_start_matches('-');
+                all.push(Ran { what: format!("{}{revision}", simulator.name()), seconds });
             }
         }
     }
+    all
 }
 
 /// # Panics

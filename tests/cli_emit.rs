@@ -116,6 +116,7 @@ fn files_that_cannot_be_written_leave_everything_as_it_was() {
     let (code, _, stderr) = run(folder.path(), &[&tiny, "--verilog", "x.v", "--vhdl", "nowhere/x.vhd"]);
     assert_eq!(code, 2);
     assert!(stderr.contains("--vhdl") && stderr.contains("the folder nowhere does not exist"), "{stderr}");
+    assert!(!stderr.contains(".alir2hdl-"), "{stderr}");
     assert_eq!(fs::read_to_string(folder.path().join("x.v")).unwrap(), "mine");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     let (code, _, stderr) = run(folder.path(), &[&tiny, "--verilog", "."]);
@@ -166,4 +167,23 @@ fn info_in_json_agrees_with_what_is_written() {
     assert_eq!(written["latency"], 3);
     let counted: u64 = info["kinds"].as_array().unwrap().iter().map(|k| k["count"].as_u64().unwrap()).sum();
     assert_eq!(info["operations"].as_u64(), Some(counted));
+}
+
+#[test]
+fn programs_that_read_errors_get_those_of_the_command_line_too() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [
+        ["--error-format", "json", "model.json", "--pipeline", "-1"].as_slice(),
+        &["--error-format=json", "model.json", "--verilgo", "x.v"],
+        &["run", "--error-format=json", "model.json"],
+    ] {
+        let (code, stdout, stderr) = run(folder.path(), arguments);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+        let error: Value = serde_json::from_str(&stderr).unwrap_or_else(|e| panic!("{e}: {stderr}"));
+        assert_eq!((&error["code"], &error["severity"]), (&Value::from("E0002"), &Value::from("error")));
+        assert!(!error["message"].as_str().unwrap().contains('\n'), "{error}");
+    }
+    let (code, stdout, _) = run(folder.path(), &["--error-format=json", "--version"]);
+    assert_eq!(code, 0);
+    assert!(stdout.starts_with("alir2hdl "));
 }

@@ -144,7 +144,7 @@ impl clap::Args for MainJob {
 }
 
 /// Options of every sub-command.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Global {
     /// How errors and warnings are written to stderr
     #[arg(long, value_enum, default_value_t, global = true, value_name = "FORMAT", help_heading = "Output")]
@@ -188,11 +188,7 @@ pub fn main() -> ExitCode {
     }));
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            // clap's own exit codes are ours: 0 for help and version, 2 for usage.
-            let _ = error.print();
-            return code(if error.use_stderr() { ExitStatus::Input } else { ExitStatus::Ok });
-        }
+        Err(error) => return code(not_parsed(&error)),
     };
     let global = cli.global;
     let outcome = std::panic::catch_unwind(|| run(cli));
@@ -204,6 +200,35 @@ pub fn main() -> ExitCode {
         }
         Err(_) => ExitStatus::Bug,
     })
+}
+
+/// Prints what clap has to say instead of a parsed command line: help, version, or what is wrong with it.
+fn not_parsed(said: &clap::Error) -> ExitStatus {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    // The options are not known, but programs that read our errors want these too.
+    let json = words.iter().any(|word| word == "--error-format=json")
+        || words.windows(2).any(|pair| pair[0] == "--error-format" && pair[1] == "json");
+    if said.use_stderr() && json {
+        let global = Global { error_format: ErrorFormat::Json, quiet: true };
+        report(&Diagnostics(vec![usage(&said.render().to_string())]), global);
+        return ExitStatus::Input;
+    }
+    match said.print() {
+        _ if said.use_stderr() => ExitStatus::Input,
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            report(&Failure::io("stdout".as_ref(), "write", &e).diagnostics, Global::default());
+            ExitStatus::Input
+        }
+        _ => ExitStatus::Ok,
+    }
+}
+
+/// clap's paragraphs as a diagnostic: the first says what is wrong, the others what would be right.
+fn usage(text: &str) -> Diagnostic {
+    let mut paragraphs = text.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
+    let message = paragraphs.next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
+    Diagnostic::error("E0002", Place::Whole, message).with_help(paragraphs.collect::<Vec<_>>().join("; "))
 }
 
 fn code(status: ExitStatus) -> ExitCode {
