@@ -10,6 +10,7 @@ mod hardware;
 mod info;
 mod input;
 mod machine;
+mod machine_proof;
 mod names;
 mod optimise;
 mod ports;

@@ -1,7 +1,9 @@
 //! `alir2hdl prove`: the file on disk is the model, for every input.
 
-use super::input::InputArgs;
+use super::input::{Design, InputArgs};
+use super::machine_proof;
 use super::{ExitStatus, Failure, Global, print};
+use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::ir::Model;
 use crate::prove::engine::{Engine, Limits};
@@ -20,6 +22,7 @@ Examples:
   alir2hdl prove model.json.gz out.vhd --pipeline 3      a latency of 3 is part of the statement
   alir2hdl prove model.json.gz out.v --json
   alir2hdl prove model.json.gz out.v --certificate proof/
+  alir2hdl prove machine.json.gz out.v                   a state machine: every cycle from power-on, register by register
 
 The file is read as the language standards say, by a reader that knows nothing of our writer. Verdicts: proved (exit
 code 0), differs with a counterexample (1), unknown with the cone and the limit reached (5). A file outside the
@@ -29,37 +32,47 @@ pub(super) struct Args {
     input: InputArgs,
     /// The Verilog or VHDL file
     #[arg(value_name = "HDL")]
-    file: PathBuf,
+    pub(super) file: PathBuf,
     /// The module or entity; without it the one that no other uses
     #[arg(long, value_name = "NAME")]
-    top: Option<String>,
+    pub(super) top: Option<String>,
     /// Pipeline stages that the file shall have; without it the latency that its head states, or that it has
     #[arg(long, value_name = "N")]
-    pipeline: Option<u32>,
+    pub(super) pipeline: Option<u32>,
     /// The file shall have a layer of input registers before the stages of `--pipeline`
     #[arg(long, requires = "pipeline")]
-    register_inputs: bool,
+    pub(super) register_inputs: bool,
     /// The file shall have a layer of output registers behind the stages of `--pipeline`
     #[arg(long, requires = "pipeline")]
-    register_outputs: bool,
+    pub(super) register_outputs: bool,
     /// Write what an outsider needs to check again: AIGER files of both sides and of every SAT question
     #[arg(long, value_name = "DIR")]
-    certificate: Option<PathBuf>,
+    pub(super) certificate: Option<PathBuf>,
     /// Write a testbench that shows a difference in a simulator
     #[arg(long, value_name = "FILE")]
-    testbench: Option<PathBuf>,
+    pub(super) testbench: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     /// Steps of the SAT solver for one cone
     #[arg(long, value_name = "N", default_value_t = Limits::default().sat_steps)]
-    sat_steps: u64,
+    pub(super) sat_steps: u64,
+    /// Cycles from power-on in which a difference of a state machine is looked for if there is no proof [default: 12]
+    #[arg(long, value_name = "N")]
+    pub(super) depth: Option<u32>,
 }
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let start = Instant::now();
-    let model = args.input.read(global)?;
+    let model = match args.input.read_design(global)?.0 {
+        Design::Model(model) => model,
+        Design::Machine(machine) => return machine_proof::run(args, &machine),
+    };
+    if args.depth.is_some() {
+        let message = "--depth is for a state machine, and this is none";
+        return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--depth".into()), message)));
+    }
     let source = std::fs::read_to_string(&args.file).map_err(|e| Failure::io(&args.file, "read", &e))?;
     let language = text::Language::of(&args.file, &source);
     let rtl = text::read(language, &source, args.top.as_deref()).map_err(Failure::input)?;

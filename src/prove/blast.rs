@@ -70,6 +70,11 @@ impl Exact {
     }
 }
 
+/// A value of type `from`, times `2^shift`, in type `to`: aligned, then wrapped.
+pub(super) fn converted(bits: &[Lit], from: Kif, shift: i64, to: Kif) -> Vec<Lit> {
+    Exact::of(bits, from, shift).wrapped(to)
+}
+
 /// The low `width` bits of an integer.
 pub(super) fn constant_bits(value: &BigInt, width: usize) -> Vec<Lit> {
     (0..width as u64).map(|i| Lit::constant(value.bit(i))).collect()

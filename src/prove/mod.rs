@@ -11,6 +11,7 @@ pub mod bench;
 pub mod blast;
 pub mod engine;
 pub mod equiv;
+pub mod machine;
 pub mod rtl;
 pub mod sat;
 pub mod text;

@@ -1,0 +1,144 @@
+//! `alir2hdl prove` for stateful designs.
+
+use super::prove::Args;
+use super::{ExitStatus, Failure, machine, print};
+use crate::diag::printable;
+use crate::files::Batch;
+use crate::ir::machine::Machine;
+use crate::prove::engine::{Engine, Limits};
+use crate::prove::machine::{Report, Request, Verdict, prove, testbench};
+use crate::prove::rtl::Rtl;
+use crate::prove::sat::Embedded;
+use crate::prove::{aiger, text};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Proves that a file behaves as a machine.
+///
+/// # Errors
+/// If the file cannot be read as hardware, or options are given that a machine has no use for (exit code 2).
+pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> {
+    let start = Instant::now();
+    let given = [
+        ("--pipeline", args.pipeline.is_some()),
+        ("--register-inputs", args.register_inputs),
+        ("--register-outputs", args.register_outputs),
+    ];
+    machine::refuse(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
+    let source = std::fs::read_to_string(&args.file).map_err(|e| Failure::io(&args.file, "read", &e))?;
+    let language = text::Language::of(&args.file, &source);
+    let rtl = text::read(language, &source, args.top.as_deref()).map_err(Failure::input)?;
+    let request = Request {
+        limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
+        depth: args.depth.unwrap_or(Request::default().depth),
+        keep_questions: args.certificate.is_some(),
+    };
+    let (report, engine) = prove(design, &rtl, &request, &|| Box::new(Embedded));
+    let mut batch = Batch::default();
+    if let Some(dir) = &args.certificate {
+        certificate(dir, &report, &engine, &mut batch)?;
+    }
+    let bench = bench(args, language, design, &rtl, &report, &mut batch)?;
+    batch.commit().map_err(|e| Failure::io(&args.file, "write beside", &e))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let shown = if args.json { json(&report, seconds) } else { people(&report, bench.as_deref(), seconds) };
+    print(shown.as_bytes())?;
+    Ok(match report.verdict {
+        Verdict::Proved => ExitStatus::Ok,
+        Verdict::Differs { .. } => ExitStatus::Mismatch,
+        Verdict::Unknown { .. } => ExitStatus::Undecided,
+    })
+}
+
+/// The questions of the induction step, each a graph whose output is never 1.
+fn certificate(dir: &Path, report: &Report, engine: &Engine, batch: &mut Batch) -> Result<(), Failure> {
+    std::fs::create_dir_all(dir).map_err(|e| Failure::io(dir, "create", &e))?;
+    let mut add = |name: String, bytes: Vec<u8>| {
+        let path = dir.join(name);
+        batch.add(&path, &bytes).map_err(|e| Failure::io(&path, "write", &e))
+    };
+    for (i, question) in engine.questions.iter().enumerate() {
+        let miter = engine.miter(question);
+        add(format!("question_{i:05}.aig"), aiger::write(&miter, aiger::Encoding::Binary))?;
+    }
+    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
+    text.push('\n');
+    add("report.json".into(), text.into_bytes())
+}
+
+/// Writes the testbench of a counterexample, if there is one and a place for it.
+fn bench(
+    args: &Args,
+    language: text::Language,
+    design: &Machine,
+    rtl: &Rtl,
+    report: &Report,
+    batch: &mut Batch,
+) -> Result<Option<PathBuf>, Failure> {
+    let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict else { return Ok(None) };
+    let Some((path, text)) = args.testbench.as_ref().zip(testbench(language, design, rtl, c)) else { return Ok(None) };
+    batch.add(path, text.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
+    Ok(Some(path.clone()))
+}
+
+fn json(report: &Report, seconds: f64) -> String {
+    let mut value = serde_json::to_value(report).unwrap_or_default();
+    if let Some(object) = value.as_object_mut() {
+        object.insert("seconds".into(), seconds.into());
+    }
+    serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
+}
+
+fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
+    let mut lines = Vec::new();
+    match &report.verdict {
+        Verdict::Proved => {
+            lines.push(format!("proved: equal to the machine for every input, in every cycle ({seconds:.2} s)"));
+        }
+        Verdict::Differs { reason, counterexample } => {
+            lines.push(format!("differs: {}", printable(reason)));
+            if let Some(c) = counterexample {
+                // The last cycles tell most; all are in --json and in the testbench.
+                let first = c.inputs.len().saturating_sub(CYCLES);
+                if first > 0 {
+                    lines.push(format!("  cycles 0 to {} are left out", first - 1));
+                }
+                for (cycle, row) in c.inputs.iter().enumerate().skip(first) {
+                    let codes: Vec<String> = row.iter().map(ToString::to_string).collect();
+                    lines.push(format!("  cycle {cycle}, inputs (codes): {}", codes.join(" ")));
+                }
+                match bench {
+                    Some(path) => lines.push(format!("  testbench: {}", path.display())),
+                    None => lines.push("  --testbench FILE writes a testbench that shows it".into()),
+                }
+            }
+        }
+        Verdict::Unknown { reason } => lines.push(format!("unknown: {}", printable(reason))),
+    }
+    for register in &report.registers {
+        let mut parts = Vec::new();
+        if register.held > 0 {
+            parts.push(format!("{} held by {}", register.held, register.file.join(", ")));
+        }
+        for (bits, what) in [(register.constant, "constant"), (register.absent, "that no output needs")] {
+            if bits > 0 {
+                parts.push(format!("{bits} {what}"));
+            }
+        }
+        lines.push(format!("  {}, {} bits: {}", printable(&register.name), register.bits, parts.join("; ")));
+    }
+    let b = &report.bits;
+    lines.push(format!(
+        "  {} operations matched by name; {} rounds; bits by structure {}, affine forms {}, all assignments {}, SAT {}; {} gates",
+        report.operations_matched, report.rounds, b.structural, b.affine, b.exhaustive, b.sat, report.gates
+    ));
+    lines.push(format!(
+        "  {} register bits in the file, {} in the machine",
+        report.register_bits, report.register_bits_in_machine
+    ));
+    lines.extend(report.notes.iter().map(|note| format!("  {note}")));
+    lines.join("\n") + "\n"
+}
+
+/// Cycles of a counterexample that are shown.
+const CYCLES: usize = 8;

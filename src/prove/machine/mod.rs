@@ -1,0 +1,234 @@
+//! The proof for stateful designs: a file against a machine, for every input in every cycle from power-on.
+//!
+//! Both sides are brought to gates for one clock cycle ([`model`] by `docs/fsm.md`, [`file`] from the text). Then bits of
+//! registers on both sides that always are the same (or complements, or constant) are found: [`search`] proposes classes by
+//! simulating both sides together, [`classes`] keeps those that power-on values allow and that one clock edge preserves, which
+//! is induction over time after C. A. J. van Eijk, "Sequential equivalence checking based on structural similarities" (IEEE
+//! Trans. CAD 19(7), 2000). If the outputs are equal in every state that the classes allow, they are equal for ever. Names
+//! decide nothing.
+//!
+//! A register without a first value may start as anything: in the machine whatever suits the file, in the file everything
+//! there is. A difference that is reported has been confirmed by the golden simulator.
+
+mod bench;
+mod classes;
+mod file;
+mod model;
+mod ports;
+mod search;
+
+pub use bench::testbench;
+
+use super::engine::{Counts, Engine, Limits};
+use super::rtl::Rtl;
+use super::sat::Solver;
+use crate::ir::machine::Machine;
+use classes::Classes;
+use file::File;
+use num_bigint::BigInt;
+use serde::Serialize;
+
+/// What is asked of a proof.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// Limits of each question.
+    pub limits: Limits,
+    /// Cycles from power-on in which a difference is looked for if there is no proof.
+    pub depth: u32,
+    /// Whether SAT questions are kept for a certificate.
+    pub keep_questions: bool,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Request { limits: Limits::default(), depth: 12, keep_questions: false }
+    }
+}
+
+/// The result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "verdict")]
+pub enum Verdict {
+    /// Equal in every cycle, for every input.
+    Proved,
+    /// Different.
+    Differs {
+        /// Why, in a sentence.
+        reason: String,
+        /// Inputs that show it, where it is a matter of values.
+        counterexample: Option<Counterexample>,
+    },
+    /// Not decided.
+    Unknown {
+        /// What could not be shown, and how far a difference was looked for.
+        reason: String,
+    },
+}
+
+/// Inputs from power-on after which machine and file differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Counterexample {
+    /// The cycle in which an output differs, the last one of `inputs`.
+    pub cycle: usize,
+    /// For each cycle the codes on the input ports, element by element in the order of the ports.
+    #[serde(serialize_with = "as_strings")]
+    pub inputs: Vec<Vec<BigInt>>,
+    /// The file's name of the output port.
+    pub output: String,
+    /// The element.
+    pub element: usize,
+    /// Its code by the machine.
+    #[serde(serialize_with = "as_string")]
+    pub expected: BigInt,
+    /// Its code by the file.
+    #[serde(serialize_with = "as_string")]
+    pub found: BigInt,
+}
+
+fn as_string<S: serde::Serializer>(v: &BigInt, s: S) -> Result<S::Ok, S::Error> {
+    s.collect_str(v)
+}
+
+fn as_strings<S: serde::Serializer>(all: &[Vec<BigInt>], s: S) -> Result<S::Ok, S::Error> {
+    s.collect_seq(all.iter().map(|row| row.iter().map(ToString::to_string).collect::<Vec<_>>()))
+}
+
+/// What became of a register of the machine. Its bits are counted once, under the first that applies.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RegisterReport {
+    /// The machine's name.
+    pub name: String,
+    /// Bits that the machine declares.
+    pub bits: u32,
+    /// Bits that are always constant.
+    pub constant: u32,
+    /// Bits that a register of the file holds.
+    pub held: u32,
+    /// Bits that no register of the file holds: no output depends on them.
+    pub absent: u32,
+    /// The registers of the file.
+    pub file: Vec<String>,
+}
+
+/// A proof's result with what it covered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// The result.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// The machine's registers: next-state functions, resets and power-on values agree for every bit that is held.
+    pub registers: Vec<RegisterReport>,
+    /// Register bits of the file.
+    pub register_bits: u64,
+    /// Register bits of the machine.
+    pub register_bits_in_machine: u64,
+    /// Operations of blocks whose signals were found in the file and proved equal.
+    pub operations_matched: u64,
+    /// Times that the classes of equal bits were refined.
+    pub rounds: u32,
+    /// Bits by method.
+    pub bits: Counts,
+    /// Gates of one cycle of both sides together.
+    pub gates: usize,
+    /// What else the statement says, or assumes.
+    pub notes: Vec<String>,
+}
+
+/// Proves or refutes that `rtl` behaves as `machine` from power-on. Beside the report comes the engine that answered the last
+/// questions, for a certificate.
+pub fn prove(
+    machine: &Machine,
+    rtl: &Rtl,
+    request: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+) -> (Report, Engine) {
+    let new_engine = || {
+        let mut e = Engine::new(solver());
+        e.limits = request.limits;
+        e.keep_questions = request.keep_questions;
+        e
+    };
+    let mut report = Report {
+        verdict: Verdict::Proved,
+        registers: Vec::new(),
+        register_bits: 0,
+        register_bits_in_machine: machine.register_bits(),
+        operations_matched: 0,
+        rounds: 0,
+        bits: Counts::default(),
+        gates: 0,
+        notes: Vec::new(),
+    };
+    let (ports, file) = match ports::find(machine, rtl).and_then(|ports| Ok((ports, File::new(rtl)?))) {
+        Ok(found) => found,
+        Err(reason) => {
+            report.verdict = Verdict::Differs { reason, counterexample: None };
+            return (report, new_engine());
+        }
+    };
+    report.register_bits = file.bits() as u64;
+    let pair = Pair { machine, file: &file, ports: &ports };
+    let mut e = new_engine();
+    match pair.decide(&mut report, &mut e, &new_engine, request.depth) {
+        Ok(verdict) => report.verdict = verdict,
+        Err(reason) => report.verdict = Verdict::Differs { reason, counterexample: None },
+    }
+    if model::registers(machine).any(|id| machine.signal(id).reset_to.is_none()) {
+        report.notes.push(
+            "registers without a first value start as anything; where outputs depend on that, nothing is compared"
+                .into(),
+        );
+    }
+    (report, e)
+}
+
+/// Both sides.
+#[derive(Clone, Copy)]
+struct Pair<'a> {
+    machine: &'a Machine,
+    file: &'a File<'a>,
+    ports: &'a ports::Ports,
+}
+
+impl Pair<'_> {
+    /// The verdict, or why the file is no hardware at all.
+    fn decide(
+        &self,
+        report: &mut Report,
+        e: &mut Engine,
+        new_engine: &dyn Fn() -> Engine,
+        depth: u32,
+    ) -> Result<Verdict, String> {
+        let simulated = match search::simulate(self, &mut new_engine())? {
+            search::Simulated::Differs(counterexample) => return Ok(differs(*counterexample)),
+            search::Simulated::Classes(partition) => partition,
+        };
+        let mut classes = Classes::new(self, simulated.clone());
+        let mut outcome = classes.settle(self, report, e, new_engine)?;
+        let undefined = model::registers(self.machine).any(|id| self.machine.signal(id).reset_to.is_none());
+        if outcome.is_some() && undefined {
+            // Rather than choose what undefined registers start as, wait until they no longer matter.
+            let mut unrolled = new_engine();
+            if let Some((cycles, reached)) = search::defined(self, &mut unrolled)? {
+                classes = Classes::after(self, simulated, &mut unrolled, &reached);
+                outcome = classes.settle(self, report, e, new_engine)?;
+                let cycles = format!("registers without a first value no longer matter after {cycles} cycles");
+                report.notes.push(format!("{cycles}; these were compared one by one"));
+            }
+        }
+        report.registers = classes.report(self);
+        let Some(open) = outcome else { return Ok(Verdict::Proved) };
+        Ok(match search::bounded(self, &mut new_engine(), depth)? {
+            search::Bounded::Differs(counterexample) => differs(*counterexample),
+            search::Bounded::EqualFor(cycles) => {
+                Verdict::Unknown { reason: format!("{open}; no difference in the first {cycles} cycles from power-on") }
+            }
+        })
+    }
+}
+
+fn differs(c: Counterexample) -> Verdict {
+    let element = format!("element {} of {:?}", c.element, c.output);
+    let reason = format!("in cycle {} {element} is {}, the machine says {}", c.cycle, c.found, c.expected);
+    Verdict::Differs { reason, counterexample: Some(c) }
+}

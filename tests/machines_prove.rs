@@ -1,0 +1,182 @@
+//! `prove` on stateful designs: what we write is the machine, what is changed is not.
+
+use alir2hdl::emit;
+use alir2hdl::formats;
+use alir2hdl::ir::Limits;
+use alir2hdl::ir::machine::Machine;
+use alir2hdl::netlist::lower_machine;
+use alir2hdl::passes;
+use alir2hdl::prove::engine;
+use alir2hdl::prove::machine::{Report, Request, Verdict, prove, testbench};
+use alir2hdl::prove::sat::Embedded;
+use alir2hdl::prove::text::{self, Language};
+use alir2hdl::random::machine::MachineRecipe;
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+
+fn read(name: &str) -> Machine {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models/fsm").join(name).join("fsm.json.gz");
+    formats::read_machine(File::open(path).unwrap(), &Limits::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+fn written(machine: &Machine, level: u8, language: Language) -> String {
+    let optimised = machine.clone().with_blocks(|model| passes::run(model, passes::pipeline(level)).0);
+    let language = match language {
+        Language::Verilog => emit::Language::Verilog,
+        Language::Vhdl => emit::Language::Vhdl,
+    };
+    emit::text(&lower_machine(&optimised, "machine"), language, &emit::Options::default())
+}
+
+fn judged(machine: &Machine, text: &str, language: Language) -> Report {
+    let rtl = text::read(language, text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let limits = engine::Limits { sat_steps: 100_000, ..engine::Limits::default() };
+    prove(machine, &rtl, &Request { limits, depth: 6, keep_questions: false }, &|| Box::new(Embedded)).0
+}
+
+/// The text with one change, which must be there to be made.
+fn changed(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "no {from:?} in\n{text}");
+    text.replacen(from, to, 1)
+}
+
+#[test]
+fn the_shared_designs_are_proved_in_both_languages() {
+    for name in ["biquad", "leaky_integrator", "register_file", "select_hold", "serial_matvec"] {
+        let machine = read(name);
+        for language in [Language::Verilog, Language::Vhdl] {
+            let report = judged(&machine, &written(&machine, 1, language), language);
+            assert_eq!(report.verdict, Verdict::Proved, "{name} {language:?}");
+            assert!(report.registers.iter().all(|r| r.held == r.bits), "{name}: {:?}", report.registers);
+        }
+    }
+}
+
+#[test]
+fn a_pipeline_without_first_values_is_proved_once_it_is_filled() {
+    let machine = read("mlp_pipeline");
+    let report = judged(&machine, &written(&machine, 1, Language::Verilog), Language::Verilog);
+    assert_eq!(report.verdict, Verdict::Proved);
+    let all: Vec<(&str, u32)> = report.registers.iter().map(|r| (r.name.as_str(), r.bits)).collect();
+    assert_eq!(all[0], ("model_inp_reg", 64));
+    assert!(report.register_bits <= report.register_bits_in_machine);
+}
+
+#[test]
+fn names_decide_nothing() {
+    let machine = read("serial_matvec");
+    let mut text = written(&machine, 1, Language::Verilog);
+    // Registers called like other registers, and operations like other operations.
+    for (from, to) in [("acc_0", "tmp"), ("acc_1", "acc_0"), ("y_2", "acc_1"), ("tmp", "y_2")] {
+        text = text.replace(from, to);
+    }
+    text = text.replace("mac_v3", "mac_v9_x").replace("is_last", "k_reg");
+    assert_eq!(judged(&machine, &text, Language::Verilog).verdict, Verdict::Proved, "{text}");
+}
+
+#[test]
+fn changes_are_refuted_with_inputs_that_show_them() {
+    // Next-state function, reset value, power-on value, enable, reset condition, an output.
+    let changes = [
+        ("serial_matvec", "k[1] ? x_2 : x_0", "k[1] ? x_0 : x_2"),
+        ("serial_matvec", "cnt_v0 + 2'b01", "cnt_v0 - 2'b01"),
+        ("serial_matvec", "k <= 2'd0", "k <= 2'd1"),
+        ("serial_matvec", "k = 2'd0", "k = 2'd2"),
+        ("serial_matvec", "if (is_last) begin\n            y_0", "if (!is_last) begin\n            y_0"),
+        ("serial_matvec", "if (rst_in)", "if (rst_in & k[0])"),
+        ("serial_matvec", "y[12:0] = y_0", "y[12:0] = y_1"),
+        ("leaky_integrator", "acc <= 17'h00018", "acc <= 17'h00019"),
+        ("register_file", "mem_7 = 8'b00001110", "mem_7 = 8'b00001111"),
+        ("register_file", "&{mem_0_a[2], wa_in[1:0]}", "&{mem_0_a[2], wa_in[1]}"),
+        ("select_hold", "initial begin\n", "initial if (0) begin\n"),
+    ];
+    for (name, from, to) in changes {
+        let machine = read(name);
+        let text = changed(&written(&machine, 1, Language::Verilog), from, to);
+        let report = judged(&machine, &text, Language::Verilog);
+        let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict else {
+            panic!("{name}, {to}: {:?}", report.verdict)
+        };
+        assert_eq!(c.inputs.len(), c.cycle + 1);
+        assert_ne!(c.expected, c.found);
+    }
+}
+
+#[test]
+fn a_rare_difference_is_found() {
+    // Only one of 2^24 inputs after a reset tells, in the cycle after.
+    let machine = read("serial_matvec");
+    let text = changed(
+        &written(&machine, 1, Language::Verilog),
+        "wire is_last = last_v2;",
+        "wire is_last = last_v2 ^ (x == 20'd123456);",
+    );
+    let report = judged(&machine, &text, Language::Verilog);
+    let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict else { panic!("{:?}", report.verdict) };
+    assert!(c.cycle <= 6);
+}
+
+#[test]
+fn the_testbench_shows_the_difference() {
+    let machine = read("serial_matvec");
+    for (language, simulate) in [
+        (Language::Verilog, "iverilog -o sim dut.v tb.v && vvp sim"),
+        (Language::Vhdl, "ghdl -a dut.vhd && ghdl -a tb.vhd && ghdl -e tb && ghdl -r tb"),
+    ] {
+        let (from, to) = match language {
+            Language::Verilog => ("cnt_v0 + 2'b01", "cnt_v0 - 2'b01"),
+            Language::Vhdl => ("cnt_v0 + ", "cnt_v0 - "),
+        };
+        let good = written(&machine, 1, language);
+        let bad = changed(&good, from, to);
+        let rtl = text::read(language, &bad, None).unwrap();
+        let report = judged(&machine, &bad, language);
+        let Verdict::Differs { counterexample: Some(c), .. } = report.verdict else { panic!("{:?}", report.verdict) };
+        let bench = testbench(language, &machine, &rtl, &c).unwrap();
+        for (text, expected) in [(&bad, "MISMATCH"), (&good, "MATCH")] {
+            let dir = tempfile::tempdir().unwrap();
+            let extension = if language == Language::Verilog { "v" } else { "vhd" };
+            std::fs::write(dir.path().join(format!("dut.{extension}")), text).unwrap();
+            std::fs::write(dir.path().join(format!("tb.{extension}")), &bench).unwrap();
+            let output = Command::new("sh").args(["-c", simulate]).current_dir(dir.path()).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+            if said.contains("not found") {
+                eprintln!("skipped: {simulate}");
+                continue;
+            }
+            let words: Vec<&str> = said.split(|c: char| !c.is_ascii_alphabetic()).collect();
+            assert!(words.contains(&expected), "{said}\n{bench}");
+        }
+    }
+}
+
+#[test]
+fn other_ports_and_other_clocks_are_told() {
+    let machine = read("serial_matvec");
+    let good = written(&machine, 1, Language::Verilog);
+    let reason = |text: &str| match judged(&machine, text, Language::Verilog).verdict {
+        Verdict::Differs { reason, counterexample: None } => reason,
+        other => panic!("{other:?}"),
+    };
+    let text = reason(&good.replace("posedge", "negedge"));
+    assert!(text.contains("falling edge"), "{text}");
+    let text = reason(&written(&read("biquad"), 1, Language::Verilog));
+    assert!(text.contains("ports differ"), "{text}");
+}
+
+#[test]
+fn random_machines_are_proved() {
+    let (mut proved, mut open) = (0, Vec::new());
+    for seed in 0..40 {
+        let machine = MachineRecipe::seeded(2 + seed as usize % 20, seed).build();
+        let language = if seed % 2 == 0 { Language::Verilog } else { Language::Vhdl };
+        let text = written(&machine, (seed % 3) as u8, language);
+        match judged(&machine, &text, language).verdict {
+            Verdict::Proved => proved += 1,
+            Verdict::Unknown { reason } => open.push((seed, reason)),
+            other => panic!("seed {seed}: {other:?}\n{text}"),
+        }
+    }
+    assert!(proved >= 36, "{open:#?}");
+}
