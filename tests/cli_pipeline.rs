@@ -96,6 +96,37 @@ fn the_objective_has_two_names() {
     assert!(longest(&named) > longest(&short) && longest(&named) <= 1.5 * longest(&short) * (1.0 + 1e-9));
 }
 
+#[test]
+fn what_would_be_ignored_is_refused() {
+    for bound in [["--max-stage-delay", "5"], ["--clock-period", "5"]] {
+        let said = refused(&[&["--pipeline-objective", "registers"][..], &bound[..]].concat());
+        assert!(said.contains("cannot be used with"), "{said}");
+    }
+    let said = refused(&["--pipeline", "10001"]);
+    assert!(said.contains("E0502") && said.contains("10000 or fewer"), "{said}");
+}
+
+#[test]
+fn the_summary_says_what_is_registered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sorting = model("sort_topk");
+    let said = |options: &[&str]| {
+        let (code, _, stderr) = run(folder.path(), &[&[sorting.as_str(), "--verilog", "s.v"], options].concat());
+        assert_eq!(code, 0, "{stderr}");
+        let text = fs::read_to_string(folder.path().join("s.v")).expect("the text");
+        let line = text.lines().find(|line| line.contains("registered")).unwrap_or_default();
+        (stderr, line.to_owned())
+    };
+    let (summary, line) = said(&["--register-outputs"]);
+    assert!(summary.contains(" outputs registered, delay"), "{summary}");
+    assert_eq!(line, "// combinational, outputs registered");
+    let (summary, _) = said(&["--register-outputs", "--register-inputs"]);
+    assert!(summary.contains(" inputs and outputs registered, delay"), "{summary}");
+    let (summary, line) = said(&["--register-inputs"]);
+    assert!(summary.contains(" inputs registered, delay"), "{summary}");
+    assert_eq!(line, "// combinational, inputs registered");
+}
+
 fn info(folder: &Path, name: &str, options: &[&str]) -> Value {
     let model = model(name);
     let (code, text, stderr) = run(folder, &[&["info", model.as_str(), "--json"], options].concat());

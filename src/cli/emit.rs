@@ -289,7 +289,14 @@ fn summary(model: &Model, outcome: &Outcome, made: &Made) -> String {
     let longest = outcome.stage_delays.iter().copied().fold(0.0, f64::max);
     let shape = match outcome.schedule.stages {
         0 if latency == 0 => format!("combinational, delay {longest}"),
-        0 => format!("inputs registered, delay {longest}"),
+        0 => {
+            let ends = match (outcome.schedule.register_inputs, outcome.schedule.register_outputs) {
+                (true, true) => "inputs and outputs",
+                (true, false) => "inputs",
+                _ => "outputs",
+            };
+            format!("{ends} registered, delay {longest}")
+        }
         1 => format!("1 stage, delay {longest}"),
         stages => format!("{stages} stages, the longest of delay {longest}"),
     };

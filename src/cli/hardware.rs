@@ -39,8 +39,9 @@ pub(super) struct PipelineArgs {
     /// Time that is needed behind the last stage's logic
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) output_delay: f64,
-    /// What --pipeline spares: the longest stage, or registers
-    #[arg(long, alias = "objective", value_enum, default_value_t, value_name = "WHAT")]
+    /// What --pipeline N alone spares: the longest stage, or registers
+    #[arg(long, alias = "objective", value_enum, default_value_t, value_name = "WHAT",
+          conflicts_with_all = ["max_stage_delay", "clock_period"])]
     pub(super) pipeline_objective: ObjectiveArg,
     /// How long to look for fewer registers
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]

@@ -399,6 +399,7 @@ pub(super) fn header(model: &Model, schedule: &Schedule, interface: &Interface) 
     if schedule.latency() > 0 {
         let inputs = if schedule.register_inputs { ", inputs registered" } else { "" };
         let stages = match schedule.stages {
+            0 => "combinational".into(),
             1 => "1 pipeline stage, ending in registers".into(),
             n => format!("{n} pipeline stages, each ending in registers"),
         };

@@ -183,6 +183,7 @@ impl Infeasible {
             }
             Infeasible::TooManyStages { asked, most } => {
                 Diagnostic::error("E0502", flag("--pipeline"), format!("{asked} stages are more than {most}"))
+                    .with_help(format!("ask for {most} or fewer"))
             }
             Infeasible::TooSlow { operation, delay, bound } => {
                 let (delay, bound) = (in_unit(delay), in_unit(bound));
