@@ -47,6 +47,8 @@ pub(super) struct Network {
     count: Vec<u32>,
     /// No active node is farther than this.
     farthest: u32,
+    /// If the last search got stuck and no label has changed since: the number of arcs then.
+    stuck: Option<usize>,
     /// Arcs looked at so far: the measure of effort.
     pub(super) work: u64,
 }
@@ -184,6 +186,7 @@ impl Network {
         self.later_out.clear();
         self.later_into.clear();
         self.sorted = self.tail.len();
+        self.stuck = None;
         self.work += 2 * self.sorted as u64;
     }
 
@@ -195,15 +198,28 @@ impl Network {
     /// Sends as much as tight arcs can carry until `work` goes beyond `limit`. If it got stuck,
     /// [`Network::is_reached`] then tells who can be reached from nodes that have something left.
     pub(super) fn saturate(&mut self, limit: u64) -> Saturated {
-        if self.tail.len() - self.sorted > self.sorted / 8 {
-            self.sort();
+        if self.work > limit {
+            return Saturated::Tired;
         }
+        if self.tail.len() - self.sorted > self.sorted / 8 {
+            let stuck = self.stuck;
+            self.sort();
+            self.stuck = stuck;
+        }
+        if let Some(known) = self.stuck
+            && self.reach_more(known)
+        {
+            self.stuck = Some(self.tail.len());
+            return Saturated::Stuck;
+        }
+        self.stuck = None;
         loop {
             if self.is_served() {
                 return Saturated::Served;
             }
             if !self.find_distances() {
                 self.reach();
+                self.stuck = Some(self.tail.len());
                 return Saturated::Stuck;
             }
             self.push_nearer(limit);
@@ -278,8 +294,30 @@ impl Network {
         }
     }
 
+    /// Follows the arcs from number `known` on from who is reached already; whether what is left is stuck as before.
+    fn reach_more(&mut self, known: usize) -> bool {
+        self.queue.clear();
+        for arc in known..self.tail.len() {
+            let (from, to) = (self.tail[arc], self.head[arc]);
+            if self.is_reached(from) && !self.is_reached(to) && self.is_tight(arc as u32) {
+                self.visit(to, 0);
+            }
+        }
+        let mut next = 0;
+        while next < self.queue.len() {
+            let v = self.queue[next];
+            next += 1;
+            if self.want[v as usize] > 0 {
+                return false;
+            }
+            self.visit_all(v, 0, true);
+        }
+        true
+    }
+
     /// Has these nodes reached too, and all that tight arcs lead to from there.
     pub(super) fn reach_along(&mut self, nodes: impl IntoIterator<Item = u32>) {
+        self.stuck = None;
         self.queue.clear();
         for v in nodes {
             if !self.is_reached(v) {
