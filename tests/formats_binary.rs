@@ -170,7 +170,7 @@ fn stored(file: &[u8]) -> Vec<u8> {
         _ => vec![n as u8 | 0x80, (n >> 7) as u8 | 0x80, (n >> 14) as u8],
     };
     let mut rest = &file[9..file.len() - 4];
-    let lengths: Vec<usize> = (0..12).map(|_| number(&mut rest)).collect();
+    let lengths: Vec<usize> = (0..13).map(|_| number(&mut rest)).collect();
     let mut out = file[..file.len() - 4 - rest.len()].to_vec();
     while !rest.is_empty() {
         let columns = number(&mut rest);

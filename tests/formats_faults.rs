@@ -67,7 +67,7 @@ fn pipelines() {
     refused(named("ALIRPipeline", &stage(1, "")), None, "E0121", "but the model is no list of stages");
 }
 
-type Columns = [Vec<u8>; 12];
+type Columns = [Vec<u8>; 13];
 
 /// An input of 4 signed bits and its negation, by the book (`docs/alirz.md`).
 fn columns() -> Columns {
@@ -110,7 +110,7 @@ fn head(columns: &Columns) -> Vec<u8> {
 
 fn file(columns: &Columns) -> Vec<u8> {
     let body = columns.concat();
-    sealed([head(columns), vec![12, 0], leb(body.len()), body].concat())
+    sealed([head(columns), vec![13, 0], leb(body.len()), body].concat())
 }
 
 #[test]
@@ -141,8 +141,18 @@ fn each_fault_of_a_column_has_its_message() {
     with(1, &[0x51, 0x00], "no such way to say an interval");
     with(2, &[5], "at ops[1]: an operand before the first operation");
     with(2, &[], "at ops[1]: its column has no more bytes");
-    with(2, &[0x80, 0], "groups that say nothing");
-    with(2, &[0xff; 11], "a number of too many bits");
+    with(2, &[0x80], "at ops[1]: its column has no more bytes");
+    let far = |far: &[u8], says: &str| {
+        let mut all = columns();
+        (all[2], all[12]) = (vec![0x80], far.to_vec());
+        refused(file(&all), None, "E0163", says);
+    };
+    far(&[0], "groups that say nothing");
+    far(&[0x81, 0], "groups that say nothing");
+    far(&[0xff; 11], "a number of too many bits");
+    far(&[1], "at ops[1]: an operand before the first operation");
+    far(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f], "at ops[1]: an operand before the first operation");
+    with(12, &[1], "at column 12: bytes behind its last number");
     with(2, &[0, 0], "at column 2: bytes behind its last number");
     with(7, &[1], "no such input");
     with(8, &[0, 0xff, 0xff, 0x7f], "a type wider than --max-width");
@@ -166,17 +176,17 @@ fn each_fault_of_the_frame_has_its_message() {
     let n = body.len() as u8;
     let parts = |parts: &[u8]| sealed([head(&all), parts.to_vec()].concat());
     let whole = |count: u8, packing: u8, length: u8, body: &[u8]| parts(&[&[count, packing, length], body].concat());
-    assert!(formats::read(whole(12, 0, n, &body).as_slice(), &Limits::default(), None).is_ok());
+    assert!(formats::read(whole(13, 0, n, &body).as_slice(), &Limits::default(), None).is_ok());
     refused(whole(0, 0, n, &body), None, "E0162", "a part of 0 columns");
-    refused(whole(13, 0, n, &body), None, "E0162", "a part of 13 columns");
-    refused(whole(12, 7, n, &body), None, "E0162", "unknown packing 7");
-    refused(whole(12, 0, n + 1, &body), None, "E0162", "a part is longer than the file");
-    refused(whole(12, 0, n - 1, &body[1..]), None, "E0162", "were announced");
-    refused(whole(12, 1, n, &body), None, "E0162", "deflated data is corrupt");
-    refused(whole(12, 0, n, &[&body[..], &[0]].concat()), None, "E0151", "1 bytes behind the last column");
+    refused(whole(14, 0, n, &body), None, "E0162", "a part of 14 columns");
+    refused(whole(13, 7, n, &body), None, "E0162", "unknown packing 7");
+    refused(whole(13, 0, n + 1, &body), None, "E0162", "a part is longer than the file");
+    refused(whole(13, 0, n - 1, &body[1..]), None, "E0162", "were announced");
+    refused(whole(13, 1, n, &body), None, "E0162", "deflated data is corrupt");
+    refused(whole(13, 0, n, &[&body[..], &[0]].concat()), None, "E0151", "1 bytes behind the last column");
     let mut packed = Vec::new();
     DeflateEncoder::new(&body[..], Compression::best()).read_to_end(&mut packed).unwrap();
-    let deflated = |packed: &[u8]| whole(12, 1, packed.len() as u8, packed);
+    let deflated = |packed: &[u8]| whole(13, 1, packed.len() as u8, packed);
     assert!(formats::read(deflated(&packed).as_slice(), &Limits::default(), None).is_ok());
     refused(deflated(&packed[..packed.len() - 3]), None, "E0162", "deflated data ends early");
     refused(deflated(&[&packed[..], &[0; 2]].concat()), None, "E0162", "2 bytes behind the deflated data");

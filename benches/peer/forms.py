@@ -35,8 +35,9 @@ def child(form: str, path: str, folder: Path) -> None:
         found = CombLogic.load(path).predict(inputs)
     else:
         raw = Path(path).read_bytes()
-        code = raw if form == 'bytecode4' else np.frombuffer(raw, '<i4')
-        found = alir_interp_run(code, inputs)
+        # 0.7 wants the number of threads too.
+        words = form == 'bytecode2'
+        found = alir_interp_run(np.frombuffer(raw, '<i4'), inputs, 1) if words else alir_interp_run(raw, inputs)
     found = np.asarray(found).reshape(wanted.shape)
     print(f'{int((found != wanted).sum())} of {wanted.size} values differ')
     sys.exit(int((found != wanted).any()))

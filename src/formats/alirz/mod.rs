@@ -21,11 +21,11 @@ enum Column {
     Head,
     /// One byte an operation: opcode and how its interval is said.
     Codes,
-    /// Distances to first operands.
+    /// Distances to first operands: their low seven bits.
     First,
-    /// Distances to second operands.
+    /// Those to second operands.
     Second,
-    /// Distances to the conditions of muxes and the terms of sums.
+    /// Those to the conditions of muxes and the terms of sums.
     Third,
     /// Shifts; those of sums with the sign.
     Shifts,
@@ -41,10 +41,12 @@ enum Column {
     Pairs,
     /// Lookup tables.
     Tables,
+    /// What distances have above seven bits.
+    Far,
 }
 
 /// Number of columns.
-const COLUMNS: usize = 12;
+const COLUMNS: usize = 13;
 
 /// How an operation's interval is said: bits 4 to 6 of its code.
 mod mode {

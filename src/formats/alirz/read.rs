@@ -295,7 +295,14 @@ impl<'b> Columns<'_, 'b> {
 
     #[inline]
     fn operand(&mut self, index: usize, column: Column) -> Result<ValueId, Stop> {
-        let distance = self.column(column).number().map_err(|e| bad_op(index, e))?;
+        let low = self.column(column).byte().map_err(|e| bad_op(index, e))?;
+        let mut distance = u64::from(low & 0x7f);
+        if low >= 0x80 {
+            match self.column(Column::Far).number().map_err(|e| bad_op(index, e))? {
+                0 => return Err(bad_op(index, Bad::Number)),
+                high => distance |= high.min(u64::MAX >> 7) << 7,
+            }
+        }
         match (index as u64).checked_sub(distance) {
             Some(next) if next > 0 => Ok(ValueId(next as u32 - 1)),
             _ => Err(fault_op(index, "an operand before the first operation")),

@@ -64,13 +64,13 @@ impl Columns<'_, '_> {
                 self.column(Column::Indices).signed(step);
             }
             Op::Const { value } => self.column(Column::Values).code(value),
-            Op::Neg { x } | Op::Relu { x } => self.column(Column::First).number(from(*x)),
+            Op::Neg { x } | Op::Relu { x } => self.distance(Column::First, from(*x)),
             Op::Quantise { x, shift } => {
-                self.column(Column::First).number(from(*x));
+                self.distance(Column::First, from(*x));
                 self.column(Column::Shifts).signed((*shift).into());
             }
             Op::AddConst { x, value, shift } => {
-                self.column(Column::First).number(from(*x));
+                self.distance(Column::First, from(*x));
                 self.column(Column::Values).code(value);
                 self.column(Column::Shifts).signed((*shift).into());
             }
@@ -86,11 +86,11 @@ impl Columns<'_, '_> {
             }
             Op::Mux { cond, on_true, on_false, shift } => {
                 self.pair(from(*on_true), from(*on_false));
-                self.column(Column::Third).number(from(*cond));
+                self.distance(Column::Third, from(*cond));
                 self.column(Column::Shifts).signed((*shift).into());
             }
             Op::Lookup { x, table, base } => {
-                self.column(Column::First).number(from(*x));
+                self.distance(Column::First, from(*x));
                 let step = i64::from(table.0) - self.table;
                 self.table = i64::from(table.0) + 1;
                 self.column(Column::Indices).signed(step);
@@ -104,13 +104,13 @@ impl Columns<'_, '_> {
                 }
             }
             Op::Unary { op, x } => {
-                self.column(Column::First).number(from(*x));
+                self.distance(Column::First, from(*x));
                 self.column(Column::Indices).number(unary_code(*op) as u64);
             }
             Op::Sum { terms } => {
                 self.column(Column::Indices).number(terms.len() as u64);
                 for term in terms {
-                    self.column(Column::Third).number(from(term.value));
+                    self.distance(Column::Third, from(term.value));
                     self.column(Column::Shifts).number(zigzag(term.shift) << 1 | u64::from(term.neg));
                 }
             }
@@ -121,8 +121,19 @@ impl Columns<'_, '_> {
     }
 
     fn pair(&mut self, a: u64, b: u64) {
-        self.column(Column::First).number(a);
-        self.column(Column::Second).number(b);
+        self.distance(Column::First, a);
+        self.distance(Column::Second, b);
+    }
+
+    /// The low seven bits, which say little, in the column; what is above, which says much about the next, in its own.
+    fn distance(&mut self, column: Column, distance: u64) {
+        let (low, high) = (distance as u8 & 0x7f, distance >> 7);
+        if high == 0 {
+            self.column(column).byte(low);
+        } else {
+            self.column(column).byte(low | 0x80);
+            self.column(Column::Far).number(high);
+        }
     }
 
     fn interval(&mut self, node: &Node) -> u8 {
