@@ -28,7 +28,7 @@ fn sim_the_library_takes_our_files() {
     for python in interpreters {
         let mut command = Command::new(&python);
         command.arg(root.join("benches/peer/forms.py")).args(["--binary", env!("CARGO_BIN_EXE_alir2hdl")]);
-        for name in ["tiny_ops", "edge_kif", "wide_acc", "bit_logic", "lut_heavy", "sort_topk", "dais/v1_bit_logic"] {
+        for name in ["tiny_ops", "bit_logic", "lut_heavy", "sort_topk", "var_mul", "anomaly_ae", "dais/v1_edge_kif"] {
             command.arg(root.join("tests/data/models").join(name));
         }
         let output = command.output().unwrap_or_else(|e| panic!("{}: {e}", python.display()));

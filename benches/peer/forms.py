@@ -35,9 +35,9 @@ def child(form: str, path: str, folder: Path) -> None:
         found = CombLogic.load(path).predict(inputs)
     else:
         raw = Path(path).read_bytes()
-        # 0.7 wants the number of threads too.
+        # 0.7 wants words that it could write, and the number of threads.
         words = form == 'bytecode2'
-        found = alir_interp_run(np.frombuffer(raw, '<i4'), inputs, 1) if words else alir_interp_run(raw, inputs)
+        found = alir_interp_run(np.frombuffer(raw, '<i4').copy(), inputs, 1) if words else alir_interp_run(raw, inputs)
     found = np.asarray(found).reshape(wanted.shape)
     print(f'{int((found != wanted).sum())} of {wanted.size} values differ')
     sys.exit(int((found != wanted).any()))
