@@ -251,4 +251,14 @@ fn what_a_target_cannot_say_names_the_operation() {
         b.op(Op::Input { input: 0 }, Interval::new(0, 1, 200));
     });
     cannot(&deep, Bytecode4, "E1105", "input of operation 0: -199 integer bits");
+    // JSON counts a table's entries from the operand's min.
+    let far = one_output(1, |b| {
+        let x = b.op(Op::Input { input: 0 }, Interval::new(-(1i64 << 28), (1 << 28) - 1, 0));
+        let out = Interval::new(0, 3, 0);
+        let table = alir2hdl::ir::Table { entries: vec![1, 2], out: out.clone(), hash: String::new(), inp_width: 29 };
+        let table = b.table(table);
+        b.op(Op::Lookup { x, table, base: Code::from(0) }, out);
+    });
+    cannot(&far, Alir4, "E1103", "268435456 zeros in front");
+    assert!(formats::prepare(&far, Bytecode4).is_ok() && formats::prepare(&far, Alirz).is_ok());
 }
