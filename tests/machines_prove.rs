@@ -6,8 +6,9 @@ use alir2hdl::ir::Limits;
 use alir2hdl::ir::machine::Machine;
 use alir2hdl::netlist::lower_machine;
 use alir2hdl::passes;
+use alir2hdl::prove::aiger;
 use alir2hdl::prove::engine;
-use alir2hdl::prove::machine::{Report, Request, Verdict, prove, testbench};
+use alir2hdl::prove::machine::{Report, Request, Verdict, product, prove, testbench};
 use alir2hdl::prove::sat::Embedded;
 use alir2hdl::prove::text::{self, Language};
 use alir2hdl::random::machine::MachineRecipe;
@@ -179,4 +180,29 @@ fn random_machines_are_proved() {
         }
     }
     assert!(proved >= 36, "{open:#?}");
+}
+
+#[test]
+fn another_prover_agrees_about_the_product() {
+    let good = read("leaky_integrator");
+    let text = written(&good, 1, Language::Verilog);
+    for (text, expected) in [
+        (text.clone(), "Property proved"),
+        (changed(&text, "acc = 17'h00018", "acc = 17'h00019"), "was asserted in frame 0"),
+    ] {
+        let rtl = text::read(Language::Verilog, &text, None).unwrap();
+        let graph = product(&good, &rtl, Box::new(Embedded)).unwrap();
+        assert_eq!(graph.outputs().len(), 1);
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("product.aig");
+        std::fs::write(&file, aiger::write(&graph, aiger::Encoding::Binary)).unwrap();
+        let script = format!("read_aiger {}; pdr", file.display());
+        match Command::new("yosys-abc").args(["-q", &script]).output() {
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stdout).into_owned();
+                assert!(said.contains(expected), "{said}");
+            }
+            Err(_) => eprintln!("skipped: yosys-abc is not on the PATH"),
+        }
+    }
 }

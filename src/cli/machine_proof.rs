@@ -5,8 +5,9 @@ use super::{ExitStatus, Failure, machine, print};
 use crate::diag::printable;
 use crate::files::Batch;
 use crate::ir::machine::Machine;
+use crate::prove::aig::Aig;
 use crate::prove::engine::{Engine, Limits};
-use crate::prove::machine::{Report, Request, Verdict, prove, testbench};
+use crate::prove::machine::{Report, Request, Verdict, product, prove, testbench};
 use crate::prove::rtl::Rtl;
 use crate::prove::sat::Embedded;
 use crate::prove::{aiger, text};
@@ -36,7 +37,8 @@ pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> 
     let (report, engine) = prove(design, &rtl, &request, &|| Box::new(Embedded));
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
-        certificate(dir, &report, &engine, &mut batch)?;
+        let product = product(design, &rtl, Box::new(Embedded)).ok();
+        certificate(dir, &report, product, &engine, &mut batch)?;
     }
     let bench = bench(args, language, design, &rtl, &report, &mut batch)?;
     batch.commit().map_err(|e| Failure::io(&args.file, "write beside", &e))?;
@@ -50,13 +52,23 @@ pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> 
     })
 }
 
-/// The questions of the induction step, each a graph whose output is never 1.
-fn certificate(dir: &Path, report: &Report, engine: &Engine, batch: &mut Batch) -> Result<(), Failure> {
+/// The whole statement as a graph with registers whose output is never 1 from power-on, and the questions of the induction
+/// step, each a graph without registers whose output is never 1.
+fn certificate(
+    dir: &Path,
+    report: &Report,
+    product: Option<Aig>,
+    engine: &Engine,
+    batch: &mut Batch,
+) -> Result<(), Failure> {
     std::fs::create_dir_all(dir).map_err(|e| Failure::io(dir, "create", &e))?;
     let mut add = |name: String, bytes: Vec<u8>| {
         let path = dir.join(name);
         batch.add(&path, &bytes).map_err(|e| Failure::io(&path, "write", &e))
     };
+    if let Some(product) = product {
+        add("product.aig".into(), aiger::write(&product, aiger::Encoding::Binary))?;
+    }
     for (i, question) in engine.questions.iter().enumerate() {
         let miter = engine.miter(question);
         add(format!("question_{i:05}.aig"), aiger::write(&miter, aiger::Encoding::Binary))?;

@@ -67,7 +67,7 @@ pub struct Signal {
 }
 
 /// Elements `lo .. hi` of a signal, moved by a run-time index.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// The signal.
     pub signal: SignalId,

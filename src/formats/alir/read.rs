@@ -819,7 +819,13 @@ impl<'l, R: Read> Reader<'l, R> {
             && !matches!(meta.as_str(), "ALIRModel" | "DAISModel" | "ALIRPipeline")
         {
             let message = format!("meta is {:?}", shortened(meta));
-            let help = "a model file says \"ALIRModel\" (or \"DAISModel\", with spec_version 2)";
+            let help = match meta.as_str() {
+                "ALIRFSM" => {
+                    "this is a stateful design: check, info, run, verify, prove and the main job take it, \
+                     in other places a program is needed"
+                }
+                _ => "a model file says \"ALIRModel\" (or \"DAISModel\", with spec_version 2)",
+            };
             found.push(Diagnostic::error("E0121", at(At::Meta), message).with_help(help));
             return found;
         }

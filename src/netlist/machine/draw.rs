@@ -11,6 +11,7 @@ use super::index::Hits;
 use crate::ir::machine::{Access, BlockId, Connection, Machine, Settle, SignalId, SignalKind};
 use crate::num::Kif;
 use num_bigint::BigInt;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// A machine in cells, before trimming and names.
@@ -39,6 +40,7 @@ pub(super) fn draw(machine: &Machine, shown: Option<Vec<Vec<Piece>>>) -> Drawn {
         loads: Vec::new(),
         shown: Vec::new(),
         blocks: Vec::new(),
+        reads: FxHashMap::default(),
     };
     pen.inputs();
     pen.registers(shown);
@@ -81,6 +83,8 @@ pub(super) struct Pen<'a> {
     loads: Vec<(NetId, Option<Load>)>,
     shown: Vec<Vec<Piece>>,
     blocks: Vec<(Range<u32>, BlockId)>,
+    /// Views by index that were read already: what they show is built once.
+    reads: FxHashMap<Access, Vec<Wiring>>,
 }
 
 impl Pen<'_> {
@@ -163,9 +167,15 @@ impl Pen<'_> {
         let Some((index, mult)) = &access.dynamic else {
             return self.values[access.signal.index()][access.lo..access.hi].to_vec();
         };
+        // What a view can reach is known for good once anything reads it.
+        if let Some(known) = self.reads.get(access) {
+            return known.clone();
+        }
         let index = self.read(index)[0];
         let reached = self.values[access.signal.index()][access.lo..].to_vec();
-        self.at_index(&reached, access.len(), index, *mult)
+        let shown = self.at_index(&reached, access.len(), index, *mult);
+        self.reads.insert(access.clone(), shown.clone());
+        shown
     }
 
     /// A condition of one bit.

@@ -123,6 +123,25 @@ impl States {
         })
     }
 
+    /// The first value of a bit, if it has one.
+    pub(super) fn first_value(&self, pair: &Pair<'_>, bit: usize) -> Option<bool> {
+        match bit.checked_sub(self.model()) {
+            Some(at) => pair.file.power_on[at],
+            None => self.machine_power_on(pair, bit),
+        }
+    }
+
+    /// A bit's name, with its side.
+    pub(super) fn name(&self, pair: &Pair<'_>, bit: usize) -> String {
+        match bit.checked_sub(self.model()) {
+            Some(at) => format!("file.{}", pair.file.name(at)),
+            None => {
+                let (id, k, b) = self.machine[bit];
+                format!("machine.{}[{k}][{b}]", pair.machine.signal(id).name)
+            }
+        }
+    }
+
     /// The first value of a bit of the machine, if it has one.
     fn machine_power_on(&self, pair: &Pair<'_>, bit: usize) -> Option<bool> {
         let (id, k, b) = self.machine[bit];
@@ -420,21 +439,11 @@ impl Classes {
             let name = &pair.machine.signal(shown.port).name;
             let mut text = format!("element {} of {name:?} {what}", shown.element);
             if let Some(&bit) = self.undecided.first() {
-                text.push_str(&format!("; nor was what {} becomes", self.name(pair, bit)));
+                text.push_str(&format!("; nor was what {} becomes", self.states.name(pair, bit)));
             }
             return Some(text);
         }
         None
-    }
-
-    fn name(&self, pair: &Pair<'_>, bit: usize) -> String {
-        match bit.checked_sub(self.states.model()) {
-            Some(at) => pair.file.name(at),
-            None => {
-                let (id, k, b) = self.states.machine[bit];
-                format!("bit {b} of {}[{k}]", pair.machine.signal(id).name)
-            }
-        }
     }
 
     /// What became of the machine's registers.

@@ -132,6 +132,12 @@ impl<'a> File<'a> {
     }
 }
 
+/// A value that the language leaves open.
+fn undefined(e: &mut Engine) -> Lit {
+    let number = e.words.aig.inputs().len();
+    e.words.aig.input(format!("undefined_{number}"))
+}
+
 /// Limits of a question that a name suggests.
 const HINT: Limits = Limits { sat_steps: 0, cone: 5_000, exhaustive_leaves: 14, deep: true };
 
@@ -175,12 +181,12 @@ impl Leaves for Moment<'_> {
         match self.ports.inputs.get(&signal) {
             Some(port) => self.inputs[port.index()].iter().flat_map(|cell| cell.bits.iter().copied()).collect(),
             // The clock, where it is used as data: any value.
-            None => (0..width).map(|_| e.words.aig.input("undefined")).collect(),
+            None => (0..width).map(|_| undefined(e)).collect(),
         }
     }
 
     fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
-        (0..width).map(|_| e.words.aig.input("undefined")).collect()
+        (0..width).map(|_| undefined(e)).collect()
     }
 
     fn signal(&mut self, e: &mut Engine, signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {

@@ -19,6 +19,7 @@ mod search;
 
 pub use bench::testbench;
 
+use super::aig::Aig;
 use super::engine::{Counts, Engine, Limits};
 use super::rtl::Rtl;
 use super::sat::Solver;
@@ -180,6 +181,19 @@ pub fn prove(
         );
     }
     (report, e)
+}
+
+/// Machine and file side by side as one graph with registers, for other provers: its output is 1 in a cycle in which an
+/// output differs where the machine defines it. Inputs called `undefined` stand for what the language leaves open; registers
+/// of the file without a first value have none here, those of the machine have a flag that tells whether they are defined.
+///
+/// # Errors
+/// Why the file cannot be the machine.
+pub fn product(machine: &Machine, rtl: &Rtl, solver: Box<dyn Solver>) -> Result<Aig, String> {
+    let (ports, file) = (ports::find(machine, rtl)?, File::new(rtl)?);
+    let mut e = Engine::new(solver);
+    search::product(&Pair { machine, file: &file, ports: &ports }, &mut e)?;
+    Ok(e.words.aig)
 }
 
 /// Both sides.

@@ -36,18 +36,29 @@ pub(super) enum Bounded {
 
 /// Free inputs of the machine's input ports.
 pub(super) fn free_inputs(e: &mut Engine, pair: &Pair<'_>) -> Cells {
-    let cell = |e: &mut Engine, width: u32| Cell {
-        bits: (0..width).map(|_| e.words.aig.input("input")).collect(),
-        defined: Lit::TRUE,
+    let cell = |e: &mut Engine, name: &str, k: usize, width: u32| {
+        // Numbers make names of different cycles differ.
+        let bit = |b| {
+            let number = e.words.aig.inputs().len();
+            e.words.aig.input(format!("{name}[{k}][{b}]_{number}"))
+        };
+        Cell { bits: (0..width).map(bit).collect(), defined: Lit::TRUE }
     };
     let machine = pair.machine;
-    machine
-        .signal_ids()
-        .map(|id| match machine.signal(id).kind {
-            SignalKind::Input => machine.signal(id).elements.iter().map(|kif| cell(e, kif.width())).collect(),
-            _ => Vec::new(),
-        })
-        .collect()
+    let all = machine.signals().iter().map(|signal| match signal.kind {
+        SignalKind::Input => {
+            let name = plain(&signal.name);
+            let types = signal.elements.iter().enumerate();
+            types.map(|(k, kif)| cell(e, &name, k, kif.width())).collect()
+        }
+        _ => Vec::new(),
+    });
+    all.collect()
+}
+
+/// A name as graphs of other provers can have it: on one line, without spaces.
+pub(super) fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).collect()
 }
 
 /// One output element that both sides have.
@@ -148,6 +159,44 @@ pub(super) fn simulate(pair: &Pair<'_>, e: &mut Engine) -> Result<Simulated, Str
         defined = next_flags.iter().map(|&l| sim.value(l)).collect();
     }
     Ok(Simulated::Classes(partition))
+}
+
+/// Makes the graph of [`super::product`].
+pub(super) fn product(pair: &Pair<'_>, e: &mut Engine) -> Result<(), String> {
+    let states = States::new(pair);
+    let inputs = free_inputs(e, pair);
+    let bits: Vec<Lit> = (0..states.len())
+        .map(|bit| {
+            // The machine's own definition: what has no first value starts as 0, and not defined.
+            let init = states.first_value(pair, bit).or((bit < states.model()).then_some(false));
+            e.words.aig.latch(plain(&states.name(pair, bit)), init)
+        })
+        .collect();
+    let mut state = states.cells(pair, &bits);
+    let mut open: Vec<(SignalId, usize)> = Vec::new();
+    for id in model::registers(pair.machine).filter(|&id| pair.machine.signal(id).reset_to.is_none()) {
+        for (k, cell) in state[id.index()].iter_mut().enumerate() {
+            cell.defined = e
+                .words
+                .aig
+                .latch(format!("machine.{}[{k}].defined", plain(&pair.machine.signal(id).name)), Some(false));
+            open.push((id, k));
+        }
+    }
+    let machine = model::step(e, pair.machine, &inputs, &state);
+    let file = pair.file.step(e, pair.machine, pair.ports, &inputs, &bits[states.model()..], None)?;
+    let next = states.next(pair, &machine.next, &file.next);
+    let flags = open.iter().map(|&(id, k)| machine.next[id.index()][k].defined);
+    let next: Vec<Lit> = next.into_iter().chain(flags).collect();
+    next.into_iter().enumerate().for_each(|(number, next)| e.words.aig.set_next(number, next));
+    let mut differs = Lit::FALSE;
+    for shown in outputs(pair, &machine, &file) {
+        let same = e.words.equal(&shown.machine, &shown.file);
+        let wrong = e.words.aig.and(!same, shown.defined);
+        differs = e.words.aig.or(differs, wrong);
+    }
+    e.words.aig.output(differs, "differs");
+    Ok(())
 }
 
 fn seen(runs: &Runs, run: usize) -> bool {
