@@ -73,7 +73,16 @@ fn names_decide_nothing() {
         text = text.replace(from, to);
     }
     text = text.replace("mac_v3", "mac_v9_x").replace("is_last", "k_reg");
-    assert_eq!(judged(&machine, &text, Language::Verilog).verdict, Verdict::Proved, "{text}");
+    let report = judged(&machine, &text, Language::Verilog);
+    assert_eq!((report.verdict, report.notes.len()), (Verdict::Proved, 0), "{text}");
+    // A port with another name is found by its place, and that is said.
+    let report = judged(
+        &machine,
+        &changed(&text, "[38:0] y\n", "[38:0] z\n").replace("assign y[", "assign z["),
+        Language::Verilog,
+    );
+    assert_eq!(report.verdict, Verdict::Proved);
+    assert_eq!(report.notes, ["z is taken for port \"y\", by its place among the ports"]);
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
         "  {} register bits in the file, {} in the machine",
         report.register_bits, report.register_bits_in_machine
     ));
-    lines.extend(report.notes.iter().map(|note| format!("  {note}")));
+    lines.extend(report.notes.iter().map(|note| format!("  {}", printable(note))));
     lines.join("\n") + "\n"
 }
 

@@ -168,6 +168,9 @@ pub fn prove(
         }
     };
     report.register_bits = file.bits() as u64;
+    for (port, name) in &ports.by_order {
+        report.notes.push(format!("{name} is taken for port {port:?}, by its place among the ports"));
+    }
     let pair = Pair { machine, file: &file, ports: &ports };
     let mut e = new_engine();
     match pair.decide(&mut report, &mut e, &new_engine, request.depth) {

@@ -11,6 +11,8 @@ pub(super) struct Ports {
     pub(super) inputs: FxHashMap<rtl::SignalId, SignalId>,
     /// The file's port for each output of the machine that has bits.
     pub(super) outputs: FxHashMap<SignalId, rtl::SignalId>,
+    /// Pairs that only their order has brought together: names of the machine and of the file.
+    pub(super) by_order: Vec<(String, String)>,
 }
 
 /// A name as two tools may both spell it: letters and digits, in lower case.
@@ -42,7 +44,11 @@ pub(super) fn find(machine: &Machine, rtl: &Rtl) -> Result<Ports, String> {
     let inputs = matched(machine, rtl, &wanted, &there, "input")?;
     let wanted: Vec<SignalId> = machine.outputs().filter(with_bits).collect();
     let outputs = matched(machine, rtl, &wanted, &rtl.outputs, "output")?;
+    let unlike = |&&(id, s): &&(SignalId, rtl::SignalId)| key(&machine.signal(id).name) != key(&rtl.signal(s).name);
+    let names = |&(id, s): &(SignalId, rtl::SignalId)| (machine.signal(id).name.clone(), rtl.signal(s).name.clone());
+    let by_order = inputs.iter().chain(&outputs).filter(unlike).map(names).collect();
     Ok(Ports {
+        by_order,
         inputs: inputs.into_iter().map(|(machine, file)| (file, machine)).collect(),
         outputs: outputs.into_iter().collect(),
     })
