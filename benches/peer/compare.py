@@ -10,9 +10,10 @@ PYTHON is the interpreter of a virtual environment of its own with alkaid 0.8.2 
 For each model: random samples (at least 5,000 distinct ones, and as many as alkaid needs a second of CPU time for), the
 best of five runs on either side, once with one thread and once with two. Ours is the user and system time of the whole
 process: loading the model, reading the npy file, running, writing the npy file. Theirs is the time of `predict` alone on
-the array in memory. Then the time from model file to first result of eight samples: ours is again the whole process, less
-that of `alir2hdl --version`; theirs the C++ path that reads JSON (`run_interp_json_file`, the Python name of
-`alir_interp_run_json_file`), without starting Python. With --json the figures are printed for a machine.
+the array in memory. Then the time from model file to the first results of eight samples, both in a running
+process: ours is `first_result` (`cargo build --release --example first_result`), which reads the model and runs the
+samples; theirs the C++ path that reads JSON (`run_interp_json_file`, the Python name of `alir_interp_run_json_file`).
+With --json the figures are printed for a machine.
 """
 
 import argparse
@@ -110,15 +111,16 @@ def first_result(binary, folder, name, work):
     from alkaid.types import CombLogic
 
     path = os.path.join(folder, name, "model.json.gz")
-    inputs = samples_of(CombLogic.load(path), 8)
-    x, y = os.path.join(work, "x8.npy"), os.path.join(work, "y8.npy")
+    comb = CombLogic.load(path)
+    inputs = samples_of(comb, 8)
+    x = os.path.join(work, "x8.npy")
     np.save(x, inputs)
     flat = np.ascontiguousarray(inputs.ravel())
-    calls = 20 if len(CombLogic.load(path).ops) < 100_000 else 1
-    theirs = best(lambda: timed(lambda: [alir_bin.run_interp_json_file(path, flat, 1) for _ in range(calls)])[0])
-    start = min(child_cpu([binary, "--version"]) for _ in range(REPEATS))
-    command = [binary, "run", path, "--quiet", "--input", x, "--output", y, "--threads", "1"]
-    return min(child_cpu(command) for _ in range(REPEATS)), start, theirs / calls
+    calls = "20" if len(comb.ops) < 100_000 else "2"
+    example = os.path.join(os.path.dirname(binary), "examples", "first_result")
+    ours = best(lambda: float(subprocess.run([example, path, x, calls], check=True, capture_output=True).stdout))
+    theirs = best(lambda: min(timed(lambda: alir_bin.run_interp_json_file(path, flat, 1))[0] for _ in range(int(calls))))
+    return ours, theirs
 
 
 def geometric_mean(values):
@@ -140,12 +142,12 @@ def main():
         for name in args.names:
             row = compare(args.binary, args.models, name, work, args.seconds)
             if not args.skip_first_result:
-                row["first_ours"], row["start"], row["first_theirs"] = first_result(args.binary, args.models, name, work)
+                row["first_ours"], row["first_theirs"] = first_result(args.binary, args.models, name, work)
             rows.append(row)
             if not args.json:
                 line = "{model:16} {operations:7} ops {samples:8} samples   1 thread {theirs_1:.3f} s / {ours_1:.3f} s = {ratio_1:5.1f}   2 threads {theirs_2:.3f} s / {ours_2:.3f} s = {ratio_2:5.1f}"
-                if "start" in row:
-                    line += "   first result {first_theirs:.5f} s / {first_ours:.5f} s (process start {start:.5f} s)"
+                if "first_ours" in row:
+                    line += "   first result {first_theirs:.5f} s / {first_ours:.5f} s"
                 print(line.format(**row), flush=True)
     means = {t: geometric_mean([r[f"ratio_{t}"] for r in rows]) for t in (1, 2)}
     if args.json:

@@ -125,7 +125,7 @@ pub fn look_ahead(reader: &mut impl Read) -> io::Result<(bool, Vec<u8>)> {
 }
 
 /// Whether the keys and values at the top of an object say that it is a stateful design: whichever of them stands first
-/// does.
+/// does. What begins with the key `model`, as models do, is none.
 fn shows_machine(text: &[u8]) -> bool {
     let (mut depth, mut at) = (0u32, 0);
     let mut key: &[u8] = b"";
@@ -144,6 +144,7 @@ fn shows_machine(text: &[u8]) -> bool {
                 at += 1;
                 match (depth, key, string) {
                     (1, b"meta", value) => return value == b"ALIRFSM",
+                    (1, b"", b"model") => return false,
                     (1, _, b"fsm") => return true,
                     (1, _, string) => key = string,
                     _ => {}
@@ -410,6 +411,8 @@ mod tests {
             (br#"{"spec_version":4,"meta":"ALIRFSM""#, true),
             (br#"{"meta":"ALIRModel","fsm":{}}"#, false),
             (br#"{"model":{"meta":"ALIRFSM","fsm":1},"meta":"x\"y"}"#, false),
+            (br#"{"model":[],"fsm":{}}"#, false),
+            (br#"{"spec_version":4,"model":[],"fsm":{}}"#, true),
             (br#"["fsm"]"#, false),
             (br#"{"meta":"#, false),
             (br#"{"a\"#, false),

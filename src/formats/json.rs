@@ -579,25 +579,37 @@ impl<R: Read> Json<R> {
 /// its value. `None` for every other text, right or wrong.
 #[inline]
 pub(super) fn short_number(bytes: &[u8]) -> Option<(usize, bool, Short)> {
+    /// Adds the digits from `at` on; where they end, and what stands there.
+    #[inline]
+    fn digits(bytes: &[u8], mut at: usize, mantissa: &mut i64) -> Option<(usize, u8)> {
+        loop {
+            let byte = *bytes.get(at)?;
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                return Some((at, byte));
+            }
+            // Too many of them make nonsense, which is not looked at.
+            *mantissa = mantissa.wrapping_mul(10).wrapping_add(digit.into());
+            at += 1;
+        }
+    }
     let negative = *bytes.first()? == b'-';
     let start = usize::from(negative);
-    let (mut at, mut mantissa, mut point) = (start, 0i64, None);
-    loop {
-        match *bytes.get(at)? {
-            digit @ b'0'..=b'9' => mantissa = mantissa.wrapping_mul(10).wrapping_add(i64::from(digit - b'0')),
-            b'.' if point.is_none() && at > start => point = Some(at),
-            b',' | b']' => break,
-            _ => return None,
-        }
-        at += 1;
+    let mut mantissa = 0;
+    let (mut at, mut end) = digits(bytes, start, &mut mantissa)?;
+    let (whole, mut places) = (at - start, 0);
+    let is_integer = end != b'.';
+    if !is_integer {
+        let point = at;
+        (at, end) = digits(bytes, point + 1, &mut mantissa)?;
+        places = at - point - 1;
     }
-    let whole = point.unwrap_or(at) - start;
-    let places = point.map_or(0, |p| at - p - 1);
     let leading_zero = whole > 1 && bytes[start] == b'0';
-    if whole == 0 || whole + places > 18 || leading_zero || (point.is_some() && places == 0) {
+    if !matches!(end, b',' | b']') || whole == 0 || whole + places > 18 || leading_zero || (!is_integer && places == 0)
+    {
         return None;
     }
-    Some((at, point.is_none(), Short { negative, mantissa, places: places as u8 }))
+    Some((at, is_integer, Short { negative, mantissa, places: places as u8 }))
 }
 
 /// A byte of a file for a message.
