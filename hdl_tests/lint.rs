@@ -3,8 +3,10 @@
 use crate::fuzz;
 use crate::harness::{Case, Ran, skip};
 use alir2hdl::emit::Language;
+use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 use std::time::Instant;
 
 /// A command that has to succeed and say nothing.
@@ -80,6 +82,59 @@ fn look_through(file: &str, text: &[u8], top: &str, language: Language, asked: &
 fn remarks(said: &[u8]) -> String {
     let is_remark = |line: &&str| !line.starts_with("- V e r i l a t i o n") && !line.starts_with("- Verilator: ");
     String::from_utf8_lossy(said).lines().filter(is_remark).collect::<Vec<_>>().join("\n")
+}
+
+/// Looks through a large module, each tool for so many seconds at most: some take time or memory beyond all bounds for a
+/// million operations. Gives the checks that were made, and of those that came to no end the limit, as `>SECONDS`.
+///
+/// # Panics
+/// If a tool says anything, also one that came to no end.
+pub(crate) fn assert_silent_within(case: &Case, limit: Duration) -> Vec<(String, String)> {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let mut all = Vec::new();
+    for language in [Language::Verilog, Language::Vhdl] {
+        let top = case.netlist.interface.top.as_str();
+        let (file, text) = case.text(language);
+        std::fs::write(dir.path().join(&file), text).expect("a file in the folder");
+        for check in checks(&file, top, language) {
+            let start = Instant::now();
+            let log = dir.path().join("said");
+            let out = File::create(&log).expect("a log");
+            let err = out.try_clone().expect("a log");
+            let mut command = Command::new(&check.program);
+            command.args(&check.args).current_dir(dir.path()).stdin(Stdio::null()).stdout(out).stderr(err);
+            #[cfg(unix)]
+            std::os::unix::process::CommandExt::process_group(&mut command, 0);
+            let mut child = match command.spawn() {
+                Ok(child) => child,
+                Err(error) => {
+                    skip(check.tool, &error.to_string());
+                    continue;
+                }
+            };
+            let status = loop {
+                match child.try_wait().expect("a child of ours") {
+                    Some(status) => break Some(status),
+                    None if start.elapsed() > limit => break None,
+                    None => std::thread::sleep(Duration::from_millis(50)),
+                }
+            };
+            if status.is_none() {
+                // It and what it started.
+                let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
+                let _ = child.wait();
+            }
+            let said = remarks(&std::fs::read(&log).expect("a log"));
+            let fine = status.is_none_or(|status| status.success());
+            assert!(said.is_empty() && fine, "{top}: {} {}:\n{said}", check.program, check.args.join(" "));
+            let took = match status {
+                Some(_) => format!("{:.1}", start.elapsed().as_secs_f32()),
+                None => format!(">{}", limit.as_secs()),
+            };
+            all.push((check.name.to_owned(), took));
+        }
+    }
+    all
 }
 
 /// Gives the checks that were made.

@@ -121,7 +121,7 @@ pub enum SimError {
         /// What it was given.
         after: Duration,
     },
-    /// The simulation ended without a complete report.
+    /// A compiler was ended by a signal, or the simulation ended without a complete report.
     Crashed {
         /// The command.
         command: String,
@@ -202,13 +202,19 @@ impl Job<'_> {
         writeln!(script, "{head}{line}").map_err(SimError::Io)
     }
 
-    /// Runs a compiler, whose failure means that it refused the text.
+    /// Runs a compiler, whose failure means that it refused the text, unless a signal ended it.
     fn compile(&self, what: &Invocation, log: &str) -> Result<(), SimError> {
         self.note(&what.shell())?;
-        if process::run(what, self.dir, log, self.deadline)?.success() {
+        let status = process::run(what, self.dir, log, self.deadline)?;
+        if status.success() {
             return Ok(());
         }
-        Err(SimError::Refused { command: what.shell(), log: log_tail(&self.dir.join(log)) })
+        let (command, log) = (what.shell(), log_tail(&self.dir.join(log)));
+        match status.code() {
+            // A shell tells of its command's signal by 128 and more.
+            Some(code) if code < 128 => Err(SimError::Refused { command, log }),
+            _ => Err(SimError::Crashed { command, log }),
+        }
     }
 
     /// Runs the simulation and reads what it reports.
