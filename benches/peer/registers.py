@@ -1,6 +1,7 @@
 """Register bits at the same stages and the same stage delay: alkaid's RTLModel against ours.
 
 Usage: registers.py [--stages 2-8] [--yosys] MODEL...
+       registers.py --summary registers.md     the README's table, from the table that the first form printed
 
 alkaid schedules the program (`RTLModel(comb, n_stages=N)`), writes it and saves what it scheduled: the whole program after
 its own fusions (`model/comb.json.gz`) and the stages (`model/fsm.json.gz`). Its longest stage delay follows from the stages
@@ -56,6 +57,12 @@ def peer_child(model: str, stages: int, folder: str) -> None:
     print(json.dumps({'bits': rtl.reg_bits}))
 
 
+def name_of(path: Path) -> str:
+    """What a model is called in tables: jet_mlp/model.json.gz is jet_mlp, jet_mlp/model.sum3.json.gz jet_mlp.sum3."""
+    stem = path.name.split('.json')[0]
+    return path.parent.name + stem.removeprefix('model') if stem.startswith('model') else stem
+
+
 def run(*command: str | Path) -> str:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
@@ -87,7 +94,30 @@ def ours(program: Path, binary: Path, folder: str, yosys: bool, *options: str) -
     return facts
 
 
+def mean(ratios: list[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def print_summary(table: Path) -> None:
+    """A line for each model: our bits as shares of alkaid's and of the optimum of whole values."""
+    rows: dict[str, list[list[str]]] = {}
+    for line in table.read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip('|').split('|')]
+        if len(cells) == 9 and cells[1].isdigit():
+            rows.setdefault(cells[0], []).append(cells)
+    print('| model | stages | share of alkaid\'s bits: mean | smallest | largest | of the whole values\' optimum: mean |')
+    print('|---|---|---|---|---|---|')
+    for model, cells in rows.items():
+        alkaid = [int(row[5]) / int(row[3]) for row in cells]
+        whole = [int(row[5]) / int(row[4]) for row in cells]
+        shares = f'{mean(alkaid):.2f} | {min(alkaid):.2f} | {max(alkaid):.2f} | {mean(whole):.2f}'
+        print(f'| {model} | {cells[0][1]} to {cells[-1][1]} | {shares} |')
+
+
 def main() -> None:
+    if len(sys.argv) == 3 and sys.argv[1] == '--summary':
+        print_summary(Path(sys.argv[2]))
+        return
     if len(sys.argv) > 1 and sys.argv[1] == '--child':
         peer_child(sys.argv[2], int(sys.argv[3]), sys.argv[4])
         return
@@ -104,7 +134,7 @@ def main() -> None:
     failed = []
     for model in args.models:
         path = Path(model)
-        name = path.parent.name if path.name.startswith('model.') else path.name.split('.')[0]
+        name = name_of(path)
         for stages in range(first, last + 1):
             with tempfile.TemporaryDirectory() as folder:
                 command = [sys.executable, __file__, '--child', model, str(stages), folder]
@@ -126,8 +156,7 @@ def main() -> None:
                 flush=True,
             )
     if ratios:
-        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        print(f'\nGeometric mean of {len(ratios)} ratios {mean:.3f}, largest {max(ratios):.3f}, smallest {min(ratios):.3f}.')
+        print(f'\nGeometric mean of {len(ratios)} ratios {mean(ratios):.3f}, largest {max(ratios):.3f}, smallest {min(ratios):.3f}.')
         if args.yosys:
             print(f'yosys counts the same register bits as we do in all {2 * len(ratios)} files.')
     for line in failed:

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from registers import ROOT, run, yosys_bits
+from registers import ROOT, name_of, run, yosys_bits
 
 
 def peer_child(model: str, stages: int, delays: str, path: str) -> None:
@@ -58,7 +58,7 @@ def main() -> None:
     print('|---|---|---|---|---|')
     for model in args.models:
         path = Path(model)
-        name = path.parent.name if path.name.startswith('model.') else path.name.split('.')[0]
+        name = name_of(path)
         with tempfile.TemporaryDirectory() as folder:
             verilog = Path(folder) / 'xls.v'
             for delays in args.delays.split(','):
