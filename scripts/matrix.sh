@@ -3,7 +3,7 @@
 # tool; the two models over 50,000 operations in the netlist evaluator and in front of the lint tools.
 # First, every model of up to 5,000 operations at 2 to 8 stages against a general solver of linear programs.
 #
-#   scripts/matrix.sh               everything: about half an hour on two idle cores
+#   scripts/matrix.sh               everything: an estimated 40 minutes on two idle cores
 #   scripts/matrix.sh jet_mlp       what has this in its name
 #
 # Prints a table at the end: a line for each model and number of stages, a column for each check, in seconds. Ends with 0
