@@ -116,15 +116,16 @@ fn icarus(folder: &Path, then: &str) -> std::path::PathBuf {
 fn simulators_that_fail() {
     let tiny = model("tiny_ops");
     let tools = tempfile::tempdir().expect("a folder");
-    let run = |then: &str, status: i32, code: &str| {
+    let run = |then: &str, options: &[&str], status: i32, code: &str| {
         let tool = icarus(tools.path(), then);
         // Any program stands for vvp: it is looked for before the compiler runs.
         let environment = [("ALIR2HDL_IVERILOG", tool.as_path()), ("ALIR2HDL_VVP", Path::new("/bin/sh"))];
-        refused_with(&environment, &["verify", &tiny, "--sim", "iverilog", "--timeout", "2"], status, code);
+        let verify = ["verify", tiny.as_str(), "--sim", "iverilog"];
+        refused_with(&environment, &[&verify, options].concat(), status, code);
     };
-    run("echo 'model.v:3: syntax error'; exit 2", 4, "E1002");
-    run("kill -SEGV $$", 5, "E1004");
-    run("sleep 600", 5, "E1003");
+    run("echo 'model.v:3: syntax error'; exit 2", &[], 4, "E1002");
+    run("kill -SEGV $$", &[], 5, "E1004");
+    run("sleep 600", &["--timeout", "2"], 5, "E1003");
     let absent = [("ALIR2HDL_IVERILOG", Path::new("/nonexistent/iverilog"))];
     refused_with(&absent, &["verify", &tiny, "--sim", "iverilog"], 3, "E1001");
 }
