@@ -159,6 +159,7 @@ pub(super) fn quality(outcome: &Outcome) -> String {
     match &outcome.certificate {
         None => String::new(),
         Some(_) if outcome.gap() == 0.0 => " (the fewest possible)".to_owned(),
+        Some(_) if outcome.gap().is_infinite() => " (how far above the fewest is not known)".to_owned(),
         Some(_) => format!(" (at most {:.2} % above the fewest)", 100.0 * outcome.gap()),
     }
 }

@@ -81,9 +81,17 @@ pub(super) fn fewest_registers(
     let (mut multipliers, mut lower_bound) = problem.proof(cost, stages, windows);
     if lower_bound < problem.best.0 {
         problem.hurry(cost, stages, effort);
-        let (others, bound) = problem.proof(cost, stages, windows);
-        if bound > lower_bound {
-            (multipliers, lower_bound) = (others, bound);
+        let mut keep_if_better = |(others, bound)| {
+            if bound > lower_bound {
+                (multipliers, lower_bound) = (others, bound);
+            }
+            lower_bound
+        };
+        // Little is proved as long as much is left on its way.
+        if keep_if_better(problem.proof(cost, stages, windows)) < problem.best.0 / 2 {
+            let reasons = &problem.reasons;
+            problem.network.serve_loosely(|arc| reasons[arc] != Reason::Window, effort + effort / 5);
+            keep_if_better(problem.proof(cost, stages, windows));
         }
     }
     Solution { stage: problem.best.1, multipliers, lower_bound }

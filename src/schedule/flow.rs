@@ -229,6 +229,17 @@ impl Network {
         }
     }
 
+    /// Sends what is left along any arcs that `is_usable`, tight or not, until `work` goes beyond `limit`: no longer the
+    /// best there is, but a flow, where what is left at a node counts for next to nothing. No search can follow.
+    pub(super) fn serve_loosely(&mut self, is_usable: impl Fn(usize) -> bool, limit: u64) {
+        self.sort();
+        self.out.sort(self.label.len(), &self.tail, &self.head, &is_usable);
+        self.into.sort(self.label.len(), &self.head, &self.tail, &is_usable);
+        while !self.is_served() && self.find_distances() && self.work <= limit {
+            self.push_nearer(limit);
+        }
+    }
+
     fn is_served(&mut self) -> bool {
         self.work += self.want.len() as u64;
         self.want.iter().all(|&want| want >= 0)
