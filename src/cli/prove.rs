@@ -54,6 +54,9 @@ pub(super) struct Args {
     /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
+    /// Compare gates only, not integer forms (slower)
+    #[arg(long)]
+    pub(super) gates_only: bool,
     /// Steps of the SAT solver for one cone
     #[arg(long, value_name = "N", default_value_t = Limits::default().sat_steps)]
     pub(super) sat_steps: u64,
@@ -80,6 +83,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         latency: args.pipeline.map(|n| n + u32::from(args.register_inputs) + u32::from(args.register_outputs)),
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
         keep_questions: args.certificate.is_some(),
+        gates_only: args.gates_only,
     };
     let (report, engine) = equiv::prove(&model, &rtl, &request, Box::new(Embedded));
     let mut batch = Batch::default();

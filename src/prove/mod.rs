@@ -9,16 +9,22 @@ pub mod aiger;
 pub mod aignet;
 pub mod bench;
 pub mod blast;
+mod bygates;
+mod bywords;
+mod control;
 pub mod engine;
 pub mod equiv;
 pub mod machine;
+mod ports;
 pub mod rtl;
 pub mod sat;
+pub mod terms;
 pub mod text;
 pub mod unroll;
 pub mod verilog;
 pub mod vhdl;
 pub mod word;
+pub mod words;
 
 /// A program on the PATH that a test needs. Absent tools are reported as skipped, unless the environment variable
 /// `ALIR2HDL_REQUIRE` lists them.

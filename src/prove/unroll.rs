@@ -13,79 +13,111 @@ use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What the user of an unrolling decides.
-pub trait Leaves {
-    /// Bits of an input port.
-    fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit>;
-    /// Bits of an undefined value, or of a register's state before the time that is looked at.
-    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit>;
-    /// A signal's bits are known: what shall be used for them from now on.
-    fn signal(&mut self, e: &mut Engine, signal: SignalId, k: u32, bits: Vec<Lit>) -> Vec<Lit>;
+/// What words are made of: gates, or forms.
+pub trait Domain {
+    /// A word, cheap to copy.
+    type Word: Clone;
+
+    /// The value of a one-bit word, if it is a constant here.
+    fn truth(&self, x: &Self::Word) -> Option<bool>;
+    /// A constant.
+    ///
+    /// # Errors
+    /// [`Fault::Beyond`], here and below, where the domain cannot say it.
+    fn constant(&mut self, value: &BigUint, width: u32) -> Made<Self>;
+    /// Bits `lo .. lo + width`.
+    fn slice(&mut self, x: &Self::Word, lo: u32, width: u32) -> Made<Self>;
+    /// Words side by side, low bits first, with their widths.
+    fn concat(&mut self, parts: &[(Self::Word, u32)]) -> Made<Self>;
+    /// A word of `from` bits cut or extended to `width` bits.
+    fn extend(&mut self, x: &Self::Word, from: u32, signed: bool, width: u32) -> Made<Self>;
+    /// A word of `from` bits `count` times.
+    fn repeat(&mut self, x: &Self::Word, from: u32, count: u32) -> Made<Self>;
+    /// Complement.
+    fn not(&mut self, x: &Self::Word, width: u32) -> Made<Self>;
+    /// Operands and result of `width` bits.
+    fn binary(&mut self, op: Binary, a: &Self::Word, b: &Self::Word, width: u32) -> Made<Self>;
+    /// Operands of `width` bits.
+    fn compare(&mut self, op: Compare, a: &Self::Word, b: &Self::Word, width: u32) -> Made<Self>;
+    /// Operand of `width` bits.
+    fn reduce(&mut self, op: Reduce, x: &Self::Word, width: u32) -> Made<Self>;
+    /// `x` of `width` bits, shifted by a word of `by_width` bits.
+    fn shift(&mut self, op: Shift, x: &Self::Word, by: (&Self::Word, u32), width: u32) -> Made<Self>;
+    /// An entry of `width` bits.
+    fn table(
+        &mut self,
+        entries: &Arc<Vec<BigUint>>,
+        addr: (&Self::Word, u32),
+        missing: &Self::Word,
+        width: u32,
+    ) -> Made<Self>;
+    /// `if cond { yes } else { no }`.
+    fn mux(&mut self, cond: &Self::Word, yes: &Self::Word, no: &Self::Word, width: u32) -> Made<Self>;
+    /// The word of an input port.
+    fn input(&mut self, signal: SignalId, k: u32) -> Made<Self>;
+    /// An undefined value, or a register's state before the time that is looked at.
+    fn unknown(&mut self, width: u32) -> Made<Self>;
+    /// A signal's word is known: what shall be used for it from now on.
+    fn signal(&mut self, signal: SignalId, k: u32, word: Self::Word) -> Made<Self>;
 }
 
-/// Why there are no gates.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A word or a fault.
+pub type Made<D> = Result<<D as Domain>::Word, Fault>;
+
+/// Why there is no word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The signal depends on itself without a register.
     Loop(SignalId),
+    /// The domain cannot say it.
+    Beyond,
 }
 
 /// The unrolling of one design.
-pub struct Unroll<'a> {
+pub struct Unroll<'a, W> {
     rtl: &'a Rtl,
     /// Registers are followed this far back.
     pub max_k: u32,
-    /// For each expression: the moment it was first computed for, and where its bits start.
-    first: Vec<(u32, u32)>,
-    /// Registers show an undefined state instead of being followed; [`Leaves::signal`] says which.
+    /// Registers show an undefined state instead of being followed; [`Domain::signal`] says which.
     pub registers_are_leaves: bool,
-    more: FxHashMap<(NodeId, u32), u32>,
-    pool: Vec<Lit>,
+    /// For each expression: the moment it was first computed for, and its word then.
+    first: Vec<Option<(u32, W)>>,
+    more: FxHashMap<(NodeId, u32), W>,
 }
 
-const NEVER: u32 = u32::MAX;
-
-enum Next {
-    Ready(Vec<Lit>),
+enum Next<W> {
+    Ready(W),
     Needs(Vec<(NodeId, u32)>),
 }
 
-impl<'a> Unroll<'a> {
+impl<'a, W: Clone> Unroll<'a, W> {
     /// Nothing computed yet.
-    pub fn new(rtl: &'a Rtl, max_k: u32) -> Unroll<'a> {
-        Unroll {
-            rtl,
-            max_k,
-            registers_are_leaves: false,
-            first: vec![(NEVER, 0); rtl.len()],
-            more: FxHashMap::default(),
-            pool: Vec::new(),
+    pub fn new(rtl: &'a Rtl, max_k: u32) -> Unroll<'a, W> {
+        Unroll { rtl, max_k, registers_are_leaves: false, first: vec![None; rtl.len()], more: FxHashMap::default() }
+    }
+
+    fn known(&self, node: NodeId, k: u32) -> Option<&W> {
+        match &self.first[node.0 as usize] {
+            Some((at, word)) if *at == k => Some(word),
+            Some(_) => self.more.get(&(node, k)),
+            None => None,
         }
     }
 
-    fn known(&self, node: NodeId, k: u32) -> Option<&[Lit]> {
-        let (first_k, start) = self.first[node.0 as usize];
-        let start = if first_k == k { start } else { *self.more.get(&(node, k))? };
-        Some(&self.pool[start as usize..start as usize + self.rtl.width(node) as usize])
-    }
-
-    fn store(&mut self, node: NodeId, k: u32, bits: &[Lit]) {
-        assert_eq!(bits.len(), self.rtl.width(node) as usize, "bits of {:?}", self.rtl.expr(node));
-        let start = self.pool.len() as u32;
-        self.pool.extend_from_slice(bits);
+    fn store(&mut self, node: NodeId, k: u32, word: W) {
         let first = &mut self.first[node.0 as usize];
-        if first.0 == NEVER {
-            *first = (k, start);
+        if first.is_none() {
+            *first = Some((k, word));
         } else {
-            self.more.insert((node, k), start);
+            self.more.insert((node, k), word);
         }
     }
 
-    /// The bits of an expression at moment `k`.
+    /// The word of an expression at moment `k`.
     ///
     /// # Errors
-    /// [`Fault::Loop`] for a combinational loop.
-    pub fn bits(&mut self, e: &mut Engine, leaves: &mut dyn Leaves, root: NodeId, k: u32) -> Result<Vec<Lit>, Fault> {
+    /// [`Fault::Loop`] for a combinational loop, and what the domain cannot say.
+    pub fn word<D: Domain<Word = W>>(&mut self, d: &mut D, root: NodeId, k: u32) -> Result<W, Fault> {
         // Entered nodes are on the path from the root; meeting one again is a loop.
         let mut entered: rustc_hash::FxHashSet<(NodeId, u32)> = Default::default();
         let mut stack = vec![(root, k)];
@@ -95,9 +127,9 @@ impl<'a> Unroll<'a> {
                 stack.pop();
                 continue;
             }
-            match self.advance(e, leaves, node, k) {
-                Next::Ready(bits) => {
-                    self.store(node, k, &bits);
+            match self.advance(d, node, k)? {
+                Next::Ready(word) => {
+                    self.store(node, k, word);
                     entered.remove(&(node, k));
                     stack.pop();
                 }
@@ -112,7 +144,7 @@ impl<'a> Unroll<'a> {
                 }
             }
         }
-        Ok(self.known(root, k).map(<[Lit]>::to_vec).unwrap_or_default())
+        self.known(root, k).cloned().ok_or(Fault::Beyond)
     }
 
     /// A signal on the path to name a loop by.
@@ -124,32 +156,29 @@ impl<'a> Unroll<'a> {
         named.unwrap_or(SignalId(0))
     }
 
-    fn advance(&mut self, e: &mut Engine, leaves: &mut dyn Leaves, node: NodeId, k: u32) -> Next {
+    fn advance<D: Domain<Word = W>>(&self, d: &mut D, node: NodeId, k: u32) -> Result<Next<W>, Fault> {
         let rtl = self.rtl;
-        let width = rtl.width(node) as usize;
+        let width = rtl.width(node);
         let expr = rtl.expr(node);
         if let Expr::Signal(signal) = expr {
-            return self.signal(e, leaves, *signal, k);
+            return self.signal(d, *signal, k);
         }
         // A condition that is constant here makes the other branch irrelevant, which is how a register that holds
         // without enable stops being a loop over time.
         if let Expr::Mux(c, yes, no) = expr {
-            let Some(c) = self.known(*c, k) else { return Next::Needs(vec![(*c, k)]) };
-            let c = c[0];
-            if let Some(value) = c.as_const() {
+            let Some(c) = self.known(*c, k) else { return Ok(Next::Needs(vec![(*c, k)])) };
+            if let Some(value) = d.truth(c) {
                 let chosen = if value { *yes } else { *no };
-                return match self.known(chosen, k) {
-                    Some(bits) => Next::Ready(bits.to_vec()),
+                return Ok(match self.known(chosen, k) {
+                    Some(word) => Next::Ready(word.clone()),
                     None => Next::Needs(vec![(chosen, k)]),
-                };
+                });
             }
-            let missing: Vec<_> =
-                [*yes, *no].into_iter().filter(|&n| self.known(n, k).is_none()).map(|n| (n, k)).collect();
-            if !missing.is_empty() {
-                return Next::Needs(missing);
-            }
-            let (yes, no) = (self.known(*yes, k).unwrap_or(&[]), self.known(*no, k).unwrap_or(&[]));
-            return Next::Ready(e.words.mux(c, yes, no));
+            let (Some(yes), Some(no)) = (self.known(*yes, k), self.known(*no, k)) else {
+                let open = [*yes, *no].into_iter().filter(|&n| self.known(n, k).is_none());
+                return Ok(Next::Needs(open.map(|n| (n, k)).collect()));
+            };
+            return d.mux(c, yes, no, width).map(Next::Ready);
         }
         let mut missing = Vec::new();
         super::rtl::operands(expr, &mut |&n| {
@@ -158,91 +187,113 @@ impl<'a> Unroll<'a> {
             }
         });
         if !missing.is_empty() {
-            return Next::Needs(missing);
+            return Ok(Next::Needs(missing));
         }
-        let of = |n: &NodeId| self.known(*n, k).unwrap_or(&[]);
-        if matches!(expr, Expr::Free) {
-            return Next::Ready(leaves.unknown(e, width as u32));
-        }
-        let w = &mut e.words;
-        Next::Ready(match expr {
-            Expr::Const(v) => (0..width).map(|i| Lit::constant(v.bit(i as u64))).collect(),
-            Expr::Signal(_) | Expr::Mux(..) | Expr::Free => Vec::new(),
-            Expr::Slice { x, lo } => of(x)[*lo as usize..*lo as usize + width].to_vec(),
-            Expr::Concat(parts) => parts.iter().flat_map(|p| of(p).iter().copied()).collect(),
-            Expr::Repeat { x } => of(x).iter().copied().cycle().take(width).collect(),
-            Expr::Extend { x, signed } => resize(of(x), *signed, width),
-            Expr::Not(x) => of(x).iter().map(|&l| !l).collect(),
-            Expr::Binary(op, a, b) => binary(w, *op, of(a), of(b)),
-            Expr::Compare(op, a, b) => vec![match op {
-                Compare::Equal => w.equal(of(a), of(b)),
-                Compare::Less => w.less(of(a), of(b), false),
-                Compare::SignedLess => w.less(of(a), of(b), true),
-            }],
-            Expr::Reduce(op, x) => vec![match op {
-                Reduce::All => w.all(of(x)),
-                Reduce::Any => w.any(of(x)),
-                Reduce::Parity => w.parity(of(x)),
-            }],
-            Expr::Shift(op, x, by) => {
-                let x = of(x);
-                let fill = if *op == Shift::SignedRight { x[width - 1] } else { Lit::FALSE };
-                w.shift(x, of(by), *op == Shift::Left, fill)
+        let of = |n: &NodeId| self.known(*n, k).ok_or(Fault::Beyond);
+        let made = match expr {
+            Expr::Const(v) => d.constant(v, width),
+            Expr::Free => d.unknown(width),
+            Expr::Signal(_) | Expr::Mux(..) => Err(Fault::Beyond),
+            Expr::Slice { x, lo } => d.slice(of(x)?, *lo, width),
+            Expr::Concat(parts) => self.concat(d, parts, k),
+            Expr::Repeat { x } => {
+                let from = rtl.width(*x);
+                d.repeat(of(x)?, from, width / from.max(1))
             }
-            Expr::Table(entries, addr, missing) => table(w, entries, of(addr), of(missing)),
-        })
+            Expr::Extend { x, signed } => d.extend(of(x)?, rtl.width(*x), *signed, width),
+            Expr::Not(x) => d.not(of(x)?, width),
+            Expr::Binary(op, a, b) => d.binary(*op, of(a)?, of(b)?, width),
+            Expr::Compare(op, a, b) => d.compare(*op, of(a)?, of(b)?, rtl.width(*a)),
+            Expr::Reduce(op, x) => d.reduce(*op, of(x)?, rtl.width(*x)),
+            Expr::Shift(op, x, by) => d.shift(*op, of(x)?, (of(by)?, rtl.width(*by)), width),
+            Expr::Table(entries, addr, none) => d.table(entries, (of(addr)?, rtl.width(*addr)), of(none)?, width),
+        };
+        made.map(Next::Ready)
     }
 
-    fn signal(&mut self, e: &mut Engine, leaves: &mut dyn Leaves, id: SignalId, k: u32) -> Next {
+    /// Parts side by side. A part with copies of its own top bit above it is a sign extension.
+    fn concat<D: Domain<Word = W>>(&self, d: &mut D, parts: &[NodeId], k: u32) -> Made<D> {
+        let rtl = self.rtl;
+        // The vector and the highest bit of it that a part shows.
+        let top = |n: NodeId| match rtl.expr(n) {
+            Expr::Slice { x, lo } => (*x, lo + rtl.width(n)),
+            _ => (n, rtl.width(n)),
+        };
+        let mut words: Vec<(W, u32)> = Vec::with_capacity(parts.len());
+        let mut at = 0;
+        while at < parts.len() {
+            let part = parts[at];
+            let width = rtl.width(part);
+            let mut copies = 0;
+            while let Some(&next) = parts.get(at + 1) {
+                let bit = match rtl.expr(next) {
+                    Expr::Repeat { x } => *x,
+                    _ => next,
+                };
+                if rtl.width(bit) != 1 || top(bit) != top(part) {
+                    break;
+                }
+                copies += rtl.width(next);
+                at += 1;
+            }
+            let word = self.known(part, k).ok_or(Fault::Beyond)?;
+            let word = if copies > 0 { d.extend(word, width, true, width + copies)? } else { word.clone() };
+            words.push((word, width + copies));
+            at += 1;
+        }
+        if words.len() == 1 {
+            return words.pop().map(|w| w.0).ok_or(Fault::Beyond);
+        }
+        d.concat(&words)
+    }
+
+    fn signal<D: Domain<Word = W>>(&self, d: &mut D, id: SignalId, k: u32) -> Result<Next<W>, Fault> {
         let signal = self.rtl.signal(id);
         if signal.input {
-            let bits = leaves.input(e, id, k);
-            return Next::Ready(bits);
+            return d.input(id, k).map(Next::Ready);
         }
         if self.registers_are_leaves && !signal.registers.is_empty() {
-            let bits = vec![Lit::FALSE; signal.width as usize];
-            return Next::Ready(leaves.signal(e, id, k, bits));
+            let word = d.constant(&BigUint::ZERO, signal.width)?;
+            return d.signal(id, k, word).map(Next::Ready);
         }
         let mut missing = Vec::new();
-        let mut bits: Vec<Option<Lit>> = vec![None; signal.width as usize];
+        let mut pieces: Vec<(u32, W, u32)> = Vec::new();
         for &(lo, node) in &signal.wires {
             match self.known(node, k) {
-                Some(known) => known.iter().enumerate().for_each(|(i, &l)| bits[lo as usize + i] = Some(l)),
+                Some(known) => pieces.push((lo, known.clone(), self.rtl.width(node))),
                 None => missing.push((node, k)),
             }
         }
         for register in &signal.registers {
             let width = self.rtl.width(register.next);
             // The strongest reset that is known to hold, or none of them, decides; mixtures become muxes.
-            let mut held: Vec<(Lit, NodeId)> = Vec::new();
+            let mut held: Vec<(&W, NodeId)> = Vec::new();
             let (mut open, mut certain) = (false, false);
             for &(cond, value) in &register.resets {
-                match self.known(cond, k).map(|c| c[0]) {
-                    None => {
-                        missing.push((cond, k));
-                        open = true;
-                        break;
-                    }
-                    Some(Lit::FALSE) => {}
-                    Some(c) => {
-                        held.push((c, value));
-                        certain = c == Lit::TRUE;
-                        if certain {
-                            break;
-                        }
-                    }
+                let Some(c) = self.known(cond, k) else {
+                    missing.push((cond, k));
+                    open = true;
+                    break;
+                };
+                if d.truth(c) == Some(false) {
+                    continue;
+                }
+                held.push((c, value));
+                certain = d.truth(c) == Some(true);
+                if certain {
+                    break;
                 }
             }
             if open {
                 continue;
             }
-            let mut word: Option<Vec<Lit>> = None;
+            let mut word: Option<W> = None;
             if !certain {
                 if k >= self.max_k {
-                    word = Some(leaves.unknown(e, width));
+                    word = Some(d.unknown(width)?);
                 } else {
                     match self.known(register.next, k + 1) {
-                        Some(next) => word = Some(next.to_vec()),
+                        Some(next) => word = Some(next.clone()),
                         None => missing.push((register.next, k + 1)),
                     }
                 }
@@ -258,31 +309,153 @@ impl<'a> Unroll<'a> {
                 continue;
             }
             for &(c, value) in held.iter().rev() {
-                let value = self.known(value, k).unwrap_or(&[]).to_vec();
+                let Some(value) = self.known(value, k) else { continue };
                 word = Some(match word {
-                    Some(rest) => e.words.mux(c, &value, &rest),
-                    None => value,
+                    Some(rest) => d.mux(c, value, &rest, width)?,
+                    None => value.clone(),
                 });
             }
-            for (i, l) in word.unwrap_or_default().into_iter().enumerate() {
-                bits[register.lo as usize + i] = Some(l);
+            if let Some(word) = word {
+                pieces.push((register.lo, word, width));
             }
         }
         if !missing.is_empty() {
-            return Next::Needs(missing);
+            return Ok(Next::Needs(missing));
         }
         // Bits without driver keep their initial value; the readers refuse those that have none and are read.
+        pieces.sort_by_key(|p| p.0);
         let init = signal.init.and_then(|n| self.rtl.as_const(n));
-        let bits: Vec<Lit> = bits
-            .into_iter()
-            .enumerate()
-            .map(|(i, l)| match (l, init) {
-                (Some(l), _) => l,
-                (None, Some(v)) => Lit::constant(v.bit(i as u64)),
-                (None, None) => leaves.unknown(e, 1)[0],
-            })
-            .collect();
-        Next::Ready(leaves.signal(e, id, k, bits))
+        let mut words: Vec<(W, u32)> = Vec::with_capacity(pieces.len());
+        let mut at = 0;
+        for (lo, word, width) in pieces.into_iter().map(Some).chain([None]).map(|p| match p {
+            Some((lo, word, width)) => (lo, Some(word), width),
+            None => (signal.width, None, 0),
+        }) {
+            if lo > at {
+                let gap = lo - at;
+                words.push((
+                    match init {
+                        Some(v) => d.constant(&((v >> at) & ((BigUint::from(1u32) << gap) - 1u32)), gap)?,
+                        None => d.unknown(gap)?,
+                    },
+                    gap,
+                ));
+            }
+            if let Some(word) = word {
+                words.push((word, width));
+                at = lo + width;
+            }
+        }
+        let word = match &words[..] {
+            [one] => one.0.clone(),
+            _ => d.concat(&words)?,
+        };
+        d.signal(id, k, word).map(Next::Ready)
+    }
+}
+
+/// What the user of an unrolling to gates decides.
+pub trait Leaves {
+    /// Bits of an input port.
+    fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit>;
+    /// Bits of an undefined value, or of a register's state before the time that is looked at.
+    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit>;
+    /// A signal's bits are known: what shall be used for them from now on.
+    fn signal(&mut self, e: &mut Engine, signal: SignalId, k: u32, bits: Vec<Lit>) -> Vec<Lit>;
+}
+
+/// Words of gates.
+pub struct Gates<'a, L> {
+    /// The graph.
+    pub e: &'a mut Engine,
+    /// Inputs and names.
+    pub leaves: &'a mut L,
+}
+
+impl<L: Leaves> Domain for Gates<'_, L> {
+    type Word = Arc<[Lit]>;
+
+    fn truth(&self, x: &Arc<[Lit]>) -> Option<bool> {
+        x.first().and_then(|l| l.as_const())
+    }
+
+    fn constant(&mut self, value: &BigUint, width: u32) -> Made<Self> {
+        Ok((0..u64::from(width)).map(|i| Lit::constant(value.bit(i))).collect())
+    }
+
+    fn slice(&mut self, x: &Arc<[Lit]>, lo: u32, width: u32) -> Made<Self> {
+        Ok(x[lo as usize..(lo + width) as usize].into())
+    }
+
+    fn concat(&mut self, parts: &[(Arc<[Lit]>, u32)]) -> Made<Self> {
+        Ok(parts.iter().flat_map(|p| p.0.iter().copied()).collect())
+    }
+
+    fn extend(&mut self, x: &Arc<[Lit]>, _from: u32, signed: bool, width: u32) -> Made<Self> {
+        Ok(resize(x, signed, width as usize).into())
+    }
+
+    fn repeat(&mut self, x: &Arc<[Lit]>, _from: u32, count: u32) -> Made<Self> {
+        Ok(x.iter().copied().cycle().take(x.len() * count as usize).collect())
+    }
+
+    fn not(&mut self, x: &Arc<[Lit]>, _width: u32) -> Made<Self> {
+        Ok(x.iter().map(|&l| !l).collect())
+    }
+
+    fn binary(&mut self, op: Binary, a: &Arc<[Lit]>, b: &Arc<[Lit]>, _width: u32) -> Made<Self> {
+        Ok(binary(&mut self.e.words, op, a, b).into())
+    }
+
+    fn compare(&mut self, op: Compare, a: &Arc<[Lit]>, b: &Arc<[Lit]>, _width: u32) -> Made<Self> {
+        let w = &mut self.e.words;
+        let bit = match op {
+            Compare::Equal => w.equal(a, b),
+            Compare::Less => w.less(a, b, false),
+            Compare::SignedLess => w.less(a, b, true),
+        };
+        Ok([bit].into())
+    }
+
+    fn reduce(&mut self, op: Reduce, x: &Arc<[Lit]>, _width: u32) -> Made<Self> {
+        let w = &mut self.e.words;
+        let bit = match op {
+            Reduce::All => w.all(x),
+            Reduce::Any => w.any(x),
+            Reduce::Parity => w.parity(x),
+        };
+        Ok([bit].into())
+    }
+
+    fn shift(&mut self, op: Shift, x: &Arc<[Lit]>, by: (&Arc<[Lit]>, u32), _width: u32) -> Made<Self> {
+        let fill = if op == Shift::SignedRight { x.last().copied().unwrap_or(Lit::FALSE) } else { Lit::FALSE };
+        Ok(self.e.words.shift(x, by.0, op == Shift::Left, fill).into())
+    }
+
+    fn table(
+        &mut self,
+        entries: &Arc<Vec<BigUint>>,
+        addr: (&Arc<[Lit]>, u32),
+        missing: &Arc<[Lit]>,
+        _width: u32,
+    ) -> Made<Self> {
+        Ok(table(&mut self.e.words, entries, addr.0, missing).into())
+    }
+
+    fn mux(&mut self, cond: &Arc<[Lit]>, yes: &Arc<[Lit]>, no: &Arc<[Lit]>, _width: u32) -> Made<Self> {
+        Ok(self.e.words.mux(cond[0], yes, no).into())
+    }
+
+    fn input(&mut self, signal: SignalId, k: u32) -> Made<Self> {
+        Ok(self.leaves.input(self.e, signal, k).into())
+    }
+
+    fn unknown(&mut self, width: u32) -> Made<Self> {
+        Ok(self.leaves.unknown(self.e, width).into())
+    }
+
+    fn signal(&mut self, signal: SignalId, k: u32, word: Arc<[Lit]>) -> Made<Self> {
+        Ok(self.leaves.signal(self.e, signal, k, word.to_vec()).into())
     }
 }
 

@@ -1,0 +1,259 @@
+//! The comparison on gates: for what forms cannot say.
+
+use super::aig::Lit;
+use super::blast::{ModelBits, blast};
+use super::engine::{Engine, Limits, Outcome};
+use super::equiv::{Report, Seen, Verdict, Witness, explain, operation_of};
+use super::ports::{Controls, Ports};
+use super::rtl::{Rtl, SignalId};
+use super::unroll::{Fault, Gates, Leaves, Unroll};
+use super::word::resize;
+use crate::ir::Model;
+use crate::num::{Kif, wrap};
+use num_bigint::BigInt;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+struct Matching<'a> {
+    model: &'a Model,
+    rtl: &'a Rtl,
+    bits: &'a ModelBits,
+    inputs: &'a [Vec<Lit>],
+    ports: &'a Ports,
+    latency: u32,
+    controls: Controls,
+    /// Inputs of other moments, made when met.
+    others: FxHashMap<(SignalId, u32), Vec<Lit>>,
+    by_signature: FxHashMap<[u64; super::engine::WORDS], Vec<Lit>>,
+    matched: FxHashSet<u32>,
+    unmatched: Vec<(u32, SignalId, Vec<Lit>)>,
+}
+
+impl Matching<'_> {
+    /// Replaces bits by bits of the model that they equal.
+    fn swept(&self, e: &mut Engine, bits: Vec<Lit>) -> Vec<Lit> {
+        e.simulate();
+        let small = Limits { sat_steps: e.limits.sat_steps / 30, cone: 2_000, exhaustive_leaves: 12, deep: false };
+        bits.into_iter()
+            .map(|bit| {
+                if bit.as_const().is_some() || e.is_cut(bit) {
+                    return bit;
+                }
+                let (key, negate) = normal(e.signature(bit));
+                let candidates = self.by_signature.get(&key).map(Vec::as_slice).unwrap_or_default();
+                let found = candidates.iter().take(3).find(|&&c| e.equal_within(bit.xor(negate), c, small));
+                found.map_or(bit, |&c| c.xor(negate))
+            })
+            .collect()
+    }
+}
+
+fn normal<const N: usize>(s: [u64; N]) -> ([u64; N], bool) {
+    if s[0] & 1 == 1 { (s.map(|w| !w), true) } else { (s, false) }
+}
+
+impl Leaves for Matching<'_> {
+    fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit> {
+        if let Some(level) = self.controls.level(signal) {
+            return vec![Lit::constant(level)];
+        }
+        let width = self.rtl.signal(signal).width as usize;
+        let name = &self.rtl.signal(signal).name;
+        let free = |e: &mut Engine, others: &mut FxHashMap<(SignalId, u32), Vec<Lit>>| {
+            others
+                .entry((signal, k))
+                .or_insert_with(|| (0..width).map(|i| e.words.aig.input(format!("{name}[{i}]@{k}"))).collect())
+                .clone()
+        };
+        let is_data = self.ports.inputs.iter().flatten().any(|p| p.0 == signal);
+        if !is_data || k != self.latency {
+            return free(e, &mut self.others);
+        }
+        let mut word = vec![Lit::FALSE; width];
+        for (bits, place) in self.inputs.iter().zip(&self.ports.inputs) {
+            if let Some((port, lo)) = place
+                && *port == signal
+            {
+                word[*lo as usize..*lo as usize + bits.len()].copy_from_slice(bits);
+            }
+        }
+        word
+    }
+
+    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
+        (0..width).map(|_| e.words.aig.input("undefined")).collect()
+    }
+
+    fn signal(&mut self, e: &mut Engine, signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {
+        let Some(op) = operation_of(self.model, self.rtl, signal) else { return bits };
+        let kif = self.model.kif(op);
+        let model = resize(self.bits.op(op), kif.signed, bits.len());
+        // A register of a matched signal carries the model's gates already.
+        if bits == model {
+            if self.matched.insert(op.0) {
+                e.counts.structural += bits.len() as u64;
+            }
+            return bits;
+        }
+        e.simulate();
+        if e.simulated_difference(&bits, &model).is_none() && e.equal(&bits, &model) == Outcome::Equal {
+            self.matched.insert(op.0);
+            return model;
+        }
+        let swept = self.swept(e, bits.clone());
+        if !self.matched.contains(&op.0) && self.unmatched.len() < 100_000 {
+            self.unmatched.push((op.0, signal, bits));
+        }
+        swept
+    }
+}
+
+pub(super) fn compare(model: &Model, rtl: &Rtl, ports: &Ports, latency: u32, structure: u32, report: &mut Report, e: &mut Engine) {
+    let inputs: Vec<Vec<Lit>> = model
+        .input_kifs()
+        .iter()
+        .enumerate()
+        .map(|(i, kif)| (0..kif.width()).map(|b| e.words.aig.input(format!("inp_{i}[{b}]"))).collect())
+        .collect();
+    let bits = blast(&mut e.words, model, &inputs);
+    e.simulate();
+    let mut by_signature: FxHashMap<_, Vec<Lit>> = FxHashMap::default();
+    for id in model.ids() {
+        e.add_cut(bits.op(id));
+        for &bit in bits.op(id) {
+            let (key, negate) = normal(e.signature(bit));
+            let entry = by_signature.entry(key).or_default();
+            if entry.len() < 3 && !entry.contains(&bit.xor(negate)) {
+                entry.push(bit.xor(negate));
+            }
+        }
+    }
+    let mut matching = Matching {
+        model,
+        rtl,
+        bits: &bits,
+        inputs: &inputs,
+        ports,
+        latency,
+        controls: Controls::running(rtl, ports),
+        others: FxHashMap::default(),
+        by_signature,
+        matched: FxHashSet::default(),
+        unmatched: Vec::new(),
+    };
+    let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, latency.max(structure) + 4);
+    let mut outputs = Vec::new();
+    for (j, place) in ports.outputs.iter().enumerate() {
+        let Some((port, lo)) = *place else { continue };
+        let word = match unroll.word(&mut Gates { e, leaves: &mut matching }, rtl.read(port), 0) {
+            Ok(word) => word,
+            Err(Fault::Loop(s)) => {
+                let reason = format!("{} depends on itself without a register", rtl.signal(s).name);
+                report.verdict = Verdict::Differs { reason, counterexample: None };
+                return;
+            }
+            // Gates can say everything.
+            Err(Fault::Beyond) => Vec::new().into(),
+        };
+        let width = model.output_kif(j).width() as usize;
+        outputs.push((j, word[lo as usize..lo as usize + width].to_vec()));
+    }
+    if let Some((valid_in, valid_out)) = ports.valid {
+        match unroll.word(&mut Gates { e, leaves: &mut matching }, rtl.read(valid_out), 0) {
+            Ok(word) if matching.others.get(&(valid_in, latency)).is_some_and(|v| **v == *word) => {
+                report.notes.push(format!("valid_out is valid_in of {latency} clocks before"));
+            }
+            // Without registers the flag may be a wire.
+            _ => {
+                let reason = format!("valid_out is not valid_in of {latency} clocks before");
+                report.verdict = Verdict::Differs { reason, counterexample: None };
+                return;
+            }
+        }
+    }
+    report.operations_matched = matching.matched.len() as u64;
+    let matched = std::mem::take(&mut matching.matched);
+    let mut unmatched = std::mem::take(&mut matching.unmatched);
+    unmatched.retain(|u| !matched.contains(&u.0));
+    report.operations_unmatched = unmatched.iter().map(|u| u.0).collect::<FxHashSet<_>>().len() as u64;
+    let mut swept = false;
+    for (j, word) in &outputs {
+        let expected = &bits.outputs[*j];
+        let mut outcome = e.equal(word, expected);
+        if outcome == Outcome::Unknown && !swept {
+            swept = true;
+            let roots: Vec<Lit> =
+                outputs.iter().flat_map(|(j, w)| w.iter().chain(&bits.outputs[*j])).copied().collect();
+            let small = Limits { sat_steps: e.limits.sat_steps / 30, ..e.limits };
+            e.sweep(&roots, small);
+            outcome = e.equal(word, expected);
+        }
+        match outcome {
+            Outcome::Equal => {}
+            Outcome::Differs(values) => {
+                let witness = witness(model, rtl, &matching, e, &unmatched, (*j, word), &values);
+                report.verdict = explain(model, latency, *j, witness);
+                return;
+            }
+            Outcome::Unknown => {
+                let reason = format!(
+                    "output {j}: its cone was not decided within {} solver steps and {} gates",
+                    e.limits.sat_steps, e.limits.cone
+                );
+                report.verdict = Verdict::Unknown { reason };
+                return;
+            }
+        }
+    }
+}
+
+/// A word of literals as a code.
+fn code(values: &[bool], word: &[Lit], kif: Kif) -> BigInt {
+    let mut raw = BigInt::ZERO;
+    for (i, l) in word.iter().enumerate() {
+        raw.set_bit(i as u64, values[l.node() as usize] != l.is_negated());
+    }
+    wrap(&raw, kif)
+}
+
+/// The values under an assignment of the inputs.
+fn witness(
+    model: &Model,
+    rtl: &Rtl,
+    matching: &Matching<'_>,
+    e: &Engine,
+    unmatched: &[(u32, SignalId, Vec<Lit>)],
+    (output, word): (usize, &[Lit]),
+    pattern: &[bool],
+) -> Witness {
+    let values = e.evaluate(pattern);
+    let inputs: Vec<BigInt> =
+        matching.inputs.iter().zip(model.input_kifs()).map(|(word, &kif)| code(&values, word, kif)).collect();
+    let seen = unmatched.iter().map(|(op, signal, word)| {
+        let kif = model.kif(crate::ir::ValueId(*op));
+        let width = word.len().min(kif.width() as usize);
+        let value = code(&values, &word[..width], Kif { signed: false, int: width as i32, frac: 0 });
+        Seen { op: *op, signal: rtl.signal(*signal).name.clone(), width: width as u32, value }
+    });
+    let mut others: Vec<(u32, Vec<BigInt>)> = Vec::new();
+    let mut moments: Vec<u32> = matching.others.keys().map(|(_, k)| *k).collect();
+    moments.sort_unstable();
+    moments.dedup();
+    for k in moments {
+        let codes = matching
+            .ports
+            .inputs
+            .iter()
+            .zip(model.input_kifs())
+            .map(|(place, &kif)| {
+                let bits = place.and_then(|(s, lo)| {
+                    matching.others.get(&(s, k)).map(|b| b[lo as usize..(lo + kif.width()) as usize].to_vec())
+                });
+                bits.map_or(BigInt::ZERO, |b| code(&values, &b, kif))
+            })
+            .collect();
+        others.push((k, codes));
+    }
+    let unbalanced = matching.others.keys().any(|(s, _)| matching.ports.inputs.iter().flatten().any(|p| p.0 == *s));
+    Witness { inputs, others, unbalanced, found: code(&values, word, model.output_kif(output)), seen: seen.collect() }
+}

@@ -1,0 +1,423 @@
+//! The comparison on forms: word by word, in integers.
+
+use super::aig::{Gate, Lit};
+use super::engine::{Engine, Limits, Outcome};
+use super::equiv::{Report, Seen, Verdict, Witness, explain, operation_of};
+use super::ports::{Controls, Ports};
+use super::rtl::{Binary, Compare, Reduce, Rtl, Shift, SignalId};
+use super::terms::bits::Bits;
+use super::terms::model::{ModelForms, forms};
+use super::terms::samples::{LANES, Samples};
+use super::terms::{Atom, Fit, FormId, Terms};
+use super::unroll::{Domain, Fault, Made, Unroll};
+use super::words::{Arithmetic, Word};
+use crate::ir::{Model, ValueId};
+use crate::num::{Kif, wrap};
+use num_bigint::{BigInt, BigUint};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// Widest free value that is one atom.
+const FREE_BITS: u32 = 64;
+
+struct Design<'a> {
+    terms: &'a mut Terms,
+    e: &'a mut Engine,
+    model: &'a Model,
+    rtl: &'a Rtl,
+    forms: &'a ModelForms,
+    ports: &'a Ports,
+    latency: u32,
+    controls: Controls,
+    bits: Bits,
+    samples: Option<Samples>,
+    /// Inputs of other moments, made when met: parts as in a word.
+    others: FxHashMap<(SignalId, u32), Word>,
+    matched: FxHashSet<u32>,
+    unmatched: Vec<(u32, SignalId, FormId)>,
+}
+
+/// What is known of a question about forms.
+enum Answer {
+    Equal,
+    Differs(Samples, usize),
+    Unknown,
+}
+
+impl Design<'_> {
+    /// An undefined word.
+    fn free(&mut self, width: u32) -> Made<Self> {
+        let mut parts = Vec::new();
+        let mut at = 0;
+        while at < width {
+            let piece = (width - at).min(FREE_BITS);
+            parts.push((at, self.terms.free((0, (1 << piece) - 1))?));
+            at += piece;
+        }
+        Ok(match parts[..] {
+            [(_, one)] => Word::One(one),
+            _ => Word::Many(parts.into(), width),
+        })
+    }
+
+    /// A data port's word, made of the codes of the elements on it.
+    fn data(&mut self, signal: SignalId, mut code: impl FnMut(&mut Terms, usize, Kif) -> Fit<FormId>) -> Made<Self> {
+        let width = self.rtl.signal(signal).width;
+        let mut parts: Vec<(u32, FormId)> = Vec::new();
+        for (i, place) in self.ports.inputs.iter().enumerate() {
+            if let Some((port, lo)) = place
+                && *port == signal
+            {
+                parts.push((*lo, code(self.terms, i, self.model.input_kifs()[i])?));
+            }
+        }
+        parts.sort_unstable_by_key(|p| p.0);
+        Ok(match parts[..] {
+            [(_, one)] => Word::One(one),
+            _ => Word::Many(parts.into(), width),
+        })
+    }
+
+    fn samples(&mut self, f: FormId) -> [i128; LANES] {
+        let samples = self.samples.get_or_insert_with(|| Samples::random(self.terms, 0x70_72_6f_76_65));
+        samples.of(self.terms, f)
+    }
+
+    /// Whether a form is zero modulo `2^width` in all samples.
+    fn sampled_zero(&mut self, f: FormId, width: u32) -> bool {
+        self.samples(f).iter().all(|v| width < 128 && v & ((1 << width) - 1) == 0)
+    }
+
+    /// Whether a difference is zero modulo `2^width` for every input.
+    fn is_zero(&mut self, d: FormId, width: u32, limits: Limits) -> Answer {
+        let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
+        if let Some(lane) = self.samples(d).iter().position(|v| v & mask != 0)
+            && let Some(samples) = self.samples.take()
+        {
+            return Answer::Differs(samples, lane);
+        }
+        let Ok(word) = self.bits.word(self.terms, self.e, d, width as usize) else { return Answer::Unknown };
+        let saved = std::mem::replace(&mut self.e.limits, limits);
+        let outcome = self.e.equal(&word, &vec![Lit::FALSE; word.len()]);
+        self.e.limits = saved;
+        match outcome {
+            Outcome::Equal => Answer::Equal,
+            Outcome::Unknown => Answer::Unknown,
+            Outcome::Differs(inputs) => {
+                let mut number: FxHashMap<u32, bool> = FxHashMap::default();
+                for pin in self.e.words.aig.inputs() {
+                    if let Gate::Input(n) = self.e.words.aig.gate(pin.lit.node()) {
+                        number.insert(pin.lit.node(), inputs.get(n as usize).copied().unwrap_or(false));
+                    }
+                }
+                let bits = &self.bits;
+                let samples = Samples::single(self.terms, |a| {
+                    let word = bits.atom(a)?;
+                    let mut value = 0i128;
+                    for (i, l) in word.iter().enumerate() {
+                        let set = match l.as_const() {
+                            Some(c) => c,
+                            None => number.get(&l.node()).copied().unwrap_or(false) != l.is_negated(),
+                        };
+                        if set {
+                            value += if i + 1 == word.len() { -(1i128 << i) } else { 1 << i };
+                        }
+                    }
+                    Some(value)
+                });
+                Answer::Differs(samples, 0)
+            }
+        }
+    }
+
+    /// Compares a signal named after an operation with it; the operation's form if they are equal.
+    fn compare(&mut self, signal: SignalId, op: ValueId, f: FormId) -> Fit<Option<FormId>> {
+        let width = self.rtl.signal(signal).width;
+        let kif = self.model.kif(op);
+        let model = self.forms.ops[op.index()];
+        if width > kif.width() && f != model {
+            // More bits than the operation has: its sign goes on, or it is something else.
+            return Ok((self.terms.difference(f, model, width)?.is_none()).then_some(model));
+        }
+        let Some(d) = self.terms.difference(f, model, width)? else { return Ok(Some(model)) };
+        // Optimisation may leave the upper bits only.
+        if width < kif.width() {
+            let upper = self.terms.floor(model, kif.width() - width)?;
+            if self.terms.difference(f, upper, width)?.is_none() {
+                return Ok(Some(upper));
+            }
+        }
+        if !self.sampled_zero(d, width) {
+            return Ok(None);
+        }
+        let small = Limits { sat_steps: self.e.limits.sat_steps / 30, cone: 5_000, exhaustive_leaves: 14, deep: false };
+        Ok(matches!(self.is_zero(d, width, small), Answer::Equal).then_some(model))
+    }
+
+    /// The values under one assignment.
+    fn witness(&mut self, output: usize, found: FormId, mut samples: Samples, lane: usize) -> Witness {
+        let value = |samples: &mut Samples, terms: &Terms, f: FormId, kif: Kif| {
+            wrap(&BigInt::from(samples.of(terms, f)[lane]), kif)
+        };
+        let (terms, model) = (&*self.terms, self.model);
+        let inputs = self.forms.inputs.iter().zip(model.input_kifs());
+        let inputs = inputs.map(|(&f, &kif)| value(&mut samples, terms, f, kif)).collect();
+        let mut seen = Vec::new();
+        for &(op, signal, f) in &self.unmatched {
+            let width = self.rtl.signal(signal).width.min(model.kif(ValueId(op)).width());
+            let kif = Kif { signed: false, int: width as i32, frac: 0 };
+            let value = value(&mut samples, terms, f, kif);
+            seen.push(Seen { op, signal: self.rtl.signal(signal).name.clone(), width, value });
+        }
+        let mut others: Vec<(u32, Vec<BigInt>)> = Vec::new();
+        let mut moments: Vec<u32> = self.others.keys().map(|(_, k)| *k).collect();
+        moments.sort_unstable();
+        moments.dedup();
+        for k in moments {
+            let mut codes = Vec::new();
+            for (place, &kif) in self.ports.inputs.iter().zip(model.input_kifs()) {
+                let word = place.and_then(|(s, lo)| self.others.get(&(s, k)).map(|w| (w, lo)));
+                let form = word.and_then(|(w, lo)| match w {
+                    Word::One(f) => Some(*f),
+                    Word::Many(parts, _) => parts.iter().find(|p| p.0 == lo).map(|p| p.1),
+                });
+                codes.push(form.map_or(BigInt::ZERO, |f| value(&mut samples, terms, f, kif)));
+            }
+            others.push((k, codes));
+        }
+        let unbalanced = self.others.keys().any(|(s, _)| self.ports.inputs.iter().flatten().any(|p| p.0 == *s));
+        let found = value(&mut samples, terms, found, model.output_kif(output));
+        Witness { inputs, others, unbalanced, found, seen }
+    }
+}
+
+impl Domain for Design<'_> {
+    type Word = Word;
+
+    fn truth(&self, x: &Word) -> Option<bool> {
+        match x {
+            Word::One(f) => self.terms.as_const(*f).map(|v| v & 1 == 1),
+            Word::Many(..) => None,
+        }
+    }
+
+    fn constant(&mut self, value: &BigUint, width: u32) -> Made<Self> {
+        Arithmetic(self.terms).constant(value, width)
+    }
+
+    fn slice(&mut self, x: &Word, lo: u32, width: u32) -> Made<Self> {
+        Arithmetic(self.terms).slice(x, lo, width)
+    }
+
+    fn concat(&mut self, parts: &[(Word, u32)]) -> Made<Self> {
+        Arithmetic(self.terms).concat(parts)
+    }
+
+    fn extend(&mut self, x: &Word, from: u32, signed: bool, width: u32) -> Made<Self> {
+        Arithmetic(self.terms).extend(x, from, signed, width)
+    }
+
+    fn repeat(&mut self, x: &Word, from: u32, count: u32) -> Made<Self> {
+        Arithmetic(self.terms).repeat(x, from, count)
+    }
+
+    fn not(&mut self, x: &Word, _width: u32) -> Made<Self> {
+        Arithmetic(self.terms).not(x)
+    }
+
+    fn binary(&mut self, op: Binary, a: &Word, b: &Word, width: u32) -> Made<Self> {
+        Arithmetic(self.terms).binary(op, a, b, width)
+    }
+
+    fn compare(&mut self, op: Compare, a: &Word, b: &Word, width: u32) -> Made<Self> {
+        Arithmetic(self.terms).compare(op, a, b, width)
+    }
+
+    fn reduce(&mut self, op: Reduce, x: &Word, width: u32) -> Made<Self> {
+        Arithmetic(self.terms).reduce(op, x, width)
+    }
+
+    fn shift(&mut self, op: Shift, x: &Word, by: (&Word, u32), width: u32) -> Made<Self> {
+        Arithmetic(self.terms).shift(op, x, by, width)
+    }
+
+    fn table(&mut self, entries: &Arc<Vec<BigUint>>, addr: (&Word, u32), missing: &Word, _width: u32) -> Made<Self> {
+        Arithmetic(self.terms).table(entries, addr, missing)
+    }
+
+    fn mux(&mut self, cond: &Word, yes: &Word, no: &Word, _width: u32) -> Made<Self> {
+        Arithmetic(self.terms).mux(cond, yes, no)
+    }
+
+    fn input(&mut self, signal: SignalId, k: u32) -> Made<Self> {
+        if let Some(level) = self.controls.level(signal) {
+            return Ok(Word::One(self.terms.constant(i128::from(level))));
+        }
+        if let Some(known) = self.others.get(&(signal, k)) {
+            return Ok(known.clone());
+        }
+        let is_data = self.ports.inputs.iter().flatten().any(|p| p.0 == signal);
+        if is_data && k == self.latency {
+            let forms = self.forms;
+            return self.data(signal, |_, i, _| Ok(forms.inputs[i]));
+        }
+        let word = if is_data {
+            self.data(signal, |t, _, kif| {
+                let width = kif.width();
+                if width > 100 {
+                    return Err(super::terms::Beyond);
+                }
+                let half = if kif.signed { 1i128 << (width - 1) } else { 0 };
+                t.free((-half, (1 << width) - half - 1))
+            })?
+        } else {
+            self.free(self.rtl.signal(signal).width)?
+        };
+        self.others.insert((signal, k), word.clone());
+        Ok(word)
+    }
+
+    fn unknown(&mut self, width: u32) -> Made<Self> {
+        self.free(width)
+    }
+
+    fn signal(&mut self, signal: SignalId, _k: u32, word: Word) -> Made<Self> {
+        let Some(op) = operation_of(self.model, self.rtl, signal) else { return Ok(word) };
+        let f = Arithmetic(self.terms).form(&word)?;
+        if f == self.forms.ops[op.index()] {
+            self.matched.insert(op.0);
+            return Ok(Word::One(f));
+        }
+        match Design::compare(self, signal, op, f)? {
+            Some(same) => {
+                self.matched.insert(op.0);
+                Ok(Word::One(same))
+            }
+            None => {
+                if std::env::var_os("ALIR_DEBUG").is_some() {
+                    let m = self.forms.ops[op.index()];
+                    let kif = self.model.kif(op);
+                    eprintln!("{op} {kif} as {} [{}]: {:?}\n  file  {}\n  model {}", self.rtl.signal(signal).name, self.rtl.signal(signal).width, self.terms.range(f), show(self.terms, f, 0), show(self.terms, m, 0));
+                }
+                if !self.matched.contains(&op.0) && self.unmatched.len() < 100_000 {
+                    self.unmatched.push((op.0, signal, f));
+                }
+                Ok(Word::One(f))
+            }
+        }
+    }
+}
+
+/// Compares by forms. False if they cannot say it, and nothing is decided.
+pub(super) fn compare(
+    model: &Model,
+    rtl: &Rtl,
+    ports: &Ports,
+    latency: u32,
+    structure: u32,
+    report: &mut Report,
+    e: &mut Engine,
+) -> bool {
+    let mut terms = Terms::new();
+    let Ok(model_forms) = forms(&mut terms, model) else { return false };
+    let mut design = Design {
+        terms: &mut terms,
+        e,
+        model,
+        rtl,
+        forms: &model_forms,
+        ports,
+        latency,
+        controls: Controls::running(rtl, ports),
+        bits: Bits::default(),
+        samples: None,
+        others: FxHashMap::default(),
+        matched: FxHashSet::default(),
+        unmatched: Vec::new(),
+    };
+    match outputs(&mut design, structure, report) {
+        Ok(decided) => {
+            let mut unmatched: FxHashSet<u32> = design.unmatched.iter().map(|u| u.0).collect();
+            unmatched.retain(|u| !design.matched.contains(u));
+            report.operations_matched = design.matched.len() as u64;
+            report.operations_unmatched = unmatched.len() as u64;
+            decided
+        }
+        Err(Fault::Loop(s)) => {
+            let reason = format!("{} depends on itself without a register", rtl.signal(s).name);
+            report.verdict = Verdict::Differs { reason, counterexample: None };
+            true
+        }
+        Err(Fault::Beyond) => {
+            if std::env::var_os("ALIR_DEBUG").is_some() { eprintln!("beyond"); }
+            false
+        }
+    }
+}
+
+fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Result<bool, Fault> {
+    let (model, rtl, ports, latency) = (design.model, design.rtl, design.ports, design.latency);
+    let mut unroll: Unroll<'_, Word> = Unroll::new(rtl, latency.max(structure) + 4);
+    let mut found: Vec<(usize, u32, FormId)> = Vec::new();
+    for (j, place) in ports.outputs.iter().enumerate() {
+        let Some((port, lo)) = *place else { continue };
+        let word = unroll.word(design, rtl.read(port), 0)?;
+        let width = model.output_kif(j).width();
+        let part = Arithmetic(design.terms).slice(&word, lo, width)?;
+        found.push((j, width, Arithmetic(design.terms).form(&part)?));
+    }
+    if let Some((valid_in, valid_out)) = ports.valid {
+        let word = unroll.word(design, rtl.read(valid_out), 0)?;
+        let same = match (&word, design.others.get(&(valid_in, latency))) {
+            (Word::One(f), Some(Word::One(g))) => {
+                let (f, g) = (*f, *g);
+                design.terms.same(f, g, 1)?
+            }
+            _ => false,
+        };
+        if !same {
+            let reason = format!("valid_out is not valid_in of {latency} clocks before");
+            report.verdict = Verdict::Differs { reason, counterexample: None };
+            return Ok(true);
+        }
+        report.notes.push(format!("valid_out is valid_in of {latency} clocks before"));
+    }
+    design.unmatched.sort_by_key(|u| (u.0, u.1));
+    for (j, width, f) in found {
+        let Some(d) = design.terms.difference(f, design.forms.outputs[j], width)? else {
+            design.e.counts.affine += u64::from(width);
+            continue;
+        };
+        match design.is_zero(d, width, design.e.limits) {
+            Answer::Equal => {}
+            Answer::Differs(samples, lane) => {
+                let witness = design.witness(j, f, samples, lane);
+                report.verdict = explain(model, latency, j, witness);
+                return Ok(!matches!(report.verdict, Verdict::Unknown { .. }));
+            }
+            Answer::Unknown => {
+                if std::env::var_os("ALIR_DEBUG").is_some() {
+                    eprintln!("output {j}: {}", show(design.terms, d, 0));
+                }
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn show(t: &Terms, f: FormId, depth: u32) -> String {
+    let mut s = format!("{}", t.constant_of(f));
+    for (a, c) in t.terms(f) {
+        s += &format!(" {c:+}*a{}", a.0);
+        if depth < 2 {
+            let (parts, _) = t.parts(a);
+            let name = match t.atom(a) {
+                Atom::Floor(_, m) => format!("floor{m}"),
+                other => format!("{other:?}").chars().take(12).collect(),
+            };
+            s += &format!(":{name}{:?}", parts.iter().map(|&p| show(t, p, depth + 1)).collect::<Vec<_>>());
+        }
+    }
+    s
+}

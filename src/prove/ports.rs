@@ -1,0 +1,128 @@
+//! Which port of a file is what.
+
+use super::rtl::{Rtl, SignalId};
+use super::unroll::clock_of;
+use crate::ir::Model;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Which port is what.
+pub(super) struct Ports {
+    /// For each model input element: the port and its lowest bit there.
+    pub(super) inputs: Vec<Option<(SignalId, u32)>>,
+    pub(super) outputs: Vec<Option<(SignalId, u32)>>,
+    pub(super) clock: Option<SignalId>,
+    pub(super) reset: Option<SignalId>,
+    pub(super) enable: Option<SignalId>,
+    pub(super) valid: Option<(SignalId, SignalId)>,
+}
+
+/// The latency that the file's head states: `latency: 3`, in any case, in one of its comments.
+pub fn stated_latency(rtl: &Rtl) -> Option<u32> {
+    rtl.head.iter().find_map(|line| {
+        let lower = line.to_ascii_lowercase();
+        let rest = &lower[lower.find("latency")? + "latency".len()..];
+        let rest = rest.trim_start_matches([' ', ':', '=', '\t']);
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        if rest.starts_with("none") || rest.starts_with("combinational") {
+            return Some(0);
+        }
+        digits.parse().ok()
+    })
+}
+
+pub(super) fn find_ports(model: &Model, rtl: &Rtl) -> Result<Ports, String> {
+    let clock = clock_of(rtl)?.map(|(s, _)| s);
+    let named = |list: &[SignalId], names: &[&str]| {
+        list.iter().copied().find(|&s| names.iter().any(|n| rtl.signal(s).name.eq_ignore_ascii_case(n)))
+    };
+    let one_bit = |s: &SignalId| rtl.signal(*s).width == 1;
+    let reset = named(&rtl.inputs, &["rst", "reset", "rst_n", "reset_n", "aresetn", "areset"]).filter(one_bit);
+    let enable = named(&rtl.inputs, &["ce", "enable", "en", "clk_en"]).filter(one_bit);
+    let valid_in = named(&rtl.inputs, &["valid_in", "in_valid"]).filter(one_bit);
+    let valid_out = named(&rtl.outputs, &["valid_out", "out_valid"]).filter(one_bit);
+    let valid = match (valid_in, valid_out) {
+        (Some(i), Some(o)) => Some((i, o)),
+        (None, None) => None,
+        _ => return Err("one of valid_in and valid_out is missing".into()),
+    };
+    // A clock port may be there although nothing needs it.
+    let idle_clock = named(&rtl.inputs, &["clk", "clock", "aclk"]).filter(one_bit);
+    let control: FxHashSet<SignalId> =
+        [clock, idle_clock, reset, enable, valid_in].into_iter().flatten().chain(valid_out).collect();
+    let place = |list: &[SignalId], widths: &[u32], what: &str| -> Result<Vec<Option<(SignalId, u32)>>, String> {
+        let data: Vec<SignalId> = list.iter().copied().filter(|s| !control.contains(s)).collect();
+        let total: u32 = widths.iter().sum();
+        let mut lo = 0;
+        if let [only] = data[..]
+            && rtl.signal(only).width == total
+        {
+            return Ok(widths
+                .iter()
+                .map(|&w| {
+                    let at = lo;
+                    lo += w;
+                    (w > 0).then_some((only, at))
+                })
+                .collect());
+        }
+        // One port for each element that has bits: by the number at the end of its name.
+        let mut by_number: FxHashMap<usize, SignalId> = FxHashMap::default();
+        for &s in &data {
+            let name = &rtl.signal(s).name;
+            let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+            if let Ok(n) = name[name.len() - digits..].parse() {
+                by_number.insert(n, s);
+            }
+        }
+        let found: Vec<Option<(SignalId, u32)>> = widths
+            .iter()
+            .enumerate()
+            .map(|(i, &w)| by_number.get(&i).filter(|&&s| w > 0 && rtl.signal(s).width == w).map(|&s| (s, 0)))
+            .collect();
+        let complete = found.iter().zip(widths).all(|(f, &w)| w == 0 || f.is_some());
+        if complete && found.iter().flatten().count() == data.len() {
+            return Ok(found);
+        }
+        let seen: Vec<String> =
+            data.iter().map(|&s| format!("{} ({} bits)", rtl.signal(s).name, rtl.signal(s).width)).collect();
+        Err(format!("the {what} ports do not fit the model's {total} bits: {}", seen.join(", ")))
+    };
+    let widths: Vec<u32> = model.input_kifs().iter().map(|k| k.width()).collect();
+    let out_widths: Vec<u32> = (0..model.outputs().len()).map(|j| model.output_kif(j).width()).collect();
+    Ok(Ports {
+        inputs: place(&rtl.inputs, &widths, "input")?,
+        outputs: place(&rtl.outputs, &out_widths, "output")?,
+        clock,
+        reset,
+        enable,
+        valid,
+    })
+}
+
+/// What control inputs are set to while gates are made.
+#[derive(Clone, Copy)]
+pub(super) struct Controls {
+    pub(super) reset: Option<(SignalId, bool)>,
+    pub(super) enable: Option<(SignalId, bool)>,
+}
+
+impl Controls {
+    /// Running: no reset, enabled.
+    pub(super) fn running(rtl: &Rtl, ports: &Ports) -> Controls {
+        Controls {
+            reset: ports.reset.map(|r| (r, !reset_is_high(rtl, r))),
+            enable: ports.enable.map(|s| (s, true)),
+        }
+    }
+
+    /// What a port is held at, if it is a control port.
+    pub(super) fn level(&self, signal: SignalId) -> Option<bool> {
+        [self.reset, self.enable].into_iter().flatten().find(|c| c.0 == signal).map(|c| c.1)
+    }
+}
+
+/// Whether a reset acts when high: its name says so.
+pub(super) fn reset_is_high(rtl: &Rtl, reset: SignalId) -> bool {
+    let name = rtl.signal(reset).name.to_ascii_lowercase();
+    !(name.contains("_n") || name == "aresetn")
+}

@@ -1,0 +1,310 @@
+//! Words as integers: linear forms over atoms, made so that equal arithmetic is the same form.
+//!
+//! A form is `constant + sum of coefficient * atom`, exact, in integers. An atom is an input, or what a form cannot say
+//! linearly: a floor division by a power of two, a comparison with zero, a product, a choice, a bitwise and, a table.
+//! Forms and atoms are shared (one number for equal ones), so that both sides of a proof meet in the same number.
+//!
+//! A word of `n` bits stands for a form modulo `2^n`. All wiring is arithmetic then: the bits from `m` up are
+//! `floor(x / 2^m)`, the low `m` bits are `x - 2^m floor(x / 2^m)`, and a sign extension is the identity where the
+//! form's range fits. Floors of floors collapse, multiples of the divisor come out of a floor, so that a sum whose low
+//! bits took a path of their own is the plain sum again.
+//!
+//! [`rules`] has the operations, [`model`] the model's meaning, [`samples`] values for assignments of the inputs,
+//! [`bits`] gates for what is left. Each rule is an identity over the integers for every value within the ranges of the
+//! atoms; ranges are proved bounds, never a file's claims. Where a number passes 127 bits the whole attempt is given up
+//! ([`Beyond`]) and gates decide.
+
+pub mod bits;
+pub mod model;
+pub mod rules;
+pub mod samples;
+
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::Hasher;
+use std::sync::Arc;
+
+/// A number does not fit 127 bits, or a form grew beyond its limit: forms cannot decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beyond;
+
+/// A result, or [`Beyond`].
+pub type Fit<T> = Result<T, Beyond>;
+
+/// A linear form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FormId(pub u32);
+
+/// An atom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AtomId(pub u32);
+
+/// What a form cannot say linearly.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Atom {
+    /// A free value with a range of its own; the number has no meaning here.
+    Free(u32),
+    /// `floor(x / 2^m)`.
+    Floor(FormId, u32),
+    /// 1 if the form is negative, else 0.
+    Negative(FormId),
+    /// 1 if the form is zero, else 0.
+    Zero(FormId),
+    /// The form where it is positive, else 0.
+    Positive(FormId),
+    /// The first form, which is 0 or 1, times the second.
+    If(FormId, FormId),
+    /// A product of at least two atoms, in order.
+    Monomial(Arc<[AtomId]>),
+    /// A product of forms too large to be multiplied out.
+    Product(FormId, FormId),
+    /// Bitwise and of forms, each an endless two's complement number.
+    And(Arc<[FormId]>),
+    /// A function of a form by its table: entry `i` for the value `first + i`.
+    Table(FormId, Arc<Table>),
+}
+
+/// A function's values from `first` up.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Table {
+    /// The argument of entry 0.
+    pub first: i128,
+    /// Values.
+    pub values: Vec<i128>,
+}
+
+/// Inclusive bounds.
+pub type Range = (i128, i128);
+
+struct FormData {
+    start: u32,
+    len: u32,
+    constant: i128,
+    range: Range,
+}
+
+/// Largest number of terms of one form.
+const MAX_FORM: usize = 1 << 14;
+/// Largest number of terms of all forms.
+const MAX_TERMS: usize = 200_000_000;
+
+/// All forms and atoms.
+#[derive(Default)]
+pub struct Terms {
+    forms: Vec<FormData>,
+    term_atoms: Vec<AtomId>,
+    term_factors: Vec<i128>,
+    form_of: FxHashMap<u64, FormId>,
+    atoms: Vec<Atom>,
+    atom_ranges: Vec<Range>,
+    /// Floors that are values of the model: not taken apart when they meet in another floor.
+    named: Vec<bool>,
+    atom_of: FxHashMap<Atom, AtomId>,
+    floors: FxHashMap<(FormId, u32), FormId>,
+    negatives: FxHashMap<FormId, FormId>,
+    /// Choices between floors, and the floors of choices that they are.
+    aliases: FxHashMap<FormId, FormId>,
+    /// Forms whose choices were looked at.
+    aliased: rustc_hash::FxHashSet<FormId>,
+    tables: u32,
+}
+
+/// A form's parts while it is being made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sum {
+    /// Terms by rising atom, no factor zero.
+    pub(super) terms: Vec<(AtomId, i128)>,
+    pub(super) constant: i128,
+}
+
+pub(super) fn mul(a: i128, b: i128) -> Fit<i128> {
+    a.checked_mul(b).filter(|v| v.unsigned_abs() >> 126 == 0).ok_or(Beyond)
+}
+
+pub(super) fn add(a: i128, b: i128) -> Fit<i128> {
+    a.checked_add(b).filter(|v| v.unsigned_abs() >> 126 == 0).ok_or(Beyond)
+}
+
+/// `2^n`.
+pub(super) fn power(n: u32) -> Fit<i128> {
+    if n < 126 { Ok(1 << n) } else { Err(Beyond) }
+}
+
+impl Terms {
+    /// Nothing yet.
+    pub fn new() -> Terms {
+        Terms::default()
+    }
+
+    /// Number of forms and of atoms.
+    pub fn size(&self) -> (usize, usize) {
+        (self.forms.len(), self.atoms.len())
+    }
+
+    /// Bounds of a form.
+    pub fn range(&self, f: FormId) -> Range {
+        self.forms[f.0 as usize].range
+    }
+
+    /// Intersects what is known of a form's range with proved bounds.
+    pub(super) fn narrow(&mut self, f: FormId, to: Range) {
+        let r = &mut self.forms[f.0 as usize].range;
+        let new = (r.0.max(to.0), r.1.min(to.1));
+        if new.0 <= new.1 {
+            *r = new;
+        }
+    }
+
+    /// Bounds of an atom.
+    pub fn atom_range(&self, a: AtomId) -> Range {
+        self.atom_ranges[a.0 as usize]
+    }
+
+    /// An atom.
+    pub fn atom(&self, a: AtomId) -> &Atom {
+        &self.atoms[a.0 as usize]
+    }
+
+    /// Constant part of a form.
+    pub fn constant_of(&self, f: FormId) -> i128 {
+        self.forms[f.0 as usize].constant
+    }
+
+    /// Number of terms without the constant.
+    pub fn len(&self, f: FormId) -> usize {
+        self.forms[f.0 as usize].len as usize
+    }
+
+    /// Whether there are no forms at all.
+    pub fn is_empty(&self) -> bool {
+        self.forms.is_empty()
+    }
+
+    /// The terms of a form, by rising atom.
+    pub fn terms(&self, f: FormId) -> impl ExactSizeIterator<Item = (AtomId, i128)> + '_ {
+        let d = &self.forms[f.0 as usize];
+        let span = d.start as usize..(d.start + d.len) as usize;
+        self.term_atoms[span.clone()].iter().copied().zip(self.term_factors[span].iter().copied())
+    }
+
+    /// The value of a form that is a constant.
+    pub fn as_const(&self, f: FormId) -> Option<i128> {
+        let d = &self.forms[f.0 as usize];
+        if d.len == 0 { Some(d.constant) } else { (d.range.0 == d.range.1).then_some(d.range.0) }
+    }
+
+    pub(super) fn sum_of(&self, f: FormId) -> Sum {
+        Sum { terms: self.terms(f).collect(), constant: self.constant_of(f) }
+    }
+
+    /// The form with these parts.
+    pub(super) fn form(&mut self, sum: &Sum) -> Fit<FormId> {
+        let mut hasher = FxHasher::default();
+        hasher.write_i128(sum.constant);
+        for &(a, c) in &sum.terms {
+            hasher.write_u32(a.0);
+            hasher.write_i128(c);
+        }
+        let mut key = hasher.finish();
+        while let Some(&known) = self.form_of.get(&key) {
+            let same = self.constant_of(known) == sum.constant
+                && self.len(known) == sum.terms.len()
+                && self.terms(known).eq(sum.terms.iter().copied());
+            if same {
+                return Ok(known);
+            }
+            key = key.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        }
+        if sum.terms.len() > MAX_FORM || self.term_atoms.len() > MAX_TERMS {
+            return Err(Beyond);
+        }
+        let mut range = (sum.constant, sum.constant);
+        for &(a, c) in &sum.terms {
+            let (lo, hi) = self.atom_range(a);
+            let (x, y) = (mul(lo, c)?, mul(hi, c)?);
+            range = (add(range.0, x.min(y))?, add(range.1, x.max(y))?);
+        }
+        let id = FormId(self.forms.len() as u32);
+        let start = u32::try_from(self.term_atoms.len()).map_err(|_| Beyond)?;
+        self.term_atoms.extend(sum.terms.iter().map(|t| t.0));
+        self.term_factors.extend(sum.terms.iter().map(|t| t.1));
+        self.forms.push(FormData { start, len: sum.terms.len() as u32, constant: sum.constant, range });
+        self.form_of.insert(key, id);
+        Ok(id)
+    }
+
+    /// The atom, with bounds of its value if it is new.
+    pub(super) fn intern(&mut self, atom: Atom, range: Range) -> AtomId {
+        if let Some(&known) = self.atom_of.get(&atom) {
+            let r = &mut self.atom_ranges[known.0 as usize];
+            *r = (r.0.max(range.0), r.1.min(range.1));
+            return known;
+        }
+        let id = AtomId(self.atoms.len() as u32);
+        self.tables += u32::from(matches!(atom, Atom::Table(..)));
+        self.atoms.push(atom.clone());
+        self.atom_ranges.push(range);
+        self.named.push(false);
+        self.atom_of.insert(atom, id);
+        id
+    }
+
+    /// A new free value.
+    pub fn free(&mut self, range: Range) -> Fit<FormId> {
+        let atom = self.intern(Atom::Free(self.atoms.len() as u32), range);
+        self.single(atom)
+    }
+
+    /// The form of one atom.
+    pub(super) fn single(&mut self, atom: AtomId) -> Fit<FormId> {
+        self.form(&Sum { terms: vec![(atom, 1)], constant: 0 })
+    }
+
+    /// A constant.
+    pub fn constant(&mut self, value: i128) -> FormId {
+        self.form(&Sum { terms: Vec::new(), constant: value }).unwrap_or(FormId(0))
+    }
+
+    /// Marks a form's floor as a value of the model.
+    pub(super) fn name(&mut self, f: FormId) {
+        if let [only] = self.terms(f).collect::<Vec<_>>()[..]
+            && matches!(self.atom(only.0), Atom::Floor(..))
+        {
+            self.named[only.0.0 as usize] = true;
+        }
+    }
+
+    pub(super) fn is_named(&self, a: AtomId) -> bool {
+        self.named[a.0 as usize]
+    }
+
+    /// Forms that an atom is made of, in order, and atoms of a monomial.
+    pub(super) fn parts(&self, a: AtomId) -> (Vec<FormId>, Vec<AtomId>) {
+        match self.atom(a) {
+            Atom::Free(_) => (vec![], vec![]),
+            Atom::Floor(x, _) | Atom::Negative(x) | Atom::Zero(x) | Atom::Positive(x) | Atom::Table(x, _) => {
+                (vec![*x], vec![])
+            }
+            Atom::If(x, y) | Atom::Product(x, y) => (vec![*x, *y], vec![]),
+            Atom::Monomial(atoms) => (vec![], atoms.to_vec()),
+            Atom::And(forms) => (forms.to_vec(), vec![]),
+        }
+    }
+
+    /// The atoms that some forms depend on and that `done` does not know, each after those that it depends on.
+    pub(super) fn needed(&self, forms: &[FormId], done: impl Fn(AtomId) -> bool) -> Vec<AtomId> {
+        let mut seen: rustc_hash::FxHashSet<AtomId> = Default::default();
+        let mut stack: Vec<AtomId> = forms.iter().flat_map(|&f| self.terms(f).map(|t| t.0)).collect();
+        while let Some(a) = stack.pop() {
+            if done(a) || !seen.insert(a) {
+                continue;
+            }
+            let (forms, atoms) = self.parts(a);
+            stack.extend(atoms);
+            stack.extend(forms.iter().flat_map(|&f| self.terms(f).map(|t| t.0)));
+        }
+        // An atom is made after everything that it is made of.
+        let mut order: Vec<AtomId> = seen.into_iter().collect();
+        order.sort_unstable();
+        order
+    }
+}

@@ -1,0 +1,217 @@
+//! The model's values as forms, written against section 3 of `docs/alir.md` and nothing else.
+
+use super::{Beyond, Fit, FormId, Terms, mul, power};
+use crate::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
+use crate::num::{Kif, wrap};
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
+
+/// Forms of a model's values.
+#[derive(Clone, Debug, Default)]
+pub struct ModelForms {
+    /// The code on each input port element.
+    pub inputs: Vec<FormId>,
+    /// The code of each operation.
+    pub ops: Vec<FormId>,
+    /// The code of each output element.
+    pub outputs: Vec<FormId>,
+}
+
+/// A number with fractional bits.
+#[derive(Clone, Copy)]
+struct Fixed {
+    code: FormId,
+    frac: i64,
+}
+
+fn steps(n: i64) -> Fit<u32> {
+    u32::try_from(n).map_err(|_| Beyond)
+}
+
+/// `align(v, frac, to)`.
+fn aligned(t: &mut Terms, x: Fixed, to: i64) -> Fit<FormId> {
+    if to >= x.frac {
+        if t.as_const(x.code) == Some(0) {
+            return Ok(x.code);
+        }
+        t.scale(x.code, power(steps(to - x.frac)?)?)
+    } else {
+        t.floor(x.code, steps(x.frac - to)?)
+    }
+}
+
+fn number(t: &mut Terms, value: &BigInt) -> Fit<FormId> {
+    let v = value.to_i128().filter(|v| v.unsigned_abs() >> 120 == 0).ok_or(Beyond)?;
+    Ok(t.constant(v))
+}
+
+/// Makes the forms of all operations and outputs.
+///
+/// # Errors
+/// [`Beyond`] where a value passes 127 bits.
+pub fn forms(t: &mut Terms, model: &Model) -> Fit<ModelForms> {
+    let mut out = ModelForms::default();
+    for kif in model.input_kifs() {
+        let (lo, hi) = (kif.min_code(), kif.max_code());
+        let (Some(lo), Some(hi)) = (lo.to_i128(), hi.to_i128()) else { return Err(Beyond) };
+        let form = if kif.is_zero() { t.constant(0) } else { t.free((lo, hi))? };
+        out.inputs.push(form);
+    }
+    for id in model.ids() {
+        let kif = model.kif(id);
+        let (exact, frac) = operation(t, model, &out, id)?;
+        let moved = aligned(t, Fixed { code: exact, frac }, i64::from(kif.frac))?;
+        let form = t.value(moved, kif.width(), kif.signed)?;
+        t.name(form);
+        out.ops.push(form);
+    }
+    for (j, output) in model.outputs().iter().enumerate() {
+        let kif = model.output_kif(j);
+        let form = match output.source {
+            None => t.constant(0),
+            Some(v) => {
+                let sign = if output.neg { -1 } else { 1 };
+                let code = t.scale(out.ops[v.index()], sign)?;
+                let frac = i64::from(model.kif(v).frac) - i64::from(output.shift);
+                let moved = aligned(t, Fixed { code, frac }, i64::from(kif.frac))?;
+                t.value(moved, kif.width(), kif.signed)?
+            }
+        };
+        out.outputs.push(form);
+    }
+    Ok(out)
+}
+
+/// The result before it is aligned and wrapped, with its fractional bits.
+fn operation(t: &mut Terms, model: &Model, done: &ModelForms, id: ValueId) -> Fit<(FormId, i64)> {
+    let kif = model.kif(id);
+    let to = i64::from(kif.frac);
+    let fixed = |v: ValueId, shift: i32| Fixed {
+        code: done.ops[v.index()],
+        frac: i64::from(model.kif(v).frac) - i64::from(shift),
+    };
+    Ok(match &model.node(id).op {
+        Op::Input { input } => {
+            (done.inputs[*input as usize], i64::from(model.input_kifs()[*input as usize].frac))
+        }
+        Op::Const { value } => (number(t, &wrap(&value.to_big(), kif))?, to),
+        Op::Neg { x } => {
+            let x = fixed(*x, 0);
+            (t.scale(x.code, -1)?, x.frac)
+        }
+        Op::Add { a, b, shift } => sum(t, &[(fixed(*a, 0), false), (fixed(*b, *shift), false)])?,
+        Op::Sub { a, b, shift } => sum(t, &[(fixed(*a, 0), false), (fixed(*b, *shift), true)])?,
+        Op::Sum { terms } => {
+            let terms: Vec<_> = terms.iter().map(|x| (fixed(x.value, x.shift), x.neg)).collect();
+            sum(t, &terms)?
+        }
+        Op::AddConst { x, value, shift } => {
+            let c = Fixed { code: number(t, &value.to_big())?, frac: i64::from(*shift) };
+            sum(t, &[(fixed(*x, 0), false), (c, false)])?
+        }
+        Op::Relu { x } => {
+            let x = fixed(*x, 0);
+            (t.positive(x.code)?, x.frac)
+        }
+        Op::Quantise { x, shift } => {
+            let x = fixed(*x, *shift);
+            (x.code, x.frac)
+        }
+        Op::Mux { cond, on_true, on_false, shift } => {
+            let bit = top_bit(t, done.ops[cond.index()], model.kif(*cond))?;
+            let yes = aligned(t, fixed(*on_true, 0), to)?;
+            let no = aligned(t, fixed(*on_false, *shift), to)?;
+            (t.mux(bit, yes, no)?, to)
+        }
+        Op::Mul { a, b } => {
+            let (x, y) = (fixed(*a, 0), fixed(*b, 0));
+            (t.times(x.code, y.code)?, x.frac + y.frac)
+        }
+        Op::Lookup { x, table, base } => {
+            let entries = &model.table(*table).entries;
+            let base = base.to_i128().filter(|b| b.unsigned_abs() >> 120 == 0).ok_or(Beyond)?;
+            let found = t.table(done.ops[x.index()], |code| {
+                let index = usize::try_from(code - base).ok();
+                Ok(index.and_then(|i| entries.get(i)).map_or(0, |&e| i128::from(e)))
+            })?;
+            (found, to)
+        }
+        Op::Unary { op: UnaryBits::Not, x } => {
+            let from = model.kif(*x);
+            let v = fixed(*x, 0);
+            let minus = t.scale(v.code, -1)?;
+            if kif.signed {
+                return Ok((t.offset(minus, -1)?, v.frac));
+            }
+            let all = power(from.width())? - 1;
+            let bits = t.value(v.code, from.width(), false)?;
+            let minus = t.scale(bits, -1)?;
+            (t.offset(minus, all)?, v.frac)
+        }
+        Op::Unary { op, x } => {
+            let from = model.kif(*x);
+            let code = done.ops[x.index()];
+            let bit = match (op, from.signed) {
+                (UnaryBits::Any, _) => {
+                    let none = t.zero(code)?;
+                    t.complement(none)?
+                }
+                (_, _) if from.is_zero() => t.constant(1),
+                (_, true) => {
+                    let x = t.offset(code, 1)?;
+                    t.zero(x)?
+                }
+                (_, false) => {
+                    let x = t.offset(code, 1 - power(from.width())?)?;
+                    t.zero(x)?
+                }
+            };
+            // The code is 0 or 1 whatever the binary point.
+            (bit, to)
+        }
+        Op::Binary { op, a, b, shift } => {
+            let (x, y) = (fixed(*a, 0), fixed(*b, *shift));
+            let frac = x.frac.max(y.frac);
+            let (x, y) = (aligned(t, x, frac)?, aligned(t, y, frac)?);
+            (bitwise(t, *op, x, y)?, frac)
+        }
+    })
+}
+
+/// Bitwise operations by the one that is an atom.
+fn bitwise(t: &mut Terms, op: BinaryBits, x: FormId, y: FormId) -> Fit<FormId> {
+    let both = t.and(&[x, y])?;
+    Ok(match op {
+        BinaryBits::And => both,
+        BinaryBits::Or => {
+            let sum = t.add(x, y)?;
+            t.sub(sum, both)?
+        }
+        BinaryBits::Xor => {
+            let sum = t.add(x, y)?;
+            t.linear(sum, -2, both)?
+        }
+    })
+}
+
+/// The sign bit if signed, bit `width - 1` if not; clear without bits.
+fn top_bit(t: &mut Terms, code: FormId, kif: Kif) -> Fit<FormId> {
+    if kif.is_zero() {
+        return Ok(t.constant(0));
+    }
+    if kif.signed {
+        return t.negative(code);
+    }
+    t.floor(code, kif.width() - 1)
+}
+
+/// The sum of the terms, subtracted where marked, at their finest binary point.
+fn sum(t: &mut Terms, terms: &[(Fixed, bool)]) -> Fit<(FormId, i64)> {
+    let frac = terms.iter().map(|x| x.0.frac).max().unwrap_or(0);
+    let mut total = t.constant(0);
+    for &(x, minus) in terms {
+        let factor = mul(power(steps(frac - x.frac)?).or_else(|e| if t.as_const(x.code) == Some(0) { Ok(1) } else { Err(e) })?, if minus { -1 } else { 1 })?;
+        total = t.linear(total, factor, x.code)?;
+    }
+    Ok((total, frac))
+}

@@ -1,0 +1,1001 @@
+//! Operations on forms. Each is an identity over the integers; together they are arranged so that the usual ways to
+//! write the same hardware end in the same form.
+
+use super::{Atom, AtomId, Beyond, Fit, FormId, Range, Sum, Table, Terms, add, mul, power};
+use std::sync::Arc;
+
+/// Products of forms with up to this many terms are multiplied out.
+const MAX_EXPANDED: usize = 256;
+/// Floors taken apart make forms of up to this many terms.
+const MAX_MERGED: usize = 2_000;
+/// A function is kept as a table for up to this many arguments.
+const MAX_TABLE: i128 = 1 << 20;
+/// A function of a function of a small argument becomes one table.
+const SMALL_TABLE: i128 = 1 << 12;
+
+fn gcd(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// `v` modulo `2^w` in `(-2^(w-1), 2^(w-1)]`.
+fn residue(v: i128, w: u32) -> i128 {
+    if w == 0 {
+        return 0;
+    }
+    if w >= 126 {
+        return v;
+    }
+    let low = v & ((1 << w) - 1);
+    if low > 1 << (w - 1) { low - (1 << w) } else { low }
+}
+
+impl Terms {
+    /// `f + factor * g`.
+    pub fn linear(&mut self, f: FormId, factor: i128, g: FormId) -> Fit<FormId> {
+        if factor == 0 {
+            return Ok(f);
+        }
+        let mut out = Sum {
+            terms: Vec::with_capacity(self.len(f) + self.len(g)),
+            constant: add(self.constant_of(f), mul(factor, self.constant_of(g))?)?,
+        };
+        {
+            let (mut a, mut b) = (self.terms(f).peekable(), self.terms(g).peekable());
+            loop {
+                match (a.peek().copied(), b.peek().copied()) {
+                    (Some((x, c)), Some((y, d))) if x == y => {
+                        let sum = add(c, mul(factor, d)?)?;
+                        if sum != 0 {
+                            out.terms.push((x, sum));
+                        }
+                        a.next();
+                        b.next();
+                    }
+                    (Some((x, c)), other) if other.is_none_or(|(y, _)| x < y) => {
+                        out.terms.push((x, c));
+                        a.next();
+                    }
+                    (_, Some((y, d))) => {
+                        out.terms.push((y, mul(factor, d)?));
+                        b.next();
+                    }
+                    _ => break,
+                }
+            }
+        }
+        if self.tables > 1 {
+            self.join_tables(&mut out)?;
+        }
+        let id = self.form(&out)?;
+        let (r, s) = (self.range(f), self.range(g));
+        let (x, y) = (mul(s.0, factor)?, mul(s.1, factor)?);
+        self.narrow(id, (add(r.0, x.min(y))?, add(r.1, x.max(y))?));
+        Ok(id)
+    }
+
+    /// `f + g`.
+    pub fn add(&mut self, f: FormId, g: FormId) -> Fit<FormId> {
+        self.linear(f, 1, g)
+    }
+
+    /// `f - g`.
+    pub fn sub(&mut self, f: FormId, g: FormId) -> Fit<FormId> {
+        self.linear(f, -1, g)
+    }
+
+    /// `f + c`.
+    pub fn offset(&mut self, f: FormId, c: i128) -> Fit<FormId> {
+        if c == 0 {
+            return Ok(f);
+        }
+        let c = self.constant(c);
+        self.linear(f, 1, c)
+    }
+
+    /// `factor * f`.
+    pub fn scale(&mut self, f: FormId, factor: i128) -> Fit<FormId> {
+        if factor == 1 {
+            return Ok(f);
+        }
+        let zero = self.constant(0);
+        self.linear(zero, factor, f)
+    }
+
+    /// Several tables of one argument in a sum are one table.
+    fn join_tables(&mut self, sum: &mut Sum) -> Fit<()> {
+        loop {
+            let mut first: Option<(usize, FormId)> = None;
+            let mut pair = None;
+            for (i, &(a, _)) in sum.terms.iter().enumerate() {
+                let Atom::Table(x, _) = self.atom(a) else { continue };
+                match first {
+                    Some((j, y)) if y == *x => pair = Some((j, i)),
+                    Some(_) => {
+                        // Few terms are tables: a plain search over pairs.
+                        pair = sum.terms[..i]
+                            .iter()
+                            .position(|&(b, _)| matches!(self.atom(b), Atom::Table(y, _) if y == x))
+                            .map(|j| (j, i));
+                    }
+                    None => first = Some((i, *x)),
+                }
+                if pair.is_some() {
+                    break;
+                }
+            }
+            let Some((i, j)) = pair else { return Ok(()) };
+            let ((a, c), (b, d)) = (sum.terms[i], sum.terms[j]);
+            let (Atom::Table(x, s), Atom::Table(_, t)) = (self.atom(a).clone(), self.atom(b).clone()) else {
+                return Err(Beyond);
+            };
+            sum.terms.remove(j);
+            sum.terms.remove(i);
+            let first = s.first.max(t.first);
+            let last = (s.first + s.values.len() as i128).min(t.first + t.values.len() as i128);
+            let mut values = Vec::new();
+            for at in first..last {
+                let (u, v) = (s.values[(at - s.first) as usize], t.values[(at - t.first) as usize]);
+                values.push(add(mul(c, u)?, mul(d, v)?)?);
+            }
+            let joined = self.table_of(x, first, values)?;
+            // It is one term and a constant, or linear in x: both may meet terms that are there.
+            let (constant, more) = (self.constant_of(joined), self.terms(joined).collect::<Vec<_>>());
+            sum.constant = add(sum.constant, constant)?;
+            for (atom, factor) in more {
+                match sum.terms.binary_search_by_key(&atom, |t| t.0) {
+                    Ok(at) => {
+                        sum.terms[at].1 = add(sum.terms[at].1, factor)?;
+                        if sum.terms[at].1 == 0 {
+                            sum.terms.remove(at);
+                        }
+                    }
+                    Err(at) => sum.terms.insert(at, (atom, factor)),
+                }
+            }
+        }
+    }
+
+    /// The only term of a form, if it has one.
+    fn only(&self, f: FormId) -> Option<(AtomId, i128)> {
+        if self.len(f) == 1 { self.terms(f).next() } else { None }
+    }
+
+    /// Greatest common divisor of the factors; 0 for a constant.
+    fn content(&self, f: FormId) -> i128 {
+        let mut g = 0;
+        for (_, c) in self.terms(f) {
+            g = gcd(g, c);
+            if g == 1 {
+                break;
+            }
+        }
+        g
+    }
+
+    /// Whether the factor of the newest atom is negative.
+    fn leads_negative(&self, f: FormId) -> bool {
+        self.terms(f).last().is_some_and(|(_, c)| c < 0)
+    }
+
+    /// The form with every factor divided by `g`, which divides them, and the constant rounded down.
+    fn divided(&mut self, f: FormId, g: i128) -> Fit<FormId> {
+        if g == 1 {
+            return Ok(f);
+        }
+        let mut sum = self.sum_of(f);
+        sum.constant = sum.constant.div_euclid(g);
+        sum.terms.iter_mut().for_each(|t| t.1 /= g);
+        let id = self.form(&sum)?;
+        // x = g y + r with 0 <= r < g: y = floor(x / g).
+        let (lo, hi) = self.range(f);
+        self.narrow(id, (lo.div_euclid(g), hi.div_euclid(g)));
+        Ok(id)
+    }
+
+    // ---- Bits
+
+    /// `floor(f / 2^m)`.
+    pub fn floor(&mut self, f: FormId, m: u32) -> Fit<FormId> {
+        if m == 0 {
+            return Ok(f);
+        }
+        let (lo, hi) = self.range(f);
+        let shift = m.min(127);
+        if lo >> shift == hi >> shift {
+            return Ok(self.constant(lo >> shift));
+        }
+        if m >= 120 {
+            return Err(Beyond);
+        }
+        if let Some(&known) = self.floors.get(&(f, m)) {
+            return Ok(known);
+        }
+        let out = self.floor_new(f, m)?;
+        self.narrow(out, (lo >> m, hi >> m));
+        self.floors.insert((f, m), out);
+        Ok(out)
+    }
+
+    fn floor_new(&mut self, f: FormId, m: u32) -> Fit<FormId> {
+        let size = power(m)?;
+        // Multiples of 2^m come out.
+        let mut outer = Sum::default();
+        let mut inner = Sum { terms: Vec::new(), constant: self.constant_of(f) & (size - 1) };
+        outer.constant = self.constant_of(f) >> m;
+        for (a, c) in self.terms(f) {
+            let r = residue(c, m);
+            if r != 0 {
+                inner.terms.push((a, r));
+            }
+            if c != r {
+                outer.terms.push((a, (c - r) >> m));
+            }
+        }
+        if !outer.terms.is_empty() || outer.constant != 0 {
+            let outer = self.form(&outer)?;
+            let inner = self.form(&inner)?;
+            let rest = self.floor(inner, m)?;
+            return self.add(outer, rest);
+        }
+        let zeros = inner.terms.iter().map(|t| t.1.trailing_zeros()).min().unwrap_or(m);
+        if zeros > 0 {
+            let half = self.divided(f, 1 << zeros)?;
+            return self.floor(half, m - zeros);
+        }
+        if let Some((atom, 1)) = self.only(f) {
+            let constant = self.constant_of(f);
+            match self.atom(atom).clone() {
+                Atom::Floor(x, k) => {
+                    let whole = mul(constant, power(k)?).and_then(|c| self.offset(x, c));
+                    if !self.is_named(atom) {
+                        return self.floor(whole?, m + k);
+                    }
+                    // The value keeps its name; who takes both at once finds the same.
+                    let out = self.floor_atom(f, m)?;
+                    if let Ok(whole) = whole
+                        && m + k < 120
+                    {
+                        self.floors.entry((whole, m + k)).or_insert(out);
+                    }
+                    return Ok(out);
+                }
+                Atom::Table(x, t) => {
+                    let values = t.values.iter().map(|v| (v + constant) >> m).collect();
+                    return self.table_of(x, t.first, values);
+                }
+                Atom::And(forms) if constant == 0 => {
+                    let parts = forms.iter().map(|&x| self.floor(x, m)).collect::<Fit<Vec<_>>>()?;
+                    return self.and(&parts);
+                }
+                _ => {}
+            }
+        }
+        // floor(y + floor(x / 2^k)) = floor((2^k y + x) / 2^k).
+        if let Some(merged) = self.merged(f, m)? {
+            let (whole, k) = merged;
+            if m + k < 120 {
+                return self.floor(whole, m + k);
+            }
+        }
+        let out = self.floor_atom(f, m)?;
+        // A choice between floors is the floor of the choice; the latter is kept.
+        if let Some((cond, yes, no)) = self.one_choice(f)?
+            && self.aliased.insert(f)
+        {
+            let (yes, no) = (self.floor(yes, m)?, self.floor(no, m)?);
+            let pushed = self.mux(cond, yes, no)?;
+            if pushed != out && self.as_const(pushed).is_none() {
+                self.aliases.entry(pushed).or_insert(out);
+            }
+        }
+        Ok(out)
+    }
+
+    fn floor_atom(&mut self, f: FormId, m: u32) -> Fit<FormId> {
+        let (lo, hi) = self.range(f);
+        let (low, high) = (lo >> m, hi >> m);
+        if low == high {
+            return Ok(self.constant(low));
+        }
+        if high == low + 1 {
+            let limit = mul(high, power(m)?)?;
+            let below = self.offset(f, -limit)?;
+            let below = self.negative(below)?;
+            let top = self.constant(high);
+            return self.sub(top, below);
+        }
+        let atom = self.intern(Atom::Floor(f, m), (low, high));
+        self.single(atom)
+    }
+
+    /// The form without the one floor in it that is no value of the model: `2^k` times the rest, plus what the floor is
+    /// of; and `k`.
+    fn merged(&mut self, f: FormId, m: u32) -> Fit<Option<(FormId, u32)>> {
+        let mut found = None;
+        for (a, c) in self.terms(f) {
+            if let Atom::Floor(x, k) = self.atom(a)
+                && c == 1
+                && !self.is_named(a)
+            {
+                found = Some((a, *x, *k));
+            }
+        }
+        let Some((a, x, k)) = found else { return Ok(None) };
+        if m + k >= 100 || self.len(f) + self.len(x) > MAX_MERGED {
+            return Ok(None);
+        }
+        let mut rest = self.sum_of(f);
+        rest.terms.retain(|t| t.0 != a);
+        let rest = self.form(&rest)?;
+        Ok(Some((self.linear(x, power(k)?, rest)?, k)))
+    }
+
+    /// If exactly one term is a choice: its condition, and the form in both cases.
+    fn one_choice(&mut self, f: FormId) -> Fit<Option<(FormId, FormId, FormId)>> {
+        if self.len(f) > 16 {
+            return Ok(None);
+        }
+        let mut found = None;
+        for (a, c) in self.terms(f) {
+            if matches!(self.atom(a), Atom::If(..) | Atom::Positive(_)) {
+                if found.is_some() {
+                    return Ok(None);
+                }
+                found = Some((a, c));
+            }
+        }
+        let Some((a, c)) = found else { return Ok(None) };
+        let mut rest = self.sum_of(f);
+        rest.terms.retain(|t| t.0 != a);
+        let rest = self.form(&rest)?;
+        match self.atom(a).clone() {
+            Atom::If(cond, x) => Ok(Some((cond, self.linear(rest, c, x)?, rest))),
+            Atom::Positive(x) => {
+                let cond = self.negative(x)?;
+                let other = self.linear(rest, c, x)?;
+                Ok(Some((cond, rest, other)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Factors reduced modulo `2^w` to small ones.
+    fn reduced(&mut self, f: FormId, w: u32) -> Fit<FormId> {
+        if w >= 120 {
+            return Ok(f);
+        }
+        let mut sum = self.sum_of(f);
+        sum.terms.iter_mut().for_each(|t| t.1 = residue(t.1, w));
+        sum.terms.retain(|t| t.1 != 0);
+        self.form(&sum)
+    }
+
+    /// Whether two forms are equal modulo `2^w` term by term.
+    pub fn same(&mut self, f: FormId, g: FormId, w: u32) -> Fit<bool> {
+        Ok(f == g || self.difference(f, g, w)?.is_none())
+    }
+
+    /// `f - g` modulo `2^w`, reduced; none if it is zero.
+    pub fn difference(&mut self, f: FormId, g: FormId, w: u32) -> Fit<Option<FormId>> {
+        if f == g || w == 0 {
+            return Ok(None);
+        }
+        let d = self.sub(f, g)?;
+        let r = self.reduced(d, w)?;
+        let zero = self.terms(r).len() == 0 && residue(self.constant_of(r), w) == 0;
+        Ok((!zero).then_some(r))
+    }
+
+    /// The number that the low `w` bits of a form are, signed or not.
+    pub fn value(&mut self, f: FormId, w: u32, signed: bool) -> Fit<FormId> {
+        if w == 0 {
+            return Ok(self.constant(0));
+        }
+        let size = power(w)?;
+        let half = if signed { size / 2 } else { 0 };
+        let target = (-half, size - half - 1);
+        if let Some(moved) = self.into_range(f, target, size)? {
+            return Ok(moved);
+        }
+        if let Some((a, c)) = self.only(f)
+            && let Atom::Table(x, t) = self.atom(a).clone()
+        {
+            let constant = self.constant_of(f);
+            let mut values = Vec::with_capacity(t.values.len());
+            for &v in &t.values {
+                values.push((add(add(mul(v, c)?, constant)?, half)?).rem_euclid(size) - half);
+            }
+            return self.table_of(x, t.first, values);
+        }
+        let r = self.reduced(f, w)?;
+        if let Some(moved) = self.into_range(r, target, size)? {
+            return Ok(moved);
+        }
+        let shifted = self.offset(r, half)?;
+        let turns = self.floor(shifted, w)?;
+        let out = self.linear(r, -size, turns)?;
+        self.narrow(out, target);
+        Ok(out)
+    }
+
+    fn into_range(&mut self, f: FormId, target: Range, size: i128) -> Fit<Option<FormId>> {
+        let (lo, hi) = self.range(f);
+        let turns = (lo - target.0).div_euclid(size);
+        let back = mul(turns, size)?;
+        if hi - back <= target.1 { Ok(Some(self.offset(f, -back)?)) } else { Ok(None) }
+    }
+
+    // ---- Comparisons with zero
+
+    /// 1 if negative, else 0.
+    pub fn negative(&mut self, f: FormId) -> Fit<FormId> {
+        let (lo, hi) = self.range(f);
+        if lo >= 0 || hi < 0 {
+            return Ok(self.constant(i128::from(hi < 0)));
+        }
+        if let Some(&known) = self.negatives.get(&f) {
+            return Ok(known);
+        }
+        let out = self.negative_new(f)?;
+        self.narrow(out, (0, 1));
+        self.negatives.insert(f, out);
+        Ok(out)
+    }
+
+    fn negative_new(&mut self, f: FormId) -> Fit<FormId> {
+        let g = self.content(f);
+        if g > 1 {
+            let f = self.divided(f, g)?;
+            return self.negative(f);
+        }
+        if self.leads_negative(f) {
+            let minus = self.scale(f, -1)?;
+            let other = self.offset(minus, -1)?;
+            let other = self.negative(other)?;
+            return self.complement(other);
+        }
+        if let Some((atom, 1)) = self.only(f) {
+            let constant = self.constant_of(f);
+            let (lo, hi) = self.range(f);
+            if hi == lo + 1 {
+                // -1 or 0.
+                return self.scale(f, -1);
+            }
+            match self.atom(atom).clone() {
+                Atom::Floor(x, k) => {
+                    if let Ok(c) = power(k).and_then(|p| mul(constant, p)) {
+                        let whole = self.offset(x, c)?;
+                        return self.negative(whole);
+                    }
+                }
+                Atom::Table(x, t) => {
+                    let values = t.values.iter().map(|v| i128::from(v + constant < 0)).collect();
+                    return self.table_of(x, t.first, values);
+                }
+                Atom::Positive(x) if constant < 0 => {
+                    let x = self.offset(x, constant)?;
+                    return self.negative(x);
+                }
+                Atom::And(forms) if constant == 0 => {
+                    let mut all = self.constant(1);
+                    for &x in forms.iter() {
+                        let n = self.negative(x)?;
+                        all = self.times(all, n)?;
+                    }
+                    return Ok(all);
+                }
+                _ => {}
+            }
+        }
+        if let Some((whole, _)) = self.merged(f, 0)? {
+            return self.negative(whole);
+        }
+        if let Some((cond, yes, no)) = self.one_choice(f)? {
+            let (yes, no) = (self.negative(yes)?, self.negative(no)?);
+            return self.mux(cond, yes, no);
+        }
+        let atom = self.intern(Atom::Negative(f), (0, 1));
+        self.single(atom)
+    }
+
+    /// `1 - f`.
+    pub fn complement(&mut self, f: FormId) -> Fit<FormId> {
+        let one = self.constant(1);
+        self.sub(one, f)
+    }
+
+    /// 1 if zero, else 0.
+    pub fn zero(&mut self, f: FormId) -> Fit<FormId> {
+        let (lo, hi) = self.range(f);
+        if lo > 0 || hi < 0 || lo == hi {
+            return Ok(self.constant(i128::from(lo == 0 && hi == 0)));
+        }
+        let g = self.content(f);
+        if g > 1 {
+            if self.constant_of(f) % g != 0 {
+                return Ok(self.constant(0));
+            }
+            let f = self.divided(f, g)?;
+            return self.zero(f);
+        }
+        if lo == 0 {
+            let below = self.offset(f, -1)?;
+            return self.negative(below);
+        }
+        if self.leads_negative(f) || hi == 0 {
+            let f = self.scale(f, -1)?;
+            return if hi == 0 || !self.leads_negative(f) { self.zero(f) } else { Err(Beyond) };
+        }
+        if let Some((a, 1)) = self.only(f)
+            && let Atom::Table(x, t) = self.atom(a).clone()
+        {
+            let constant = self.constant_of(f);
+            let values = t.values.iter().map(|v| i128::from(v + constant == 0)).collect();
+            return self.table_of(x, t.first, values);
+        }
+        let atom = self.intern(Atom::Zero(f), (0, 1));
+        self.single(atom)
+    }
+
+    /// `max(f, 0)`.
+    pub fn positive(&mut self, f: FormId) -> Fit<FormId> {
+        let (lo, hi) = self.range(f);
+        if lo >= 0 {
+            return Ok(f);
+        }
+        if hi <= 0 {
+            return Ok(self.constant(0));
+        }
+        let g = gcd(self.content(f), self.constant_of(f));
+        if g > 1 {
+            let f = self.divided(f, g)?;
+            let p = self.positive(f)?;
+            return self.scale(p, g);
+        }
+        if self.leads_negative(f) {
+            // max(f, 0) = f + max(-f, 0).
+            let minus = self.scale(f, -1)?;
+            let p = self.positive(minus)?;
+            let out = self.add(f, p)?;
+            self.narrow(out, (0, hi));
+            return Ok(out);
+        }
+        if let Some((a, 1)) = self.only(f) {
+            let constant = self.constant_of(f);
+            match self.atom(a).clone() {
+                Atom::Table(x, t) => {
+                    let values = t.values.iter().map(|v| (v + constant).max(0)).collect();
+                    return self.table_of(x, t.first, values);
+                }
+                // A value of the model keeps its name; who rounds later finds the same.
+                Atom::Floor(x, k) if self.is_named(a) => {
+                    let atom = self.intern(Atom::Positive(f), (0, hi));
+                    let out = self.single(atom)?;
+                    if let Ok(c) = power(k).and_then(|p| mul(constant, p)) {
+                        let whole = self.offset(x, c)?;
+                        let above = self.positive(whole)?;
+                        self.floors.entry((above, k)).or_insert(out);
+                    }
+                    return Ok(out);
+                }
+                _ => {}
+            }
+        }
+        if let Some((whole, k)) = self.merged(f, 0)? {
+            let above = self.positive(whole)?;
+            return self.floor(above, k);
+        }
+        let atom = self.intern(Atom::Positive(f), (0, hi));
+        self.single(atom)
+    }
+
+    /// Whether a condition says that `f` is negative (true) or that it is not (false), zero being either.
+    fn sign_told(&mut self, cond: FormId, f: FormId) -> Fit<Option<bool>> {
+        let below = self.negative(f)?;
+        if below == cond {
+            return Ok(Some(true));
+        }
+        let minus = self.scale(f, -1)?;
+        let above = self.negative(minus)?;
+        if above == cond {
+            return Ok(Some(false));
+        }
+        let other = self.complement(cond)?;
+        Ok(if below == other {
+            Some(false)
+        } else if above == other {
+            Some(true)
+        } else {
+            None
+        })
+    }
+
+    // ---- Choices and products
+
+    /// `yes` where the condition (0 or 1) is 1, else `no`.
+    pub fn mux(&mut self, cond: FormId, yes: FormId, no: FormId) -> Fit<FormId> {
+        if yes == no {
+            return Ok(yes);
+        }
+        match self.as_const(cond) {
+            Some(0) => return Ok(no),
+            Some(1) => return Ok(yes),
+            _ => {}
+        }
+        let d = self.sub(yes, no)?;
+        let chosen = self.when(cond, d)?;
+        let mut out = self.add(no, chosen)?;
+        if let Some(&alias) = self.aliases.get(&out) {
+            out = alias;
+        }
+        let (r, s) = (self.range(yes), self.range(no));
+        let range = match self.sign_told(cond, d)? {
+            Some(true) => (r.0.min(s.0), r.1.min(s.1)),
+            Some(false) => (r.0.max(s.0), r.1.max(s.1)),
+            None => (r.0.min(s.0), r.1.max(s.1)),
+        };
+        self.narrow(out, range);
+        Ok(out)
+    }
+
+    /// `cond * x` for a condition that is 0 or 1.
+    fn when(&mut self, cond: FormId, x: FormId) -> Fit<FormId> {
+        match self.as_const(cond) {
+            Some(0) => return Ok(self.constant(0)),
+            Some(1) => return Ok(x),
+            _ => {}
+        }
+        if let Some(c) = self.as_const(x) {
+            return self.scale(cond, c);
+        }
+        if cond == x {
+            return Ok(cond);
+        }
+        // One polarity of the condition.
+        if self.constant_of(cond) != 0 {
+            let other = self.complement(cond)?;
+            if self.constant_of(other) == 0 {
+                let rest = self.when(other, x)?;
+                return self.sub(x, rest);
+            }
+        }
+        // Where the condition is one atom, that atom is 1 in the product.
+        let atom = self.only(cond).filter(|t| t.1 == 1 && self.constant_of(cond) == 0).map(|t| t.0);
+        if let Some(atom) = atom {
+            let inside = self.terms(x).find(|t| t.0 == atom).map(|t| t.1);
+            if let Some(factor) = inside {
+                let mut sum = self.sum_of(x);
+                sum.terms.retain(|t| t.0 != atom);
+                sum.constant = add(sum.constant, factor)?;
+                let x = self.form(&sum)?;
+                return self.when(cond, x);
+            }
+        }
+        let content = gcd(self.content(x), self.constant_of(x));
+        let content = if self.leads_negative(x) { -content } else { content };
+        if content != 1 {
+            let mut sum = self.sum_of(x);
+            sum.constant /= content;
+            sum.terms.iter_mut().for_each(|t| t.1 /= content);
+            let small = self.form(&sum)?;
+            let (lo, hi) = self.range(x);
+            let ends = (lo / content, hi / content);
+            self.narrow(small, (ends.0.min(ends.1), ends.0.max(ends.1)));
+            let part = self.when(cond, small)?;
+            return self.scale(part, content);
+        }
+        // The sign of what is chosen as condition: max(x, 0) in disguise.
+        let (lo, hi) = self.range(x);
+        if lo < 0 && hi > 0 {
+            let below = self.negative(x)?;
+            if below == cond {
+                let p = self.positive(x)?;
+                return self.sub(x, p);
+            }
+            let minus = self.scale(x, -1)?;
+            let above = self.negative(minus)?;
+            if above == cond {
+                return self.positive(x);
+            }
+        }
+        if let (Some(a), Some((b, factor))) = (atom, self.only(x)) {
+            let product = self.monomial(a, b)?;
+            let product = self.scale(product, factor)?;
+            return self.linear(product, self.constant_of(x), cond);
+        }
+        if let Some((whole, k)) = self.merged(x, 0)? {
+            let chosen = self.when(cond, whole)?;
+            return self.floor(chosen, k);
+        }
+        // Tables of one argument.
+        if let (Some((a, c)), Some((b, d))) = (self.only(cond), self.only(x))
+            && let (Atom::Table(y, s), Atom::Table(z, t)) = (self.atom(a).clone(), self.atom(b).clone())
+            && y == z
+            && s.first == t.first
+            && s.values.len() == t.values.len()
+        {
+            let (k, l) = (self.constant_of(cond), self.constant_of(x));
+            let mut values = Vec::new();
+            for (&u, &v) in s.values.iter().zip(&t.values) {
+                values.push(mul(add(mul(u, c)?, k)?, add(mul(v, d)?, l)?)?);
+            }
+            return self.table_of(y, s.first, values);
+        }
+        let atom = self.intern(Atom::If(cond, x), (lo.min(0), hi.max(0)));
+        self.single(atom)
+    }
+
+    /// The product of two atoms, either of which may be a product.
+    fn monomial(&mut self, a: AtomId, b: AtomId) -> Fit<FormId> {
+        let mut factors: Vec<AtomId> = Vec::new();
+        for atom in [a, b] {
+            match self.atom(atom) {
+                Atom::Monomial(more) => factors.extend(more.iter()),
+                _ => factors.push(atom),
+            }
+        }
+        factors.sort_unstable();
+        // 0 and 1 are their own squares.
+        let mut kept: Vec<AtomId> = Vec::new();
+        for f in factors {
+            if kept.last() == Some(&f) && self.atom_range(f) == (0, 1) {
+                continue;
+            }
+            kept.push(f);
+        }
+        if let [only] = kept[..] {
+            return self.single(only);
+        }
+        let mut range: Range = (1, 1);
+        let mut at = 0;
+        while at < kept.len() {
+            let run = kept[at..].iter().take_while(|f| **f == kept[at]).count();
+            let (lo, hi) = self.atom_range(kept[at]);
+            let mut part = (1, 1);
+            for _ in 0..run {
+                part = products(part, (lo, hi))?;
+            }
+            if run % 2 == 0 {
+                part.0 = part.0.max(0);
+            }
+            range = products(range, part)?;
+            at += run;
+        }
+        let atom = self.intern(Atom::Monomial(kept.into()), range);
+        self.single(atom)
+    }
+
+    /// `f * g`.
+    pub fn times(&mut self, f: FormId, g: FormId) -> Fit<FormId> {
+        if let Some(c) = self.as_const(f) {
+            return self.scale(g, c);
+        }
+        if let Some(c) = self.as_const(g) {
+            return self.scale(f, c);
+        }
+        if self.range(f) == (0, 1) {
+            return self.when(f, g);
+        }
+        if self.range(g) == (0, 1) {
+            return self.when(g, f);
+        }
+        let range = products(self.range(f), self.range(g))?;
+        let (a, b) = (self.sum_of(f), self.sum_of(g));
+        let out = if (a.terms.len() + 1) * (b.terms.len() + 1) <= MAX_EXPANDED {
+            let mut out = self.constant(mul(a.constant, b.constant)?);
+            out = self.linear(out, a.constant, g)?;
+            let mut without = a.clone();
+            without.constant = 0;
+            let without = self.form(&without)?;
+            out = self.linear(out, b.constant, without)?;
+            // g's constant times f's constant was counted by the first two lines twice.
+            out = self.offset(out, -mul(a.constant, b.constant)?)?;
+            for &(x, c) in &a.terms {
+                for &(y, d) in &b.terms {
+                    let product = self.monomial(x, y)?;
+                    out = self.linear(out, mul(c, d)?, product)?;
+                }
+            }
+            out
+        } else {
+            let mut factor = 1;
+            let mut pair = [f, g];
+            for x in &mut pair {
+                let content = gcd(self.content(*x), self.constant_of(*x));
+                let content = if self.leads_negative(*x) { -content } else { content };
+                let mut sum = self.sum_of(*x);
+                sum.constant /= content;
+                sum.terms.iter_mut().for_each(|t| t.1 /= content);
+                *x = self.form(&sum)?;
+                factor = mul(factor, content)?;
+            }
+            pair.sort_unstable();
+            let range = products(self.range(pair[0]), self.range(pair[1]))?;
+            let atom = self.intern(Atom::Product(pair[0], pair[1]), range);
+            let single = self.single(atom)?;
+            self.scale(single, factor)?
+        };
+        self.narrow(out, range);
+        if f == g {
+            self.narrow(out, (0, range.1));
+        }
+        Ok(out)
+    }
+
+    /// Bitwise and of endless two's complement numbers.
+    pub fn and(&mut self, forms: &[FormId]) -> Fit<FormId> {
+        // Nested ones are one, constants come out, common zeros below too.
+        let mut flat: Vec<FormId> = Vec::new();
+        let mut mask: i128 = -1;
+        for &f in forms {
+            if let Some(c) = self.as_const(f) {
+                mask &= c;
+                continue;
+            }
+            match self.only(f) {
+                Some((a, 1)) if self.constant_of(f) == 0 => match self.atom(a) {
+                    Atom::And(more) => flat.extend(more.iter()),
+                    _ => flat.push(f),
+                },
+                _ => flat.push(f),
+            }
+        }
+        flat.sort_unstable();
+        flat.dedup();
+        if mask == 0 {
+            return Ok(self.constant(0));
+        }
+        if flat.is_empty() {
+            return Ok(self.constant(mask));
+        }
+        if mask != -1 {
+            // Runs of ones of the mask, each a field.
+            let inner = self.and(&flat)?;
+            let mut out = self.constant(0);
+            let mut at = 0;
+            while at < 120 {
+                if mask >> at & 1 == 0 {
+                    at += 1;
+                    continue;
+                }
+                let length = (mask >> at).trailing_ones();
+                let field = self.floor(inner, at)?;
+                let field = if at + length >= 120 { field } else { self.value(field, length, false)? };
+                out = self.linear(out, power(at)?, field)?;
+                at += length;
+            }
+            return Ok(out);
+        }
+        if let [only] = flat[..] {
+            return Ok(only);
+        }
+        let zeros = flat.iter().map(|&f| self.low_zeros(f)).max().unwrap_or(0).min(100);
+        if zeros > 0 {
+            let parts = flat.iter().map(|&f| self.floor(f, zeros)).collect::<Fit<Vec<_>>>()?;
+            let inner = self.and(&parts)?;
+            return self.scale(inner, power(zeros)?);
+        }
+        // A condition repeated over all bits: -1 or 0.
+        if let Some(at) = flat.iter().position(|&f| self.range(f) == (-1, 0)) {
+            let cond = flat.remove(at);
+            let cond = self.scale(cond, -1)?;
+            let rest = self.and(&flat)?;
+            return self.when(cond, rest);
+        }
+        // Single bits multiply.
+        if let Some(at) = flat.iter().position(|&f| self.range(f) == (0, 1)) {
+            let bit = flat.remove(at);
+            let rest = self.and(&flat)?;
+            let rest = self.value(rest, 1, false)?;
+            return self.times(bit, rest);
+        }
+        let mut range: Option<Range> = None;
+        let mut hull = (0, 0);
+        for &f in &flat {
+            let (lo, hi) = self.range(f);
+            if lo >= 0 {
+                range = Some((0, range.map_or(hi, |r: Range| r.1.min(hi))));
+            }
+            hull = (hull.0.min(lo), hull.1.max(hi));
+        }
+        let bits = 128 - hull.0.unsigned_abs().max(hull.1.unsigned_abs() + 1).leading_zeros();
+        let range = match range {
+            Some(r) => r,
+            None => (-power(bits)?, power(bits)? - 1),
+        };
+        let atom = self.intern(Atom::And(flat.into()), range);
+        self.single(atom)
+    }
+
+    fn low_zeros(&self, f: FormId) -> u32 {
+        let c = self.constant_of(f);
+        self.terms(f).map(|t| t.1.trailing_zeros()).min().unwrap_or(0).min(c.trailing_zeros())
+    }
+
+    // ---- Tables
+
+    /// `function` of every value that a form can have.
+    pub fn table(&mut self, x: FormId, mut function: impl FnMut(i128) -> Fit<i128>) -> Fit<FormId> {
+        let (lo, hi) = self.range(x);
+        if hi - lo >= MAX_TABLE {
+            return Err(Beyond);
+        }
+        let values = (lo..=hi).map(&mut function).collect::<Fit<Vec<_>>>()?;
+        self.table_of(x, lo, values)
+    }
+
+    /// The function that has these values from `first` up, which cover the range of `x`.
+    fn table_of(&mut self, x: FormId, first: i128, values: Vec<i128>) -> Fit<FormId> {
+        let (lo, hi) = self.range(x);
+        if lo < first || hi - first >= values.len() as i128 {
+            return Err(Beyond);
+        }
+        let at = |v: i128| values[(v - first) as usize];
+        if lo == hi {
+            return Ok(self.constant(at(lo)));
+        }
+        // x = sign * g y + c.
+        let (g, c) = (self.content(x), self.constant_of(x));
+        let g = if self.leads_negative(x) { -g } else { g };
+        if g != 1 || c != 0 {
+            let mut sum = self.sum_of(x);
+            sum.constant = 0;
+            sum.terms.iter_mut().for_each(|t| t.1 /= g);
+            let y = self.form(&sum)?;
+            let ends = if g > 0 {
+                ((lo - c + g - 1).div_euclid(g), (hi - c).div_euclid(g))
+            } else {
+                (-((hi - c).div_euclid(-g)), -((lo - c - g - 1).div_euclid(-g)))
+            };
+            self.narrow(y, ends);
+            return self.table(y, |v| {
+                let v = add(mul(g, v)?, c)?;
+                Ok(at(v.clamp(lo, hi)))
+            });
+        }
+        let step = at(lo + 1) - at(lo);
+        if (lo..hi).all(|v| at(v + 1) - at(v) == step) {
+            let start = add(at(lo), -mul(step, lo)?)?;
+            let out = self.scale(x, step)?;
+            return self.offset(out, start);
+        }
+        if let Some((a, 1)) = self.only(x) {
+            match self.atom(a).clone() {
+                Atom::Table(y, t) => {
+                    let inner = t.values.iter().map(|&v| at(v.clamp(lo, hi))).collect();
+                    return self.table_of(y, t.first, inner);
+                }
+                Atom::Floor(y, k) if self.is_small(y) => {
+                    return self.table(y, |v| Ok(at((v >> k).clamp(lo, hi))));
+                }
+                Atom::Positive(y) if self.is_small(y) => return self.table(y, |v| Ok(at(v.max(0).clamp(lo, hi)))),
+                _ => {}
+            }
+        }
+        // One representative of the tables that differ by a factor and an offset.
+        let start = at(lo);
+        let content = (lo..=hi).fold(0, |g, v| gcd(g, at(v) - start));
+        let lead = (lo..=hi).map(|v| at(v) - start).find(|d| *d != 0).unwrap_or(1);
+        let content = if lead < 0 { -content } else { content };
+        let values: Vec<i128> = (lo..=hi).map(|v| (at(v) - start) / content).collect();
+        let ends = values.iter().fold((0, 0), |(l, h), &v| (v.min(l), v.max(h)));
+        let atom = self.intern(Atom::Table(x, Arc::new(Table { first: lo, values })), ends);
+        let out = self.single(atom)?;
+        let out = self.scale(out, content)?;
+        self.offset(out, start)
+    }
+
+    fn is_small(&self, f: FormId) -> bool {
+        let (lo, hi) = self.range(f);
+        self.len(f) == 1 && hi - lo < SMALL_TABLE
+    }
+}
+
+fn products(a: Range, b: Range) -> Fit<Range> {
+    let all = [mul(a.0, b.0)?, mul(a.0, b.1)?, mul(a.1, b.0)?, mul(a.1, b.1)?];
+    Ok((all.into_iter().fold(i128::MAX, i128::min), all.into_iter().fold(i128::MIN, i128::max)))
+}

@@ -1,0 +1,121 @@
+//! Values of forms for assignments of the free atoms, many at once.
+
+use super::{Atom, AtomId, FormId, Terms};
+use crate::random::SplitMix;
+use rustc_hash::FxHashMap;
+
+/// Assignments at a time.
+pub const LANES: usize = 64;
+
+/// One value for each assignment.
+pub type Lanes = [i128; LANES];
+
+/// Values of atoms, computed when asked for. Arithmetic wraps at 128 bits, which no form within its range reaches.
+#[derive(Default)]
+pub struct Samples {
+    values: FxHashMap<AtomId, Box<Lanes>>,
+}
+
+impl Samples {
+    /// Random assignments, the first ones being all smallest, all largest, and all zero or nearest to it.
+    pub fn random(terms: &Terms, seed: u64) -> Samples {
+        let mut out = Samples::default();
+        let mut rng = SplitMix::new(seed);
+        for (i, atom) in terms.atoms.iter().enumerate() {
+            if !matches!(atom, Atom::Free(_)) {
+                continue;
+            }
+            let (lo, hi) = terms.atom_ranges[i];
+            let span = (hi - lo) as u128;
+            let lanes = std::array::from_fn(|lane| {
+                let bits = u128::from(rng.word()) << 64 | u128::from(rng.word());
+                match lane {
+                    0 => 0i128.clamp(lo, hi),
+                    1 => lo,
+                    2 => hi,
+                    // Ends are where wraps happen.
+                    3..12 if bits & 3 == 0 => lo,
+                    3..12 if bits & 3 == 1 => hi,
+                    _ if span == u128::MAX => bits as i128,
+                    _ => lo + (bits % (span + 1)) as i128,
+                }
+            });
+            out.values.insert(AtomId(i as u32), Box::new(lanes));
+        }
+        out
+    }
+
+    /// One assignment in all lanes: a value for each free atom that matters; others are nearest to zero.
+    pub fn single(terms: &Terms, value: impl Fn(AtomId) -> Option<i128>) -> Samples {
+        let mut out = Samples::default();
+        for (i, atom) in terms.atoms.iter().enumerate() {
+            if matches!(atom, Atom::Free(_)) {
+                let id = AtomId(i as u32);
+                let (lo, hi) = terms.atom_ranges[i];
+                out.values.insert(id, Box::new([value(id).unwrap_or(0).clamp(lo, hi); LANES]));
+            }
+        }
+        out
+    }
+
+    fn sum(&self, terms: &Terms, f: FormId) -> Lanes {
+        let mut out = [terms.constant_of(f); LANES];
+        for (a, c) in terms.terms(f) {
+            let Some(values) = self.values.get(&a) else { continue };
+            for (o, v) in out.iter_mut().zip(values.iter()) {
+                *o = o.wrapping_add(c.wrapping_mul(*v));
+            }
+        }
+        out
+    }
+
+    /// Values of a form.
+    pub fn of(&mut self, terms: &Terms, f: FormId) -> Lanes {
+        for a in terms.needed(&[f], |a| self.values.contains_key(&a)) {
+            let value = self.atom(terms, a);
+            self.values.insert(a, Box::new(value));
+        }
+        self.sum(terms, f)
+    }
+
+    fn atom(&self, terms: &Terms, a: AtomId) -> Lanes {
+        match terms.atom(a) {
+            // A free atom made after the assignment was drawn.
+            Atom::Free(_) => {
+                let (lo, hi) = terms.atom_range(a);
+                let mut rng = SplitMix::new(u64::from(a.0));
+                let span = ((hi - lo) as u128).min(u128::MAX - 1);
+                std::array::from_fn(|_| lo + (u128::from(rng.word()) % (span + 1)) as i128)
+            }
+            Atom::Floor(x, m) => self.sum(terms, *x).map(|v| v >> m),
+            Atom::Negative(x) => self.sum(terms, *x).map(|v| i128::from(v < 0)),
+            Atom::Zero(x) => self.sum(terms, *x).map(|v| i128::from(v == 0)),
+            Atom::Positive(x) => self.sum(terms, *x).map(|v| v.max(0)),
+            Atom::If(x, y) | Atom::Product(x, y) => {
+                let (x, y) = (self.sum(terms, *x), self.sum(terms, *y));
+                std::array::from_fn(|i| x[i].wrapping_mul(y[i]))
+            }
+            Atom::Monomial(atoms) => {
+                let mut out = [1i128; LANES];
+                for a in atoms.iter() {
+                    if let Some(v) = self.values.get(a) {
+                        out.iter_mut().zip(v.iter()).for_each(|(o, v)| *o = o.wrapping_mul(*v));
+                    }
+                }
+                out
+            }
+            Atom::And(forms) => {
+                let mut out = [-1i128; LANES];
+                for &f in forms.iter() {
+                    let v = self.sum(terms, f);
+                    out.iter_mut().zip(v).for_each(|(o, v)| *o &= v);
+                }
+                out
+            }
+            Atom::Table(x, t) => self.sum(terms, *x).map(|v| {
+                let index = usize::try_from(v - t.first).ok();
+                index.and_then(|i| t.values.get(i)).copied().unwrap_or(0)
+            }),
+        }
+    }
+}
