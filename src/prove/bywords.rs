@@ -83,11 +83,6 @@ impl Design<'_> {
         samples.of(self.terms, f)
     }
 
-    /// Whether a form is zero modulo `2^width` in all samples.
-    fn sampled_zero(&mut self, f: FormId, width: u32) -> bool {
-        self.samples(f).iter().all(|v| width < 128 && v & ((1 << width) - 1) == 0)
-    }
-
     /// Whether a difference is zero modulo `2^width` for every input.
     fn is_zero(&mut self, d: FormId, width: u32, limits: Limits) -> Answer {
         let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
@@ -130,28 +125,62 @@ impl Design<'_> {
         }
     }
 
-    /// Compares a signal named after an operation with it; the operation's form if they are equal.
+    /// Compares a signal named after an operation with it. Optimisation may keep some bits only, or the negative: the
+    /// form by the model of what the signal shows, if there is one.
     fn compare(&mut self, signal: SignalId, op: ValueId, f: FormId) -> Fit<Option<FormId>> {
         let width = self.rtl.signal(signal).width;
-        let kif = self.model.kif(op);
+        let whole = self.model.kif(op).width();
         let model = self.forms.ops[op.index()];
-        if width > kif.width() && f != model {
-            // More bits than the operation has: its sign goes on, or it is something else.
-            return Ok((self.terms.difference(f, model, width)?.is_none()).then_some(model));
+        let meaning = self.terms.meaning(model);
+        if self.terms.difference(f, model, width)?.is_none() || self.terms.difference(f, meaning, width)?.is_none() {
+            return Ok(Some(model));
         }
-        let Some(d) = self.terms.difference(f, model, width)? else { return Ok(Some(model)) };
-        // Optimisation may leave the upper bits only.
-        if width < kif.width() {
-            let upper = self.terms.floor(model, kif.width() - width)?;
-            if self.terms.difference(f, upper, width)?.is_none() {
-                return Ok(Some(upper));
+        let (shown, meant) = (self.samples(f), self.samples(model));
+        let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
+        // Which bits they are, by the samples; forms first, then the gates of the likeliest.
+        let mut open: Vec<(FormId, FormId)> = Vec::new();
+        for negative in [false, true] {
+            for skipped in 0..whole.min(120) {
+                let part = |m: i128| (if negative { -m } else { m }) >> skipped;
+                if shown.iter().zip(&meant).any(|(&v, &m)| part(m).wrapping_sub(v) & mask != 0) {
+                    continue;
+                }
+                let sign = if negative { -1 } else { 1 };
+                let signed = self.terms.scale(model, sign)?;
+                let found = self.terms.floor(signed, skipped)?;
+                let signed = self.terms.scale(meaning, sign)?;
+                let part = self.terms.floor(signed, skipped)?;
+                for equal in [found, part] {
+                    if self.terms.difference(f, equal, width)?.is_none() {
+                        return Ok(Some(found));
+                    }
+                }
+                if let Some(chosen) = self.terms.floors_chosen(signed, skipped)?
+                    && self.terms.difference(f, chosen, width)?.is_none()
+                {
+                    return Ok(Some(found));
+                }
+                open.push((found, part));
             }
         }
-        if !self.sampled_zero(d, width) {
-            return Ok(None);
+        for &(found, part) in open.iter().take(3) {
+            if self.terms.same_unfolded(f, part, width).unwrap_or(false) {
+                return Ok(Some(found));
+            }
         }
-        let small = Limits { sat_steps: self.e.limits.sat_steps / 30, cone: 5_000, exhaustive_leaves: 14, deep: false };
-        Ok(matches!(self.is_zero(d, width, small), Answer::Equal).then_some(model))
+        for &(found, part) in open.iter().take(2) {
+            let Some(d) = self.terms.difference(f, part, width)? else { return Ok(Some(found)) };
+            let steps = self.e.limits.sat_steps / 30;
+            let small = Limits { sat_steps: steps, cone: 5_000, exhaustive_leaves: 14, deep: false };
+            if matches!(self.is_zero(d, width, small), Answer::Equal) {
+                return Ok(Some(found));
+            }
+        }
+        if std::env::var_os("ALIR_DEBUG").is_some() && let Some(&(_, part)) = open.first() {
+            let kif = self.model.kif(op);
+            eprintln!("{op} {kif} {} as {} [{}]: {:?}\n  file  {}\n  model {}", open.len(), self.rtl.signal(signal).name, self.rtl.signal(signal).width, self.terms.range(f), show(self.terms, f, 0), show(self.terms, part, 0));
+        }
+        Ok(None)
     }
 
     /// The values under one assignment.
@@ -294,11 +323,6 @@ impl Domain for Design<'_> {
                 Ok(Word::One(same))
             }
             None => {
-                if std::env::var_os("ALIR_DEBUG").is_some() {
-                    let m = self.forms.ops[op.index()];
-                    let kif = self.model.kif(op);
-                    eprintln!("{op} {kif} as {} [{}]: {:?}\n  file  {}\n  model {}", self.rtl.signal(signal).name, self.rtl.signal(signal).width, self.terms.range(f), show(self.terms, f, 0), show(self.terms, m, 0));
-                }
                 if !self.matched.contains(&op.0) && self.unmatched.len() < 100_000 {
                     self.unmatched.push((op.0, signal, f));
                 }
@@ -384,10 +408,15 @@ fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Resu
     }
     design.unmatched.sort_by_key(|u| (u.0, u.1));
     for (j, width, f) in found {
-        let Some(d) = design.terms.difference(f, design.forms.outputs[j], width)? else {
+        let expected = design.forms.outputs[j];
+        let Some(d) = design.terms.difference(f, expected, width)? else {
             design.e.counts.affine += u64::from(width);
             continue;
         };
+        if design.terms.same_unfolded(f, expected, width).unwrap_or(false) {
+            design.e.counts.affine += u64::from(width);
+            continue;
+        }
         match design.is_zero(d, width, design.e.limits) {
             Answer::Equal => {}
             Answer::Differs(samples, lane) => {

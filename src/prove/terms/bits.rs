@@ -36,8 +36,8 @@ impl Bits {
     pub fn word(&mut self, terms: &Terms, e: &mut Engine, f: FormId, width: usize) -> Fit<Vec<Lit>> {
         for a in terms.needed(&[f], |a| self.words.contains_key(&a)) {
             let word = self.make(terms, e, a)?;
-            // Cones are cut at atoms first.
-            if !matches!(terms.atom(a), Atom::Free(_)) {
+            // Cones are cut at values of the model first.
+            if matches!(terms.atom(a), Atom::Value(_)) {
                 e.add_cut(&word);
             }
             self.words.insert(a, word);
@@ -97,6 +97,7 @@ impl Bits {
                 }
                 word
             }
+            Atom::Value(x) => self.sum(terms, w, *x, width)?,
             Atom::Floor(x, m) => {
                 let word = self.whole(terms, w, *x)?;
                 let from = (*m as usize).min(word.len() - 1);

@@ -18,6 +18,7 @@ pub mod bits;
 pub mod model;
 pub mod rules;
 pub mod samples;
+mod unfold;
 
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
@@ -43,6 +44,9 @@ pub struct AtomId(pub u32);
 pub enum Atom {
     /// A free value with a range of its own; the number has no meaning here.
     Free(u32),
+    /// A value of the model that is no linear form of other such values and inputs: the form, under a name. Rules do not
+    /// look inside, so that each operation is compared on its own.
+    Value(FormId),
     /// `floor(x / 2^m)`.
     Floor(FormId, u32),
     /// 1 if the form is negative, else 0.
@@ -96,8 +100,6 @@ pub struct Terms {
     form_of: FxHashMap<u64, FormId>,
     atoms: Vec<Atom>,
     atom_ranges: Vec<Range>,
-    /// Floors that are values of the model: not taken apart when they meet in another floor.
-    named: Vec<bool>,
     atom_of: FxHashMap<Atom, AtomId>,
     floors: FxHashMap<(FormId, u32), FormId>,
     negatives: FxHashMap<FormId, FormId>,
@@ -243,7 +245,6 @@ impl Terms {
         self.tables += u32::from(matches!(atom, Atom::Table(..)));
         self.atoms.push(atom.clone());
         self.atom_ranges.push(range);
-        self.named.push(false);
         self.atom_of.insert(atom, id);
         id
     }
@@ -264,26 +265,37 @@ impl Terms {
         self.form(&Sum { terms: Vec::new(), constant: value }).unwrap_or(FormId(0))
     }
 
-    /// Marks a form's floor as a value of the model.
-    pub(super) fn name(&mut self, f: FormId) {
-        if let [only] = self.terms(f).collect::<Vec<_>>()[..]
-            && matches!(self.atom(only.0), Atom::Floor(..))
-        {
-            self.named[only.0.0 as usize] = true;
+    /// A model's value under a name of its own, unless it is linear in such values and inputs.
+    pub(super) fn named(&mut self, f: FormId) -> Fit<FormId> {
+        let linear = self.terms(f).all(|(a, _)| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_)));
+        if linear {
+            return Ok(f);
         }
+        let atom = self.intern(Atom::Value(f), self.range(f));
+        self.single(atom)
     }
 
-    pub(super) fn is_named(&self, a: AtomId) -> bool {
-        self.named[a.0 as usize]
+    /// What a named value is, or the form itself.
+    pub fn meaning(&self, f: FormId) -> FormId {
+        match self.terms(f).next() {
+            Some((a, 1)) if self.len(f) == 1 && self.constant_of(f) == 0 => match self.atom(a) {
+                Atom::Value(x) => *x,
+                _ => f,
+            },
+            _ => f,
+        }
     }
 
     /// Forms that an atom is made of, in order, and atoms of a monomial.
     pub(super) fn parts(&self, a: AtomId) -> (Vec<FormId>, Vec<AtomId>) {
         match self.atom(a) {
             Atom::Free(_) => (vec![], vec![]),
-            Atom::Floor(x, _) | Atom::Negative(x) | Atom::Zero(x) | Atom::Positive(x) | Atom::Table(x, _) => {
-                (vec![*x], vec![])
-            }
+            Atom::Value(x)
+            | Atom::Floor(x, _)
+            | Atom::Negative(x)
+            | Atom::Zero(x)
+            | Atom::Positive(x)
+            | Atom::Table(x, _) => (vec![*x], vec![]),
             Atom::If(x, y) | Atom::Product(x, y) => (vec![*x, *y], vec![]),
             Atom::Monomial(atoms) => (vec![], atoms.to_vec()),
             Atom::And(forms) => (forms.to_vec(), vec![]),

@@ -62,8 +62,7 @@ pub fn forms(t: &mut Terms, model: &Model) -> Fit<ModelForms> {
         let (exact, frac) = operation(t, model, &out, id)?;
         let moved = aligned(t, Fixed { code: exact, frac }, i64::from(kif.frac))?;
         let form = t.value(moved, kif.width(), kif.signed)?;
-        t.name(form);
-        out.ops.push(form);
+        out.ops.push(t.named(form)?);
     }
     for (j, output) in model.outputs().iter().enumerate() {
         let kif = model.output_kif(j);
@@ -210,7 +209,10 @@ fn sum(t: &mut Terms, terms: &[(Fixed, bool)]) -> Fit<(FormId, i64)> {
     let frac = terms.iter().map(|x| x.0.frac).max().unwrap_or(0);
     let mut total = t.constant(0);
     for &(x, minus) in terms {
-        let factor = mul(power(steps(frac - x.frac)?).or_else(|e| if t.as_const(x.code) == Some(0) { Ok(1) } else { Err(e) })?, if minus { -1 } else { 1 })?;
+        if t.as_const(x.code) == Some(0) {
+            continue;
+        }
+        let factor = mul(power(steps(frac - x.frac)?)?, if minus { -1 } else { 1 })?;
         total = t.linear(total, factor, x.code)?;
     }
     Ok((total, frac))

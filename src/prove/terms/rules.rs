@@ -246,26 +246,19 @@ impl Terms {
             let half = self.divided(f, 1 << zeros)?;
             return self.floor(half, m - zeros);
         }
+        if let Some((atom, c)) = self.only(f)
+            && let Atom::Table(x, t) = self.atom(atom).clone()
+        {
+            let constant = self.constant_of(f);
+            let values = t.values.iter().map(|&v| Ok(add(mul(c, v)?, constant)? >> m)).collect::<Fit<_>>()?;
+            return self.table_of(x, t.first, values);
+        }
         if let Some((atom, 1)) = self.only(f) {
             let constant = self.constant_of(f);
             match self.atom(atom).clone() {
                 Atom::Floor(x, k) => {
-                    let whole = mul(constant, power(k)?).and_then(|c| self.offset(x, c));
-                    if !self.is_named(atom) {
-                        return self.floor(whole?, m + k);
-                    }
-                    // The value keeps its name; who takes both at once finds the same.
-                    let out = self.floor_atom(f, m)?;
-                    if let Ok(whole) = whole
-                        && m + k < 120
-                    {
-                        self.floors.entry((whole, m + k)).or_insert(out);
-                    }
-                    return Ok(out);
-                }
-                Atom::Table(x, t) => {
-                    let values = t.values.iter().map(|v| (v + constant) >> m).collect();
-                    return self.table_of(x, t.first, values);
+                    let whole = mul(constant, power(k)?).and_then(|c| self.offset(x, c))?;
+                    return self.floor(whole, m + k);
                 }
                 Atom::And(forms) if constant == 0 => {
                     let parts = forms.iter().map(|&x| self.floor(x, m)).collect::<Fit<Vec<_>>>()?;
@@ -295,6 +288,13 @@ impl Terms {
         Ok(out)
     }
 
+    /// `floor(f / 2^m)` with the floor inside the choice that `f` is.
+    pub fn floors_chosen(&mut self, f: FormId, m: u32) -> Fit<Option<FormId>> {
+        let Some((cond, yes, no)) = self.one_choice(f)? else { return Ok(None) };
+        let (yes, no) = (self.floor(yes, m)?, self.floor(no, m)?);
+        Ok(Some(self.mux(cond, yes, no)?))
+    }
+
     fn floor_atom(&mut self, f: FormId, m: u32) -> Fit<FormId> {
         let (lo, hi) = self.range(f);
         let (low, high) = (lo >> m, hi >> m);
@@ -319,7 +319,6 @@ impl Terms {
         for (a, c) in self.terms(f) {
             if let Atom::Floor(x, k) = self.atom(a)
                 && c == 1
-                && !self.is_named(a)
             {
                 found = Some((a, *x, *k));
             }
@@ -550,11 +549,18 @@ impl Terms {
         if hi <= 0 {
             return Ok(self.constant(0));
         }
-        let g = gcd(self.content(f), self.constant_of(f));
+        let g = self.content(f);
         if g > 1 {
-            let f = self.divided(f, g)?;
-            let p = self.positive(f)?;
-            return self.scale(p, g);
+            // f = g y + r with 0 <= r < g: it is negative where y is.
+            let r = self.constant_of(f).rem_euclid(g);
+            let y = self.divided(f, g)?;
+            let p = self.positive(y)?;
+            let p = self.scale(p, g)?;
+            let below = self.negative(y)?;
+            let above = self.complement(below)?;
+            let out = self.linear(p, r, above)?;
+            self.narrow(out, (0, hi));
+            return Ok(out);
         }
         if self.leads_negative(f) {
             // max(f, 0) = f + max(-f, 0).
@@ -570,17 +576,6 @@ impl Terms {
                 Atom::Table(x, t) => {
                     let values = t.values.iter().map(|v| (v + constant).max(0)).collect();
                     return self.table_of(x, t.first, values);
-                }
-                // A value of the model keeps its name; who rounds later finds the same.
-                Atom::Floor(x, k) if self.is_named(a) => {
-                    let atom = self.intern(Atom::Positive(f), (0, hi));
-                    let out = self.single(atom)?;
-                    if let Ok(c) = power(k).and_then(|p| mul(constant, p)) {
-                        let whole = self.offset(x, c)?;
-                        let above = self.positive(whole)?;
-                        self.floors.entry((above, k)).or_insert(out);
-                    }
-                    return Ok(out);
                 }
                 _ => {}
             }
@@ -702,6 +697,11 @@ impl Terms {
                 return self.positive(x);
             }
         }
+        if let Some(atom) = atom
+            && let Some(out) = self.when_sign(atom, x)?
+        {
+            return Ok(out);
+        }
         if let (Some(a), Some((b, factor))) = (atom, self.only(x)) {
             let product = self.monomial(a, b)?;
             let product = self.scale(product, factor)?;
@@ -727,6 +727,55 @@ impl Terms {
         }
         let atom = self.intern(Atom::If(cond, x), (lo.min(0), hi.max(0)));
         self.single(atom)
+    }
+
+    /// `cond * x` where the condition is the sign of a number `s`, and `x` a sum of floors of `s`, such as some of its
+    /// bits: the same floors of `max(s, 0)`.
+    fn when_sign(&mut self, cond: AtomId, x: FormId) -> Fit<Option<FormId>> {
+        let Atom::Negative(t) = *self.atom(cond) else { return Ok(None) };
+        if self.len(x) > MAX_MERGED || !self.terms(x).any(|(a, _)| matches!(self.atom(a), Atom::Floor(..))) {
+            return Ok(None);
+        }
+        // s >= 0 where the condition is 0, or where it is 1.
+        let minus = self.scale(t, -1)?;
+        let minus = self.offset(minus, -1)?;
+        for (s, holds) in [(t, false), (minus, true)] {
+            let Some((parts, rest)) = self.as_floors(x, s)? else { continue };
+            let p = self.positive(s)?;
+            let condition = self.single(cond)?;
+            let above = if holds { condition } else { self.complement(condition)? };
+            let mut out = self.scale(above, rest)?;
+            for (factor, m) in parts {
+                let part = self.floor(p, m)?;
+                out = self.linear(out, factor, part)?;
+            }
+            return Ok(Some(if holds { out } else { self.sub(x, out)? }));
+        }
+        Ok(None)
+    }
+
+    /// `x` as a sum of factors times `floor(s / 2^m)`, and a constant.
+    fn as_floors(&mut self, x: FormId, s: FormId) -> Fit<Option<(Vec<(i128, u32)>, i128)>> {
+        let mut rest = x;
+        let mut parts: Vec<(i128, u32)> = Vec::new();
+        while self.len(rest) > 0 && parts.len() < 6 {
+            let newest = self.terms(rest).filter_map(|(a, c)| match self.atom(a) {
+                Atom::Floor(_, m) => Some((a, c, *m)),
+                _ => None,
+            });
+            let Some((atom, factor, m)) = newest.last().or_else(|| self.terms(rest).last().map(|(a, c)| (a, c, 0)))
+            else {
+                break;
+            };
+            let part = self.floor(s, m)?;
+            let Some(inside) = self.terms(part).find(|t| t.0 == atom).map(|t| t.1) else { return Ok(None) };
+            if factor % inside != 0 {
+                return Ok(None);
+            }
+            rest = self.linear(rest, -(factor / inside), part)?;
+            parts.push((factor / inside, m));
+        }
+        Ok((self.len(rest) == 0).then(|| (parts, self.constant_of(rest))))
     }
 
     /// The product of two atoms, either of which may be a product.
@@ -929,7 +978,7 @@ impl Terms {
     }
 
     /// The function that has these values from `first` up, which cover the range of `x`.
-    fn table_of(&mut self, x: FormId, first: i128, values: Vec<i128>) -> Fit<FormId> {
+    pub(super) fn table_of(&mut self, x: FormId, first: i128, values: Vec<i128>) -> Fit<FormId> {
         let (lo, hi) = self.range(x);
         if lo < first || hi - first >= values.len() as i128 {
             return Err(Beyond);

@@ -87,6 +87,7 @@ impl Samples {
                 let span = ((hi - lo) as u128).min(u128::MAX - 1);
                 std::array::from_fn(|_| lo + (u128::from(rng.word()) % (span + 1)) as i128)
             }
+            Atom::Value(x) => self.sum(terms, *x),
             Atom::Floor(x, m) => self.sum(terms, *x).map(|v| v >> m),
             Atom::Negative(x) => self.sum(terms, *x).map(|v| i128::from(v < 0)),
             Atom::Zero(x) => self.sum(terms, *x).map(|v| i128::from(v == 0)),
