@@ -170,8 +170,8 @@ impl Design<'_> {
         }
         for &(found, part) in open.iter().take(2) {
             let Some(d) = self.terms.difference(f, part, width)? else { return Ok(Some(found)) };
-            let steps = self.e.limits.sat_steps / 30;
-            let small = Limits { sat_steps: steps, cone: 5_000, exhaustive_leaves: 14, deep: false };
+            let steps = self.e.limits.sat_steps / 600;
+            let small = Limits { sat_steps: steps, cone: 5_000, exhaustive_leaves: 12, deep: false };
             if matches!(self.is_zero(d, width, small), Answer::Equal) {
                 return Ok(Some(found));
             }
@@ -426,7 +426,7 @@ fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Resu
             }
             Answer::Unknown => {
                 if std::env::var_os("ALIR_DEBUG").is_some() {
-                    eprintln!("output {j}: {}", show(design.terms, d, 0));
+                    eprintln!("output {j}: {:?} {}", design.terms.terms(d).map(|t| design.terms.parts(t.0).0.iter().map(|&x| design.terms.range(x)).collect::<Vec<_>>()).collect::<Vec<_>>(), show(design.terms, d, 0));
                 }
                 return Ok(false);
             }

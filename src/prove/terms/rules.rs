@@ -267,6 +267,9 @@ impl Terms {
                 _ => {}
             }
         }
+        if let Some((part, k)) = self.without_low_bits(f, m)? {
+            return self.floor(part, m - k);
+        }
         // floor(y + floor(x / 2^k)) = floor((2^k y + x) / 2^k).
         if let Some(merged) = self.merged(f, m)? {
             let (whole, k) = merged;
@@ -310,6 +313,44 @@ impl Terms {
         }
         let atom = self.intern(Atom::Floor(f, m), (low, high));
         self.single(atom)
+    }
+
+    /// `2^k y + x` with `y` a multiple of `floor(x / 2^k)` and more: only `y + floor(x / 2^k)` matters above bit `k`.
+    fn without_low_bits(&mut self, f: FormId, m: u32) -> Fit<Option<(FormId, u32)>> {
+        if self.len(f) > 64 {
+            return Ok(None);
+        }
+        let floors: Vec<(AtomId, FormId, u32)> = self
+            .terms(f)
+            .filter_map(|(a, c)| match self.atom(a) {
+                Atom::Floor(x, k) if *k < m && c.trailing_zeros() >= *k => Some((a, *x, *k)),
+                _ => None,
+            })
+            .collect();
+        for (a, x, k) in floors {
+            let size = power(k)?;
+            let mut low = Sum { terms: Vec::new(), constant: self.constant_of(f) & (size - 1) };
+            let mut high = Sum { terms: Vec::new(), constant: self.constant_of(f) >> k };
+            for (b, c) in self.terms(f) {
+                let r = residue(c, k);
+                if r != 0 {
+                    low.terms.push((b, r));
+                }
+                if c != r {
+                    high.terms.push((b, (c - r) >> k));
+                }
+            }
+            // The low part's floor is to be the one that is there.
+            if low.terms.len() != self.len(x) {
+                continue;
+            }
+            let (low, high) = (self.form(&low)?, self.form(&high)?);
+            let part = self.floor(low, k)?;
+            if self.terms(part).any(|t| t.0 == a) {
+                return Ok(Some((self.add(high, part)?, k)));
+            }
+        }
+        Ok(None)
     }
 
     /// The form without the one floor in it that is no value of the model: `2^k` times the rest, plus what the floor is
@@ -493,6 +534,12 @@ impl Terms {
         if let Some((whole, _)) = self.merged(f, 0)? {
             return self.negative(whole);
         }
+        let minus = self.scale(f, -1)?;
+        let minus = self.offset(minus, -1)?;
+        if let Some((whole, _)) = self.merged(minus, 0)? {
+            let other = self.negative(whole)?;
+            return self.complement(other);
+        }
         if let Some((cond, yes, no)) = self.one_choice(f)? {
             let (yes, no) = (self.negative(yes)?, self.negative(no)?);
             return self.mux(cond, yes, no);
@@ -583,6 +630,12 @@ impl Terms {
         if let Some((whole, k)) = self.merged(f, 0)? {
             let above = self.positive(whole)?;
             return self.floor(above, k);
+        }
+        let minus = self.scale(f, -1)?;
+        if let Some((whole, k)) = self.merged(minus, 0)? {
+            let above = self.positive(whole)?;
+            let above = self.floor(above, k)?;
+            return self.add(f, above);
         }
         let atom = self.intern(Atom::Positive(f), (0, hi));
         self.single(atom)
@@ -687,13 +740,14 @@ impl Terms {
         let (lo, hi) = self.range(x);
         if lo < 0 && hi > 0 {
             let below = self.negative(x)?;
-            if below == cond {
+            let minus = self.scale(x, -1)?;
+            let above = self.negative(minus)?;
+            // x < 0 and x <= 0, x > 0 and x >= 0: zero adds nothing.
+            if below == cond || self.complement(above)? == cond {
                 let p = self.positive(x)?;
                 return self.sub(x, p);
             }
-            let minus = self.scale(x, -1)?;
-            let above = self.negative(minus)?;
-            if above == cond {
+            if above == cond || self.complement(below)? == cond {
                 return self.positive(x);
             }
         }

@@ -5,13 +5,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How often names are replaced by what they mean.
 const ROUNDS: u32 = 4;
+/// How many names are replaced one by one.
+const SINGLES: u32 = 8;
 /// Forms beyond this many atoms are not taken apart.
 const MAX_ATOMS: usize = 2_000;
 /// Depth of atoms within atoms.
 const MAX_DEPTH: u32 = 200;
 
 impl Terms {
-    /// The named values that a form speaks of, without those that these stand for.
+    /// The free and named values that a form speaks of, without those that the latter stand for.
     fn spoken(&self, f: FormId) -> Fit<FxHashSet<AtomId>> {
         let mut values: FxHashSet<AtomId> = FxHashSet::default();
         let mut seen: FxHashSet<AtomId> = FxHashSet::default();
@@ -23,7 +25,7 @@ impl Terms {
             if seen.len() > MAX_ATOMS {
                 return Err(Beyond);
             }
-            if matches!(self.atom(a), Atom::Value(_)) {
+            if matches!(self.atom(a), Atom::Value(_) | Atom::Free(_)) {
                 values.insert(a);
                 continue;
             }
@@ -36,21 +38,68 @@ impl Terms {
 
     /// Whether two forms are equal modulo `2^width` once values that only one of them names are taken apart.
     pub fn same_unfolded(&mut self, f: FormId, g: FormId, width: u32) -> Fit<bool> {
+        // First the names that stand for something said with the other names there.
+        let Some(d) = self.difference(f, g, width)? else { return Ok(true) };
+        if self.related_unfolded(d, width)? {
+            return Ok(true);
+        }
+        // In what differs, the newest names first: what is left of the older ones then often falls away.
+        let Some(mut d) = self.difference(f, g, width)? else { return Ok(true) };
+        let zero = self.constant(0);
+        let most = 2 * self.len(d) + 20;
+        for _ in 0..SINGLES {
+            let names = self.spoken(d)?.into_iter().filter(|&a| matches!(self.atom(a), Atom::Value(_)));
+            let Some(newest) = names.max() else { break };
+            let unfolded = self.unfolded(d, &FxHashSet::from_iter([newest]), &mut FxHashMap::default(), 0)?;
+            match self.difference(unfolded, zero, width)? {
+                None => return Ok(true),
+                Some(next) if self.len(next) <= most => d = next,
+                Some(_) => break,
+            }
+        }
+        // All names that only one of them speaks of.
         let (mut f, mut g) = (f, g);
         for _ in 0..ROUNDS {
-            if self.difference(f, g, width)?.is_none() {
-                return Ok(true);
-            }
             let (in_f, in_g) = (self.spoken(f)?, self.spoken(g)?);
-            let only: FxHashSet<AtomId> = in_f.symmetric_difference(&in_g).copied().collect();
+            let only = in_f.symmetric_difference(&in_g).copied();
+            let only: FxHashSet<AtomId> = only.filter(|&a| matches!(self.atom(a), Atom::Value(_))).collect();
             if only.is_empty() {
                 return Ok(false);
             }
             let mut memo = FxHashMap::default();
             f = self.unfolded(f, &only, &mut memo, 0)?;
             g = self.unfolded(g, &only, &mut memo, 0)?;
+            if self.difference(f, g, width)?.is_none() {
+                return Ok(true);
+            }
         }
-        Ok(self.difference(f, g, width)?.is_none())
+        Ok(false)
+    }
+
+    /// Whether a form is zero modulo `2^width` once the values are taken apart that stand for something which the form
+    /// says with other names.
+    fn related_unfolded(&mut self, mut d: FormId, width: u32) -> Fit<bool> {
+        let zero = self.constant(0);
+        for _ in 0..ROUNDS {
+            let spoken = self.spoken(d)?;
+            let mut names: FxHashSet<AtomId> = FxHashSet::default();
+            for &a in &spoken {
+                if let Atom::Value(x) = *self.atom(a)
+                    && self.spoken(x)?.iter().all(|b| spoken.contains(b))
+                {
+                    names.insert(a);
+                }
+            }
+            if names.is_empty() {
+                return Ok(false);
+            }
+            let unfolded = self.unfolded(d, &names, &mut FxHashMap::default(), 0)?;
+            match self.difference(unfolded, zero, width)? {
+                None => return Ok(true),
+                Some(next) => d = next,
+            }
+        }
+        Ok(false)
     }
 
     /// The form with these names replaced by what they mean.
