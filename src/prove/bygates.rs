@@ -108,7 +108,15 @@ impl Leaves for Matching<'_> {
     }
 }
 
-pub(super) fn compare(model: &Model, rtl: &Rtl, ports: &Ports, latency: u32, structure: u32, report: &mut Report, e: &mut Engine) {
+pub(super) fn compare(
+    model: &Model,
+    rtl: &Rtl,
+    ports: &Ports,
+    latency: u32,
+    structure: u32,
+    report: &mut Report,
+    e: &mut Engine,
+) {
     let inputs: Vec<Vec<Lit>> = model
         .input_kifs()
         .iter()

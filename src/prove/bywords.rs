@@ -8,7 +8,7 @@ use super::rtl::{Binary, Compare, Reduce, Rtl, Shift, SignalId};
 use super::terms::bits::Bits;
 use super::terms::model::{ModelForms, forms};
 use super::terms::samples::{LANES, Samples};
-use super::terms::{Atom, Fit, FormId, Terms};
+use super::terms::{Fit, FormId, Terms};
 use super::unroll::{Domain, Fault, Made, Unroll};
 use super::words::{Arithmetic, Word};
 use crate::ir::{Model, ValueId};
@@ -175,10 +175,6 @@ impl Design<'_> {
             if matches!(self.is_zero(d, width, small), Answer::Equal) {
                 return Ok(Some(found));
             }
-        }
-        if std::env::var_os("ALIR_DEBUG").is_some() && let Some(&(_, part)) = open.first() {
-            let kif = self.model.kif(op);
-            eprintln!("{op} {kif} {} as {} [{}]: {:?}\n  file  {}\n  model {}", open.len(), self.rtl.signal(signal).name, self.rtl.signal(signal).width, self.terms.range(f), show(self.terms, f, 0), show(self.terms, part, 0));
         }
         Ok(None)
     }
@@ -372,10 +368,7 @@ pub(super) fn compare(
             report.verdict = Verdict::Differs { reason, counterexample: None };
             true
         }
-        Err(Fault::Beyond) => {
-            if std::env::var_os("ALIR_DEBUG").is_some() { eprintln!("beyond"); }
-            false
-        }
+        Err(Fault::Beyond) => false,
     }
 }
 
@@ -424,29 +417,8 @@ fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Resu
                 report.verdict = explain(model, latency, j, witness);
                 return Ok(!matches!(report.verdict, Verdict::Unknown { .. }));
             }
-            Answer::Unknown => {
-                if std::env::var_os("ALIR_DEBUG").is_some() {
-                    eprintln!("output {j}: {:?} {}", design.terms.terms(d).map(|t| design.terms.parts(t.0).0.iter().map(|&x| design.terms.range(x)).collect::<Vec<_>>()).collect::<Vec<_>>(), show(design.terms, d, 0));
-                }
-                return Ok(false);
-            }
+            Answer::Unknown => return Ok(false),
         }
     }
     Ok(true)
-}
-
-fn show(t: &Terms, f: FormId, depth: u32) -> String {
-    let mut s = format!("{}", t.constant_of(f));
-    for (a, c) in t.terms(f) {
-        s += &format!(" {c:+}*a{}", a.0);
-        if depth < 2 {
-            let (parts, _) = t.parts(a);
-            let name = match t.atom(a) {
-                Atom::Floor(_, m) => format!("floor{m}"),
-                other => format!("{other:?}").chars().take(12).collect(),
-            };
-            s += &format!(":{name}{:?}", parts.iter().map(|&p| show(t, p, depth + 1)).collect::<Vec<_>>());
-        }
-    }
-    s
 }

@@ -62,11 +62,13 @@ pub(super) fn check_control(rtl: &Rtl, ports: &Ports, report: &mut Report) -> Re
         for (i, signal) in rtl.signals().iter().enumerate() {
             let id = SignalId(i as u32);
             for register in &signal.registers {
-                let before = unroll.word(&mut Gates { e: &mut e, leaves: &mut edge }, rtl.read(id), 0)
+                let before = unroll
+                    .word(&mut Gates { e: &mut e, leaves: &mut edge }, rtl.read(id), 0)
                     .map_err(|_| format!("{} depends on itself without a register", signal.name))?;
                 let width = rtl.width(register.next) as usize;
                 let lo = register.lo as usize;
-                let mut next = unroll.word(&mut Gates { e: &mut e, leaves: &mut edge }, register.next, 0)
+                let mut next = unroll
+                    .word(&mut Gates { e: &mut e, leaves: &mut edge }, register.next, 0)
                     .map_err(|_| format!("{} depends on itself without a register", signal.name))?;
                 for (cond, value) in register.resets.iter().rev() {
                     let fault = |_| format!("{} depends on itself without a register", signal.name);

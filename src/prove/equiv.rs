@@ -10,14 +10,14 @@
 //! With a clock enable the statement is about the clocks that are enabled: every register must hold without it. With a
 //! reset it is about the time since the last one: every register that the reset touches must become zero.
 
+use super::aig::Lit;
 use super::blast::blast;
-use super::engine::{Counts, Engine, Limits};
 use super::control::check_control;
+use super::engine::{Counts, Engine, Limits};
 use super::ports::{find_ports, stated_latency};
 use super::rtl::{Rtl, SignalId};
 use super::sat::Solver;
 use super::unroll::depth;
-use super::aig::Lit;
 use super::word::Words;
 use super::{bygates, bywords};
 use crate::interp::{LookupMiss, Step, golden_steps};
@@ -312,6 +312,66 @@ mod tests {
             assert_eq!(report.verdict, Verdict::Proved, "{language:?}");
             assert!(report.notes.iter().any(|n| n.contains("asynchronous")), "{:?}", report.notes);
         }
+    }
+
+    /// One small change of a text: an operator, a bound of a slice, a bit of a constant.
+    fn mutated(text: &str, rng: &mut crate::random::SplitMix) -> Option<String> {
+        let starts: Vec<usize> = text
+            .lines()
+            .scan(0, |at, line| {
+                let start = *at;
+                *at += line.len() + 1;
+                Some((start, line))
+            })
+            .filter(|(_, l)| l.trim_start().starts_with("wire") && l.contains('='))
+            .map(|l| l.0)
+            .collect();
+        if starts.is_empty() {
+            return None;
+        }
+        let start = starts[rng.below(starts.len() as u64) as usize];
+        let from = start + text[start..].find('=')?;
+        let end = from + text[from..].find(';')?;
+        let places: Vec<usize> = (from..end).filter(|&i| b"+-01[&|^".contains(&text.as_bytes()[i])).collect();
+        let at = *places.get(rng.below(places.len().max(1) as u64) as usize)?;
+        let mut bytes = text.as_bytes().to_vec();
+        bytes[at] = match bytes[at] {
+            b'+' => b'-',
+            b'-' => b'+',
+            b'0' => b'1',
+            b'1' => b'0',
+            b'&' => b'|',
+            b'|' => b'^',
+            b'^' => b'&',
+            _ => return None,
+        };
+        String::from_utf8(bytes).ok()
+    }
+
+    #[test]
+    fn words_and_gates_agree_on_mutants() {
+        let (mut proved, mut differs) = (0, 0);
+        for seed in 0..40u64 {
+            let recipe = crate::random::Recipe::seeded(crate::random::Profile::TINY, 12, seed);
+            let model = recipe.build();
+            let netlist =
+                hardware(&model, (seed % 3) as u8, (seed / 3 % 3) as u32, &crate::netlist::Options::default());
+            let text = emitted(&netlist, Language::Verilog);
+            let mut rng = crate::random::SplitMix::new(seed);
+            for text in [Some(text.clone()), mutated(&text, &mut rng), mutated(&text, &mut rng)].into_iter().flatten() {
+                let Ok(rtl) = read(Language::Verilog, &text, None) else { continue };
+                let asked =
+                    |gates_only| Request { latency: Some(netlist.interface.latency), gates_only, ..Request::default() };
+                let by_words = prove(&model, &rtl, &asked(false), Box::new(Embedded)).0.verdict;
+                let by_gates = prove(&model, &rtl, &asked(true), Box::new(Embedded)).0.verdict;
+                match (&by_words, &by_gates) {
+                    (Verdict::Proved, Verdict::Proved) => proved += 1,
+                    (Verdict::Differs { .. }, Verdict::Differs { .. }) => differs += 1,
+                    _ => panic!("seed {seed}: {by_words:?}, by gates {by_gates:?}\n{text}"),
+                }
+            }
+        }
+        assert!(proved >= 40 && differs >= 15, "{proved} proved, {differs} differ");
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(super) struct Ports {
 }
 
 /// The latency that the file's head states: `latency: 3`, in any case, in one of its comments.
-pub fn stated_latency(rtl: &Rtl) -> Option<u32> {
+pub(super) fn stated_latency(rtl: &Rtl) -> Option<u32> {
     rtl.head.iter().find_map(|line| {
         let lower = line.to_ascii_lowercase();
         let rest = &lower[lower.find("latency")? + "latency".len()..];
@@ -109,10 +109,7 @@ pub(super) struct Controls {
 impl Controls {
     /// Running: no reset, enabled.
     pub(super) fn running(rtl: &Rtl, ports: &Ports) -> Controls {
-        Controls {
-            reset: ports.reset.map(|r| (r, !reset_is_high(rtl, r))),
-            enable: ports.enable.map(|s| (s, true)),
-        }
+        Controls { reset: ports.reset.map(|r| (r, !reset_is_high(rtl, r))), enable: ports.enable.map(|s| (s, true)) }
     }
 
     /// What a port is held at, if it is a control port.

@@ -54,6 +54,7 @@ impl Arithmetic<'_> {
         Ok(total)
     }
 
+    /// The value of a one-bit word that is a constant.
     pub fn truth(&self, x: &Word) -> Option<bool> {
         match x {
             Word::One(f) => self.0.as_const(*f).map(|v| v & 1 == 1),
@@ -61,6 +62,10 @@ impl Arithmetic<'_> {
         }
     }
 
+    /// A constant of `width` bits.
+    ///
+    /// # Errors
+    /// [`Fault::Beyond`] where numbers or forms grow too large.
     pub fn constant(&mut self, value: &BigUint, width: u32) -> Made {
         if let Some(v) = value.to_i128().filter(|v| v >> 118 == 0) {
             return Ok(Word::One(self.0.constant(v)));
@@ -76,20 +81,22 @@ impl Arithmetic<'_> {
         Ok(Word::Many(parts.into(), width))
     }
 
+    /// Bits `lo .. lo + width`.
+    ///
+    /// # Errors
+    /// [`Fault::Beyond`] where numbers or forms grow too large.
     pub fn slice(&mut self, x: &Word, lo: u32, width: u32) -> Made {
         match x {
             Word::One(f) => Ok(Word::One(self.0.floor(*f, lo)?)),
-            Word::Many(parts, whole) => {
+            Word::Many(parts, _) => {
                 let first = parts.partition_point(|p| p.0 <= lo) - 1;
                 let mut kept: Vec<(u32, FormId)> = Vec::new();
-                for (i, &(start, part)) in parts.iter().enumerate().skip(first) {
+                for &(start, part) in parts.iter().skip(first) {
                     if start >= lo + width {
                         break;
                     }
-                    let end = parts.get(i + 1).map_or(*whole, |p| p.0);
                     let from = start.max(lo);
                     let piece = if from > start { self.0.floor(part, from - start)? } else { part };
-                    let _ = end;
                     kept.push((from - lo, piece));
                 }
                 match kept[..] {
@@ -109,6 +116,10 @@ impl Arithmetic<'_> {
         }
     }
 
+    /// Words side by side, low bits first.
+    ///
+    /// # Errors
+    /// [`Fault::Beyond`] where numbers or forms grow too large.
     pub fn concat(&mut self, words: &[(Word, u32)]) -> Made {
         let mut parts: Vec<(u32, FormId)> = Vec::new();
         let mut at = 0;
@@ -125,6 +136,10 @@ impl Arithmetic<'_> {
         }
     }
 
+    /// A word of `from` bits cut or extended to `width` bits.
+    ///
+    /// # Errors
+    /// [`Fault::Beyond`] where numbers or forms grow too large.
     pub fn extend(&mut self, x: &Word, from: u32, signed: bool, width: u32) -> Made {
         if width <= from {
             return self.slice(x, 0, width);
@@ -135,10 +150,6 @@ impl Arithmetic<'_> {
             let last = self.0.value(last, from - start, signed)?;
             let mut parts = parts.to_vec();
             parts.pop();
-            if !signed || self.0.range(last).0 >= 0 {
-                parts.push((start, last));
-                return self.settled(Word::Many(parts.into(), width));
-            }
             parts.push((start, last));
             return self.settled(Word::Many(parts.into(), width));
         }
@@ -146,6 +157,10 @@ impl Arithmetic<'_> {
         Ok(Word::One(self.0.value(f, from, signed)?))
     }
 
+    /// A word of `from` bits `count` times.
+    ///
+    /// # Errors
+    /// [`Fault::Beyond`] where numbers or forms grow too large.
     pub fn repeat(&mut self, x: &Word, from: u32, count: u32) -> Made {
         if from == 1 {
             // All ones is -1.
@@ -157,12 +172,20 @@ impl Arithmetic<'_> {
         self.concat(&words)
     }
 
+    /// Complement: `-x - 1`.
+    ///
+    /// # Errors
+    /// [`Fault::Beyond`] where numbers or forms grow too large.
     pub fn not(&mut self, x: &Word) -> Made {
         let f = self.form(x)?;
         let minus = self.0.scale(f, -1)?;
         Ok(Word::One(self.0.offset(minus, -1)?))
     }
 
+    /// Arithmetic and bitwise operations on words of `width` bits.
+    ///
+    /// # Errors
+    /// [`Fault::Beyond`] where numbers or forms grow too large.
     pub fn binary(&mut self, op: Binary, a: &Word, b: &Word, width: u32) -> Made {
         let (x, y) = (self.form(a)?, self.form(b)?);
         let t = &mut *self.0;
@@ -185,6 +208,10 @@ impl Arithmetic<'_> {
         }))
     }
 
+    /// A comparison of words of `width` bits.
+    ///
+    /// # Errors
+    /// [`Fault::Beyond`] where numbers or forms grow too large.
     pub fn compare(&mut self, op: Compare, a: &Word, b: &Word, width: u32) -> Made {
         let (x, y) = (self.form(a)?, self.form(b)?);
         let t = &mut *self.0;
@@ -212,6 +239,10 @@ impl Arithmetic<'_> {
         Ok(t.zero(f)?)
     }
 
+    /// A reduction of a word of `width` bits.
+    ///
+    /// # Errors
+    /// [`Fault::Beyond`] where numbers or forms grow too large.
     pub fn reduce(&mut self, op: Reduce, x: &Word, width: u32) -> Made {
         if let Word::Many(parts, whole) = x
             && op != Reduce::Parity
@@ -249,6 +280,10 @@ impl Arithmetic<'_> {
         }))
     }
 
+    /// `x` of `width` bits shifted by a word: a choice for each bit of the distance.
+    ///
+    /// # Errors
+    /// [`Fault::Beyond`] where numbers or forms grow too large.
     pub fn shift(&mut self, op: Shift, x: &Word, by: (&Word, u32), width: u32) -> Made {
         let (mut f, by_form) = (self.form(x)?, self.form(by.0)?);
         let t = &mut *self.0;
@@ -269,6 +304,10 @@ impl Arithmetic<'_> {
         Ok(Word::One(f))
     }
 
+    /// An entry of a table, or `missing`.
+    ///
+    /// # Errors
+    /// [`Fault::Beyond`] where numbers or forms grow too large.
     pub fn table(&mut self, entries: &[BigUint], addr: (&Word, u32), missing: &Word) -> Made {
         let (f, missing) = (self.form(addr.0)?, self.form(missing)?);
         let t = &mut *self.0;
@@ -295,6 +334,10 @@ impl Arithmetic<'_> {
         Ok(Word::One(found))
     }
 
+    /// `if cond { yes } else { no }`.
+    ///
+    /// # Errors
+    /// [`Fault::Beyond`] where numbers or forms grow too large.
     pub fn mux(&mut self, cond: &Word, yes: &Word, no: &Word) -> Made {
         let cond = self.form(cond)?;
         let cond = self.0.value(cond, 1, false)?;

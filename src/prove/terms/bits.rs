@@ -58,11 +58,8 @@ impl Bits {
                     let digit = if rest & 3 == 3 { -1 } else { 1 };
                     let (low, high) = total.split_at(at);
                     let operand = &word[..width - at];
-                    let sum = if digit > 0 {
-                        w.add(high, operand, Lit::FALSE, false)
-                    } else {
-                        w.sub(high, operand, false)
-                    };
+                    let sum =
+                        if digit > 0 { w.add(high, operand, Lit::FALSE, false) } else { w.sub(high, operand, false) };
                     total = [low, &sum].concat();
                     rest -= digit;
                 }

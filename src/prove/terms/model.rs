@@ -90,9 +90,7 @@ fn operation(t: &mut Terms, model: &Model, done: &ModelForms, id: ValueId) -> Fi
         frac: i64::from(model.kif(v).frac) - i64::from(shift),
     };
     Ok(match &model.node(id).op {
-        Op::Input { input } => {
-            (done.inputs[*input as usize], i64::from(model.input_kifs()[*input as usize].frac))
-        }
+        Op::Input { input } => (done.inputs[*input as usize], i64::from(model.input_kifs()[*input as usize].frac)),
         Op::Const { value } => (number(t, &wrap(&value.to_big(), kif))?, to),
         Op::Neg { x } => {
             let x = fixed(*x, 0);
@@ -216,4 +214,76 @@ fn sum(t: &mut Terms, terms: &[(Fixed, bool)]) -> Fit<(FormId, i64)> {
         total = t.linear(total, factor, x.code)?;
     }
     Ok((total, frac))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bits::Bits;
+    use super::super::samples::{LANES, Samples};
+    use super::*;
+    use crate::interp::{LookupMiss, Step, golden_steps};
+    use crate::prove::aig::Gate;
+    use crate::prove::engine::Engine;
+    use crate::prove::sat::Embedded;
+
+    /// Every operation and output of a random program for random inputs: forms, their ranges, what values stand for, and
+    /// the gates of the outputs, against the golden interpreter.
+    fn agrees_with_golden(model: &Model, seed: u64) -> bool {
+        let mut t = Terms::new();
+        let Ok(forms) = forms(&mut t, model) else { return false };
+        let mut samples = Samples::random(&t, seed);
+        let mut e = Engine::new(Box::new(Embedded));
+        let mut bits = Bits::default();
+        let gates: Vec<_> = forms
+            .outputs
+            .iter()
+            .enumerate()
+            .map(|(j, &f)| bits.word(&t, &mut e, f, model.output_kif(j).width() as usize).ok())
+            .collect();
+        for lane in (0..LANES).step_by(5) {
+            let inputs: Vec<BigInt> = forms.inputs.iter().map(|&f| BigInt::from(samples.of(&t, f)[lane])).collect();
+            let mut check = |f: FormId, code: &BigInt, what: String| {
+                let v = samples.of(&t, f)[lane];
+                assert_eq!(BigInt::from(v), *code, "{what}");
+                let (lo, hi) = t.range(f);
+                assert!(lo <= v && v <= hi, "{what}: {v} is outside {lo}..{hi}");
+                assert_eq!(samples.of(&t, t.meaning(f))[lane], v, "{what}");
+            };
+            let outputs = golden_steps(model, &inputs, LookupMiss::Zero, |step| {
+                if let Step::Op { id, code, .. } = step {
+                    check(forms.ops[id.index()], code, format!("seed {seed}, {id} {:?}", model.node(id).op));
+                }
+            })
+            .unwrap();
+            for (j, code) in outputs.iter().enumerate() {
+                check(forms.outputs[j], code, format!("seed {seed}, output {j}"));
+            }
+            // The inputs' gates carry the lane's values.
+            let mut pattern = vec![false; e.words.aig.inputs().len()];
+            for &f in &forms.inputs {
+                for (a, _) in t.terms(f) {
+                    let value = samples.of(&t, f)[lane];
+                    for (i, l) in bits.atom(a).unwrap_or_default().iter().enumerate() {
+                        if let Gate::Input(n) = e.words.aig.gate(l.node()) {
+                            pattern[n as usize] = value >> i.min(127) & 1 == 1;
+                        }
+                    }
+                }
+            }
+            let values = e.evaluate(&pattern);
+            for (j, word) in gates.iter().enumerate() {
+                for (i, l) in word.iter().flatten().enumerate() {
+                    let seen = values[l.node() as usize] != l.is_negated();
+                    assert_eq!(seen, outputs[j].bit(i as u64), "seed {seed}, output {j}, bit {i}");
+                }
+            }
+        }
+        true
+    }
+
+    #[test]
+    fn forms_agree_with_the_golden_interpreter() {
+        let said = (0..250).filter(|&seed| agrees_with_golden(&crate::random::model(seed), seed)).count();
+        assert!(said > 120, "forms said only {said} of 250 programs");
+    }
 }

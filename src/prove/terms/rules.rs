@@ -13,6 +13,9 @@ const MAX_TABLE: i128 = 1 << 20;
 /// A function of a function of a small argument becomes one table.
 const SMALL_TABLE: i128 = 1 << 12;
 
+/// Factors and shifts of floors of one form, and a constant.
+type Floors = (Vec<(i128, u32)>, i128);
+
 fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.abs(), b.abs());
     while b != 0 {
@@ -438,7 +441,7 @@ impl Terms {
         let size = power(w)?;
         let half = if signed { size / 2 } else { 0 };
         let target = (-half, size - half - 1);
-        if let Some(moved) = self.into_range(f, target, size)? {
+        if let Some(moved) = self.moved_into_range(f, target, size)? {
             return Ok(moved);
         }
         if let Some((a, c)) = self.only(f)
@@ -452,7 +455,7 @@ impl Terms {
             return self.table_of(x, t.first, values);
         }
         let r = self.reduced(f, w)?;
-        if let Some(moved) = self.into_range(r, target, size)? {
+        if let Some(moved) = self.moved_into_range(r, target, size)? {
             return Ok(moved);
         }
         let shifted = self.offset(r, half)?;
@@ -462,7 +465,7 @@ impl Terms {
         Ok(out)
     }
 
-    fn into_range(&mut self, f: FormId, target: Range, size: i128) -> Fit<Option<FormId>> {
+    fn moved_into_range(&mut self, f: FormId, target: Range, size: i128) -> Fit<Option<FormId>> {
         let (lo, hi) = self.range(f);
         let turns = (lo - target.0).div_euclid(size);
         let back = mul(turns, size)?;
@@ -619,12 +622,9 @@ impl Terms {
         }
         if let Some((a, 1)) = self.only(f) {
             let constant = self.constant_of(f);
-            match self.atom(a).clone() {
-                Atom::Table(x, t) => {
-                    let values = t.values.iter().map(|v| (v + constant).max(0)).collect();
-                    return self.table_of(x, t.first, values);
-                }
-                _ => {}
+            if let Atom::Table(x, t) = self.atom(a).clone() {
+                let values = t.values.iter().map(|v| (v + constant).max(0)).collect();
+                return self.table_of(x, t.first, values);
             }
         }
         if let Some((whole, k)) = self.merged(f, 0)? {
@@ -809,7 +809,7 @@ impl Terms {
     }
 
     /// `x` as a sum of factors times `floor(s / 2^m)`, and a constant.
-    fn as_floors(&mut self, x: FormId, s: FormId) -> Fit<Option<(Vec<(i128, u32)>, i128)>> {
+    fn as_floors(&mut self, x: FormId, s: FormId) -> Fit<Option<Floors>> {
         let mut rest = x;
         let mut parts: Vec<(i128, u32)> = Vec::new();
         while self.len(rest) > 0 && parts.len() < 6 {
