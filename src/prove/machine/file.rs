@@ -7,7 +7,7 @@ use crate::prove::aig::Lit;
 use crate::prove::blast::ModelBits;
 use crate::prove::engine::{Engine, Limits, Outcome};
 use crate::prove::rtl::{Rtl, SignalId};
-use crate::prove::unroll::{Leaves, Unroll, clock_of};
+use crate::prove::unroll::{Fault, Gates, Leaves, Unroll, clock_of};
 use crate::prove::word::resize;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -112,8 +112,9 @@ impl<'a> File<'a> {
         let mut unroll = Unroll::new(rtl, 0);
         unroll.registers_are_leaves = true;
         let mut bits = |e: &mut Engine, leaves: &mut Moment<'_>, node| {
-            unroll.bits(e, leaves, node, 0).map_err(|crate::prove::unroll::Fault::Loop(s)| {
-                format!("{} depends on itself without a register", rtl.signal(s).name)
+            unroll.word(&mut Gates { e, leaves }, node, 0).map_err(|fault| match fault {
+                Fault::Loop(s) => format!("{} depends on itself without a register", rtl.signal(s).name),
+                Fault::Beyond => "gates cannot say it".into(),
             })
         };
         let mut next = state.to_vec();
@@ -126,7 +127,7 @@ impl<'a> File<'a> {
         }
         let mut outputs = FxHashMap::default();
         for &port in &rtl.outputs {
-            outputs.insert(port, bits(e, &mut leaves, rtl.read(port))?);
+            outputs.insert(port, bits(e, &mut leaves, rtl.read(port))?.to_vec());
         }
         Ok(Step { outputs, next, matched: leaves.matched })
     }
