@@ -13,6 +13,7 @@ pub mod ir;
 pub mod netlist;
 pub mod num;
 pub mod passes;
+pub mod project;
 pub mod prove;
 pub mod random;
 pub mod schedule;

@@ -19,7 +19,7 @@ const RANKS: &[(&str, u32)] = &[
     ("prove", 40),
     ("report", 40),
     ("verify", 50),
-    ("project", 50),
+    ("project", 55),
     ("cli", 60),
 ];
 

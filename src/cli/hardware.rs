@@ -12,9 +12,10 @@ use clap::ValueEnum;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Pipeline")]
 pub(super) struct PipelineArgs {
-    /// Cut the logic into N stages, each of which ends in registers; 0 or nothing: combinational
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(super) pipeline: Option<u32>,
+    /// Cut the logic into N stages, each of which ends in registers; 0 or nothing: combinational; auto: the fewest that
+    /// meet --clock-period or --max-stage-delay
+    #[arg(long, value_name = "N|auto", allow_negative_numbers = true, value_parser = stages)]
+    pub(super) pipeline: Option<Stages>,
     /// Also register the inputs: one more clock of latency
     #[arg(long)]
     pub(super) register_inputs: bool,
@@ -48,6 +49,22 @@ pub(super) struct PipelineArgs {
     pub(super) effort: EffortArg,
 }
 
+/// How many stages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stages {
+    /// This many.
+    Exactly(u32),
+    /// As many as the clock needs.
+    Fewest,
+}
+
+fn stages(text: &str) -> Result<Stages, String> {
+    match text {
+        "auto" => Ok(Stages::Fewest),
+        _ => text.parse().map(Stages::Exactly).map_err(|_| "a number of stages, or auto".to_owned()),
+    }
+}
+
 /// [`Objective`] as it is typed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ObjectiveArg {
@@ -76,7 +93,10 @@ impl PipelineArgs {
     /// What is asked of the scheduler.
     pub(super) fn goal(&self) -> Goal {
         Goal {
-            stages: self.pipeline,
+            stages: match self.pipeline {
+                Some(Stages::Exactly(n)) => Some(n),
+                Some(Stages::Fewest) | None => None,
+            },
             max_stage_delay: self.clock_period.map(|period| period / self.delay_unit).or(self.max_stage_delay),
             register_inputs: self.register_inputs,
             register_outputs: self.register_outputs,
@@ -142,6 +162,10 @@ impl PipelineArgs {
         let wrong = |flag: &str, message: String, help: &str| {
             Err(Failure::input(Diagnostic::error("E0505", Place::Flag(flag.into()), message).with_help(help)))
         };
+        if self.pipeline == Some(Stages::Fewest) && self.goal().max_stage_delay.is_none() {
+            let help = "add --clock-period NS or --max-stage-delay D, or ask for a number of stages";
+            return wrong("--pipeline", "auto needs a clock to meet".to_owned(), help);
+        }
         match self.clock_period {
             Some(period) if !(period.is_finite() && period >= 0.0) => {
                 wrong("--clock-period", format!("{period} is no time"), "a period is a finite number of nanoseconds")

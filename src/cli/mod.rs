@@ -14,6 +14,7 @@ mod machine_proof;
 mod names;
 mod optimise;
 mod ports;
+mod project;
 mod prove;
 mod run;
 mod text;
@@ -163,6 +164,7 @@ enum Command {
     Run(run::Args),
     Verify(Box<verify::Args>),
     Prove(Box<prove::Args>),
+    Project(Box<project::Args>),
     /// List the optimisation passes
     Passes,
     /// Print a completion script for a shell
@@ -282,6 +284,7 @@ fn run(cli: Cli) -> Result<ExitStatus, Failure> {
         Some(Command::Convert(args)) => convert::run(&args, cli.global),
         Some(Command::Info(args)) => info::run(&args, cli.global),
         Some(Command::Prove(args)) => prove::run(&args, cli.global),
+        Some(Command::Project(args)) => project::run(&args, cli.global),
         Some(Command::Run(args)) => run::run(&args, cli.global),
         Some(Command::Verify(args)) => verify::run(&args, cli.global),
         Some(Command::Passes) => optimise::list(),

@@ -210,7 +210,7 @@ fn of_machine(
 }
 
 /// The model's name: that of its file without folder and extensions.
-fn stem(path: &Path) -> &str {
+pub(super) fn stem(path: &Path) -> &str {
     let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("model");
     name.split('.').next().filter(|s| !s.is_empty() && *s != "-").unwrap_or("model")
 }

@@ -1,0 +1,179 @@
+//! `alir2hdl project`: a folder for a synthesis or simulation flow.
+
+use super::hardware::{self, PipelineArgs, PortArgs};
+use super::input::InputArgs;
+use super::optimise::OptimiseArgs;
+use super::text::TextArgs;
+use super::wrapper::WrapperArgs;
+use super::{ExitStatus, Failure, Global, say};
+use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::emit::{self, Language, Sidecar};
+use crate::project::{self, Design, Flow, Spec};
+use crate::verify::{Bench, Cycles, Streams, Testbench, Vectors};
+use clap::ValueEnum;
+use std::path::PathBuf;
+
+/// Write a folder with RTL, testbenches, constraints and scripts for synthesis and simulation
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  alir2hdl project model.json --output build --flow vivado --part xcvu13p-flga2577-2-e --pipeline auto --clock-period 5
+  alir2hdl project model.json --output build --flow yosys,fusesoc --pipeline 3 --wrapper axis
+  make -C build/sim verilator                 does it compute what the model says?
+  alir2hdl report build                       what the tools said about it
+
+--pipeline auto takes the fewest stages that meet --clock-period, as does leaving --pipeline out.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    folder: FolderArgs,
+    #[command(flatten)]
+    pipeline: PipelineArgs,
+    #[command(flatten)]
+    ports: PortArgs,
+    #[command(flatten)]
+    wrapper: WrapperArgs,
+    #[command(flatten)]
+    text: TextArgs,
+    #[command(flatten)]
+    optimise: OptimiseArgs,
+}
+
+/// What the folder is for.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Project")]
+struct FolderArgs {
+    /// The folder; new, empty, or written by an earlier run
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Which tools it serves, several with commas
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "plain", value_name = "FLOWS")]
+    flow: Vec<FlowArg>,
+    /// Part number, one for each vendor [default: a large one of each]
+    #[arg(long, value_delimiter = ',', value_name = "PART")]
+    part: Vec<String>,
+    /// Samples in the testbenches
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    vectors: u32,
+    /// Samples and stalls of another seed
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Version of the core, three numbers
+    #[arg(long, value_name = "VERSION", default_value = "1.0.0")]
+    core_version: String,
+}
+
+/// [`Flow`] as it is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FlowArg {
+    /// AMD Vivado: Tcl, XDC, IP-XACT
+    Vivado,
+    /// Intel Quartus: Tcl, SDC
+    Quartus,
+    /// yosys, and nextpnr for ECP5
+    Yosys,
+    /// FuseSoC core and EDAM
+    Fusesoc,
+    /// RTL, testbenches and constraints only
+    Plain,
+}
+
+/// The clock where none is given, in nanoseconds.
+const DEFAULT_CLOCK: f64 = 5.0;
+
+impl FolderArgs {
+    fn flows(&self) -> Vec<Flow> {
+        let mut flows: Vec<Flow> = self
+            .flow
+            .iter()
+            .map(|flow| match flow {
+                FlowArg::Vivado => Flow::Vivado,
+                FlowArg::Quartus => Flow::Quartus,
+                FlowArg::Yosys => Flow::Yosys,
+                FlowArg::Fusesoc => Flow::Fusesoc,
+                FlowArg::Plain => Flow::Plain,
+            })
+            .collect();
+        flows.sort();
+        flows.dedup();
+        flows
+    }
+
+    fn problems(&self) -> Vec<Diagnostic> {
+        let refuse = |flag: &str, message: String| Diagnostic::error("E0805", Place::Flag(flag.into()), message);
+        let mut problems = Vec::new();
+        for part in &self.part {
+            if let Err(nearest) = project::find(part) {
+                let help = format!("the nearest known device is {nearest}; a part number begins with its device");
+                problems.push(refuse("--part", format!("no known part begins like {part:?}")).with_help(help));
+            }
+        }
+        let numbers: Vec<&str> = self.core_version.split('.').collect();
+        let number = |n: &&str| !n.is_empty() && n.len() < 10 && n.bytes().all(|b| b.is_ascii_digit());
+        if numbers.len() != 3 || !numbers.iter().all(number) {
+            let message = format!("{:?} is no version", self.core_version);
+            problems.push(refuse("--core-version", message).with_help("three numbers with dots: 1.0.0"));
+        }
+        let occupied = std::fs::read_dir(&self.output).is_ok_and(|mut entries| entries.next().is_some());
+        if occupied && !self.output.join("metadata.json").is_file() {
+            let message = format!("{} holds something that is no project", self.output.display());
+            problems.push(refuse("--output", message).with_help("name a new folder"));
+        }
+        problems
+    }
+}
+
+/// Runs the sub-command.
+pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    let mut problems = args.ports.problems(&args.pipeline);
+    problems.extend(args.wrapper.problems(&args.ports));
+    problems.extend(args.folder.problems());
+    let top = match &args.ports.top {
+        Some(top) => top.clone(),
+        None => args.ports.top_from_stem(super::verify::stem(&args.input.model)),
+    };
+    problems.extend(args.ports.options(&top).check().err().unwrap_or_default());
+    if !problems.is_empty() {
+        return Err(Failure::input(Diagnostics(problems)));
+    }
+    let (model, checksum) = args.input.read_with_checksum(global)?;
+    let (optimised, _) = args.optimise.apply(&model)?;
+    let outcome = args.pipeline.schedule(&optimised)?;
+    let netlist = hardware::lower(&optimised, &outcome, &args.wrapper.core_options(&args.ports, &top))?;
+    let axis = args.wrapper.around(&top, &netlist)?;
+    let (count, seed) = (args.folder.vectors as usize, args.folder.seed);
+    let vectors = Vectors::generate(&model, count, seed);
+    let lanes = [Cycles::plan(&netlist.interface, &vectors, seed)];
+    let pulses = Bench { lanes: &lanes, vcd: false };
+    let streams = axis.as_ref().map(|axis| Streams::plan(&model, axis, count, seed));
+    let bench: &dyn Testbench = streams.as_ref().map_or(&pulses, |streams| streams);
+    let text = |language| {
+        let wrapper = axis.as_ref().map(|axis| axis.text(language));
+        emit::text(&netlist, language, &args.text.options()) + &wrapper.unwrap_or_default()
+    };
+    let delays = if outcome.schedule.stages == 0 { &[] } else { outcome.stage_delays.as_slice() };
+    let languages = [Language::Verilog, Language::Vhdl];
+    let facts = Sidecar::new(&netlist, &languages, delays, checksum).with_axis(axis.as_ref());
+    let design = Design {
+        netlist: &netlist,
+        axis: axis.as_ref(),
+        verilog: text(Language::Verilog),
+        vhdl: text(Language::Vhdl),
+        bench,
+        vectors: &vectors,
+        facts: serde_json::to_value(&facts).expect("plain data"),
+    };
+    let parts: Vec<&str> = args.folder.part.iter().map(String::as_str).collect();
+    let spec = Spec {
+        flows: &args.folder.flows(),
+        parts: &parts,
+        clock_ns: args.pipeline.clock_period.filter(|ns| *ns > 0.0).unwrap_or(DEFAULT_CLOCK),
+        version: &args.folder.core_version,
+    };
+    let files = project::package(&spec, &design);
+    files.write_to(&args.folder.output).map_err(|e| Failure::io(&args.folder.output, "write", &e))?;
+    let latency = outcome.schedule.latency();
+    say(&format!("{}: {} files, latency {latency}", args.folder.output.display(), files.0.len()), global);
+    Ok(ExitStatus::Ok)
+}

@@ -1,0 +1,383 @@
+//! A folder that a synthesis or simulation flow takes as it is.
+//!
+//! Everything is text made by templates from a design and a [`Spec`]; nothing of the machine, the date or the place where
+//! the folder is written enters it, and scripts find their files relative to themselves.
+
+mod parts;
+
+pub use parts::{DEVICES, Device, find};
+
+use crate::emit::axis::Axis;
+use crate::files::FileSet;
+use crate::netlist::{Direction, Interface, Netlist};
+use crate::verify::{Testbench, Vectors};
+use askama::Template;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// What the folder is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Flow {
+    /// AMD Vivado: Tcl, XDC, IP-XACT.
+    Vivado,
+    /// Intel Quartus: Tcl, SDC.
+    Quartus,
+    /// yosys, with nextpnr for ECP5.
+    Yosys,
+    /// FuseSoC core and EDAM.
+    Fusesoc,
+    /// Nothing beyond text, testbenches and their Makefile.
+    Plain,
+}
+
+/// What is asked of the folder.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec<'a> {
+    /// Which flows it serves.
+    pub flows: &'a [Flow],
+    /// A part for each vendor, by [`Device::flow`]; of those that are not there a default is taken.
+    pub parts: &'a [&'a str],
+    /// Period of the clock in nanoseconds.
+    pub clock_ns: f64,
+    /// Version of the core.
+    pub version: &'a str,
+}
+
+impl<'a> Spec<'a> {
+    /// The part of a flow, and its device.
+    fn part(&self, flow: Flow) -> (&'a str, Device) {
+        let default = match flow {
+            Flow::Quartus => "10AX115N2F45E1SG",
+            Flow::Yosys => "LFE5U-25F",
+            Flow::Vivado | Flow::Fusesoc | Flow::Plain => "xcvu13p-flga2577-2-e",
+        };
+        let known = |part: &'a str| find(part).ok().filter(|d| d.flow == flow).map(|d| (part, d));
+        let asked = self.parts.iter().find_map(|part| known(part));
+        asked.or_else(|| known(default)).expect("defaults are known parts")
+    }
+}
+
+/// What goes into it.
+pub struct Design<'a> {
+    /// The pipeline.
+    pub netlist: &'a Netlist,
+    /// What stands around it.
+    pub axis: Option<&'a Axis>,
+    /// Verilog text, wrapper included.
+    pub verilog: String,
+    /// VHDL text, wrapper included.
+    pub vhdl: String,
+    /// Its testbench.
+    pub bench: &'a dyn Testbench,
+    /// Samples for the cocotb test.
+    pub vectors: &'a Vectors,
+    /// The facts of the interface file.
+    pub facts: Value,
+}
+
+/// A port of the top.
+#[derive(Clone, Debug, Serialize)]
+struct Port {
+    name: String,
+    input: bool,
+    /// Nothing for a single bit that is no vector.
+    hi: Option<u32>,
+}
+
+impl Port {
+    fn new(name: &str, input: bool, width: Option<u32>) -> Port {
+        Port { name: name.to_owned(), input, hi: width.map(|w| w - 1) }
+    }
+
+    fn direction(&self) -> &'static str {
+        if self.input { "in" } else { "out" }
+    }
+}
+
+fn ports(design: &Design<'_>) -> Vec<Port> {
+    let Some(axis) = design.axis else {
+        let port = |p: &crate::netlist::Port| {
+            Port::new(&p.name, p.direction == Direction::In, if p.scalar { None } else { Some(p.width) })
+        };
+        return design.netlist.ports().iter().map(port).collect();
+    };
+    let mut ports = vec![Port::new("aclk", true, None), Port::new("aresetn", true, None)];
+    for (side, stream, forward) in [("s", &axis.input, true), ("m", &axis.output, false)] {
+        let name = |signal: &str| format!("{side}_axis_{signal}");
+        ports.push(Port::new(&name("tdata"), forward, Some(stream.data_width)));
+        ports.push(Port::new(&name("tvalid"), forward, None));
+        ports.push(Port::new(&name("tready"), !forward, None));
+        ports.push(Port::new(&name("tlast"), forward, None));
+        if axis.user > 0 {
+            ports.push(Port::new(&name("tuser"), forward, Some(axis.user)));
+        }
+    }
+    ports
+}
+
+/// What every template knows. Names are identifiers of both languages ([`crate::netlist::names`]) and a part number is
+/// letters, digits, `-` and `_`, so that none of them needs quoting in Tcl, YAML, make or a shell.
+#[derive(Clone)]
+struct View<'a> {
+    top: String,
+    bench: String,
+    vivado_part: &'a str,
+    quartus_part: &'a str,
+    quartus_family: &'static str,
+    ecp5_part: &'a str,
+    clock: Option<String>,
+    reset: Option<(String, bool)>,
+    axis: bool,
+    period: String,
+    clock_ns: f64,
+    frequency: String,
+    uncertainty: String,
+    io_delay: String,
+    version: &'a str,
+    ports: Vec<Port>,
+    data_files: Vec<String>,
+    latency: u32,
+    interval: u32,
+    ecp5: Ecp5,
+    flows: Vec<Flow>,
+    facts_version: &'static str,
+    axis_user: u32,
+}
+
+impl View<'_> {
+    fn has(&self, flow: &str) -> bool {
+        self.flows.iter().any(|f| flow_name(*f) == flow)
+    }
+
+    /// Ports other than the clock.
+    fn data_ports(&self) -> impl Iterator<Item = &Port> {
+        self.ports.iter().filter(|p| self.clock.as_ref() != Some(&p.name))
+    }
+
+    /// The clock's frequency, rounded to hertz.
+    fn frequency_hz(&self) -> u64 {
+        (1e9 / self.clock_ns).round() as u64
+    }
+
+    fn stream_signals(&self, master: bool) -> Vec<(&'static str, String)> {
+        let side = if master { "m" } else { "s" };
+        let signals = ["tdata", "tvalid", "tready", "tlast", "tuser"];
+        let present = signals.into_iter().filter(|s| *s != "tuser" || self.axis_user > 0);
+        let upper = |s: &str| match s {
+            "tdata" => "TDATA",
+            "tvalid" => "TVALID",
+            "tready" => "TREADY",
+            "tlast" => "TLAST",
+            _ => "TUSER",
+        };
+        present.map(|s| (upper(s), format!("{side}_axis_{s}"))).collect()
+    }
+}
+
+/// How nextpnr is told the device.
+#[derive(Clone)]
+struct Ecp5 {
+    size: &'static str,
+    package: &'static str,
+    /// Whether there are too many ports for pins.
+    out_of_context: bool,
+}
+
+/// A flow as it is typed.
+pub fn flow_name(flow: Flow) -> &'static str {
+    match flow {
+        Flow::Vivado => "vivado",
+        Flow::Quartus => "quartus",
+        Flow::Yosys => "yosys",
+        Flow::Fusesoc => "fusesoc",
+        Flow::Plain => "plain",
+    }
+}
+
+macro_rules! templates {
+    ($($name:ident $path:literal)*) => {$(
+        #[derive(Template)]
+        #[template(path = $path)]
+        struct $name<'a> {
+            v: View<'a>,
+        }
+    )*};
+}
+
+templates! {
+    Makefile "project/sim.mk"
+    Readme "project/readme.md"
+    Xdc "project/clock.xdc"
+    Sdc "project/clock.sdc"
+    VivadoTcl "project/vivado.tcl"
+    QuartusTcl "project/quartus.tcl"
+    YosysScript "project/yosys.ys"
+    NextpnrScript "project/ecp5.sh"
+    Component "project/component.xml"
+    Core "project/fusesoc.core"
+    Cocotb "project/cocotb.py"
+    Filelist "project/filelist.f"
+}
+
+fn render(template: &impl Template) -> String {
+    let mut text = template.render().expect("templates render what they are given");
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+/// Nanoseconds with at most three decimals.
+fn nanoseconds(ns: f64) -> String {
+    let text = format!("{ns:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn view<'a>(spec: &Spec<'a>, design: &Design<'_>) -> View<'a> {
+    let interface: &Interface = &design.netlist.interface;
+    let ports = ports(design);
+    let (top, latency, interval) = match design.axis {
+        Some(axis) => (axis.top.clone(), axis.latency(), axis.initiation_interval()),
+        None => (interface.top.clone(), interface.latency, interface.initiation_interval),
+    };
+    let (clock, reset) = match design.axis {
+        Some(_) => (Some("aclk".to_owned()), Some(("aresetn".to_owned(), false))),
+        None => (interface.clock.clone(), interface.reset.clone().map(|r| (r, interface.reset_active_high))),
+    };
+    let pins: u32 = ports.iter().map(|p| p.hi.map_or(1, |hi| hi + 1)).sum();
+    View {
+        bench: design.bench.name(),
+        vivado_part: spec.part(Flow::Vivado).0,
+        quartus_part: spec.part(Flow::Quartus).0,
+        quartus_family: spec.part(Flow::Quartus).1.family,
+        ecp5_part: spec.part(Flow::Yosys).0,
+        clock,
+        reset,
+        axis: design.axis.is_some(),
+        clock_ns: spec.clock_ns,
+        period: nanoseconds(spec.clock_ns),
+        frequency: nanoseconds(1000.0 / spec.clock_ns),
+        uncertainty: nanoseconds(0.125 * spec.clock_ns),
+        io_delay: nanoseconds(0.2 * spec.clock_ns),
+        version: spec.version,
+        data_files: design.bench.rows().0.keys().cloned().collect(),
+        latency,
+        interval,
+        ecp5: Ecp5 {
+            size: match spec.part(Flow::Yosys).1.prefix {
+                p if p.contains("12f") => "--12k",
+                p if p.contains("45f") => "--45k",
+                p if p.contains("85f") => "--85k",
+                _ => "--25k",
+            },
+            package: "CABGA381",
+            out_of_context: pins > 190,
+        },
+        flows: spec.flows.to_vec(),
+        facts_version: env!("CARGO_PKG_VERSION"),
+        axis_user: design.axis.map_or(0, |a| a.user),
+        ports,
+        top,
+    }
+}
+
+/// The folder.
+pub fn package(spec: &Spec<'_>, design: &Design<'_>) -> FileSet {
+    let view = view(spec, design);
+    let top = view.top.clone();
+    let mut files = FileSet::default();
+    files.add(format!("rtl/{top}.v"), design.verilog.clone());
+    files.add(format!("rtl/{top}.vhd"), design.vhdl.clone());
+    let (wrapper, program) = design.bench.verilator();
+    files.add("tb/bench.v", design.bench.verilog());
+    files.add("tb/bench.vhd", design.bench.vhdl());
+    files.add("tb/wrapper.v", wrapper);
+    files.add("tb/bench.cpp", program);
+    for (name, contents) in design.bench.rows().0 {
+        files.add(format!("tb/{name}"), contents);
+    }
+    files.add("tb/samples.json", samples(design.vectors));
+    files.add(format!("tb/test_{}.py", top.to_ascii_lowercase()), render(&Cocotb { v: view.clone() }));
+    files.add("sim/Makefile", render(&Makefile { v: view.clone() }));
+    files.add("filelist.f", render(&Filelist { v: view.clone() }));
+    files.add("constraints/clock.xdc", render(&Xdc { v: view.clone() }));
+    files.add("constraints/clock.sdc", render(&Sdc { v: view.clone() }));
+    for flow in spec.flows {
+        match flow {
+            Flow::Vivado => {
+                files.add("scripts/vivado.tcl", render(&VivadoTcl { v: view.clone() }));
+                files.add("component.xml", render(&Component { v: view.clone() }));
+            }
+            Flow::Quartus => files.add("scripts/quartus.tcl", render(&QuartusTcl { v: view.clone() })),
+            Flow::Yosys => {
+                files.add("scripts/yosys.ys", render(&YosysScript { v: view.clone() }));
+                files.add("scripts/ecp5.sh", render(&NextpnrScript { v: view.clone() }));
+            }
+            Flow::Fusesoc => {
+                files.add(format!("{top}.core"), render(&Core { v: view.clone() }));
+                files.add(format!("{top}.eda.yml"), edam(&view));
+            }
+            Flow::Plain => {}
+        }
+    }
+    let mut facts = design.facts.clone();
+    facts["project"] = json!({
+        "flows": spec.flows.iter().map(|f| flow_name(*f)).collect::<Vec<_>>(),
+        "parts": { "vivado": view.vivado_part, "quartus": view.quartus_part, "yosys": view.ecp5_part },
+        "clock_period_ns": spec.clock_ns,
+        "top": top,
+        "top_ports": view.ports.iter().map(|p| json!({
+            "name": p.name, "direction": p.direction(), "width": p.hi.map_or(1, |hi| hi + 1),
+        })).collect::<Vec<_>>(),
+        "latency": view.latency,
+        "initiation_interval": view.interval,
+    });
+    files.add("README.md", render(&Readme { v: view }));
+    let mut metadata = serde_json::to_string_pretty(&facts).expect("plain data");
+    metadata.push('\n');
+    files.add("metadata.json", metadata);
+    files
+}
+
+/// Codes of inputs and outputs, as decimal strings: they may have any width.
+fn samples(vectors: &Vectors) -> String {
+    let rows = |rows: &crate::verify::Rows| -> Vec<Vec<String>> {
+        (0..rows.len().min(200)).map(|i| rows.row(i).iter().map(ToString::to_string).collect()).collect()
+    };
+    let mut text = serde_json::to_string(&json!({
+        "inputs": rows(&vectors.inputs),
+        "outputs": rows(&vectors.outputs),
+    }))
+    .expect("plain data");
+    text.push('\n');
+    text
+}
+
+/// The design in Edalize's form. JSON is YAML.
+fn edam(view: &View<'_>) -> String {
+    let mut tools = json!({
+        "icarus": {"iverilog_options": ["-g2001"]},
+        "ghdl": {"analyze_options": ["--std=08"]},
+        "yosys": {"arch": "ecp5", "output_format": "json"},
+    });
+    if view.has("vivado") {
+        tools["vivado"] = json!({"part": view.vivado_part});
+    }
+    if view.has("quartus") {
+        tools["quartus"] = json!({"family": view.quartus_family, "device": view.quartus_part});
+    }
+    let edam = json!({
+        "version": "0.2.1",
+        "name": view.top,
+        "toplevel": view.top,
+        "files": [
+            {"name": format!("rtl/{}.v", view.top), "file_type": "verilogSource"},
+            {"name": "constraints/clock.xdc", "file_type": "xdc"},
+            {"name": "constraints/clock.sdc", "file_type": "SDC"},
+        ],
+        "tool_options": tools,
+    });
+    let mut text = serde_json::to_string_pretty(&edam).expect("plain data");
+    text.push('\n');
+    text
+}

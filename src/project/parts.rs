@@ -1,0 +1,159 @@
+//! Which device a part number names.
+//!
+//! A part number is a device, then package, speed and temperature. Only the devices are listed here (from the vendors'
+//! product tables): the rest is the vendor tool's to judge.
+
+use super::Flow;
+
+/// A device family as the tools call it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// The beginning of its part numbers, lower case.
+    pub prefix: &'static str,
+    /// The family by the vendor's name.
+    pub family: &'static str,
+    /// The flow that serves it.
+    pub flow: Flow,
+}
+
+const fn amd(prefix: &'static str, family: &'static str) -> Device {
+    Device { prefix, family, flow: Flow::Vivado }
+}
+
+const fn altera(prefix: &'static str, family: &'static str) -> Device {
+    Device { prefix, family, flow: Flow::Quartus }
+}
+
+const fn lattice(prefix: &'static str) -> Device {
+    Device { prefix, family: "ECP5", flow: Flow::Yosys }
+}
+
+/// Known devices.
+pub const DEVICES: &[Device] = &[
+    amd("xc7a12t", "Artix-7"),
+    amd("xc7a15t", "Artix-7"),
+    amd("xc7a25t", "Artix-7"),
+    amd("xc7a35t", "Artix-7"),
+    amd("xc7a50t", "Artix-7"),
+    amd("xc7a75t", "Artix-7"),
+    amd("xc7a100t", "Artix-7"),
+    amd("xc7a200t", "Artix-7"),
+    amd("xc7k70t", "Kintex-7"),
+    amd("xc7k160t", "Kintex-7"),
+    amd("xc7k325t", "Kintex-7"),
+    amd("xc7k410t", "Kintex-7"),
+    amd("xc7s25", "Spartan-7"),
+    amd("xc7s50", "Spartan-7"),
+    amd("xc7s100", "Spartan-7"),
+    amd("xc7v585t", "Virtex-7"),
+    amd("xc7vx485t", "Virtex-7"),
+    amd("xc7vx690t", "Virtex-7"),
+    amd("xc7z007s", "Zynq-7000"),
+    amd("xc7z010", "Zynq-7000"),
+    amd("xc7z020", "Zynq-7000"),
+    amd("xc7z030", "Zynq-7000"),
+    amd("xc7z045", "Zynq-7000"),
+    amd("xc7z100", "Zynq-7000"),
+    amd("xcau10p", "Artix UltraScale+"),
+    amd("xcau25p", "Artix UltraScale+"),
+    amd("xck26", "Kria"),
+    amd("xcku040", "Kintex UltraScale"),
+    amd("xcku060", "Kintex UltraScale"),
+    amd("xcku115", "Kintex UltraScale"),
+    amd("xcku3p", "Kintex UltraScale+"),
+    amd("xcku5p", "Kintex UltraScale+"),
+    amd("xcku15p", "Kintex UltraScale+"),
+    amd("xcu50", "Alveo"),
+    amd("xcu55c", "Alveo"),
+    amd("xcu200", "Alveo"),
+    amd("xcu250", "Alveo"),
+    amd("xcu280", "Alveo"),
+    amd("xcvc1902", "Versal AI Core"),
+    amd("xcvm1802", "Versal Prime"),
+    amd("xcvu3p", "Virtex UltraScale+"),
+    amd("xcvu5p", "Virtex UltraScale+"),
+    amd("xcvu7p", "Virtex UltraScale+"),
+    amd("xcvu9p", "Virtex UltraScale+"),
+    amd("xcvu11p", "Virtex UltraScale+"),
+    amd("xcvu13p", "Virtex UltraScale+"),
+    amd("xcvu37p", "Virtex UltraScale+"),
+    amd("xczu2eg", "Zynq UltraScale+"),
+    amd("xczu3eg", "Zynq UltraScale+"),
+    amd("xczu5ev", "Zynq UltraScale+"),
+    amd("xczu7ev", "Zynq UltraScale+"),
+    amd("xczu9eg", "Zynq UltraScale+"),
+    amd("xczu28dr", "Zynq UltraScale+ RFSoC"),
+    amd("xczu48dr", "Zynq UltraScale+ RFSoC"),
+    altera("5cse", "Cyclone V"),
+    altera("5ceb", "Cyclone V"),
+    altera("5cgx", "Cyclone V"),
+    altera("5sgx", "Stratix V"),
+    altera("10cl", "Cyclone 10 LP"),
+    altera("10cx", "Cyclone 10 GX"),
+    altera("10m", "MAX 10"),
+    altera("10as", "Arria 10"),
+    altera("10ax", "Arria 10"),
+    altera("1sg", "Stratix 10"),
+    altera("1sx", "Stratix 10"),
+    altera("ep4c", "Cyclone IV E"),
+    altera("agf", "Agilex 7"),
+    altera("agi", "Agilex 7"),
+    lattice("lfe5u-12f"),
+    lattice("lfe5u-25f"),
+    lattice("lfe5u-45f"),
+    lattice("lfe5u-85f"),
+    lattice("lfe5um-25f"),
+    lattice("lfe5um-45f"),
+    lattice("lfe5um-85f"),
+];
+
+/// The device that a part number names: the longest that it begins with.
+///
+/// # Errors
+/// The nearest known device.
+pub fn find(part: &str) -> Result<Device, &'static str> {
+    let lower = part.to_ascii_lowercase();
+    let known = DEVICES.iter().filter(|d| lower.starts_with(d.prefix)).max_by_key(|d| d.prefix.len());
+    let sound = part.len() <= 64 && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    match known {
+        Some(device) if sound => Ok(*device),
+        _ => Err(nearest(&lower)),
+    }
+}
+
+fn nearest(part: &str) -> &'static str {
+    let distance = |device: &&Device| {
+        let beginning: String = part.chars().take(device.prefix.len()).collect();
+        edits(beginning.as_bytes(), device.prefix.as_bytes())
+    };
+    DEVICES.iter().min_by_key(distance).map_or("", |d| d.prefix)
+}
+
+/// Levenshtein's distance.
+fn edits(a: &[u8], b: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let next = (corner + usize::from(x != y)).min(row[j] + 1).min(row[j + 1] + 1);
+            corner = std::mem::replace(&mut row[j + 1], next);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_found_by_their_device() {
+        assert_eq!(find("xcvu13p-flga2577-2-e").map(|d| d.family), Ok("Virtex UltraScale+"));
+        assert_eq!(find("XC7A35TCPG236-1").map(|d| d.prefix), Ok("xc7a35t"));
+        assert_eq!(find("5CSEMA5F31C6").map(|d| d.flow), Ok(Flow::Quartus));
+        assert_eq!(find("xcvu31p-flga2577-2-e"), Err("xcvu11p"));
+        assert!(find("xcvu13p; exec rm").is_err());
+        assert!(find("").is_err());
+    }
+}

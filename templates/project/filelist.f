@@ -1,0 +1,2 @@
+# Paths are relative to this folder.
+rtl/{{ v.top }}.v

@@ -1,0 +1,28 @@
+# Compilation of {{ v.top }} in Quartus with virtual pins:
+#   quartus_sh -t scripts/quartus.tcl ?vhdl?
+package require ::quartus::project
+package require ::quartus::flow
+set root [file normalize [file join [file dirname [info script]] ..]]
+set language [expr {[llength $quartus(args)] > 0 ? [lindex $quartus(args) 0] : "verilog"}]
+set reports [file join $root reports quartus]
+file mkdir $reports
+cd $reports
+
+project_new {{ v.top }} -overwrite
+set_global_assignment -name FAMILY "{{ v.quartus_family }}"
+set_global_assignment -name DEVICE {{ v.quartus_part }}
+set_global_assignment -name TOP_LEVEL_ENTITY {{ v.top }}
+if {$language eq "vhdl"} {
+    set_global_assignment -name VHDL_INPUT_VERSION VHDL_2008
+    set_global_assignment -name VHDL_FILE [file join $root rtl {{ v.top }}.vhd]
+} else {
+    set_global_assignment -name VERILOG_INPUT_VERSION VERILOG_2001
+    set_global_assignment -name VERILOG_FILE [file join $root rtl {{ v.top }}.v]
+}
+set_global_assignment -name SDC_FILE [file join $root constraints clock.sdc]
+{%- for port in v.data_ports() %}
+set_instance_assignment -name VIRTUAL_PIN ON -to {{ "{" }}{{ port.name }}{% if port.hi.is_some() %}[*]{% endif %}{{ "}" }}
+{%- endfor %}
+export_assignments
+execute_flow -compile
+project_close
