@@ -15,5 +15,6 @@ mod machines;
 mod models;
 mod origin;
 mod peer;
+mod projects;
 mod registers;
 mod semantics;

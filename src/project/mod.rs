@@ -14,6 +14,7 @@ use crate::verify::{Testbench, Vectors};
 use askama::Template;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// What the folder is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -210,6 +211,7 @@ templates! {
     Xdc "project/clock.xdc"
     Sdc "project/clock.sdc"
     VivadoTcl "project/vivado.tcl"
+    VivadoProject "project/vivado_project.tcl"
     QuartusTcl "project/quartus.tcl"
     YosysScript "project/yosys.ys"
     NextpnrScript "project/ecp5.sh"
@@ -306,6 +308,7 @@ pub fn package(spec: &Spec<'_>, design: &Design<'_>) -> FileSet {
         match flow {
             Flow::Vivado => {
                 files.add("scripts/vivado.tcl", render(&VivadoTcl { v: view.clone() }));
+                files.add("scripts/vivado_project.tcl", render(&VivadoProject { v: view.clone() }));
                 files.add("component.xml", render(&Component { v: view.clone() }));
             }
             Flow::Quartus => files.add("scripts/quartus.tcl", render(&QuartusTcl { v: view.clone() })),
@@ -327,16 +330,26 @@ pub fn package(spec: &Spec<'_>, design: &Design<'_>) -> FileSet {
         "clock_period_ns": spec.clock_ns,
         "top": top,
         "top_ports": view.ports.iter().map(|p| json!({
-            "name": p.name, "direction": p.direction(), "width": p.hi.map_or(1, |hi| hi + 1),
+            "name": p.name, "direction": p.direction(), "width": p.hi.map_or(1, |hi| hi + 1), "vector": p.hi.is_some(),
         })).collect::<Vec<_>>(),
         "latency": view.latency,
         "initiation_interval": view.interval,
     });
     files.add("README.md", render(&Readme { v: view }));
+    facts["project"]["files"] = files.0.keys().cloned().chain(["metadata.json".to_owned()]).collect();
     let mut metadata = serde_json::to_string_pretty(&facts).expect("plain data");
     metadata.push('\n');
     files.add("metadata.json", metadata);
     files
+}
+
+/// The files that an earlier run wrote into a folder, by its `metadata.json`; none that lies elsewhere.
+pub fn written(folder: &Path) -> Vec<String> {
+    let read = std::fs::read(folder.join("metadata.json")).unwrap_or_default();
+    let facts: Value = serde_json::from_slice(&read).unwrap_or_default();
+    let names = facts["project"]["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let inside = |name: &&str| Path::new(name).components().all(|c| matches!(c, std::path::Component::Normal(_)));
+    names.filter(inside).map(str::to_owned).collect()
 }
 
 /// Codes of inputs and outputs, as decimal strings: they may have any width.

