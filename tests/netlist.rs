@@ -3,7 +3,7 @@
 
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Builder, Model, Op, Output, Table, TableId, ValueId};
-use alir2hdl::netlist::{Cell, Evaluator, Netlist, Options, PortNames, Ports, ResetOptions, lower};
+use alir2hdl::netlist::{Cell, Evaluator, Multipliers, Netlist, Options, PortNames, Ports, ResetOptions, lower};
 use alir2hdl::num::{Code, Interval};
 use alir2hdl::random::{self, Profile, Recipe, SplitMix};
 use alir2hdl::schedule::{self, Schedule};
@@ -36,6 +36,7 @@ fn random_options(rng: &mut SplitMix) -> Options {
         valid: rng.below(2) == 1,
         enable: rng.below(2) == 1,
         reset,
+        multipliers: if rng.below(2) == 1 { Multipliers::Rows } else { Multipliers::Synthesiser },
     }
 }
 

@@ -159,7 +159,8 @@ fn of_model(
     let outcome = args.pipeline.schedule(&model)?;
     clock.lap("schedule");
     let lower = |top: &str| {
-        let netlist = hardware::lower(&model, &outcome, &args.wrapper.core_options(&args.ports, top))?;
+        let options = args.pipeline.with_multipliers(args.wrapper.core_options(&args.ports, top));
+        let netlist = hardware::lower(&model, &outcome, &options)?;
         let axis = args.wrapper.around(top, &netlist)?;
         Ok(Made { netlist, axis })
     };

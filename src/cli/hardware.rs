@@ -4,7 +4,7 @@
 use super::{ExitStatus, Failure};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::ir::Model;
-use crate::netlist::{self, Netlist, Ports, ResetOptions};
+use crate::netlist::{self, Multipliers, Netlist, Ports, ResetOptions};
 use crate::schedule::{self, Effort, Goal, Objective, Outcome, Uses};
 use clap::ValueEnum;
 
@@ -47,6 +47,19 @@ pub(super) struct PipelineArgs {
     /// How long to look for fewer registers
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     pub(super) effort: EffortArg,
+    /// Whether multiplications may go into multiplier blocks; `no` makes them of adders
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Resources")]
+    pub(super) use_dsp: UseDspArg,
+}
+
+/// Where multiplications go, as it is typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum UseDspArg {
+    /// The synthesiser chooses
+    #[default]
+    Auto,
+    /// Into logic, as rows of adders
+    No,
 }
 
 /// How many stages.
@@ -127,8 +140,19 @@ impl PipelineArgs {
             ("--output-delay", self.output_delay != 0.0),
             ("--pipeline-objective", self.pipeline_objective != ObjectiveArg::default()),
             ("--effort", self.effort != EffortArg::default()),
+            ("--use-dsp", self.use_dsp != UseDspArg::default()),
         ];
         options.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
+    }
+
+    /// What multiplications become.
+    pub(super) fn multipliers(&self) -> Multipliers {
+        if self.use_dsp == UseDspArg::No { Multipliers::Rows } else { Multipliers::Synthesiser }
+    }
+
+    /// What lowering shall make, with the multipliers that are asked for.
+    pub(super) fn with_multipliers(&self, options: netlist::Options) -> netlist::Options {
+        netlist::Options { multipliers: self.multipliers(), ..options }
     }
 
     /// Whether no register at all is asked for.
@@ -145,7 +169,7 @@ impl PipelineArgs {
         let (goal, delay) = (self.goal(), schedule::default_delay(model));
         // Without a search there is nothing to count exactly for.
         let quick = goal.effort == Effort::Fast || goal.is_combinational();
-        let uses = if quick { Uses::whole_values(model) } else { netlist::uses(model) };
+        let uses = if quick { Uses::whole_values(model) } else { netlist::uses_with(model, self.multipliers()) };
         let outcome = schedule::schedule(model, delay, &goal, &uses).map_err(|why| {
             let (flag, unit) = match self.clock_period {
                 Some(_) => ("--clock-period", self.delay_unit),
@@ -275,6 +299,7 @@ impl PortArgs {
                 ResetArg::Sync => Some(reset(false)),
                 ResetArg::Async => Some(reset(true)),
             },
+            multipliers: Multipliers::default(),
         }
     }
 

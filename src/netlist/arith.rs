@@ -226,8 +226,8 @@ impl Draft {
         Fixed { bits: self.wire(width, Cell::Neg { a }), at: x.at, signed: end == exact }
     }
 
-    /// `a * b`, right at all positions below `top`.
-    pub(super) fn product(&mut self, a: Fixed, b: Fixed, top: i64) -> Fixed {
+    /// `a * b`, right at all positions below `top`; as rows of adders if asked for.
+    pub(super) fn product(&mut self, a: Fixed, b: Fixed, top: i64, rows: bool) -> Fixed {
         let (a, b) = (self.trimmed(a), self.trimmed(b));
         let at = a.at + b.at;
         if a.is_zero() || b.is_zero() || at >= top {
@@ -243,14 +243,26 @@ impl Draft {
             let value = self.pool.const_value(a.bits, a.signed) * self.pool.const_value(b.bits, b.signed);
             return self.constant(&value, at);
         }
+        for (constant, other) in [(a, b), (b, a)] {
+            if self.pool.is_const(constant.bits) {
+                let value = self.pool.const_value(constant.bits, constant.signed);
+                if let Some(sum) = self.constant_product(Fixed { at, ..other }, &value, top, rows) {
+                    return sum;
+                }
+            }
+        }
         let signed = a.signed || b.signed;
         let wide = |x: Fixed| x.bits.width + u32::from(signed && !x.signed);
         let exact = wide(a) + wide(b);
         // The low bits of a product depend on the low bits of its operands only.
         let width = i64::from(exact).min(top - at) as u32;
         let (wa, wb) = (wide(a).min(width), wide(b).min(width));
-        let (left, right) = (self.window(a, a.at, wa), self.window(b, b.at, wb));
-        let bits = self.wire(width, Cell::Mul { a: left, b: right, signed });
+        let bits = if rows {
+            self.rows(Fixed { at: 0, ..a }, Fixed { at: 0, ..b }, width)
+        } else {
+            let (left, right) = (self.window(a, a.at, wa), self.window(b, b.at, wb));
+            self.wire(width, Cell::Mul { a: left, b: right, signed })
+        };
         Fixed { bits, at, signed: signed && width == exact }
     }
 

@@ -6,7 +6,7 @@
 use super::arith::{Bitwise, Fixed};
 use super::builder::{Draft, Owner};
 use super::cell::{Cell, Netlist, PortId, RomId, Wiring};
-use super::options::Options;
+use super::options::{Multipliers, Options};
 use super::pipeline;
 use super::wiring::EMPTY;
 use crate::ir::{BinaryBits, Model, Op, TableId, Term, UnaryBits, ValueId};
@@ -31,7 +31,7 @@ const SPARE_WORDS: u64 = 1 << 20;
 /// If the schedule is not one for this program: another number of operations, a stage that does not exist, or an
 /// operation before its operands.
 pub fn lower(model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
-    pipeline::assemble(draft(model, schedule), model, schedule, options)
+    pipeline::assemble(draft(model, schedule, options.multipliers), model, schedule, options)
 }
 
 /// A program in cells, before trimming, registers and names.
@@ -43,9 +43,10 @@ pub(super) struct Drafted {
 }
 
 /// The combinational part of the hardware.
-pub(super) fn draft(model: &Model, schedule: &Schedule) -> Drafted {
+pub(super) fn draft(model: &Model, schedule: &Schedule, multipliers: Multipliers) -> Drafted {
     assert_eq!(schedule.stage.len(), model.nodes().len(), "a stage for each operation");
-    let mut lowering = Lowering::new(model, Draft::with_capacity(model.nodes().len()));
+    let rows = multipliers == Multipliers::Rows;
+    let mut lowering = Lowering { rows, ..Lowering::new(model, Draft::with_capacity(model.nodes().len())) };
     lowering.inputs(u32::from(!schedule.register_inputs));
     lowering.operations(schedule);
     let outputs = lowering.outputs(schedule.stages.max(1));
@@ -93,6 +94,8 @@ struct Lowering<'a> {
     spare_words: u64,
     /// Scratch of [`Lowering::sum`].
     terms: Vec<(Fixed, bool)>,
+    /// Whether products are made of adders.
+    rows: bool,
 }
 
 impl<'a> Lowering<'a> {
@@ -105,6 +108,7 @@ impl<'a> Lowering<'a> {
             memories: FxHashMap::default(),
             spare_words: model.tables().iter().map(|t| 4 * t.entries.len() as u64).sum::<u64>() + SPARE_WORDS,
             terms: Vec::new(),
+            rows: false,
         }
     }
 
@@ -183,7 +187,7 @@ impl<'a> Lowering<'a> {
             }
             Op::Mul { a, b } => {
                 let (a, b) = (self.operand(*a, 0, 0), self.operand(*b, frac, 0));
-                self.draft.product(a, b, top)
+                self.draft.product(a, b, top, self.rows)
             }
             Op::Lookup { x, table, base } => self.lookup(*x, *table, base, width),
             Op::Unary { op: UnaryBits::Not, x } => self.complement(self.operand(*x, frac, 0), *x, kif),

@@ -26,6 +26,7 @@ mod machine;
 pub mod names;
 mod options;
 mod pipeline;
+mod rows;
 mod uses;
 mod wiring;
 
@@ -36,5 +37,5 @@ pub use eval::Evaluator;
 pub use lower::lower;
 pub use machine::lower_machine;
 pub use options::check_machine_top;
-pub use options::{Options, PortNames, Ports, ResetOptions};
-pub use uses::uses;
+pub use options::{Multipliers, Options, PortNames, Ports, ResetOptions};
+pub use uses::{uses, uses_with};

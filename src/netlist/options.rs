@@ -14,6 +14,17 @@ pub enum Ports {
     Split,
 }
 
+/// What multiplications become.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Multipliers {
+    /// One multiplication each: the synthesiser chooses between multiplier blocks and logic. Constant factors of few signed
+    /// digits are sums all the same.
+    #[default]
+    Synthesiser,
+    /// Rows of adders in logic, without multiplier blocks.
+    Rows,
+}
+
 /// The reset port and what it clears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResetOptions {
@@ -79,6 +90,8 @@ pub struct Options {
     pub enable: bool,
     /// The reset, if any. Adds a port only if there is a register that it clears.
     pub reset: Option<ResetOptions>,
+    /// What multiplications become.
+    pub multipliers: Multipliers,
 }
 
 impl Default for Options {
@@ -90,6 +103,7 @@ impl Default for Options {
             valid: false,
             enable: false,
             reset: None,
+            multipliers: Multipliers::Synthesiser,
         }
     }
 }

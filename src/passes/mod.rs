@@ -13,6 +13,7 @@ mod polarity;
 mod ranges;
 mod rewrite;
 mod simplify;
+mod split;
 mod tables;
 
 use crate::ir::Model;
@@ -63,6 +64,12 @@ pub const PASSES: &[PassInfo] = &[
         run: tables::run,
     },
     PassInfo {
+        name: "split",
+        summary: "tables of smooth functions as a coarse table plus a fine one, where that takes fewer LUTs",
+        level: 2,
+        run: split::run,
+    },
+    PassInfo {
         name: "linear",
         summary: "solve groups of sums anew, sharing partial sums, where that takes fewer adder bits",
         level: 2,
@@ -84,8 +91,8 @@ pub fn pipeline(level: u8) -> &'static [&'static str] {
         0 => &[],
         1 => &["dce", "simplify", "ranges", "tables", "cse", "polarity", "demand", "simplify", "ranges", "cse", "dce"],
         _ => &[
-            "dce", "simplify", "ranges", "tables", "cse", "linear", "cse", "polarity", "demand", "simplify", "ranges",
-            "cse", "dce",
+            "dce", "simplify", "ranges", "tables", "split", "split", "cse", "linear", "cse", "polarity", "demand",
+            "simplify", "ranges", "cse", "dce",
         ],
     }
 }

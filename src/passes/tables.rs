@@ -48,10 +48,11 @@ impl Pool {
 }
 
 /// What a lookup reads for each code that its operand can have.
-struct Reached {
+pub(super) struct Reached {
     /// Code of the first value.
-    first: i128,
-    values: Vec<i32>,
+    pub(super) first: i128,
+    /// What is read for it and those above it.
+    pub(super) values: Vec<i32>,
 }
 
 /// `x * 2^shift + constant`, in codes of operand and table.
@@ -61,7 +62,8 @@ struct Affine {
 }
 
 impl Reached {
-    fn of(model: &Model, facts: &Facts, x: ValueId, table: TableId, base: &Code) -> Option<Reached> {
+    /// `None` if too many codes can be reached.
+    pub(super) fn of(model: &Model, facts: &Facts, x: ValueId, table: TableId, base: &Code) -> Option<Reached> {
         let (range, base) = (facts.range(x)?, base.to_i128()?);
         if range.hi - range.lo >= MOST_CODES {
             return None;

@@ -90,12 +90,18 @@ impl Pipeline {
         whole_values: bool,
     ) -> Result<Pipeline, Failure> {
         let outcome = arguments.schedule(model)?;
-        let options = netlist::Options { valid, ..netlist::Options::default() };
+        let options = arguments.with_multipliers(netlist::Options { valid, ..netlist::Options::default() });
         let netlist = hardware::lower(model, &outcome, &options)?;
         let bits = netlist.stage_register_bits();
         let after = |boundary: u32| bits.get(boundary as usize).copied().unwrap_or(0);
         let delay = schedule::default_delay(model);
-        let view = schedule::view(model, delay, &arguments.goal(), &netlist::uses(model), &outcome.schedule);
+        let view = schedule::view(
+            model,
+            delay,
+            &arguments.goal(),
+            &netlist::uses_with(model, arguments.multipliers()),
+            &outcome.schedule,
+        );
         let stages = (1..).zip(view.stages).zip(&outcome.stage_delays).map(|((stage, seen), &delay)| Stage {
             stage,
             operations: seen.operations,

@@ -1,0 +1,150 @@
+//! Multiplication from adder rows, for devices or users without multiplier blocks.
+//!
+//! One factor is recoded into digits -2, -1, 0, 1, 2 (A. D. Booth 1951; O. L. MacSorley, *High-speed arithmetic in
+//! binary computers*, Proc. IRE 1961), and one row is added for every two of its bits. A digit's multiple of the other factor
+//! is a function of two of its bits and three recoded ones, which together with the accumulated bit is exactly the six
+//! inputs of a LUT in front of a carry chain: M. Kumm, S. Abbas, P. Zipf, *An Efficient Softcore Multiplier Architecture for
+//! Xilinx FPGAs*, ARITH 2015. So a row costs one LUT a bit, selection included. Rows are added one after the other: in a tree,
+//! every second row would have to be made in LUTs of its own.
+//!
+//! A negative multiple is the complement and a carry into the row's lowest position. The carry enters through one more
+//! position below, where both operands have the digit's sign bit.
+//!
+//! A constant factor takes canonical signed digits (G. W. Reitwiesner 1960): a sum for each digit but one.
+
+use super::arith::{Bitwise, Fixed};
+use super::builder::{Draft, repeat};
+use super::cell::{Cell, Piece, Wiring};
+use super::wiring::EMPTY;
+use num_bigint::BigInt;
+
+/// Digits of a constant factor beyond which it is no longer taken apart where a multiplier block may be had.
+const FEW_DIGITS: usize = 3;
+
+impl Draft {
+    /// `a * b` modulo `2^width`, both placed at 0, as signed or unsigned bits of that width.
+    pub(super) fn rows(&mut self, a: Fixed, b: Fixed, width: u32) -> Wiring {
+        let signed_width = |x: Fixed| x.bits.width + u32::from(!x.signed);
+        let cost = |x: Fixed, recoded: Fixed| signed_width(recoded).div_ceil(2) * (signed_width(x) + 1);
+        let (x, recoded) = if cost(b, a) < cost(a, b) { (b, a) } else { (a, b) };
+        let x_width = signed_width(x);
+        let mut total = Fixed::ZERO;
+        for row in 0..signed_width(recoded).div_ceil(2) {
+            let lo = 2 * row;
+            if lo >= width {
+                break;
+            }
+            // What has been added up so far is `x` times a signed number of `lo` bits.
+            let sum_width = (x_width + 2).min(width - lo);
+            let (bits, minus) = self.multiple(x, recoded, lo, (x_width + 1).min(sum_width));
+            let row = Fixed { bits, at: 0, signed: true };
+            let right = self.window(row, 0, sum_width);
+            let plain = matches!(self.pool.bit(minus, 0), Piece::Const { one: false, .. });
+            let sum = if plain && total.bits.width == 0 {
+                right
+            } else {
+                let left = self.window(total, i64::from(lo), sum_width);
+                if plain {
+                    self.wire(sum_width, Cell::Add { a: left, b: right })
+                } else {
+                    let (a, b) = (self.joined(minus, left), self.joined(minus, right));
+                    let with_carry = self.wire(sum_width + 1, Cell::Add { a, b });
+                    self.pool.slice(with_carry, 1, sum_width)
+                }
+            };
+            let done = self.window(total, 0, lo);
+            total = Fixed { bits: self.joined(done, sum), at: 0, signed: true };
+        }
+        self.window(total, 0, width)
+    }
+
+    /// The multiple of `x` that the digit at bit `lo` of `recoded` asks for, complemented if the digit is negative, in
+    /// `width` bits; and the bit that says so.
+    fn multiple(&mut self, x: Fixed, recoded: Fixed, lo: u32, width: u32) -> (Wiring, Wiring) {
+        let digit = Fixed { at: 1, ..recoded };
+        let [below, low, high] = [0, 1, 2].map(|k| self.window(digit, i64::from(lo + k), 1));
+        let once = self.bitwise(Bitwise::Xor, below, low);
+        let differ = self.bitwise(Bitwise::Xor, low, high);
+        let single = self.window(x, 0, width);
+        let double = self.window(Fixed { at: 1, ..x }, 0, width);
+        let twice = self.repeated(differ, width);
+        let double = self.bitwise(Bitwise::And, double, twice);
+        let magnitude = self.bitwise(Bitwise::Select(once), single, double);
+        let flip = self.repeated(high, width);
+        (self.bitwise(Bitwise::Xor, magnitude, flip), high)
+    }
+
+    /// `x * constant`, right at all positions below `top`, as sums; `None` if that takes many of them and `all` is not set.
+    pub(super) fn constant_product(&mut self, x: Fixed, constant: &BigInt, top: i64, all: bool) -> Option<Fixed> {
+        let digits = signed_digits(constant);
+        if digits.len() > FEW_DIGITS && !all {
+            return None;
+        }
+        // A digit that is added comes first, so that there is something to subtract from.
+        let first = digits.iter().position(|d| !d.1);
+        let Some(first) = first else {
+            let magnitude = self.constant_product(x, &-constant, top, true)?;
+            return Some(self.negated(magnitude, top));
+        };
+        let placed = |(shift, _): (i64, bool)| Fixed { at: x.at + shift, ..x };
+        let mut total = placed(digits[first]);
+        for (k, &digit) in digits.iter().enumerate() {
+            if k != first {
+                total = self.sum(total, placed(digit), digit.1, top);
+            }
+        }
+        Some(total)
+    }
+
+    /// Bits of `high` above those of `low`.
+    fn joined(&mut self, low: Wiring, high: Wiring) -> Wiring {
+        if low.width == 0 {
+            return high;
+        }
+        self.pool.open();
+        self.pool.push_slice(low, 0, low.width);
+        self.pool.push_slice(high, 0, high.width);
+        self.pool.close()
+    }
+
+    /// One bit, `count` times.
+    fn repeated(&mut self, bit: Wiring, count: u32) -> Wiring {
+        if count == 0 {
+            return EMPTY;
+        }
+        let piece = repeat(self.pool.bit(bit, 0), count);
+        self.pool.open();
+        self.pool.push(piece);
+        self.pool.close()
+    }
+}
+
+/// Digits of a number, lowest first: their places, and whether they are subtracted.
+fn signed_digits(value: &BigInt) -> Vec<(i64, bool)> {
+    let (mut rest, mut place, mut digits) = (value.clone(), 0, Vec::new());
+    while rest != BigInt::ZERO {
+        if rest.bit(0) {
+            let minus = rest.bit(1);
+            digits.push((place, minus));
+            rest += if minus { 1 } else { -1 };
+        }
+        rest >>= 1;
+        place += 1;
+    }
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_add_up_and_no_two_are_neighbours() {
+        for value in -300i64..=300 {
+            let digits = signed_digits(&BigInt::from(value));
+            let sum: i64 = digits.iter().map(|&(place, minus)| if minus { -(1 << place) } else { 1 << place }).sum();
+            assert_eq!(sum, value);
+            assert!(digits.windows(2).all(|w| w[1].0 > w[0].0 + 1), "{value}: {digits:?}");
+        }
+    }
+}

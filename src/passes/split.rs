@@ -1,0 +1,292 @@
+//! `split`: a large table becomes a coarse table and a table of differences, and their sum.
+//!
+//! For a smooth function, `t[x] = coarse[x >> k] * 2^s + fine[x]` with few and small values in `fine`: both tables together
+//! take fewer LUTs than the one. S.-F. Hsiao, C.-S. Wen, Y.-H. Chen, K.-C. Huang, *Hierarchical multipartite function
+//! evaluation*, IEEE Trans. Computers 66 (2017); M. Christ, L. Forget, F. de Dinechin, *Lossless differential table
+//! compression for hardware function evaluation*, IEEE TCAS-II 69 (2022). Nothing is approximated: `fine` holds whatever is
+//! left. All `k` and `s` are tried; what they cost is estimated in six-input LUTs ([`luts`]), and the table stays
+//! whole unless a tenth of them is saved. Running the pass again splits what it has made once more.
+//!
+//! The two lookups and the sum together take as long as the lookup did.
+
+use super::facts::Facts;
+use super::rewrite::{Rewrite, rebuild};
+use super::tables::Reached;
+use crate::ir::{Model, Op, Table, TableId, ValueId};
+use crate::num::{Code, Interval};
+use num_bigint::BigInt;
+use rustc_hash::FxHashMap;
+
+/// Bits of the largest operand that is looked at; beyond it is the land of block memories.
+const MOST_BITS: u32 = 14;
+/// Largest magnitude of an entry, so that differences fit.
+const LARGEST: i32 = 1 << 29;
+/// Share of a lookup's delay that its parts keep; the sum has the rest.
+const LOOKUP_SHARE: f64 = 0.5;
+
+/// Splits every table that gets smaller by it.
+pub(super) fn run(model: &Model) -> Model {
+    let facts = Facts::of(model);
+    let mut splits: FxHashMap<(i128, Vec<i32>), Option<Split>> = FxHashMap::default();
+    let mut pool: FxHashMap<(Vec<i32>, i32), TableId> = FxHashMap::default();
+    rebuild(model, |rw, id| {
+        let Op::Lookup { x, table, base } = &model.node(id).op else { return rw.keep(id) };
+        let width = model.kif(*x).width();
+        if !(7..=MOST_BITS).contains(&width) {
+            return rw.keep(id);
+        }
+        let Some(reached) = Reached::of(model, &facts, *x, *table, base) else { return rw.keep(id) };
+        let key = (reached.first, reached.values.clone());
+        let split = splits.entry(key).or_insert_with(|| Split::best(&reached));
+        let Some(split) = split else { return rw.keep(id) };
+        let origin = Origin { model, id, x: *x, table: *table, first: reached.first };
+        origin.apply(rw, &mut pool, split)
+    })
+}
+
+/// The two tables that stand for one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Split {
+    /// Low bits of the operand that the coarse table does not see.
+    low_bits: u32,
+    /// Weight of the coarse table's lowest bit.
+    shift: u32,
+    /// By `x >> low_bits`, from the first reached one.
+    coarse: Vec<i32>,
+    /// By `x`, from the first reached one.
+    fine: Vec<i32>,
+}
+
+impl Split {
+    /// The cheapest way to split, if that is cheaper than the table by a tenth.
+    fn best(reached: &Reached) -> Option<Split> {
+        let whole = luts(reached.first, &reached.values);
+        let (lo, hi) = ends(&reached.values);
+        if lo < -LARGEST || hi > LARGEST {
+            return None;
+        }
+        let width = bits(lo, hi);
+        let mut best = (whole - whole / 10, None);
+        for low_bits in 1..MOST_BITS {
+            if reached.values.len() < 3 << low_bits {
+                break;
+            }
+            let smallest = group_minima(reached, low_bits);
+            for shift in 0..width {
+                let split = Split::new(reached, low_bits, shift, &smallest);
+                let fine_bits = bits(0, ends(&split.fine).1);
+                if fine_bits <= shift {
+                    // Nothing but the same columns in two tables.
+                    continue;
+                }
+                let cost =
+                    luts(reached.first >> low_bits, &split.coarse) + luts(reached.first, &split.fine) + width - shift;
+                if cost < best.0 {
+                    best = (cost, Some(split));
+                }
+            }
+        }
+        best.1
+    }
+
+    fn new(reached: &Reached, low_bits: u32, shift: u32, smallest: &[i32]) -> Split {
+        let coarse: Vec<i32> = smallest.iter().map(|&v| v >> shift).collect();
+        let first = reached.first >> low_bits;
+        let fine = |(i, &v): (usize, &i32)| {
+            let group = ((reached.first + i as i128) >> low_bits) - first;
+            v - (coarse[group as usize] << shift)
+        };
+        let fine = reached.values.iter().enumerate().map(fine).collect();
+        Split { low_bits, shift, coarse, fine }
+    }
+}
+
+/// The smallest value of each group of codes that differ in their low bits only.
+fn group_minima(reached: &Reached, low_bits: u32) -> Vec<i32> {
+    let first = reached.first >> low_bits;
+    let mut minima: Vec<i32> = Vec::new();
+    for (i, &v) in reached.values.iter().enumerate() {
+        let group = (((reached.first + i as i128) >> low_bits) - first) as usize;
+        match minima.get_mut(group) {
+            Some(least) => *least = v.min(*least),
+            None => minima.push(v),
+        }
+    }
+    minima
+}
+
+fn ends(values: &[i32]) -> (i32, i32) {
+    values.iter().fold((0, 0), |(lo, hi), &v| (v.min(lo), v.max(hi)))
+}
+
+/// Bits of numbers between `lo <= 0` and `hi >= 0`, with a sign if there are negative ones.
+fn bits(lo: i32, hi: i32) -> u32 {
+    let magnitude = 32 - (hi | !lo & -i32::from(lo < 0)).leading_zeros();
+    magnitude + u32::from(lo < 0)
+}
+
+/// Six-input LUTs of a table whose first value stands at the code `first`, estimated: each output bit is a tree of
+/// multiplexers over functions of the address's six low bits, equal or opposite parts of all trees shared (as in a binary
+/// decision diagram: R. E. Bryant, IEEE Trans. Computers C-35, 1986). Codes without a value read zero.
+fn luts(first: i128, values: &[i32]) -> u32 {
+    let last = first + values.len() as i128 - 1;
+    let magnitude = |v: i128| 128 - (if v < 0 { !v } else { v }).leading_zeros();
+    let address = (magnitude(first).max(magnitude(last)) + u32::from(first < 0)).max(6);
+    let words = 1usize << (address - 6);
+    let (lo, hi) = ends(values);
+    let mut nodes = Nodes::default();
+    for bit in 0..bits(lo, hi) {
+        let mut column = vec![0u64; words];
+        for (i, &v) in values.iter().enumerate() {
+            let pattern = ((first + i as i128) as u64 & ((1u64 << address) - 1)) as usize;
+            column[pattern / 64] |= u64::from(v as u32 >> bit & 1) << (pattern % 64);
+        }
+        let leaves: Vec<u32> = column.into_iter().map(|word| nodes.leaf(word)).collect();
+        nodes.tree(leaves);
+    }
+    nodes.made
+}
+
+/// Functions met so far. A reference is an index times two, plus one if the function is complemented.
+#[derive(Default)]
+struct Nodes {
+    leaves: FxHashMap<u64, u32>,
+    muxes: FxHashMap<[u32; 4], u32>,
+    next: u32,
+    made: u32,
+}
+
+/// The truth tables of the six address bits.
+const VARIABLES: [u64; 6] = [
+    0xaaaa_aaaa_aaaa_aaaa,
+    0xcccc_cccc_cccc_cccc,
+    0xf0f0_f0f0_f0f0_f0f0,
+    0xff00_ff00_ff00_ff00,
+    0xffff_0000_ffff_0000,
+    0xffff_ffff_0000_0000,
+];
+
+impl Nodes {
+    fn leaf(&mut self, word: u64) -> u32 {
+        let turned = word & 1 == 1;
+        let word = if turned { !word } else { word };
+        let (next, made) = (&mut self.next, &mut self.made);
+        let index = *self.leaves.entry(word).or_insert_with(|| {
+            // Constants and address bits are there already.
+            *made += u32::from(word != 0 && !VARIABLES.contains(&word));
+            *next += 1;
+            *next - 1
+        });
+        2 * index + u32::from(turned)
+    }
+
+    /// Multiplexers over parts in the order of the higher address bits: four to one, as long as there are four.
+    fn tree(&mut self, mut parts: Vec<u32>) {
+        while parts.len() > 1 {
+            let at_once = parts.len().min(4);
+            parts = parts.chunks(at_once).map(|group| self.mux(group)).collect();
+        }
+    }
+
+    fn mux(&mut self, group: &[u32]) -> u32 {
+        if group.iter().all(|&part| part == group[0]) {
+            return group[0];
+        }
+        let turned = group[0] & 1;
+        let mut key = [u32::MAX; 4];
+        for (slot, &part) in key.iter_mut().zip(group) {
+            *slot = part ^ turned;
+        }
+        let (next, made) = (&mut self.next, &mut self.made);
+        let index = *self.muxes.entry(key).or_insert_with(|| {
+            *made += 1;
+            *next += 1;
+            *next - 1
+        });
+        2 * index + turned
+    }
+}
+
+/// A lookup that is to be split.
+struct Origin<'a> {
+    model: &'a Model,
+    id: ValueId,
+    x: ValueId,
+    table: TableId,
+    first: i128,
+}
+
+impl Origin<'_> {
+    fn apply(&self, rw: &mut Rewrite<'_>, pool: &mut FxHashMap<(Vec<i32>, i32), TableId>, split: &Split) -> ValueId {
+        let node = self.model.node(self.id);
+        let x = rw.typed(self.x);
+        let first = self.first >> split.low_bits;
+        let last = first + split.coarse.len() as i128 - 1;
+        let step = self.model.kif(self.x).frac - split.low_bits as i32;
+        let high = Interval::new(BigInt::from(first), BigInt::from(last), step);
+        let high = rw.push(Op::Quantise { x, shift: 0 }, high, 0.0, 0.0, node.origin);
+        let frac = node.interval.frac;
+        let coarse = self.lookup(rw, pool, high, first, &split.coarse, frac - split.shift as i32);
+        let fine = self.lookup(rw, pool, x, self.first, &split.fine, frac);
+        let delay = self.model.own_delay(self.id) * (1.0 - LOOKUP_SHARE);
+        rw.push(Op::Add { a: coarse, b: fine, shift: 0 }, node.interval.clone(), delay, 0.0, node.origin)
+    }
+
+    fn lookup(
+        &self,
+        rw: &mut Rewrite<'_>,
+        pool: &mut FxHashMap<(Vec<i32>, i32), TableId>,
+        x: ValueId,
+        first: i128,
+        values: &[i32],
+        frac: i32,
+    ) -> ValueId {
+        let (node, old) = (self.model.node(self.id), self.model.table(self.table));
+        let (lo, hi) = ends(values);
+        let out = Interval::new(i64::from(lo), i64::from(hi), frac);
+        let table =
+            Table { entries: values.to_vec(), out: out.clone(), hash: old.hash.clone(), inp_width: old.inp_width };
+        let table = *pool.entry((values.to_vec(), frac)).or_insert_with(|| rw.table(table));
+        let delay = self.model.own_delay(self.id) * LOOKUP_SHARE;
+        rw.push(Op::Lookup { x, table, base: Code::from(BigInt::from(first)) }, out, delay, node.cost, node.origin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_functions_are_counted_right() {
+        assert_eq!(luts(0, &(0..64).collect::<Vec<_>>()), 0, "wires");
+        assert_eq!(luts(-32, &(-32..32).collect::<Vec<_>>()), 0, "wires");
+        assert_eq!(luts(0, &[0, 1, 1, 0]), 1);
+        // Bit 0 takes one LUT, bit 1 its complement.
+        let opposite: Vec<i32> = (0..64u32).map(|i| 1 + (i.count_ones() % 2) as i32).collect();
+        assert_eq!(luts(0, &opposite), 1);
+        // Parity of eight bits: two parts that are opposite, and a multiplexer.
+        let parity: Vec<i32> = (0..256u32).map(|i| (i.count_ones() % 2) as i32).collect();
+        assert_eq!(luts(0, &parity), 2);
+    }
+
+    #[test]
+    fn a_smooth_table_is_split_and_both_parts_give_it_back() {
+        let values: Vec<i32> =
+            (-1024i32..1024).map(|x| ((f64::from(x) / 300.0).tanh() * 511.0).round() as i32).collect();
+        let reached = Reached { first: -1024, values };
+        let split = Split::best(&reached).expect("smooth");
+        for (i, &v) in reached.values.iter().enumerate() {
+            let group = (i as i128 - 1024 >> split.low_bits) - (-1024 >> split.low_bits);
+            assert_eq!((split.coarse[group as usize] << split.shift) + split.fine[i], v);
+        }
+        let parts = luts(-1024 >> split.low_bits, &split.coarse) + luts(-1024, &split.fine);
+        assert!(10 * parts < 8 * luts(-1024, &reached.values));
+    }
+
+    #[test]
+    fn a_rough_table_stays_whole() {
+        let mut rng = crate::random::SplitMix::new(1);
+        let values = (0..512).map(|_| rng.below(256) as i32).collect();
+        assert_eq!(Split::best(&Reached { first: 0, values }), None);
+    }
+}
