@@ -19,6 +19,8 @@ use rustc_hash::FxHashMap;
 
 /// Bits of the largest operand that is looked at; beyond it is the land of block memories.
 const MOST_BITS: u32 = 14;
+/// Fractional bits, either way, beyond which the coarse table's might be too many for a program.
+const MOST_FRACTIONALS: u32 = 128;
 /// Largest magnitude of an entry, so that differences fit.
 const LARGEST: i32 = 1 << 29;
 /// Share of a lookup's delay that its parts keep; the sum has the rest.
@@ -32,7 +34,8 @@ pub(super) fn run(model: &Model) -> Model {
     rebuild(model, |rw, id| {
         let Op::Lookup { x, table, base } = &model.node(id).op else { return rw.keep(id) };
         let width = model.kif(*x).width();
-        if !(7..=MOST_BITS).contains(&width) {
+        let fractionals = [model.kif(*x).frac, model.node(id).interval.frac];
+        if !(7..=MOST_BITS).contains(&width) || fractionals.iter().any(|f| f.unsigned_abs() > MOST_FRACTIONALS) {
             return rw.keep(id);
         }
         let Some(reached) = Reached::of(model, &facts, *x, *table, base) else { return rw.keep(id) };
