@@ -279,7 +279,7 @@ mod tests {
         let reached = Reached { first: -1024, values };
         let split = Split::best(&reached).expect("smooth");
         for (i, &v) in reached.values.iter().enumerate() {
-            let group = (i as i128 - 1024 >> split.low_bits) - (-1024 >> split.low_bits);
+            let group = ((i as i128 - 1024) >> split.low_bits) - (-1024 >> split.low_bits);
             assert_eq!((split.coarse[group as usize] << split.shift) + split.fine[i], v);
         }
         let parts = luts(-1024 >> split.low_bits, &split.coarse) + luts(-1024, &split.fine);
