@@ -7,7 +7,7 @@
 //! This is one of the two places of the engine with `unsafe` (the other makes machine code). The reason is the arena:
 //! registers are byte ranges of one allocation that is used at several types. See [`Exec`] for what makes it sound.
 
-use super::lower::Lane;
+use super::lower::{Entries, Lane};
 use super::run::Miss;
 use crate::ir::BinaryBits;
 
@@ -115,7 +115,7 @@ pub(super) struct NaryTerm {
 
 /// A table with its entries, and what to do outside them.
 pub(super) struct Table<'a> {
-    pub(super) entries: &'a [i32],
+    pub(super) entries: &'a Entries,
     pub(super) base: i64,
     pub(super) zero: bool,
     pub(super) faults: bool,
@@ -329,13 +329,24 @@ mod body {
         let table = &e.tables[s.c as usize];
         // SAFETY: see `Exec`.
         let (dst, a) = unsafe { (e.slot_mut::<T>(s.dst), e.slot::<T>(s.a)) };
-        let mut missed = false;
         let index = |a: T| (if table.zero { a.unsigned64() } else { a.signed64() }).wrapping_sub(table.base);
-        for (d, &a) in dst.iter_mut().zip(a) {
-            let entry = table.entries.get(index(a) as usize);
-            missed |= entry.is_none();
-            *d = T::of_i64(entry.map_or(0, |&v| v.into()));
+        macro_rules! entries {
+            ($entries:expr) => {{
+                let mut missed = false;
+                for (d, &a) in dst.iter_mut().zip(a) {
+                    let entry = $entries.get(index(a) as usize);
+                    missed |= entry.is_none();
+                    *d = T::of_i64(entry.map_or(0, |&v| v.into()));
+                }
+                missed
+            }};
         }
+        let missed = match table.entries {
+            Entries::I8(entries) => entries!(entries),
+            Entries::U8(entries) => entries!(entries),
+            Entries::I16(entries) => entries!(entries),
+            Entries::I32(entries) => entries!(entries),
+        };
         if missed && table.faults {
             for (sample, &a) in a.iter().enumerate() {
                 if table.entries.get(index(a) as usize).is_none() {

@@ -155,10 +155,49 @@ impl Ins {
     }
 }
 
+/// The entries of a table in as few bytes as hold them all, so that more of them stay in the nearest cache.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Entries {
+    I8(Vec<i8>),
+    U8(Vec<u8>),
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+}
+
+impl Entries {
+    fn of(entries: Vec<i32>) -> Entries {
+        fn all<T: TryFrom<i32>>(entries: &[i32]) -> Option<Vec<T>> {
+            entries.iter().map(|&e| T::try_from(e).ok()).collect()
+        }
+        None.or_else(|| all(&entries).map(Entries::I8))
+            .or_else(|| all(&entries).map(Entries::U8))
+            .or_else(|| all(&entries).map(Entries::I16))
+            .unwrap_or(Entries::I32(entries))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Entries::I8(e) => e.len(),
+            Entries::U8(e) => e.len(),
+            Entries::I16(e) => e.len(),
+            Entries::I32(e) => e.len(),
+        }
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<i32> {
+        match self {
+            Entries::I8(e) => e.get(index).map(|&e| e.into()),
+            Entries::U8(e) => e.get(index).map(|&e| e.into()),
+            Entries::I16(e) => e.get(index).map(|&e| e.into()),
+            Entries::I32(e) => e.get(index).copied(),
+        }
+    }
+}
+
 /// A table as the kernels see it: entries wrapped to the lookup's type.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LaneTable {
-    pub(super) entries: Vec<i32>,
+    pub(super) entries: Entries,
     /// Code of the operand at entry 0.
     pub(super) base: i64,
     /// Whether the operand is to be read as unsigned.
@@ -800,7 +839,7 @@ impl Lowering<'_> {
     fn table(&mut self, node: u32, table: TableId, base: i64, zero: bool, kif: Kif) -> u32 {
         let entries = self.model.table(table).entries.iter().map(|&e| wrap_small(e, kif)).collect();
         let faults = self.can_fault(ValueId(node));
-        self.code.tables.push(LaneTable { entries, base, zero, op: node, faults });
+        self.code.tables.push(LaneTable { entries: Entries::of(entries), base, zero, op: node, faults });
         self.code.tables.len() as u32 - 1
     }
 

@@ -5,6 +5,7 @@
 //!
 //! * [`form`]: operations as shifted sums and a few other shapes; which codes can occur;
 //! * [`lower`]: which low bits matter, hence lanes, conversions, straight code;
+//! * [`order`]: the instructions in an order that keeps few values alive;
 //! * [`plan`]: registers to places of a small arena, instructions to kernels;
 //! * [`kernels`]: the loops, compiled for each instruction set;
 //! * `jit`: machine code in place of most loops, where the processor has AVX-512;
@@ -19,6 +20,7 @@ mod form;
 mod jit;
 mod kernels;
 mod lower;
+mod order;
 mod plan;
 mod run;
 #[cfg(target_arch = "x86_64")]

@@ -4,6 +4,7 @@
 use super::jit::{self, Machine};
 use super::kernels::{self, Kernels, NaryTerm, Step};
 use super::lower::{self, Code, Ins, Lane, Reg, Term, Wrap};
+use super::order;
 use super::run::{Fault, Runner};
 #[cfg(target_arch = "x86_64")]
 use super::tiles::{self, InputTile, OutputTile};
@@ -173,7 +174,11 @@ pub(super) enum Stage {
 impl Plan {
     /// Plans a program. Takes time linear in it.
     pub fn new(model: &Model, options: PlanOptions) -> Plan {
-        let code = lower::lower(model, options.lookup_miss);
+        let mut code = lower::lower(model, options.lookup_miss);
+        #[cfg(all(target_arch = "x86_64", unix))]
+        order::improve(&mut code, jit::knows);
+        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        order::improve(&mut code, |_, _| true);
         let options =
             PlanOptions { instruction_set: options.instruction_set.or_else(InstructionSet::forced), ..options };
         let set = options.instruction_set.filter(|s| s.is_available()).unwrap_or_else(InstructionSet::best);

@@ -215,9 +215,10 @@ impl<'p> Runner<'p> {
             });
             faults.extend(misses);
             // The first of each sample: input before lookup, earlier operation before later.
-            faults[found..].sort_by_key(|f| match f.kind {
-                FaultKind::NotFinite { input, .. } => (f.sample, input),
-                FaultKind::Miss(_) => (f.sample, u32::MAX),
+            // (Instructions run in an order of their own, but what an operation reads is always computed before it.)
+            faults[found..].sort_by_key(|f| match &f.kind {
+                FaultKind::NotFinite { input, .. } => (f.sample, false, *input),
+                FaultKind::Miss(miss) => (f.sample, true, miss.op.0),
             });
             let mut kept = found;
             for k in found..faults.len() {
@@ -358,8 +359,8 @@ impl<'p> Runner<'p> {
                     let op = &plan.code.wide[index as usize];
                     let values: Vec<BigInt> = op.operands.iter().map(|o| self.value(o.reg, o.zero, sample)).collect();
                     let table = plan.code.tables.get(op.table as usize);
-                    let entries = table.map_or(&[][..], |t| &t.entries);
-                    let result = wide::evaluate(op, entries, |k| values[k].clone()).unwrap_or_else(|index| {
+                    let entry = |i| table.and_then(|t| t.entries.get(i));
+                    let result = wide::evaluate(op, entry, |k| values[k].clone()).unwrap_or_else(|index| {
                         if table.is_some_and(|t| t.faults) {
                             self.misses.push(Miss { sample, table: op.table, index });
                         }

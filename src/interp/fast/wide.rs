@@ -9,9 +9,13 @@ use crate::num::{Kif, wrap};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-/// The result of an operation; `value(k)` is its k-th operand, `entries` the table of a lookup. `Err` is the index of a
+/// The result of an operation; `value(k)` is its k-th operand, `entry(i)` an entry of a lookup's table. `Err` is the index of a
 /// lookup outside the table, where zero is the result.
-pub(super) fn evaluate(op: &WideOp, entries: &[i32], value: impl Fn(usize) -> BigInt) -> Result<BigInt, BigInt> {
+pub(super) fn evaluate(
+    op: &WideOp,
+    entry: impl Fn(usize) -> Option<i32>,
+    value: impl Fn(usize) -> BigInt,
+) -> Result<BigInt, BigInt> {
     let exact = match &op.form {
         Form::Const(c) => c.clone(),
         Form::Input { .. } => BigInt::ZERO,
@@ -48,8 +52,8 @@ pub(super) fn evaluate(op: &WideOp, entries: &[i32], value: impl Fn(usize) -> Bi
         }
         Form::Lookup { x: _, table: _, base } => {
             let index = value(0) - base;
-            match index.to_usize().and_then(|i| entries.get(i)) {
-                Some(&entry) => entry.into(),
+            match index.to_usize().and_then(&entry) {
+                Some(entry) => entry.into(),
                 None => return Err(index),
             }
         }
