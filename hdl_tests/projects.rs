@@ -317,7 +317,7 @@ fn sim_hostile_names_do_no_harm() {
     std::fs::copy(Path::new(ROOT).join("tests/data/models/tiny_ops/model.json.gz"), &model).expect("copied");
     let ports = ["--clk-name", "yes", "--rst-name", "nil", "--valid-in-name", "y", "--valid-out-name", "value"];
     let controls = ["--pipeline", "1", "--valid", "--reset", "sync", "--input-name", "off", "--output-name", "no"];
-    for top in [&[] as &[&str], &["--top", "true"], &["--top", "e1"], &["--top", "argv"]] {
+    for top in [&[] as &[&str], &["--top", "n"], &["--top", "e1"], &["--top", "argv"]] {
         let arguments = [&EVERY_FLOW, ports.as_slice(), &controls, top].concat();
         let project = Project::of(&model, &arguments, "[exit 3];$(exit 4) {\"' <&> ");
         if tool("tclsh").is_some() {
