@@ -308,6 +308,10 @@ fn sim_yosys_and_nextpnr_make_a_bitstream() {
     assert!(clocks.values().any(|clock| clock["achieved"].as_f64().is_some_and(|mhz| mhz > 1.0)), "{report}");
     let bits = std::fs::metadata(project.path().join("reports/nextpnr/model.bit")).expect("a bitstream");
     assert!(bits.len() > 10_000);
+    let table = works(env!("CARGO_BIN_EXE_alir2hdl"), project.path(), &["report", ".", "--json"]);
+    let rows: Vec<Value> = serde_json::from_str(&table).expect("JSON");
+    assert_eq!(rows.len(), 2, "{table}");
+    assert!(rows.iter().any(|row| row["tool"] == "nextpnr" && row["latency_ns"].as_f64().is_some()), "{table}");
 }
 
 #[test]

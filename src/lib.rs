@@ -16,5 +16,6 @@ pub mod passes;
 pub mod project;
 pub mod prove;
 pub mod random;
+pub mod report;
 pub mod schedule;
 pub mod verify;

@@ -16,6 +16,7 @@ mod optimise;
 mod ports;
 mod project;
 mod prove;
+mod report;
 mod run;
 mod text;
 mod verify;
@@ -161,6 +162,7 @@ enum Command {
     Check(check::Args),
     Convert(convert::Args),
     Info(Box<info::Args>),
+    Report(report::Args),
     Run(run::Args),
     Verify(Box<verify::Args>),
     Prove(Box<prove::Args>),
@@ -285,6 +287,7 @@ fn run(cli: Cli) -> Result<ExitStatus, Failure> {
         Some(Command::Info(args)) => info::run(&args, cli.global),
         Some(Command::Prove(args)) => prove::run(&args, cli.global),
         Some(Command::Project(args)) => project::run(&args, cli.global),
+        Some(Command::Report(args)) => report::run(&args, cli.global),
         Some(Command::Run(args)) => run::run(&args, cli.global),
         Some(Command::Verify(args)) => verify::run(&args, cli.global),
         Some(Command::Passes) => optimise::list(),

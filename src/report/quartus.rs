@@ -1,0 +1,70 @@
+//! Quartus' `.fit.summary`, `.map.summary`, `.syn.summary`, `.sta.summary`, `.pow.summary` and the tables of `.sta.rpt`.
+
+use super::{Row, Said, number};
+
+/// What a summary says: lines `key : value`.
+pub(super) fn summary(text: &str) -> Option<Said> {
+    let pairs = || text.lines().filter_map(|line| line.split_once(" : ")).map(|(k, v)| (k.trim(), v.trim()));
+    let value = |key: &str| pairs().find(|(k, _)| *k == key).map(|(_, v)| v);
+    let mut row = Row { part: value("Device").map(str::to_owned), ..Row::default() };
+    let is = |key: &str| pairs().any(|(k, _)| k == key);
+    let state = if is("Analysis & Synthesis Status") || is("Synthesis Status") { "synthesised" } else { "routed" };
+    if is("Fitter Status") || state == "synthesised" {
+        let used = |keys: &[&str]| keys.iter().find_map(|key| number(value(key)?));
+        row.luts = used(&["Logic utilization (in ALMs)", "Total logic elements"]);
+        row.registers = used(&["Total registers", "Total dedicated logic registers"]);
+        row.dsps = used(&["Total DSP Blocks", "Embedded Multiplier 9-bit elements"]);
+        row.brams = used(&["Total RAM Blocks"]);
+    } else if is("Slack") {
+        let mut setup = false;
+        for (key, value) in pairs() {
+            match key {
+                "Type" => setup = value.contains("Setup"),
+                "Slack" if setup => {
+                    let slack = number(value);
+                    row.slack_ns = match (row.slack_ns, slack) {
+                        (Some(old), Some(new)) => Some(old.min(new)),
+                        (old, new) => old.or(new),
+                    };
+                }
+                _ => {}
+            }
+        }
+    } else if let Some(power) = value("Total Thermal Power Dissipation") {
+        let unit = if power.contains("mW") { 1e-3 } else { 1.0 };
+        row.power_w = number(power).map(|n| n * unit);
+    } else {
+        return None;
+    }
+    Some(Said { tool: "quartus", state, row })
+}
+
+/// The clock and the slowest corner's fastest clock, of `.sta.rpt`.
+pub(super) fn timing(text: &str) -> Option<Said> {
+    if !text.lines().take(20).any(|l| l.starts_with("Timing Analyzer report for") || l.starts_with("TimeQuest")) {
+        return None;
+    }
+    let mut row = Row::default();
+    let mut table = "";
+    for line in text.lines() {
+        let Some(line) = line.strip_prefix(';') else { continue };
+        let cells: Vec<&str> = line.trim_end().trim_end_matches(';').split(';').map(str::trim).collect();
+        if let [title] = cells[..] {
+            table = title;
+        } else if table == "Clocks" {
+            let period = cells.get(2).and_then(|c| number(c));
+            row.period_ns = smaller(row.period_ns, period);
+        } else if table.ends_with("Fmax Summary") && cells[0].ends_with("MHz") {
+            // The second is held down by what the device's clock network can do.
+            row.fmax_mhz = smaller(row.fmax_mhz, cells.get(1).and_then(|c| number(c)));
+        }
+    }
+    Some(Said { tool: "quartus", state: "routed", row })
+}
+
+fn smaller(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
