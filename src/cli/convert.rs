@@ -1,12 +1,14 @@
 //! `alir2hdl convert`: a model file in another version or form.
 
+use super::graphs::{self, Form};
 use super::input::InputArgs;
 use super::{ExitStatus, Failure, Global};
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::formats::{self, Target};
+use crate::prove::aignet::GateFlag;
 use std::ffi::OsStr;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Write a model in another version or form
@@ -19,8 +21,12 @@ Examples:
   alir2hdl convert model.json.gz model.alirz            a third of the size, fast to load
   alir2hdl convert model.json.gz code.bin --to bytecode4
   alir2hdl convert model.json.gz - | jq .model[0]
+  alir2hdl convert model.json.gz model.aig              its gates as AIGER, for ABC and other provers
+  alir2hdl convert model.json.gz model.aag --pipeline 3 the same with three registers behind each output bit
+  alir2hdl convert graph.aignet graph.aig               from one form of gates to another
 
-Byte code and DAIS binary hold types only: intervals, latencies and costs are left out.
+Byte code and DAIS binary hold types only: intervals, latencies and costs are left out. Gates hold the function only (a
+lookup outside its table gives zero); an Aignet array has no names.
 
 What the version cannot say is refused by name; nothing is written then.")]
 pub(super) struct Args {
@@ -29,9 +35,15 @@ pub(super) struct Args {
     /// Where it goes: gzip if the name ends in `.gz`; `-` for stdout
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// What to write [default: as OUT ends: `.alirz` so, `.json` or no extension `alir4`]
+    /// What to write [default: as OUT ends: `.alirz`, `.aig`, `.aag`, `.aignet` so, `.json` or no extension `alir4`]
     #[arg(long, value_enum, value_name = "FORM")]
     to: Option<To>,
+    /// Registers behind each output bit of a graph: the model as hardware of this latency
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65_536))]
+    pipeline: Option<u32>,
+    /// In an Aignet array that is read, a gate with its register flag set is an exclusive or (newer editions)
+    #[arg(long)]
+    aignet_xor: bool,
 }
 
 /// What can be written.
@@ -51,20 +63,56 @@ enum To {
     Dais1,
     /// The compact form: small, and fast to load
     Alirz,
+    /// Gates: AIGER 1.9, binary
+    Aig,
+    /// Gates: AIGER 1.9, ASCII
+    Aag,
+    /// Gates: the array of ACL2's Aignet
+    Aignet,
+}
+
+/// What is written: a program, or its gates.
+enum Goal {
+    Program(Target),
+    Gates(Form),
 }
 
 impl Args {
-    fn target(&self) -> Result<Target, Failure> {
+    fn goal(&self) -> Result<Goal, Failure> {
         Ok(match self.to {
-            Some(To::Alir2) => Target::Alir2,
-            Some(To::Alir3) => Target::Alir3,
-            Some(To::Alir4) => Target::Alir4,
-            Some(To::Bytecode2) => Target::Bytecode2,
-            Some(To::Bytecode4) => Target::Bytecode4,
-            Some(To::Dais1) => Target::Dais1,
-            Some(To::Alirz) => Target::Alirz,
-            None => self.target_of_name()?,
+            Some(To::Alir2) => Goal::Program(Target::Alir2),
+            Some(To::Alir3) => Goal::Program(Target::Alir3),
+            Some(To::Alir4) => Goal::Program(Target::Alir4),
+            Some(To::Bytecode2) => Goal::Program(Target::Bytecode2),
+            Some(To::Bytecode4) => Goal::Program(Target::Bytecode4),
+            Some(To::Dais1) => Goal::Program(Target::Dais1),
+            Some(To::Alirz) => Goal::Program(Target::Alirz),
+            Some(To::Aig) => Goal::Gates(Form::Aig),
+            Some(To::Aag) => Goal::Gates(Form::Aag),
+            Some(To::Aignet) => Goal::Gates(Form::Aignet),
+            None => match Form::of_name(&self.output) {
+                Some(form) => Goal::Gates(form),
+                None => Goal::Program(self.target_of_name()?),
+            },
         })
+    }
+
+    /// Requests that contradict each other.
+    fn check(&self, goal: &Goal, from_gates: bool) -> Result<(), Failure> {
+        let refuse = |flag: &str, message: &str| Err(graphs::refused(flag, message.to_owned()));
+        match goal {
+            Goal::Program(_) if from_gates => refuse("--to", "gates cannot be made into a program again"),
+            Goal::Program(_) if self.pipeline.is_some() => {
+                refuse("--pipeline", "a program has no registers; .aig, .aag and .aignet files have")
+            }
+            Goal::Gates(_) if from_gates && self.pipeline.is_some() => {
+                refuse("--pipeline", "registers are put behind a model's outputs, not behind those of gates")
+            }
+            _ if self.aignet_xor && Form::of_name(&self.input.model) != Some(Form::Aignet) => {
+                refuse("--aignet-xor", "it is about reading an .aignet file, and this is none")
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What the name of the output asks for: nothing and `.json` JSON, `.alirz` the compact form, `.gz` aside.
@@ -80,7 +128,9 @@ impl Args {
             Some("bin") => "add --to bytecode2, --to bytecode4 or --to dais1",
             Some("v" | "sv") => "alir2hdl MODEL --verilog FILE writes Verilog; here add --to, or end the name in .json",
             Some("vhd" | "vhdl") => "alir2hdl MODEL --vhdl FILE writes VHDL; here add --to, or end the name in .json",
-            Some(_) => "add --to (alir4, alirz, ...), or end the name in .json, .json.gz or .alirz",
+            Some(_) => {
+                "add --to (alir4, alirz, aig, ...), or end the name in .json, .json.gz, .alirz, .aig, .aag or .aignet"
+            }
         };
         let message = "the name of the output does not tell which form is meant";
         let place = Place::Flag("--to".into());
@@ -90,11 +140,34 @@ impl Args {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let target = args.target()?;
-    let model = args.input.read(global)?;
-    let prepared = formats::prepare(&model, target).map_err(Failure::input)?;
+    let goal = args.goal()?;
+    let from = Form::of_name(&args.input.model);
+    args.check(&goal, from.is_some())?;
+    match goal {
+        Goal::Program(target) => {
+            let model = args.input.read(global)?;
+            let prepared = formats::prepare(&model, target).map_err(Failure::input)?;
+            stage(args, |out| prepared.write(out))
+        }
+        Goal::Gates(form) => {
+            let flag = if args.aignet_xor { GateFlag::Xor } else { GateFlag::Refuse };
+            let graph = match from {
+                Some(from) => graphs::read(&args.input.model, from, flag)?,
+                None => graphs::of_model(&args.input.read(global)?, args.pipeline.unwrap_or(0))?,
+            };
+            let bytes = form.write(&graph)?;
+            stage(args, |out| out.write_all(&bytes))
+        }
+    }
+}
+
+/// Writes the output where it goes, packed if its name says so.
+fn stage(args: &Args, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<ExitStatus, Failure> {
     let packed = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-    let write = |out: &mut dyn Write| if packed { prepared.write_gzip(out) } else { prepared.write(out) };
+    let write = |out: &mut dyn Write| match packed {
+        true => formats::gzip(out, write),
+        false => write(out),
+    };
     let mut batch = Batch::default();
     let staged = match args.output.as_os_str() == "-" {
         true => batch.add_stdout(write),

@@ -6,6 +6,7 @@
 mod check;
 mod convert;
 mod emit;
+mod graphs;
 mod hardware;
 mod info;
 mod input;

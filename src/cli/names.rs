@@ -1,6 +1,7 @@
 //! Names of the ports, as they are typed.
 
 use crate::netlist::PortNames;
+use crate::prove::equiv::ControlNames;
 use clap::ValueEnum;
 
 /// What the ports are called.
@@ -59,6 +60,22 @@ impl NameArgs {
             ("--output-name", self.output_name.is_some()),
         ];
         options.into_iter().filter_map(|(flag, given)| given.then_some(flag))
+    }
+
+    /// The names that decide which control port is what: those given, and all of a style that was given.
+    pub(super) fn control(&self, reset_low: Option<bool>) -> ControlNames {
+        let all = self.names(reset_low != Some(true));
+        let style = self.port_style != PortStyle::default();
+        let of = |given: &Option<String>, name: String| (style || given.is_some()).then_some(name);
+        ControlNames {
+            clock: of(&self.clk_name, all.clock),
+            // Which of both names a style's reset has is for the file to say.
+            reset: if style && reset_low.is_none() { self.rst_name.clone() } else { of(&self.rst_name, all.reset) },
+            reset_low,
+            enable: of(&self.ce_name, all.enable),
+            valid_in: of(&self.valid_in_name, all.valid_in),
+            valid_out: of(&self.valid_out_name, all.valid_out),
+        }
     }
 
     /// The names; those of a style's reset end in `_n` where it is active low.

@@ -1,7 +1,9 @@
 //! `alir2hdl prove`: the file on disk is the model, for every input.
 
+use super::hardware::PolarityArg;
 use super::input::{Design, InputArgs};
 use super::machine_proof;
+use super::names::NameArgs;
 use super::{ExitStatus, Failure, Global, print};
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
@@ -45,6 +47,11 @@ pub(super) struct Args {
     /// The file shall have a layer of output registers behind the stages of `--pipeline`
     #[arg(long, requires = "pipeline")]
     pub(super) register_outputs: bool,
+    #[command(flatten)]
+    names: NameArgs,
+    /// The level at which the file's reset resets [default: low if the port's name ends in `_n`]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    reset_polarity: Option<PolarityArg>,
     /// Write what an outsider needs to check again: AIGER files of both sides and of every SAT question
     #[arg(long, value_name = "DIR")]
     pub(super) certificate: Option<PathBuf>,
@@ -84,13 +91,14 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
         keep_questions: args.certificate.is_some(),
         gates_only: args.gates_only,
+        names: args.names.control(args.reset_polarity.map(|p| p == PolarityArg::Low)),
     };
     let (report, engine) = equiv::prove(&model, &rtl, &request, Box::new(Embedded));
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
         certificate(dir, &model, &report, &engine, &mut batch)?;
     }
-    let bench_path = testbench(args, language, &model, &rtl, &report, &mut batch)?;
+    let bench_path = testbench(args, language, &model, &rtl, (&request.names, &report), &mut batch)?;
     batch.commit().map_err(|e| Failure::io(&args.file, "write beside", &e))?;
     let seconds = start.elapsed().as_secs_f64();
     let shown = if args.json { json(&report, seconds) } else { people(&report, bench_path.as_deref(), seconds) };
@@ -125,12 +133,12 @@ fn testbench(
     language: text::Language,
     model: &Model,
     rtl: &Rtl,
-    report: &Report,
+    (names, report): (&equiv::ControlNames, &Report),
     batch: &mut Batch,
 ) -> Result<Option<PathBuf>, Failure> {
     let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict else { return Ok(None) };
     let Some(path) = &args.testbench else { return Ok(None) };
-    let text = bench::testbench(language, model, rtl, report.latency, c);
+    let Some(text) = bench::testbench(language, model, rtl, names, report.latency, c) else { return Ok(None) };
     batch.add(path, text.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
     Ok(Some(path.clone()))
 }

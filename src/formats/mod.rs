@@ -140,11 +140,19 @@ impl Prepared<'_> {
     /// # Errors
     /// Those of `out`.
     pub fn write_gzip(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-        self.write(&mut encoder)?;
-        encoder.finish()?;
-        Ok(())
+        gzip(out, |encoder| self.write(encoder))
     }
+}
+
+/// Writes through gzip, without name and time.
+///
+/// # Errors
+/// Those of `out` and `write`.
+pub fn gzip(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+    write(&mut encoder)?;
+    encoder.finish()?;
+    Ok(())
 }
 
 /// Reads a model, plain or gzip, in the given format or the one that its content shows. Beside the model come notes

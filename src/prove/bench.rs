@@ -1,12 +1,11 @@
 //! A testbench that shows a counterexample in a simulator: it applies the values, waits for the latency, and says
 //! `MISMATCH` with both values, or `MATCH`.
 
-use super::equiv::Counterexample;
+use super::equiv::{ControlNames, Counterexample};
+use super::ports::{Ports, find_ports};
 use super::rtl::{Rtl, SignalId};
 use super::text::Language;
-use super::unroll::clock_of;
 use crate::ir::Model;
-use crate::num::Kif;
 use num_bigint::BigInt;
 use std::fmt::Write;
 
@@ -15,68 +14,73 @@ fn bits_of(code: &BigInt, width: u32) -> String {
     (0..u64::from(width)).rev().map(|i| if code.bit(i) { '1' } else { '0' }).collect()
 }
 
-/// Element codes side by side, element 0 at the low end.
-fn packed(codes: &[BigInt], kifs: &[Kif]) -> String {
-    codes.iter().zip(kifs).rev().map(|(c, k)| bits_of(c, k.width())).collect()
-}
-
-/// What is applied to each input port, from the earliest clock on; the last row is the one before the output is seen.
-fn rows(model: &Model, latency: u32, c: &Counterexample) -> Vec<String> {
+/// What is applied to each data port, from the earliest clock on; the last row is the one before the output is seen.
+fn rows(
+    model: &Model,
+    rtl: &Rtl,
+    ports: &Ports,
+    data: &[SignalId],
+    latency: u32,
+    c: &Counterexample,
+) -> Vec<Vec<String>> {
     let deepest = c.others.iter().map(|o| o.0).max().unwrap_or(0).max(latency);
     let rest: Vec<BigInt> = vec![BigInt::ZERO; c.inputs.len()];
+    let row = |codes: &[BigInt]| {
+        let on_port = |&port: &SignalId| {
+            let mut bits = vec!['0'; rtl.signal(port).width as usize];
+            for ((place, code), kif) in ports.inputs.iter().zip(codes).zip(model.input_kifs()) {
+                let Some((_, lo)) = place.filter(|p| p.0 == port) else { continue };
+                for (i, bit) in bits_of(code, kif.width()).chars().rev().enumerate() {
+                    let at = bits.len() - 1 - (lo as usize + i);
+                    bits[at] = bit;
+                }
+            }
+            bits.into_iter().collect()
+        };
+        data.iter().map(on_port).collect()
+    };
     (0..=deepest)
         .rev()
-        .map(|k| {
-            let codes = match c.others.iter().find(|o| o.0 == k) {
-                _ if k == latency => &c.inputs,
-                Some((_, codes)) => codes,
-                None => &rest,
-            };
-            packed(codes, model.input_kifs())
+        .map(|k| match c.others.iter().find(|o| o.0 == k) {
+            _ if k == latency => row(&c.inputs),
+            Some((_, codes)) => row(codes),
+            None => row(&rest),
         })
         .collect()
 }
 
-/// The testbench.
-pub fn testbench(language: Language, model: &Model, rtl: &Rtl, latency: u32, c: &Counterexample) -> String {
-    let clock = clock_of(rtl).ok().flatten().map(|(s, _)| s);
-    let data: Vec<SignalId> = rtl.inputs.iter().copied().filter(|&s| Some(s) != clock && is_data(rtl, s)).collect();
+/// The testbench. Nothing if the ports are not the model's, or the output has no bits.
+pub fn testbench(
+    language: Language,
+    model: &Model,
+    rtl: &Rtl,
+    names: &ControlNames,
+    latency: u32,
+    c: &Counterexample,
+) -> Option<String> {
+    let ports = find_ports(model, rtl, names).ok()?;
+    let (port, lo) = ports.outputs[c.output]?;
+    let data: Vec<SignalId> =
+        rtl.inputs.iter().copied().filter(|&s| ports.inputs.iter().flatten().any(|p| p.0 == s)).collect();
     let control: Vec<SignalId> =
-        rtl.inputs.iter().copied().filter(|s| Some(*s) != clock && !data.contains(s)).collect();
-    let outputs: Vec<SignalId> = rtl.outputs.iter().copied().filter(|&s| is_data(rtl, s)).collect();
-    // The output element's port and lowest bit there.
-    let lo: u32 = (0..c.output).map(|j| model.output_kif(j).width()).sum();
+        rtl.inputs.iter().copied().filter(|s| Some(*s) != ports.clock && !data.contains(s)).collect();
     let width = model.output_kif(c.output).width();
-    let (port, lo) = match outputs[..] {
-        [only] => (only, lo),
-        _ => {
-            let with_bits = (0..c.output).filter(|&j| model.output_kif(j).width() > 0).count();
-            (outputs.get(with_bits).copied().unwrap_or(SignalId(0)), 0)
-        }
-    };
     let bench = Bench {
         rtl,
-        clock,
+        clock: ports.clock,
         data: &data,
         control: &control,
+        idle: ports.reset.map(|r| (r, ports.reset_low)),
         port,
         lo,
         width,
-        rows: rows(model, latency, c),
+        rows: rows(model, rtl, &ports, &data, latency, c),
         expected: bits_of(&c.expected, width),
     };
-    match language {
+    Some(match language {
         Language::Verilog => bench.verilog(),
         Language::Vhdl => bench.vhdl(),
-    }
-}
-
-fn is_data(rtl: &Rtl, s: SignalId) -> bool {
-    let name = rtl.signal(s).name.to_ascii_lowercase();
-    !matches!(
-        name.as_str(),
-        "rst" | "reset" | "ce" | "enable" | "en" | "clk" | "valid_in" | "valid_out" | "in_valid" | "out_valid"
-    )
+    })
 }
 
 struct Bench<'a> {
@@ -87,7 +91,9 @@ struct Bench<'a> {
     port: SignalId,
     lo: u32,
     width: u32,
-    rows: Vec<String>,
+    /// The reset, and the level at which it does nothing.
+    idle: Option<(SignalId, bool)>,
+    rows: Vec<Vec<String>>,
     expected: String,
 }
 
@@ -100,21 +106,9 @@ impl Bench<'_> {
         self.rtl.signal(s).width
     }
 
-    /// Each data port's share of a row, the first port at the low end.
-    fn shares<'r>(&self, row: &'r str) -> Vec<&'r str> {
-        let mut end = row.len();
-        let mut out = Vec::new();
-        for &s in self.data {
-            let start = end.saturating_sub(self.width_of(s) as usize);
-            out.push(&row[start..end]);
-            end = start;
-        }
-        out
-    }
-
     /// Resets are inactive, enables and valid flags active.
     fn level(&self, s: SignalId) -> u8 {
-        u8::from(!self.name(s).to_ascii_lowercase().starts_with("r"))
+        u8::from(self.idle.is_none_or(|(reset, level)| reset != s || level))
     }
 
     fn verilog(&self) -> String {
@@ -139,7 +133,7 @@ impl Bench<'_> {
             let _ = writeln!(t, "        {} = 0;", self.name(clock));
         }
         for (i, row) in self.rows.iter().enumerate() {
-            for (&s, share) in self.data.iter().zip(self.shares(row)) {
+            for (&s, share) in self.data.iter().zip(row) {
                 let _ = writeln!(t, "        {} = {}'b{share};", self.name(s), self.width_of(s));
             }
             if let Some(clock) = self.clock
@@ -185,7 +179,7 @@ impl Bench<'_> {
             let _ = writeln!(t, "        {} <= '0';", self.name(clock));
         }
         for (i, row) in self.rows.iter().enumerate() {
-            for (&s, share) in self.data.iter().zip(self.shares(row)) {
+            for (&s, share) in self.data.iter().zip(row) {
                 let _ = writeln!(t, "        {} <= \"{share}\";", self.name(s));
             }
             if let Some(clock) = self.clock

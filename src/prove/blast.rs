@@ -111,6 +111,30 @@ pub fn blast(w: &mut Words, model: &Model, inputs: &[Vec<Lit>]) -> ModelBits {
     out
 }
 
+/// A bound from above of the gates that [`blast`] makes, before any is shared.
+pub fn gates_at_most(model: &Model) -> u64 {
+    let bits = |v: ValueId| u64::from(model.kif(v).width()) + 2;
+    let outputs = (0..model.outputs().len()).map(|j| 16 * (u64::from(model.output_kif(j).width()) + 2));
+    let operations = model.ids().map(|id| {
+        let own = bits(id);
+        let read = model.node(id).op.operands().into_iter().map(bits).fold(own, u64::saturating_add);
+        match &model.node(id).op {
+            Op::Mul { a, b } => bits(*a).saturating_mul(bits(*b)).saturating_mul(16),
+            Op::Const { .. } => own,
+            Op::AddConst { value, .. } => (read + value.to_big().bits()) * 16,
+            Op::Lookup { x, table, .. } => {
+                let addresses = match u64::from(model.kif(*x).width()) {
+                    w if w <= TABLE_BITS as u64 => 1 << w,
+                    _ => model.table(*table).entries.len().next_power_of_two() as u64,
+                };
+                addresses.saturating_mul(own * 4).saturating_add(read * 16)
+            }
+            _ => read * 16,
+        }
+    });
+    operations.chain(outputs).fold(0, u64::saturating_add)
+}
+
 fn negated(w: &mut Words, x: &Exact) -> Exact {
     let wide = resize(&x.bits, true, x.bits.len() + 1);
     let zero = vec![Lit::FALSE; wide.len()];

@@ -143,7 +143,7 @@ pub(super) fn compare(
         inputs: &inputs,
         ports,
         latency,
-        controls: Controls::running(rtl, ports),
+        controls: Controls::running(ports),
         others: FxHashMap::default(),
         by_signature,
         matched: FxHashSet::default(),

@@ -348,7 +348,7 @@ pub(super) fn compare(
         forms: &model_forms,
         ports,
         latency,
-        controls: Controls::running(rtl, ports),
+        controls: Controls::running(ports),
         bits: Bits::default(),
         samples: None,
         others: FxHashMap::default(),

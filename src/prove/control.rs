@@ -3,7 +3,7 @@
 use super::aig::Lit;
 use super::engine::{Engine, Outcome};
 use super::equiv::Report;
-use super::ports::{Controls, Ports, reset_is_high};
+use super::ports::{Controls, Ports};
 use super::rtl::{Rtl, SignalId};
 use super::unroll::{Gates, Leaves, Unroll, alias, clock_of};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -40,7 +40,7 @@ pub(super) fn check_control(rtl: &Rtl, ports: &Ports, report: &mut Report) -> Re
         return Ok(());
     }
     let mut e = Engine::new(Box::new(super::sat::Embedded));
-    let reset_high = ports.reset.is_none_or(|r| reset_is_high(rtl, r));
+    let reset_high = !ports.reset_low;
     let mut cleared: FxHashSet<SignalId> = FxHashSet::default();
     let mut asynchronous = false;
     for (reset, enable) in [(false, Some(false)), (true, Some(true)), (true, Some(false))] {
@@ -99,11 +99,11 @@ pub(super) fn check_control(rtl: &Rtl, ports: &Ports, report: &mut Report) -> Re
     }
     if let Some(reset) = ports.reset {
         let name = &rtl.signal(reset).name;
-        let kind = if asynchronous { "asynchronous" } else { "synchronous" };
+        let kind = if asynchronous { "an asynchronous" } else { "a synchronous" };
         let bits: u32 = cleared.iter().map(|&s| rtl.signal(s).width).sum();
         report
             .notes
-            .push(format!("{name} is a {kind} reset that clears {bits} register bits; the proof starts after it"));
+            .push(format!("{name} is {kind} reset that clears {bits} register bits; the proof starts after it"));
         if let Some((_, valid_out)) = ports.valid {
             check_valid_cleared(rtl, valid_out, &cleared)?;
             report.notes.push("the reset clears every valid flag".into());

@@ -14,6 +14,7 @@ use super::aig::Lit;
 use super::blast::blast;
 use super::control::check_control;
 use super::engine::{Counts, Engine, Limits};
+pub use super::ports::ControlNames;
 use super::ports::{find_ports, stated_latency};
 use super::rtl::{Rtl, SignalId};
 use super::sat::Solver;
@@ -38,6 +39,8 @@ pub struct Request {
     pub keep_questions: bool,
     /// Whether the comparison of forms is left out.
     pub gates_only: bool,
+    /// Names of the control ports.
+    pub names: ControlNames,
 }
 
 /// Input values for which model and file differ.
@@ -128,7 +131,7 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
     let differs = |report: &mut Report, reason: String| {
         report.verdict = Verdict::Differs { reason, counterexample: None };
     };
-    let ports = match find_ports(model, rtl) {
+    let ports = match find_ports(model, rtl, &request.names) {
         Ok(ports) => ports,
         Err(reason) => {
             differs(&mut report, reason);

@@ -5,6 +5,23 @@ use super::unroll::clock_of;
 use crate::ir::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Names of the control ports, where the usual ones must not decide.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ControlNames {
+    /// The clock, if no register tells.
+    pub clock: Option<String>,
+    /// The reset.
+    pub reset: Option<String>,
+    /// Whether the reset acts when low; if not given its name says so.
+    pub reset_low: Option<bool>,
+    /// The clock enable.
+    pub enable: Option<String>,
+    /// The valid flag of the inputs.
+    pub valid_in: Option<String>,
+    /// The valid flag of the outputs.
+    pub valid_out: Option<String>,
+}
+
 /// Which port is what.
 pub(super) struct Ports {
     /// For each model input element: the port and its lowest bit there.
@@ -12,6 +29,8 @@ pub(super) struct Ports {
     pub(super) outputs: Vec<Option<(SignalId, u32)>>,
     pub(super) clock: Option<SignalId>,
     pub(super) reset: Option<SignalId>,
+    /// Whether the reset acts when low.
+    pub(super) reset_low: bool,
     pub(super) enable: Option<SignalId>,
     pub(super) valid: Option<(SignalId, SignalId)>,
 }
@@ -30,23 +49,31 @@ pub(super) fn stated_latency(rtl: &Rtl) -> Option<u32> {
     })
 }
 
-pub(super) fn find_ports(model: &Model, rtl: &Rtl) -> Result<Ports, String> {
+pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Result<Ports, String> {
     let clock = clock_of(rtl)?.map(|(s, _)| s);
-    let named = |list: &[SignalId], names: &[&str]| {
-        list.iter().copied().find(|&s| names.iter().any(|n| rtl.signal(s).name.eq_ignore_ascii_case(n)))
+    let named = |list: &[SignalId], given: &Option<String>, usual: &[&str]| {
+        let fits = |s: &SignalId| match given {
+            Some(name) => rtl.signal(*s).name.eq_ignore_ascii_case(name),
+            None => usual.iter().any(|n| rtl.signal(*s).name.eq_ignore_ascii_case(n)),
+        };
+        list.iter().copied().find(|s| fits(s) && rtl.signal(*s).width == 1 && Some(*s) != clock)
     };
-    let one_bit = |s: &SignalId| rtl.signal(*s).width == 1;
-    let reset = named(&rtl.inputs, &["rst", "reset", "rst_n", "reset_n", "aresetn", "areset"]).filter(one_bit);
-    let enable = named(&rtl.inputs, &["ce", "enable", "en", "clk_en"]).filter(one_bit);
-    let valid_in = named(&rtl.inputs, &["valid_in", "in_valid"]).filter(one_bit);
-    let valid_out = named(&rtl.outputs, &["valid_out", "out_valid"]).filter(one_bit);
+    let resets = ["rst", "reset", "rst_n", "reset_n", "aresetn", "areset", "ap_rst", "ap_rst_n"];
+    let reset = named(&rtl.inputs, &names.reset, &resets);
+    let enable = named(&rtl.inputs, &names.enable, &["ce", "enable", "en", "clk_en", "ap_ce"]);
+    let valid_in = named(&rtl.inputs, &names.valid_in, &["valid_in", "in_valid", "ap_start"]);
+    let valid_out = named(&rtl.outputs, &names.valid_out, &["valid_out", "out_valid", "ap_done"]);
     let valid = match (valid_in, valid_out) {
         (Some(i), Some(o)) => Some((i, o)),
         (None, None) => None,
         _ => return Err("one of valid_in and valid_out is missing".into()),
     };
     // A clock port may be there although nothing needs it.
-    let idle_clock = named(&rtl.inputs, &["clk", "clock", "aclk"]).filter(one_bit);
+    let idle_clock = named(&rtl.inputs, &names.clock, &["clk", "clock", "aclk", "ap_clk"]);
+    let reset_low = names.reset_low.unwrap_or_else(|| {
+        let name = reset.map(|r| rtl.signal(r).name.to_ascii_lowercase()).unwrap_or_default();
+        ["_n", "resetn", "rstn"].iter().any(|ending| name.ends_with(ending))
+    });
     let control: FxHashSet<SignalId> =
         [clock, idle_clock, reset, enable, valid_in].into_iter().flatten().chain(valid_out).collect();
     let place = |list: &[SignalId], widths: &[u32], what: &str| -> Result<Vec<Option<(SignalId, u32)>>, String> {
@@ -94,6 +121,7 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl) -> Result<Ports, String> {
         outputs: place(&rtl.outputs, &out_widths, "output")?,
         clock,
         reset,
+        reset_low,
         enable,
         valid,
     })
@@ -108,18 +136,12 @@ pub(super) struct Controls {
 
 impl Controls {
     /// Running: no reset, enabled.
-    pub(super) fn running(rtl: &Rtl, ports: &Ports) -> Controls {
-        Controls { reset: ports.reset.map(|r| (r, !reset_is_high(rtl, r))), enable: ports.enable.map(|s| (s, true)) }
+    pub(super) fn running(ports: &Ports) -> Controls {
+        Controls { reset: ports.reset.map(|r| (r, ports.reset_low)), enable: ports.enable.map(|s| (s, true)) }
     }
 
     /// What a port is held at, if it is a control port.
     pub(super) fn level(&self, signal: SignalId) -> Option<bool> {
         [self.reset, self.enable].into_iter().flatten().find(|c| c.0 == signal).map(|c| c.1)
     }
-}
-
-/// Whether a reset acts when high: its name says so.
-pub(super) fn reset_is_high(rtl: &Rtl, reset: SignalId) -> bool {
-    let name = rtl.signal(reset).name.to_ascii_lowercase();
-    !(name.contains("_n") || name == "aresetn")
 }

@@ -1,0 +1,79 @@
+//! `alir2hdl prove` as a user meets it.
+
+use assert_cmd::Command;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models").join(name).join("model.json.gz")
+}
+
+/// The exit code, and everything that was said.
+fn alir2hdl(dir: &TempDir, args: &[&str]) -> (i32, String) {
+    let output = Command::cargo_bin("alir2hdl").unwrap().current_dir(dir.path()).args(args).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap(), String::from_utf8_lossy(&said).into_owned())
+}
+
+/// Writes both languages with these options and judges each with those.
+#[track_caller]
+fn judged(dir: &TempDir, model: &str, write: &str, judge: &str) -> Vec<(i32, String)> {
+    let model = path(model);
+    let model = model.to_str().unwrap();
+    let mut args = vec![model];
+    args.extend("--verilog m.v --vhdl m.vhd --top dut --effort fast".split(' '));
+    args.extend(write.split_whitespace());
+    let (code, said) = alir2hdl(dir, &args);
+    assert_eq!(code, 0, "{args:?}: {said}");
+    ["m.v", "m.vhd"]
+        .map(|file| {
+            let mut args = vec!["prove", model, file];
+            args.extend(judge.split_whitespace());
+            alir2hdl(dir, &args)
+        })
+        .into()
+}
+
+#[test]
+fn control_ports_are_found_under_every_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let controls = "--pipeline 2 --valid --enable --reset-data";
+    for (names, judge) in [
+        ("--reset sync", ""),
+        ("--reset sync --port-style plain", ""),
+        ("--reset async --port-style ap", ""),
+        ("--reset async --port-style ap --reset-polarity low", "--port-style ap --reset-polarity low"),
+        ("--reset sync --port-style ap --reset-polarity low", "--port-style ap"),
+        ("--reset sync --reset-polarity low", "--reset-polarity low"),
+        (
+            "--reset sync --clk-name tick --rst-name chip_net --ce-name go --valid-in-name there --valid-out-name here",
+            "--clk-name tick --rst-name chip_net --ce-name go --valid-in-name there --valid-out-name here",
+        ),
+        ("--reset async --rst-name clear --reset-polarity low", "--rst-name clear --reset-polarity low"),
+    ] {
+        for (code, said) in judged(&dir, "tiny_ops", &format!("{controls} {names}"), judge) {
+            assert_eq!(code, 0, "{names}: {said}");
+            let kind = if names.contains("async") { "is an asynchronous reset" } else { "is a synchronous reset" };
+            assert!(said.starts_with("proved") && said.contains(kind), "{names}: {said}");
+            assert!(said.contains("valid_out is valid_in of 2 clocks before"), "{names}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_reset_of_the_other_polarity_differs() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = "--pipeline 2 --valid --reset sync --rst-name clear";
+    for (code, said) in judged(&dir, "tiny_ops", write, "--rst-name clear --reset-polarity low") {
+        assert_eq!(code, 1, "{said}");
+    }
+}
+
+#[test]
+fn ports_that_nobody_named_are_no_control_ports() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = "--pipeline 1 --enable --ce-name go";
+    for (code, said) in judged(&dir, "tiny_ops", write, "") {
+        assert!(code == 1 && said.contains("go (1 bits)"), "{said}");
+    }
+}
