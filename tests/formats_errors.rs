@@ -84,8 +84,10 @@ fn the_smallest_files_are_valid() {
 fn header() {
     invalid(r#"{"meta":"FooModel","spec_version":4,"model":[]}"#, "E0121", "meta", "FooModel");
     invalid(r#"{"model":[1,2],"spec_version":1,"meta":"ALIRThing"}"#, "E0121", "meta", "ALIRThing");
-    let (status, found) = check(br#"{"model":[1,2],"spec_version":4,"meta":"ALIRFSM"}"#, &[]);
+    let (status, found) = check(br#"{"spec_version":4,"meta":"ALIRFSM","model":[1,2]}"#, &[]);
     assert_eq!((status, &found[0]["code"]), (2, &"E0420".into()), "it says that it is a stateful design");
+    // What begins with a program is none, whatever it says.
+    invalid(r#"{"model":[1,2],"spec_version":4,"meta":"ALIRFSM"}"#, "E0121", "meta", "ALIRFSM");
     invalid(r#"{"meta":"ALIRModel","spec_version":5,"model":[]}"#, "E0122", "spec_version", "5");
     invalid(r#"{"meta":"DAISModel","spec_version":3,"model":[]}"#, "E0122", "spec_version", "3");
     let (_, found) = check(br#"{"meta":"ALIRModel","spec_version":7,"model":[]}"#, &[]);
