@@ -341,3 +341,43 @@ fn small_tables_of_wide_operands_read_zero_outside() {
         }
     }
 }
+
+/// Two operands, their difference, and an operand plus a constant, of which the result shows bit `2^unit` and above.
+fn signs(a: Interval, b: Interval, constant: i64, const_shift: i32, shift: i32, unit: i32) -> Model {
+    let mut builder = Builder::new(vec![0, 0]);
+    let x = builder.op(Op::Input { input: 0 }, a);
+    let y = builder.op(Op::Input { input: 1 }, b);
+    for signed in [true, false] {
+        let shown = if signed { Interval::new(-1, 0, -unit) } else { Interval::new(0, 1, -unit) };
+        let difference = builder.op(Op::Sub { a: x, b: y, shift }, shown.clone());
+        let sum = builder.op(Op::AddConst { x, value: Code::from(constant), shift: const_shift }, shown);
+        for source in [difference, sum] {
+            builder.output(Output { source: Some(source), shift: 0, neg: false });
+        }
+    }
+    builder.finish().unwrap_or_else(|p| panic!("{p:?}"))
+}
+
+#[test]
+fn signs_of_differences_are_comparisons() {
+    let mut comparisons = 0;
+    for seed in 0..400 {
+        let mut rng = SplitMix::new(seed);
+        let mut any = |lo: i64, hi: i64| lo + rng.below((hi - lo) as u64) as i64;
+        let mut port = || {
+            let width = if any(0, 8) == 0 { any(60, 70) } else { any(1, 6) };
+            let (half, frac) = (BigInt::from(1) << (width - 1), any(-2, 3) as i32);
+            match any(0, 2) {
+                0 => Interval::new(-half.clone(), half - 1, frac),
+                _ => Interval::new(0, half * 2 - 1, frac),
+            }
+        };
+        let (a, b) = (port(), port());
+        let model = signs(a, b, any(-20, 20), any(-2, 3) as i32, any(-2, 3) as i32, any(-1, 9) as i32);
+        let schedule = Schedule::combinational(model.nodes().len());
+        let netlist = lowered(&model, &schedule, &Options::default());
+        comparisons += netlist.nets().iter().filter(|net| matches!(net.cell, Cell::Less { .. })).count();
+        compare(&model, &schedule, &Options::default(), &mut rng, 60);
+    }
+    assert!(comparisons > 400, "{comparisons}");
+}

@@ -180,6 +180,11 @@ pub(super) fn everything() -> Netlist {
     let looked_1 = s.net("v25", 1, Cell::Rom { rom: small, addr: wc });
     let none = s.net("v26", 8, Cell::Not { a: wb });
     let _ = none;
+    outputs.push(s.net("v27", 1, Cell::Less { a: wa, b: wb, signed: false }));
+    outputs.push(s.net("v28", 1, Cell::Less { a: extended, b: shifted, signed: true }));
+    let nine = s.wiring(&[constant(true, 1), constant(false, 2), constant(true, 1), constant(false, 4)]);
+    outputs.push(s.net("v29", 1, Cell::Less { a: nine, b: wa, signed: true }));
+    outputs.push(s.net("v30", 1, Cell::Less { a: wb, b: nine, signed: false }));
     let held = s.register("v24_r", looked, None, None, false);
     let enabled = s.register("v25_r", looked_1, Some(ce), None, true);
     let cleared = s.register("v6_r", NetId(outputs[2].0), Some(ce), Some((rst, false)), false);

@@ -80,6 +80,12 @@ impl Dialect for Verilog {
                 line.blank();
                 factor(netlist, line, b, net.width, signed);
             }
+            Cell::Less { a, b, signed } => {
+                factor(netlist, line, a, a.width(), signed);
+                line.push(" <");
+                line.blank();
+                factor(netlist, line, b, b.width(), signed);
+            }
             Cell::Mux { sel, on_true, on_false } => {
                 operand(netlist, line, pieces(sel));
                 line.push(" ? ");
@@ -197,7 +203,7 @@ fn infix(netlist: &Context<'_>, line: &mut Line<'_>, operator: &str, a: Wiring, 
     operand(netlist, line, netlist.pieces(b));
 }
 
-/// A factor extended or cut to the width of the product.
+/// An operand of a product or comparison, extended or cut to a width.
 fn factor(netlist: &Context<'_>, line: &mut Line<'_>, x: Wiring, width: u32, signed: bool) {
     let wide = shared::resized(netlist.pieces(x), width, signed);
     if !signed {

@@ -248,6 +248,22 @@ fn expression(netlist: &Context<'_>, forms: &[Form], line: &mut Line<'_>, id: Ne
         Cell::Sub { a, b } => infix(netlist, line, a, " -", b),
         Cell::Neg { a } => prefix(netlist, line, "0 - ", a),
         Cell::Mul { a, b, signed } => product(netlist, line, net.width, [a, b], signed),
+        Cell::Less { a, b, signed } => {
+            let (open, close, usage) = match signed {
+                true => ("signed(", ")", Use::Converted),
+                false => ("", "", Use::Operand),
+            };
+            line.push("\"1\" when ");
+            line.push(open);
+            operand(netlist, line, a, usage);
+            line.push(close);
+            line.push(" <");
+            line.blank();
+            line.push(open);
+            operand(netlist, line, b, usage);
+            line.push(close);
+            line.push(" else \"0\"");
+        }
         Cell::Mux { sel, on_true, on_false } => {
             operand(netlist, line, on_true, Use::Whole);
             line.push(" when ");

@@ -197,6 +197,24 @@ impl Draft {
         Fixed { bits: self.pool.close(), at: lower.at, signed: upper.signed }
     }
 
+    /// `a - b`, if only the sign of the difference lies at or above position 0; for results of which nothing below is read.
+    pub(super) fn sign_of_difference(&mut self, a: Fixed, b: Fixed) -> Option<Fixed> {
+        let (a, b) = (self.trimmed(a), self.trimmed(b));
+        if a.is_zero() || b.is_zero() || (self.pool.is_const(a.bits) && self.pool.is_const(b.bits)) {
+            return None;
+        }
+        let signed = a.signed || b.signed;
+        let sign = if signed { a.signed_top().max(b.signed_top()) } else { a.top().max(b.top()) };
+        if sign > 0 || (!a.signed && a.top() <= b.at) {
+            return None;
+        }
+        // What `a` has below `b` cannot make it smaller by a whole unit of `b`.
+        let width = (sign - b.at) as u32;
+        let (left, right) = (self.window(a, b.at, width), self.window(b, b.at, width));
+        let bits = self.wire(1, Cell::Less { a: left, b: right, signed });
+        Some(Fixed { bits, at: 0, signed: true })
+    }
+
     fn constant_sum(&mut self, a: Fixed, b: Fixed, minus: bool) -> Fixed {
         let at = if a.is_zero() { b.at } else { a.at.min(b.at) };
         let value = |d: &Draft, x: Fixed| match x.is_zero() {

@@ -114,6 +114,10 @@ impl<'a> Body<'a> {
             Cell::Mul { a, b, signed } => {
                 Cell::Mul { a: self.carry(a, low, stage), b: self.carry(b, low, stage), signed }
             }
+            Cell::Less { a, b, signed } => {
+                let all = Select::Low(a.width());
+                Cell::Less { a: self.carry(a, all, stage), b: self.carry(b, all, stage), signed }
+            }
             Cell::ReduceOr { a } => Cell::ReduceOr { a: self.carry(a, Select::Low(a.width()), stage) },
             Cell::ReduceAnd { a } => Cell::ReduceAnd { a: self.carry(a, Select::Low(a.width()), stage) },
             Cell::Rom { rom, addr } => {

@@ -244,6 +244,7 @@ fn widths_fit(width: u32, cell: &Cell, roms: &[DraftRom]) -> bool {
             wide(a) && wide(b)
         }
         Cell::Mul { a, b, signed: _ } => a.width > 0 && b.width > 0 && width <= a.width + b.width,
+        Cell::Less { a, b, signed: _ } => width == 1 && a.width > 0 && a.width == b.width,
         Cell::Mux { sel, on_true, on_false } => sel.width == 1 && wide(on_true) && wide(on_false),
         Cell::ReduceOr { a } | Cell::ReduceAnd { a } => width == 1 && a.width > 0,
         Cell::Rom { rom, addr } => {

@@ -145,6 +145,15 @@ pub enum Cell {
         /// Whether both are two's complement.
         signed: bool,
     },
+    /// Whether `a < b`; both equally wide, the net has one bit.
+    Less {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+        /// Whether both are two's complement.
+        signed: bool,
+    },
     /// `on_true` if `sel` (one bit) is set; both as wide as the net.
     Mux {
         /// One bit.
@@ -224,6 +233,7 @@ impl Cell {
             Cell::Add { a, b }
             | Cell::Sub { a, b }
             | Cell::Mul { a, b, signed: _ }
+            | Cell::Less { a, b, signed: _ }
             | Cell::And { a, b }
             | Cell::Or { a, b }
             | Cell::Xor { a, b } => {

@@ -333,6 +333,9 @@ fn broken_width(netlist: &Netlist, width: u32, cell: &Cell) -> Option<&'static s
         Cell::Mul { a, b, signed: _ } => {
             (a.width() > 0 && b.width() > 0 && width <= a.width() + b.width(), "it is wider than a product can be")
         }
+        Cell::Less { a, b, signed: _ } => {
+            (width == 1 && a.width() > 0 && a.width() == b.width(), "a comparison makes one bit of two equal widths")
+        }
         Cell::Mux { sel, on_true, on_false } => (
             sel.width() == 1 && same(on_true) && same(on_false),
             "its select is not one bit, or a choice has another width",

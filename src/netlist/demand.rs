@@ -158,6 +158,10 @@ impl Demand {
                 self.read(draft, b, low, stage);
             }
             Cell::ReduceOr { a } | Cell::ReduceAnd { a } => self.read(draft, a, Select::Low(a.width()), stage),
+            Cell::Less { a, b, signed: _ } => {
+                self.read(draft, a, Select::Low(a.width()), stage);
+                self.read(draft, b, Select::Low(b.width()), stage);
+            }
             Cell::Rom { rom: _, addr } => {
                 // A memory can lose columns at either side, but not from within.
                 self.set(id, lowest, highest + 1 - lowest);

@@ -309,6 +309,11 @@ impl<'a> Evaluator<'a> {
                 };
                 extend(a)?.wrapping_mul(extend(b)?) as u64
             }
+            Cell::Less { a, b, signed } => {
+                // Read with the sign bit turned, two's complement is in the order of unsigned numbers.
+                let turn = if signed { 1u64 << (a.width() - 1).min(63) } else { 0 };
+                u64::from((narrow(a)? ^ turn) < (narrow(b)? ^ turn))
+            }
             Cell::Mux { sel, on_true, on_false } => match narrow(sel)? {
                 0 => narrow(on_false)?,
                 _ => narrow(on_true)?,
@@ -346,6 +351,10 @@ impl<'a> Evaluator<'a> {
                 let modulus = BigInt::from(modulus());
                 let low = ((product % &modulus) + &modulus) % &modulus;
                 low.to_biguint().expect("a remainder made positive")
+            }
+            Cell::Less { a, b, signed } => {
+                let turn = if signed { BigUint::one() << (a.width() - 1) } else { BigUint::ZERO };
+                BigUint::from(u8::from((self.big(a) ^ &turn) < (self.big(b) ^ &turn)))
             }
             Cell::Mux { sel, on_true, on_false } => {
                 if self.big(sel).is_one() {

@@ -169,7 +169,10 @@ impl<'a> Lowering<'a> {
             }
             Op::Sub { a, b, shift } => {
                 let (a, b) = (self.operand(*a, frac, 0), self.operand(*b, frac, *shift));
-                self.draft.sum(a, b, true, top)
+                match self.draft.sign_of_difference(a, b) {
+                    Some(sign) => sign,
+                    None => self.draft.sum(a, b, true, top),
+                }
             }
             Op::Relu { x } => self.relu(self.operand(*x, frac, 0), width),
             Op::Quantise { x, shift } => self.operand(*x, frac, *shift),
@@ -177,8 +180,15 @@ impl<'a> Lowering<'a> {
                 let x = self.operand(*x, frac, 0);
                 // Subtracting the magnitude reads better than adding a long run of ones, and costs the same.
                 let magnitude = if value.is_negative() { value.negated() } else { value.clone() };
-                let constant = self.draft.constant(&magnitude.to_big(), i64::from(frac) - i64::from(*shift));
-                self.draft.sum(x, constant, value.is_negative(), top)
+                let place = i64::from(frac) - i64::from(*shift);
+                let threshold = self.draft.constant(&-value.to_big(), place);
+                match self.draft.sign_of_difference(x, threshold) {
+                    Some(sign) => sign,
+                    None => {
+                        let constant = self.draft.constant(&magnitude.to_big(), place);
+                        self.draft.sum(x, constant, value.is_negative(), top)
+                    }
+                }
             }
             Op::Mux { cond, on_true, on_false, shift } => {
                 let (a, b) = (self.operand(*on_true, frac, 0), self.operand(*on_false, frac, *shift));

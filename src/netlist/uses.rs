@@ -89,6 +89,10 @@ impl Walk<'_> {
                 self.read(b, low, reader);
             }
             Cell::ReduceOr { a } | Cell::ReduceAnd { a } => self.read(a, Select::Low(a.width()), reader),
+            Cell::Less { a, b, signed: _ } => {
+                self.read(a, Select::Low(a.width()), reader);
+                self.read(b, Select::Low(b.width()), reader);
+            }
             Cell::Rom { rom: _, addr } => self.read(addr, Select::Low(addr.width()), reader),
             Cell::Register { .. } => unreachable!("a program has no registers"),
         }
