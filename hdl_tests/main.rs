@@ -18,3 +18,4 @@ mod peer;
 mod projects;
 mod registers;
 mod semantics;
+mod view;

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// A program on the PATH or in the private environment; else it is named as skipped.
-fn tool(name: &str) -> Option<PathBuf> {
+pub(crate) fn tool(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders = std::env::split_paths(&path).chain([Path::new(ROOT).join(".venv/bin")]);
     let found = folders.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()));
@@ -36,7 +36,7 @@ fn said(output: &Output) -> String {
 }
 
 #[track_caller]
-fn works(program: impl AsRef<std::ffi::OsStr>, folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn works(program: impl AsRef<std::ffi::OsStr>, folder: &Path, arguments: &[&str]) -> String {
     let output = start(program, folder, arguments);
     let said = said(&output);
     assert!(output.status.success(), "{arguments:?} in {}: {said}", folder.display());

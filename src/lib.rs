@@ -19,3 +19,4 @@ pub mod random;
 pub mod report;
 pub mod schedule;
 pub mod verify;
+pub mod view;

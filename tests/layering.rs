@@ -18,6 +18,7 @@ const RANKS: &[(&str, u32)] = &[
     ("emit", 40),
     ("prove", 40),
     ("report", 40),
+    ("view", 40),
     ("verify", 50),
     ("project", 55),
     ("cli", 60),

@@ -21,6 +21,7 @@ mod report;
 mod run;
 mod text;
 mod verify;
+mod view;
 mod wrapper;
 
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
@@ -166,6 +167,7 @@ enum Command {
     Report(report::Args),
     Run(run::Args),
     Verify(Box<verify::Args>),
+    View(Box<view::Args>),
     Prove(Box<prove::Args>),
     Project(Box<project::Args>),
     /// List the optimisation passes
@@ -291,6 +293,7 @@ fn run(cli: Cli) -> Result<ExitStatus, Failure> {
         Some(Command::Report(args)) => report::run(&args, cli.global),
         Some(Command::Run(args)) => run::run(&args, cli.global),
         Some(Command::Verify(args)) => verify::run(&args, cli.global),
+        Some(Command::View(args)) => view::run(&args, cli.global),
         Some(Command::Passes) => optimise::list(),
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();

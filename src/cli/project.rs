@@ -148,7 +148,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     };
     let (optimised, _) = args.optimise.apply(&model)?;
     let outcome = args.pipeline.schedule(&optimised)?;
-    let netlist = hardware::lower(&optimised, &outcome, &args.wrapper.core_options(&args.ports, &top))?;
+    let options = args.pipeline.with_multipliers(args.wrapper.core_options(&args.ports, &top));
+    let netlist = hardware::lower(&optimised, &outcome, &options)?;
     let axis = args.wrapper.around(&top, &netlist)?;
     let (count, seed) = (args.folder.vectors as usize, args.folder.seed);
     let vectors = Vectors::generate(&model, count, seed);

@@ -13,4 +13,4 @@ mod trace;
 
 pub use fast::{Fault, FaultKind, InstructionSet, Plan, PlanOptions, Runner};
 pub use golden::{LookupMiss, MissedEntry, Step, golden, golden_steps};
-pub use trace::Trace;
+pub use trace::{Trace, meaning};

@@ -2,7 +2,7 @@
 
 use super::golden::Step;
 use super::samples::{Port, input_ports};
-use crate::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
+use crate::ir::{BinaryBits, Model, Op, Term, UnaryBits, ValueId};
 use crate::num::{Kif, wrap};
 use num_bigint::BigInt;
 use std::fmt::Write;
@@ -28,7 +28,7 @@ impl<'a> Trace<'a> {
         match *step {
             Step::Op { id, exact, code } => {
                 let op = &self.model.node(id).op;
-                let _ = writeln!(text, "{id} = {}", self.meaning(op));
+                let _ = writeln!(text, "{id} = {}", meaning(self.model, op, &|v| v.to_string()));
                 let known = self.known(op);
                 if !known.is_empty() {
                     let _ = writeln!(text, "    with {}", known.join(", "));
@@ -53,55 +53,6 @@ impl<'a> Trace<'a> {
         text
     }
 
-    /// What an operation computes, as a formula.
-    fn meaning(&self, op: &Op) -> String {
-        match op {
-            Op::Input { input } => match self.model.inp_shifts()[*input as usize] {
-                0 => format!("input {input}, quantised"),
-                shift => format!("{}, quantised", times(&format!("input {input}"), shift)),
-            },
-            Op::Const { value } => format!("the constant code {value}"),
-            Op::Neg { x } => format!("-{x}"),
-            Op::Add { a, b, shift } => format!("{a} + {}", times(&b.to_string(), *shift)),
-            Op::Sub { a, b, shift } => format!("{a} - {}", times(&b.to_string(), *shift)),
-            Op::Relu { x } => format!("max({x}, 0), quantised"),
-            Op::Quantise { x, shift } => format!("{}, quantised", times(&x.to_string(), *shift)),
-            Op::AddConst { x, value, shift } => format!("{x} + {}", times(&value.to_string(), -shift)),
-            Op::Mux { cond, on_true, on_false, shift } => {
-                format!(
-                    "{on_true} if the top bit of {cond} is set, else {}, quantised",
-                    times(&on_false.to_string(), *shift)
-                )
-            }
-            Op::Mul { a, b } => format!("{a} * {b}"),
-            Op::Lookup { x, table, base } => format!("table {}[code of {x} - {base}]", table.0),
-            Op::Unary { op: UnaryBits::Not, x } => format!("not {x}"),
-            Op::Unary { op: UnaryBits::Any, x } => format!("any bit of {x}"),
-            Op::Unary { op: UnaryBits::All, x } => format!("all bits of {x}"),
-            Op::Binary { op, a, b, shift } => {
-                let word = match op {
-                    BinaryBits::And => "and",
-                    BinaryBits::Or => "or",
-                    BinaryBits::Xor => "xor",
-                };
-                format!("{a} {word} {}", times(&b.to_string(), *shift))
-            }
-            Op::Sum { terms } => terms
-                .iter()
-                .enumerate()
-                .map(|(k, t)| {
-                    let sign = match (k, t.neg) {
-                        (0, false) => "",
-                        (0, true) => "-",
-                        (_, false) => " + ",
-                        (_, true) => " - ",
-                    };
-                    format!("{sign}{}", times(&t.value.to_string(), t.shift))
-                })
-                .collect(),
-        }
-    }
-
     /// What an operation's operands are in this sample, each once.
     fn known(&self, op: &Op) -> Vec<String> {
         if let Op::Input { input } = op {
@@ -116,6 +67,52 @@ impl<'a> Trace<'a> {
             format!("{v} = {} (code {})", real(&self.codes[v.index()], frac), self.codes[v.index()])
         });
         known.collect()
+    }
+}
+
+/// What an operation computes, as a formula in which `name` names the operands.
+pub fn meaning(model: &Model, op: &Op, name: &dyn Fn(ValueId) -> String) -> String {
+    match op {
+        Op::Input { input } => match model.inp_shifts()[*input as usize] {
+            0 => format!("input {input}, quantised"),
+            shift => format!("{}, quantised", times(&format!("input {input}"), shift)),
+        },
+        Op::Const { value } => format!("the constant code {value}"),
+        Op::Neg { x } => format!("-{}", name(*x)),
+        Op::Add { a, b, shift } => format!("{} + {}", name(*a), times(&name(*b), *shift)),
+        Op::Sub { a, b, shift } => format!("{} - {}", name(*a), times(&name(*b), *shift)),
+        Op::Relu { x } => format!("max({}, 0), quantised", name(*x)),
+        Op::Quantise { x, shift } => format!("{}, quantised", times(&name(*x), *shift)),
+        Op::AddConst { x, value, shift } => format!("{} + {}", name(*x), times(&value.to_string(), -shift)),
+        Op::Mux { cond, on_true, on_false, shift } => {
+            let (cond, on_true, on_false) = (name(*cond), name(*on_true), times(&name(*on_false), *shift));
+            format!("{on_true} if the top bit of {cond} is set, else {on_false}, quantised")
+        }
+        Op::Mul { a, b } => format!("{} * {}", name(*a), name(*b)),
+        Op::Lookup { x, table, base } => format!("table {}[code of {} - {base}]", table.0, name(*x)),
+        Op::Unary { op: UnaryBits::Not, x } => format!("not {}", name(*x)),
+        Op::Unary { op: UnaryBits::Any, x } => format!("any bit of {}", name(*x)),
+        Op::Unary { op: UnaryBits::All, x } => format!("all bits of {}", name(*x)),
+        Op::Binary { op, a, b, shift } => {
+            let word = match op {
+                BinaryBits::And => "and",
+                BinaryBits::Or => "or",
+                BinaryBits::Xor => "xor",
+            };
+            format!("{} {word} {}", name(*a), times(&name(*b), *shift))
+        }
+        Op::Sum { terms } => {
+            let term = |(k, t): (usize, &Term)| {
+                let sign = match (k, t.neg) {
+                    (0, false) => "",
+                    (0, true) => "-",
+                    (_, false) => " + ",
+                    (_, true) => " - ",
+                };
+                format!("{sign}{}", times(&name(t.value), t.shift))
+            };
+            terms.iter().enumerate().map(term).collect()
+        }
     }
 }
 

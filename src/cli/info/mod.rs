@@ -1,7 +1,7 @@
 //! `alir2hdl info`: what a model is made of, and what its pipeline would cost.
 
 mod pipeline;
-mod plot;
+pub(super) mod plot;
 mod states;
 mod sweep;
 

@@ -1,4 +1,4 @@
-//! The sweep as a picture: stage delay and register bits over the number of stages, as SVG.
+//! Stage delay and register bits as SVG: over the number of stages (the sweep), and over the stages of one pipeline.
 //!
 //! Two panels share the axis of stages, so that no reader has to tell two scales apart. Nothing but rectangles, lines
 //! and text: every viewer and every printer shows the same.
@@ -24,8 +24,31 @@ struct Panel<'a> {
     bars: bool,
 }
 
-/// Draws the rows, of which there is at least one. `title` and `unit` may be any text.
+/// What is drawn above one mark of the axis.
+pub(in crate::cli) struct Column {
+    /// The mark.
+    pub(in crate::cli) label: String,
+    /// Delay.
+    pub(in crate::cli) delay: f64,
+    /// Register bits.
+    pub(in crate::cli) register_bits: u64,
+}
+
+/// Draws the rows of a sweep, of which there is at least one. `title` and `unit` may be any text.
 pub(super) fn svg(title: &str, unit: &str, rows: &[Row]) -> String {
+    let column =
+        |row: &Row| Column { label: row.stages.to_string(), delay: row.stage_delay, register_bits: row.register_bits };
+    let columns: Vec<Column> = rows.iter().map(column).collect();
+    draw(title, [&format!("longest stage ({unit})"), "register bits", "pipeline stages"], &columns, false)
+}
+
+/// Draws the stages of one pipeline, of which there is at least one. `title` and `unit` may be any text.
+pub(in crate::cli) fn stages(title: &str, unit: &str, columns: &[Column]) -> String {
+    draw(title, [&format!("longest path ({unit})"), "register bits behind the stage", "stage"], columns, true)
+}
+
+/// `names` are those of the two panels and of the axis.
+fn draw(title: &str, names: [&str; 3], columns: &[Column], bars: bool) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -36,28 +59,28 @@ pub(super) fn svg(title: &str, unit: &str, rows: &[Row]) -> String {
     let _ = writeln!(out, "<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>");
     text(&mut out, LEFT, 30.0, "start", &shortened(title, 62), " font-size=\"17\" font-weight=\"bold\"");
     let delays = Panel {
-        title: &format!("longest stage ({unit})"),
+        title: names[0],
         top: TOP,
-        values: rows.iter().map(|row| row.stage_delay).collect(),
-        labels: rows.iter().map(|row| three_digits(row.stage_delay)).collect(),
-        bars: false,
+        values: columns.iter().map(|c| c.delay).collect(),
+        labels: columns.iter().map(|c| three_digits(c.delay)).collect(),
+        bars,
     };
     let bits = Panel {
-        title: "register bits",
+        title: names[1],
         top: TOP + PANEL + BETWEEN,
-        values: rows.iter().map(|row| row.register_bits as f64).collect(),
-        labels: rows.iter().map(|row| row.register_bits.to_string()).collect(),
+        values: columns.iter().map(|c| c.register_bits as f64).collect(),
+        labels: columns.iter().map(|c| c.register_bits.to_string()).collect(),
         bars: true,
     };
-    delays.draw(&mut out, rows.len());
-    bits.draw(&mut out, rows.len());
+    delays.draw(&mut out, columns.len());
+    bits.draw(&mut out, columns.len());
     let bottom = bits.top + PANEL;
-    for (index, row) in rows.iter().enumerate() {
-        if is_labelled(index, rows.len()) {
-            text(&mut out, x(index, rows.len()), bottom + 19.0, "middle", &row.stages.to_string(), "");
+    for (index, column) in columns.iter().enumerate() {
+        if is_labelled(index, columns.len()) {
+            text(&mut out, x(index, columns.len()), bottom + 19.0, "middle", &column.label, "");
         }
     }
-    text(&mut out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, bottom + 43.0, "middle", "pipeline stages", "");
+    text(&mut out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, bottom + 43.0, "middle", names[2], "");
     out.push_str("</svg>\n");
     out
 }

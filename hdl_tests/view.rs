@@ -1,0 +1,163 @@
+//! The page of `alir2hdl view` in headless Chromium: it loads, search and clicks work, nothing leads outside.
+
+use crate::projects::{tool, works};
+use alir2hdl::formats;
+use alir2hdl::random::{Profile, Recipe};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// What a user does, written down by a script behind the page's own.
+const USER: &str = r##"
+<script>
+(() => {
+  const loaded = performance.now(), seen = { loaded, errors: [] };
+  const find = document.getElementById("find"), canvas = document.querySelector("#graph canvas");
+  const detail = () => document.getElementById("detail").textContent, hits = () => document.getElementById("hits").textContent;
+  const type = text => { find.value = text; find.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" })); };
+  const click = (x, y) => {
+    const box = canvas.getBoundingClientRect(), at = { clientX: box.left + x, clientY: box.top + y, bubbles: true };
+    canvas.dispatchEvent(new MouseEvent("click", at));
+  };
+  try {
+    seen.ready = document.documentElement.dataset.ready;
+    type(NAME);
+    seen.found = detail();
+    click(3, 3);
+    seen.nothing = detail();
+    const box = canvas.getBoundingClientRect();
+    click(box.width / 2, box.height / 2);
+    seen.clicked = detail();
+    const link = document.querySelector("#detail a.op");
+    seen.link = link ? link.textContent : "";
+    if (link) link.click();
+    seen.followed = detail();
+    type("width > 3");
+    seen.wide = hits();
+    type("out 0");
+    seen.output = detail();
+    canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: -300, clientX: 200, clientY: 300, cancelable: true }));
+    type("no such thing");
+    seen.none = hits();
+    document.getElementById("fit").click();
+    seen.chart = document.querySelectorAll("#stages svg rect").length;
+  } catch (e) { seen.errors.push(String(e)); }
+  seen.all = performance.now();
+  document.documentElement.dataset.seen = JSON.stringify(seen);
+})();
+</script>
+"##;
+
+/// Chromium without the network, on a page in a folder.
+fn chromium(page: &Path, arguments: &[&str]) -> String {
+    let profile = format!("--user-data-dir={}", page.with_extension("profile").display());
+    let url = format!("file://{}", page.display());
+    let fixed = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage"];
+    let offline = ["--proxy-server=127.0.0.1:9", &profile];
+    works("chromium", Path::new("/"), &[&fixed, offline.as_slice(), arguments, &[&url]].concat())
+}
+
+/// What the user saw.
+fn used(page: &Path, name: &str) -> Value {
+    let text = std::fs::read_to_string(page).expect("the page");
+    let driven = page.with_extension("driven.html");
+    let script = USER.replace("NAME", &format!("{name:?}"));
+    std::fs::write(&driven, text.replace("</body>", &format!("{script}</body>"))).expect("written");
+    let dom = chromium(&driven, &["--window-size=1280,900", "--dump-dom"]);
+    let attribute = dom.split("data-seen=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let attribute = attribute.unwrap_or_else(|| panic!("nothing was seen: {}", &dom[..dom.len().min(2000)]));
+    let json = attribute.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", " ");
+    serde_json::from_str(&json.replace("&amp;", "&")).expect("JSON")
+}
+
+fn page(model: &Path, folder: &Path, arguments: &[&str]) -> PathBuf {
+    let page = folder.join("page.html");
+    let (model, output) = (model.to_str().expect("text"), page.to_str().expect("text"));
+    works(env!("CARGO_BIN_EXE_alir2hdl"), folder, &[&["view", model, "-o", output, "-q"], arguments].concat());
+    page
+}
+
+fn contains(seen: &Value, key: &str, parts: &[&str]) {
+    let text = seen[key].as_str().unwrap_or_else(|| panic!("no {key} in {seen}"));
+    for part in parts {
+        assert!(text.contains(part), "{key} lacks {part:?}: {text}");
+    }
+}
+
+#[test]
+fn sim_the_page_can_be_searched_and_clicked() {
+    if tool("chromium").is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = Path::new(ROOT).join("tests/data/models/jet_mlp");
+    let samples = data.join("inputs.npy");
+    let svg = folder.path().join("stages.svg");
+    let more = ["--pipeline", "5", "--input", samples.to_str().expect("text"), "--max-samples", "20"];
+    let more = [more.as_slice(), &["--svg", svg.to_str().expect("text")]].concat();
+    let page = page(&data.join("model.json.gz"), folder.path(), &more);
+    let seen = used(&page, "v900");
+    assert_eq!(seen["errors"], serde_json::json!([]), "{seen}");
+    contains(
+        &seen,
+        "found",
+        &["v900: sub", "v899 - v352 * 2^-2", "s13.8", "-4.67578125 to 11.31640625", "stage2", "RTL line"],
+    );
+    contains(&seen, "found", &["operandsv899 add", "wire [12:0] v900", "samples20: ", "histogram"]);
+    assert_eq!(seen["nothing"], "");
+    assert_eq!(seen["clicked"], seen["found"]);
+    assert_eq!(seen["link"], "v899 add");
+    contains(&seen, "followed", &["v899: add"]);
+    contains(&seen, "wide", &[" found"]);
+    contains(&seen, "output", &["out[0]"]);
+    contains(&seen, "none", &["0 found"]);
+    assert!(seen["chart"].as_u64().is_some_and(|bars| bars >= 10), "{seen}");
+    assert!(std::fs::read_to_string(svg).expect("the chart").starts_with("<svg "));
+    for size in ["1600,1000", "900,700"] {
+        let picture = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("view-{}.png", size.replace(',', "x")));
+        let screenshot = format!("--screenshot={}", picture.display());
+        chromium(&page, &[&format!("--window-size={size}"), &screenshot]);
+        let bytes = std::fs::read(&picture).expect("a picture");
+        assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 50_000, "an empty picture");
+    }
+}
+
+#[test]
+fn sim_the_page_works_with_60_000_operations() {
+    if tool("chromium").is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let model = Recipe::seeded(Profile::ADDERS, 60_000, 1).build();
+    assert!(model.nodes().len() >= 60_000);
+    let file = folder.path().join("large.json");
+    let mut text = Vec::new();
+    formats::prepare(&model, formats::Target::Alir4).expect("it can be said").write(&mut text).expect("in memory");
+    std::fs::write(&file, text).expect("written");
+    let page = page(&file, folder.path(), &["-O0", "--pipeline", "8", "--effort", "fast"]);
+    let seen = used(&page, "v30000");
+    assert_eq!(seen["errors"], serde_json::json!([]), "{seen}");
+    assert_eq!(seen["ready"], model.nodes().len().to_string());
+    contains(&seen, "clicked", &["v30000: "]);
+    // The time is shown, not judged: it is the machine's.
+    eprintln!("{} operations: loaded after {} ms, all done after {} ms", seen["ready"], seen["loaded"], seen["all"]);
+}
+
+#[test]
+fn the_page_stands_alone_and_escapes_names() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let model = folder.path().join("<img src=x onerror=alert(1)>&\"'<!--.json.gz");
+    std::fs::copy(Path::new(ROOT).join("tests/data/models/tiny_ops/model.json.gz"), &model).expect("copied");
+    let page = page(&model, folder.path(), &["--pipeline", "2"]);
+    let text = std::fs::read_to_string(page).expect("the page");
+    assert!(!text.contains("<img") && !text.contains("<!--"), "a name is not escaped");
+    assert_eq!((text.matches("<script").count(), text.matches("</script>").count()), (2, 2));
+    assert!(text.contains("default-src 'none'"));
+    let outside: Vec<_> = text.match_indices("http").map(|(at, _)| &text[at..(at + 30).min(text.len())]).collect();
+    assert!(
+        outside.iter().all(|l| l.starts_with("http://www.w3.org/2000/svg") || l.starts_with("http-equiv")),
+        "{outside:?}"
+    );
+    assert!(!text.contains(folder.path().to_str().expect("text")));
+}
