@@ -197,10 +197,14 @@ impl Draft {
         Fixed { bits: self.pool.close(), at: lower.at, signed: upper.signed }
     }
 
-    /// `a - b`, if only the sign of the difference lies at or above position 0; for results of which nothing below is read.
+    /// `a - b`, if one of them is constant and only the sign of the difference lies at or above position 0; for results of
+    /// which nothing below is read.
+    ///
+    /// Two variables stay a subtraction: yosys takes fewer LUTs for `a < b` alone, but merges it with the multiplexers around
+    /// it into wider functions, a tenth more LUTs for a sorting network (3,486 instead of 3,187, UltraScale+).
     pub(super) fn sign_of_difference(&mut self, a: Fixed, b: Fixed) -> Option<Fixed> {
         let (a, b) = (self.trimmed(a), self.trimmed(b));
-        if a.is_zero() || b.is_zero() || (self.pool.is_const(a.bits) && self.pool.is_const(b.bits)) {
+        if a.is_zero() || b.is_zero() || self.pool.is_const(a.bits) == self.pool.is_const(b.bits) {
             return None;
         }
         let signed = a.signed || b.signed;
