@@ -63,7 +63,7 @@ struct Split {
 impl Split {
     /// The cheapest way to split, if that is cheaper than the table by a tenth.
     fn best(reached: &Reached) -> Option<Split> {
-        let whole = luts(reached.first, &reached.values);
+        let whole = luts(reached.first, &reached.values, u32::MAX);
         let (lo, hi) = ends(&reached.values);
         if lo < -LARGEST || hi > LARGEST {
             return None;
@@ -82,8 +82,10 @@ impl Split {
                     // Nothing but the same columns in two tables.
                     continue;
                 }
-                let cost =
-                    luts(reached.first >> low_bits, &split.coarse) + luts(reached.first, &split.fine) + width - shift;
+                // The sum, then the tables, as long as the split is still the cheapest.
+                let mut cost = width - shift;
+                cost += luts(reached.first >> low_bits, &split.coarse, best.0.saturating_sub(cost));
+                cost += luts(reached.first, &split.fine, best.0.saturating_sub(cost));
                 if cost < best.0 {
                     best = (cost, Some(split));
                 }
@@ -130,21 +132,25 @@ fn bits(lo: i32, hi: i32) -> u32 {
 
 /// Six-input LUTs of a table whose first value stands at the code `first`, estimated: each output bit is a tree of
 /// multiplexers over functions of the address's six low bits, equal or opposite parts of all trees shared (as in a binary
-/// decision diagram: R. E. Bryant, IEEE Trans. Computers C-35, 1986). Codes without a value read zero.
-fn luts(first: i128, values: &[i32]) -> u32 {
+/// decision diagram: R. E. Bryant, IEEE Trans. Computers C-35, 1986). Codes without a value read zero. Counting stops soon after `limit`.
+fn luts(first: i128, values: &[i32], limit: u32) -> u32 {
     let last = first + values.len() as i128 - 1;
     let magnitude = |v: i128| 128 - (if v < 0 { !v } else { v }).leading_zeros();
     let address = (magnitude(first).max(magnitude(last)) + u32::from(first < 0)).max(6);
     let words = 1usize << (address - 6);
     let (lo, hi) = ends(values);
+    let mut by_pattern = vec![0u32; words * 64];
+    for (i, &v) in values.iter().enumerate() {
+        let pattern = (first + i as i128) as u64 & ((1u64 << address) - 1);
+        by_pattern[pattern as usize] = v as u32;
+    }
     let mut nodes = Nodes::default();
     for bit in 0..bits(lo, hi) {
-        let mut column = vec![0u64; words];
-        for (i, &v) in values.iter().enumerate() {
-            let pattern = ((first + i as i128) as u64 & ((1u64 << address) - 1)) as usize;
-            column[pattern / 64] |= u64::from(v as u32 >> bit & 1) << (pattern % 64);
+        if nodes.made >= limit {
+            break;
         }
-        let leaves: Vec<u32> = column.into_iter().map(|word| nodes.leaf(word)).collect();
+        let column = |chunk: &[u32]| (0u32..).zip(chunk).fold(0, |word, (i, v)| word | u64::from(v >> bit & 1) << i);
+        let leaves: Vec<u32> = by_pattern.chunks(64).map(|chunk| nodes.leaf(column(chunk))).collect();
         nodes.tree(leaves);
     }
     nodes.made
@@ -261,15 +267,15 @@ mod tests {
 
     #[test]
     fn small_functions_are_counted_right() {
-        assert_eq!(luts(0, &(0..64).collect::<Vec<_>>()), 0, "wires");
-        assert_eq!(luts(-32, &(-32..32).collect::<Vec<_>>()), 0, "wires");
-        assert_eq!(luts(0, &[0, 1, 1, 0]), 1);
+        assert_eq!(luts(0, &(0..64).collect::<Vec<_>>(), u32::MAX), 0, "wires");
+        assert_eq!(luts(-32, &(-32..32).collect::<Vec<_>>(), u32::MAX), 0, "wires");
+        assert_eq!(luts(0, &[0, 1, 1, 0], u32::MAX), 1);
         // Bit 0 takes one LUT, bit 1 its complement.
         let opposite: Vec<i32> = (0..64u32).map(|i| 1 + (i.count_ones() % 2) as i32).collect();
-        assert_eq!(luts(0, &opposite), 1);
+        assert_eq!(luts(0, &opposite, u32::MAX), 1);
         // Parity of eight bits: two parts that are opposite, and a multiplexer.
         let parity: Vec<i32> = (0..256u32).map(|i| (i.count_ones() % 2) as i32).collect();
-        assert_eq!(luts(0, &parity), 2);
+        assert_eq!(luts(0, &parity, u32::MAX), 2);
     }
 
     #[test]
@@ -282,8 +288,8 @@ mod tests {
             let group = ((i as i128 - 1024) >> split.low_bits) - (-1024 >> split.low_bits);
             assert_eq!((split.coarse[group as usize] << split.shift) + split.fine[i], v);
         }
-        let parts = luts(-1024 >> split.low_bits, &split.coarse) + luts(-1024, &split.fine);
-        assert!(10 * parts < 8 * luts(-1024, &reached.values));
+        let parts = luts(-1024 >> split.low_bits, &split.coarse, u32::MAX) + luts(-1024, &split.fine, u32::MAX);
+        assert!(10 * parts < 8 * luts(-1024, &reached.values, u32::MAX));
     }
 
     #[test]
