@@ -7,12 +7,14 @@
 mod axis;
 mod bench;
 mod fuzz;
+mod gates;
 mod generations;
 mod golden;
 mod harness;
 mod lint;
 mod machines;
 mod models;
+mod mutants;
 mod origin;
 mod peer;
 mod projects;
