@@ -112,7 +112,7 @@ pub(crate) fn equal(model: &Model, interface: &Interface, language: Language, te
     };
     write("file.aig", &aiger::write(&unrolled(&file, frames, &ins, &outs), aiger::Encoding::Binary));
     write("ours.aig", &aiger::write(&unrolled(&ours, frames, &ins, &outs), aiger::Encoding::Binary));
-    let judged = said(&run(dir.path(), "berkeley-abc", &["-c", "cec file.aig ours.aig"])?);
+    let judged = said(&run(dir.path(), "berkeley-abc", &["-c", "cec -C 100000 file.aig ours.aig"])?);
     match (judged.contains("Networks are equivalent"), judged.contains("NOT EQUIVALENT")) {
         (true, false) => Some(true),
         (false, true) => Some(false),
