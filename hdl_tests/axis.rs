@@ -1,7 +1,8 @@
 //! The AXI4-Stream wrapper in every simulator and lint tool, in random configurations.
 //!
 //! The normal run takes eight. `cargo nextest run --test hdl --run-ignored only axis_two_hundred` takes two hundred with
-//! 10,000 samples each in Verilator (about an hour of one core).
+//! 10,000 samples each in Verilator (about an hour of one core); ALIR2HDL_AXIS_FROM and ALIR2HDL_AXIS_TO (100 and 300) take a
+//! part of them.
 
 use crate::harness::{STANDARDS, optimised, simulators};
 use crate::lint;
@@ -109,7 +110,9 @@ fn sim_axis_streams_pass_in_order_under_any_stall() {
 #[test]
 #[ignore = "two hundred C++ builds"]
 fn sim_axis_two_hundred() {
-    for seed in 100..300 {
+    let number = |name, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
+    for seed in number("ALIR2HDL_AXIS_FROM", 100)..number("ALIR2HDL_AXIS_TO", 300) {
+        eprintln!("configuration {seed}");
         let case = case(seed);
         case.simulate(Language::Verilog, 10_000, seed, Some("verilator"));
         if seed % 20 == 0 {

