@@ -47,6 +47,9 @@ struct Hardware {
     optimise: u8,
 }
 
+/// Simulator, language of the text, rows that differ, the first difference.
+type Run = (&'static str, &'static str, usize, Option<String>);
+
 /// A checked model.
 #[pyclass(frozen, module = "alir2hdl._alir2hdl")]
 struct Native {
@@ -148,7 +151,7 @@ impl Native {
         py.detach(|| Ok(self.build(&hardware)?.interface.latency))
     }
 
-    /// Simulator, its language, rows compared, rows that differ, what differs first; for each that is installed.
+    /// What each simulator that is installed finds.
     fn verify(
         &self,
         py: Python<'_>,
@@ -156,7 +159,7 @@ impl Native {
         samples: usize,
         seed: u64,
         seconds: u64,
-    ) -> PyResult<Vec<(&'static str, &'static str, usize, Option<String>)>> {
+    ) -> PyResult<Vec<Run>> {
         py.detach(|| {
             let netlist = self.build(&hardware)?;
             let vectors = Vectors::generate(&self.model, samples, seed);
