@@ -77,3 +77,31 @@ fn ports_that_nobody_named_are_no_control_ports() {
         assert!(code == 1 && said.contains("go (1 bits)"), "{said}");
     }
 }
+
+#[test]
+fn what_is_proved_as_it_is_written_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = "--pipeline 3 --valid --enable --reset async --reset-polarity low --rst-name clear --clk-name tick";
+    for model in ["tiny_ops", "edge_kif"] {
+        for level in ["-O0 --prove", "-O1 --ports split --prove"] {
+            for (code, said) in judged(
+                &dir,
+                model,
+                &format!("{options} {level}"),
+                "--rst-name clear --clk-name tick --reset-polarity low",
+            ) {
+                assert!(code == 0 && said.starts_with("proved"), "{model} {level}: {said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wrapper_is_not_proved_and_nothing_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = path("tiny_ops");
+    let args = [model.to_str().unwrap(), "--verilog", "w.v", "--pipeline", "2", "--wrapper", "axis", "--prove"];
+    let (code, said) = alir2hdl(&dir, &args);
+    assert!(code == 2 && said.contains("E0802") && said.contains("not proved while it is written"), "{said}");
+    assert!(!dir.path().join("w.v").exists());
+}

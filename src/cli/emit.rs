@@ -1,9 +1,10 @@
 //! The main job, without a sub-command: a model in, Verilog and VHDL out.
 
-use super::hardware::{self, PipelineArgs, PortArgs};
+use super::hardware::{self, PipelineArgs, PolarityArg, PortArgs};
 use super::input::{Design, InputArgs};
 use super::machine;
 use super::optimise::OptimiseArgs;
+use super::proof;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, on_interrupt, say};
@@ -52,6 +53,9 @@ struct OutputArgs {
     /// Write ports, types, latency and register bits as JSON to this file; `-` for stdout
     #[arg(long, value_name = "FILE")]
     interface: Option<PathBuf>,
+    /// Prove each Verilog and VHDL text against the model as it was read, before anything is written
+    #[arg(long)]
+    prove: bool,
     /// Say how long each step took
     #[arg(long, hide_short_help = true)]
     timings: bool,
@@ -111,6 +115,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let mut batch = Batch::default();
     for (target, netlist) in targets.iter().zip(netlists.iter()) {
         let made = netlist.as_ref().unwrap_or_else(|| first(&netlists));
+        if args.output.prove {
+            prove(args, &design, made, target)?;
+        }
         let write = |out: &mut dyn Write| match target.language {
             Some(language) => {
                 emit::write(&made.netlist, language, &args.text.options(), out)?;
@@ -128,6 +135,21 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         say(&clock.report(), global);
     }
     Ok(ExitStatus::Ok)
+}
+
+/// Proves what is about to be written.
+fn prove(args: &Args, design: &Design, made: &Made, target: &Target<'_>) -> Result<(), Failure> {
+    let Some(language) = target.language else { return Ok(()) };
+    let (Design::Model(model), None) = (design, &made.axis) else {
+        let message = "a state machine, or a wrapper, is not proved while it is written";
+        let help =
+            "`alir2hdl prove MODEL FILE` proves a state machine's file; leave out --wrapper to prove the pipeline";
+        return Err(Failure::input(Diagnostic::error("E0802", Place::Flag("--prove".into()), message).with_help(help)));
+    };
+    let mut text = Vec::new();
+    emit::write(&made.netlist, language, &args.text.options(), &mut text).map_err(|e| unwritable(target, &e))?;
+    let names = (&args.ports.names, args.ports.reset_polarity == PolarityArg::Low);
+    proof::prove(model, language, &text, made.netlist.interface.latency, names)
 }
 
 /// What is told about the hardware beside it.

@@ -16,6 +16,7 @@ mod names;
 mod optimise;
 mod ports;
 mod project;
+mod proof;
 mod prove;
 mod report;
 mod run;
