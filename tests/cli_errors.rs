@@ -94,6 +94,10 @@ fn requests_of_other_commands() {
     let machine = tiny.replace("tiny_ops/model", "fsm/biquad/fsm");
     refused(&["run", &machine, "--output", "y.npz", "--cycles", "3"], 2, "E0712");
     refused(&["run", &tiny, "--output", "y.npy", "--cycles", "5"], 2, "E0804");
+    refused(&["project", &tiny, "--output", "build", "--part", "nonsense"], 2, "E0805");
+    refused(&["project", &tiny, "--output", "build", "--core-version", "1"], 2, "E0805");
+    refused(&["project", &machine, "--output", "build"], 2, "E0805");
+    refused(&["view", &machine, "--output", "x.html"], 2, "E0806");
     refused(&["verify", &tiny, "--sim", "ghdl", "--lang", "verilog"], 2, "E1006");
     refused(&["verify", &tiny, "--stimulus", &inputs], 2, "E1008");
     refused(&["verify", &tiny, "--passes", "nonsense"], 2, "E0301");

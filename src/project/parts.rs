@@ -121,10 +121,11 @@ pub fn find(part: &str) -> Result<Device, &'static str> {
     }
 }
 
+/// The device with the fewest edits to the beginning of `part`; of several the longest, of which most letters agree.
 fn nearest(part: &str) -> &'static str {
     let distance = |device: &&Device| {
         let beginning: String = part.chars().take(device.prefix.len()).collect();
-        edits(beginning.as_bytes(), device.prefix.as_bytes())
+        (edits(beginning.as_bytes(), device.prefix.as_bytes()), std::cmp::Reverse(device.prefix.len()))
     };
     DEVICES.iter().min_by_key(distance).map_or("", |d| d.prefix)
 }
