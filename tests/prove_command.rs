@@ -105,3 +105,24 @@ fn a_wrapper_is_not_proved_and_nothing_is_written() {
     assert!(code == 2 && said.contains("E0802") && said.contains("not proved while it is written"), "{said}");
     assert!(!dir.path().join("w.v").exists());
 }
+
+#[test]
+fn certificates_hold_a_graph_that_can_be_read_and_the_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let machine = path("fsm/biquad").with_file_name("fsm.json.gz");
+    for (model, graph) in [(path("tiny_ops"), "model.aig"), (machine, "product.aig")] {
+        let model = model.to_str().unwrap();
+        let (code, said) = alir2hdl(&dir, &[model, "--verilog", "m.v", "--top", "dut"]);
+        assert_eq!(code, 0, "{said}");
+        let (code, said) = alir2hdl(&dir, &["prove", model, "m.v", "--certificate", "proof"]);
+        assert_eq!(code, 0, "{said}");
+        let bytes = std::fs::read(dir.path().join("proof").join(graph)).unwrap();
+        let read = flussab_aiger::binary::Parser::<u32>::from_read(&bytes[..], Default::default()).unwrap();
+        let read = read.parse().unwrap();
+        assert!(!read.outputs.is_empty() && !read.and_gates.is_empty(), "{graph} says nothing");
+        let report = std::fs::read(dir.path().join("proof/report.json")).unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+        assert!(report.to_string().contains("proved"), "{report}");
+        std::fs::remove_dir_all(dir.path().join("proof")).unwrap();
+    }
+}

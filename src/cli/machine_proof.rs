@@ -1,16 +1,15 @@
 //! `alir2hdl prove` for stateful designs.
 
-use super::prove::Args;
+use super::prove::{Args, certificate};
 use super::{ExitStatus, Failure, machine, print};
 use crate::diag::printable;
 use crate::files::Batch;
 use crate::ir::machine::Machine;
-use crate::prove::aig::Aig;
-use crate::prove::engine::{Engine, Limits};
+use crate::prove::engine::Limits;
 use crate::prove::machine::{Report, Request, Verdict, product, prove, testbench};
 use crate::prove::rtl::Rtl;
 use crate::prove::sat::Embedded;
-use crate::prove::{aiger, text};
+use crate::prove::text;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -37,8 +36,9 @@ pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> 
     let (report, engine) = prove(design, &rtl, &request, &|| Box::new(Embedded));
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
+        // The whole statement: a graph with registers whose output is never 1 from power-on.
         let product = product(design, &rtl, Box::new(Embedded)).ok();
-        certificate(dir, &report, product, &engine, &mut batch)?;
+        certificate(dir, product.map(|graph| ("product.aig", graph)), &report, &engine, &mut batch)?;
     }
     let bench = bench(args, language, design, &rtl, &report, &mut batch)?;
     batch.commit().map_err(|e| Failure::io(&args.file, "write beside", &e))?;
@@ -50,32 +50,6 @@ pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> 
         Verdict::Differs { .. } => ExitStatus::Mismatch,
         Verdict::Unknown { .. } => ExitStatus::Undecided,
     })
-}
-
-/// The whole statement as a graph with registers whose output is never 1 from power-on, and the questions of the induction
-/// step, each a graph without registers whose output is never 1.
-fn certificate(
-    dir: &Path,
-    report: &Report,
-    product: Option<Aig>,
-    engine: &Engine,
-    batch: &mut Batch,
-) -> Result<(), Failure> {
-    std::fs::create_dir_all(dir).map_err(|e| Failure::io(dir, "create", &e))?;
-    let mut add = |name: String, bytes: Vec<u8>| {
-        let path = dir.join(name);
-        batch.add(&path, &bytes).map_err(|e| Failure::io(&path, "write", &e))
-    };
-    if let Some(product) = product {
-        add("product.aig".into(), aiger::write(&product, aiger::Encoding::Binary))?;
-    }
-    for (i, question) in engine.questions.iter().enumerate() {
-        let miter = engine.miter(question);
-        add(format!("question_{i:05}.aig"), aiger::write(&miter, aiger::Encoding::Binary))?;
-    }
-    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
-    text.push('\n');
-    add("report.json".into(), text.into_bytes())
 }
 
 /// Writes the testbench of a counterexample, if there is one and a place for it.

@@ -8,6 +8,7 @@ use super::{ExitStatus, Failure, Global, print};
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::ir::Model;
+use crate::prove::aig::Aig;
 use crate::prove::engine::{Engine, Limits};
 use crate::prove::equiv::{self, Report, Request, Verdict};
 use crate::prove::rtl::Rtl;
@@ -96,7 +97,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (report, engine) = equiv::prove(&model, &rtl, &request, Box::new(Embedded));
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
-        certificate(dir, &model, &report, &engine, &mut batch)?;
+        let graph = equiv::model_graph(&model, report.latency);
+        certificate(dir, Some(("model.aig", graph)), &report, &engine, &mut batch)?;
     }
     let bench_path = testbench(args, language, &model, &rtl, (&request.names, &report), &mut batch)?;
     batch.commit().map_err(|e| Failure::io(&args.file, "write beside", &e))?;
@@ -110,14 +112,23 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     })
 }
 
-fn certificate(dir: &Path, model: &Model, report: &Report, engine: &Engine, batch: &mut Batch) -> Result<(), Failure> {
+/// Writes what an outsider needs to check a proof again: a graph of what is to be shown, by its file name; the questions that
+/// went to the solver, each a graph without registers whose output is never 1; the report.
+pub(super) fn certificate(
+    dir: &Path,
+    graph: Option<(&str, Aig)>,
+    report: &impl serde::Serialize,
+    engine: &Engine,
+    batch: &mut Batch,
+) -> Result<(), Failure> {
     std::fs::create_dir_all(dir).map_err(|e| Failure::io(dir, "create", &e))?;
     let mut add = |name: String, bytes: Vec<u8>| {
         let path = dir.join(name);
         batch.add(&path, &bytes).map_err(|e| Failure::io(&path, "write", &e))
     };
-    let graph = equiv::model_graph(model, report.latency);
-    add("model.aig".into(), aiger::write(&graph, aiger::Encoding::Binary))?;
+    if let Some((name, graph)) = graph {
+        add(name.into(), aiger::write(&graph, aiger::Encoding::Binary))?;
+    }
     for (i, question) in engine.questions.iter().enumerate() {
         let miter = engine.miter(question);
         add(format!("question_{i:05}.aig"), aiger::write(&miter, aiger::Encoding::Binary))?;
