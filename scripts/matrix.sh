@@ -12,19 +12,16 @@
 # as ">180" and counted by itself.
 #
 # The large models are not part of the repository: ALIR2HDL_LARGE_MODELS names the folder that holds
-# scale_dense256/model.json.gz and scale_deepsets/model.json.gz (../shared/models, if that is there). Without it they are
-# skipped, and the end says so.
+# scale_dense256/model.json.gz and scale_deepsets/model.json.gz. Without it they are skipped, and the end says so.
 #
 # Takes the test program that scripts/test.sh has built, so that nothing is compiled twice.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 [ "${SETUP:-yes}" = no ] || scripts/setup.sh </dev/null
-if [ -z "${ALIR2HDL_LARGE_MODELS:-}" ] && [ -d ../shared/models ]; then
-    ALIR2HDL_LARGE_MODELS=$(realpath ../shared/models)
-fi
 ALIR2HDL_MATRIX_TABLE=$(mktemp) || exit 1
 trap 'rm -f "$ALIR2HDL_MATRIX_TABLE"' EXIT
-export PATH="$HOME/.cargo/bin:$PATH:$PWD/.venv/bin" ALIR2HDL_MATRIX=all ALIR2HDL_LARGE_MODELS ALIR2HDL_MATRIX_TABLE
+export ALIR2HDL_LARGE_MODELS="${ALIR2HDL_LARGE_MODELS:-}"
+export PATH="$HOME/.cargo/bin:$PATH:$PWD/.venv/bin" ALIR2HDL_MATRIX=all ALIR2HDL_MATRIX_TABLE
 
 filter="sim_model_${1:-}"
 start=$SECONDS
