@@ -380,7 +380,7 @@ fn a_project_is_the_same_each_time_and_forgets_what_it_no_longer_has() {
     std::fs::write(other.path().join("mine.txt"), "mine").expect("written");
     let refused = [
         (other.path().to_str().expect("text"), [].as_slice(), "holds something that is no project"),
-        ("nowhere", &["--part", "xcvu31p-flga2577-2-e"], "nearest known device is xcvu3p"),
+        ("nowhere", &["--part", "xcvu31p-flga2577-2-e"], "nearest known device is xcvu11p"),
         ("nowhere", &["--part", "xcvu13p; exec rm"], "no known part"),
         ("nowhere", &["--pipeline", "auto"], "auto needs a clock"),
         ("nowhere", &["--core-version", "1.0"], "three numbers"),
