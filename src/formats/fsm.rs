@@ -103,6 +103,9 @@ pub fn read_machine(reader: impl Read, limits: &Limits) -> Result<Machine, Diagn
 /// Bytes of a file that are looked at to see what it is.
 const AHEAD: usize = 1 << 16;
 
+/// Bytes of an unpacked file that are looked at first.
+const FIRST_AHEAD: usize = 1 << 9;
+
 /// Takes the first bytes of `reader` and tells whether they are those of a stateful design, plain or gzip. Beside that it
 /// returns them: they are to be read again.
 ///
@@ -112,27 +115,37 @@ pub fn look_ahead(reader: &mut impl Read) -> io::Result<(bool, Vec<u8>)> {
     let mut head = Vec::new();
     reader.take(AHEAD as u64).read_to_end(&mut head)?;
     if !head.starts_with(&[0x1f, 0x8b]) {
-        return Ok((shows_machine(&head), head));
+        return Ok((shows_machine(&head) == Some(true), head));
     }
-    // The head of a gzip file ends in the middle; what can be unpacked is enough.
-    let mut text = vec![0; AHEAD];
-    let mut filled = 0;
+    // The head of a gzip file ends in the middle; what can be unpacked is enough. Nearly always the first few words say it,
+    // and unpacking is not free: so little at first.
+    let mut text = Vec::with_capacity(FIRST_AHEAD);
     let mut packed = flate2::bufread::MultiGzDecoder::new(head.as_slice());
-    while let Ok(n @ 1..) = packed.read(&mut text[filled..]) {
-        filled += n;
+    let mut verdict = None;
+    for end in [FIRST_AHEAD, AHEAD] {
+        let mut filled = text.len();
+        text.resize(end, 0);
+        while let Ok(n @ 1..) = packed.read(&mut text[filled..]) {
+            filled += n;
+        }
+        text.truncate(filled);
+        verdict = shows_machine(&text);
+        if verdict.is_some() || filled < end {
+            break;
+        }
     }
-    Ok((shows_machine(&text[..filled]), head))
+    Ok((verdict == Some(true), head))
 }
 
 /// Whether the keys and values at the top of an object say that it is a stateful design: whichever of them stands first
-/// does. What begins with the key `model`, as models do, is none.
-fn shows_machine(text: &[u8]) -> bool {
+/// does. What begins with the key `model`, as models do, is none. `None` where the text ends before it says either.
+fn shows_machine(text: &[u8]) -> Option<bool> {
     let (mut depth, mut at) = (0u32, 0);
     let mut key: &[u8] = b"";
     while let Some(&byte) = text.get(at) {
         at += 1;
         match byte {
-            b'[' if depth == 0 => return false,
+            b'[' if depth == 0 => return Some(false),
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.saturating_sub(1),
             b'"' => {
@@ -140,12 +153,15 @@ fn shows_machine(text: &[u8]) -> bool {
                 while text.get(at).is_some_and(|&b| b != b'"') {
                     at += 1 + usize::from(text[at] == b'\\');
                 }
-                let string = text.get(start..at).unwrap_or_default();
+                if at >= text.len() {
+                    return None;
+                }
+                let string = &text[start..at];
                 at += 1;
                 match (depth, key, string) {
-                    (1, b"meta", value) => return value == b"ALIRFSM",
-                    (1, b"", b"model") => return false,
-                    (1, _, b"fsm") => return true,
+                    (1, b"meta", value) => return Some(value == b"ALIRFSM"),
+                    (1, b"", b"model") => return Some(false),
+                    (1, _, b"fsm") => return Some(true),
                     (1, _, string) => key = string,
                     _ => {}
                 }
@@ -154,10 +170,10 @@ fn shows_machine(text: &[u8]) -> bool {
         }
         // Neither a model nor a machine begins with a long list.
         if depth == 0 && byte != b'{' && !byte.is_ascii_whitespace() && !matches!(byte, 0xef | 0xbb | 0xbf) {
-            return false;
+            return Some(false);
         }
     }
-    false
+    None
 }
 
 struct Collector<'a> {
@@ -415,6 +431,7 @@ mod tests {
             (br#"{"spec_version":4,"model":[],"fsm":{}}"#, true),
             (br#"["fsm"]"#, false),
             (br#"{"meta":"#, false),
+            (br#"{"meta":"ALIRFSM"#, false),
             (br#"{"a\"#, false),
             (b"PK\x03\x04 {\"fsm\"", false),
             (b"", false),
@@ -422,6 +439,13 @@ mod tests {
             let text_shown = String::from_utf8_lossy(text);
             assert_eq!(look_ahead(&mut &text[..]).unwrap(), (is, text.to_vec()), "{text_shown}");
             assert_eq!(look_ahead(&mut &gzip(text)[..]).unwrap().0, is, "{text_shown}");
+        }
+        // Wherever the first, shorter look at packed bytes ends, the second one goes on.
+        for filler in FIRST_AHEAD - 40..FIRST_AHEAD + 3 {
+            for (end, is) in [(r#""meta":"ALIRFSM"}"#, true), (r#""meta":"ALIRFSN"}"#, false), (r#""fsm":{}}"#, true)] {
+                let text = format!("{{\"x\":\"{}\",{end}", "-".repeat(filler));
+                assert_eq!(look_ahead(&mut &gzip(text.as_bytes())[..]).unwrap().0, is, "{filler} {end}");
+            }
         }
     }
 
