@@ -1,39 +1,40 @@
-{% for line in about %}// {{ line }}
+{% for line in v.about %}// {{ line }}
 {% endfor %}
 `default_nettype none
 
-module {{ top }} (
+module {{ v.top }} (
     input  wire aclk,
     input  wire aresetn,
-    input  wire {{ in_data }}s_axis_tdata,
+    input  wire {{ v.in_data }}s_axis_tdata,
     input  wire s_axis_tvalid,
     output wire s_axis_tready,
     input  wire s_axis_tlast,
-{%- if let Some(user) = user %}
+{%- if let Some(user) = v.user %}
     input  wire {{ user }}s_axis_tuser,
 {%- endif %}
-    output wire {{ out_data }}m_axis_tdata,
+    output wire {{ v.out_data }}m_axis_tdata,
     output wire m_axis_tvalid,
     input  wire m_axis_tready,
     output wire m_axis_tlast
-{%- if let Some(user) = user %},
+{%- if let Some(user) = v.user %},
     output wire {{ user }}m_axis_tuser
 {%- endif %}
 );
-{%- if stall %}
+{%- if v.stall %}
 
     // The pipeline moves on unless a result waits
     wire advance;
+    wire result_free;
 {%- endif %}
-{%- if let Some(beats) = in_beats %}
+{%- if let Some(beats) = v.in_beats %}
 
     // The beats of a sample; those that a packet's early end leaves out are zero
-    reg {{ sample }}sample;
-    reg {{ beats.counter }}sample_beats;
+    reg {{ v.sample }}sample;
+    reg {{ beats.counter.range }}sample_beats;
     reg sample_valid;
-    reg {{ flag_bits }}sample_flags;
+    reg {{ v.flag_bits }}sample_flags;
     wire accept = s_axis_tvalid & s_axis_tready;
-    wire complete = s_axis_tlast | (sample_beats == {{ beats.last }});
+    wire complete = s_axis_tlast | (sample_beats == {{ beats.counter.last }});
     wire take = accept & complete;
     always @(posedge aclk) begin
         if (accept) begin
@@ -42,9 +43,10 @@ module {{ top }} (
 {%- for beat in beats.all %}
 {%- if loop.first %}
                 {{ beat.label }}: begin
-                    sample <= {{ "{{" }}{{ beats.rest }}{1'b0}}, s_axis_tdata};
-{%- if user.is_some() %}
-                    sample_flags{{ self.user_part() }} <= s_axis_tuser;
+                    {{ beat.slice }} <= s_axis_tdata;
+                    {{ beats.rest.target }} <= {{ beats.rest.value }};
+{%- if v.user.is_some() %}
+                    {{ v.user_flags }} <= s_axis_tuser;
 {%- endif %}
                 end
 {%- else %}
@@ -57,11 +59,11 @@ module {{ top }} (
     end
     always @(posedge aclk) begin
         if (!aresetn) begin
-            sample_beats <= {{ beats.zero }};
+            sample_beats <= {{ beats.counter.zero }};
             sample_valid <= 1'b0;
         end else begin
-            if (accept) sample_beats <= complete ? {{ beats.zero }} : sample_beats + {{ beats.one }};
-{%- if stall %}
+            if (accept) sample_beats <= complete ? {{ beats.counter.zero }} : sample_beats + {{ beats.counter.one }};
+{%- if v.stall %}
             if (take) sample_valid <= 1'b1;
             else if (advance) sample_valid <= 1'b0;
 {%- else %}
@@ -69,15 +71,15 @@ module {{ top }} (
 {%- endif %}
         end
     end
-{%- if stall %}
+{%- if v.stall %}
     assign s_axis_tready = advance | ~sample_valid;
 {%- endif %}
 {%- else %}
 
     // A sample is one beat
-    wire {{ sample }}sample = s_axis_tdata;
-    wire {{ flag_bits }}sample_flags = {{ self.flags_in() }};
-{%- if stall %}
+    wire {{ v.sample }}sample = s_axis_tdata;
+    wire {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{s_axis_tuser, s_axis_tlast}{% else %}s_axis_tlast{% endif %};
+{%- if v.stall %}
     wire sample_valid = s_axis_tvalid;
     assign s_axis_tready = advance;
 {%- else %}
@@ -85,97 +87,117 @@ module {{ top }} (
     wire take = sample_valid;
 {%- endif %}
 {%- endif %}
-{%- if let Some(width) = core_in %}
-    wire {{ width }}core_in;
-{%- for a in in_assignments %}
+{%- if let Some(range) = v.core_in %}
+    wire {{ range }}core_in;
+{%- for a in v.in_assignments %}
     assign {{ a.target }} = {{ a.value }};
 {%- endfor %}
 {%- endif %}
-{%- if let Some(width) = core_out %}
-    wire {{ width }}core_out;
+{%- if let Some(range) = v.core_out %}
+    wire {{ range }}core_out;
 {%- endif %}
-{%- if self.needs_core() %}
+{%- if !v.connections.is_empty() %}
 
-    {{ core }} u_core (
-{%- for connection in connections %}
+    {{ v.core }} u_core (
+{%- for connection in v.connections %}
         {{ connection }}
 {%- endfor %}
     );
 {%- endif %}
-{%- if latency > 0 %}
+{%- if v.latency > 0 %}
 
     // What travels beside the data
-    reg {{ valid }}valid;
-    reg {{ flags }}flags;
+    reg {{ v.valid.range }}valid;
+    reg {{ v.flags.range }}flags;
     always @(posedge aclk) begin
-        if (!aresetn) valid <= {{ "{" }}{{ latency }}{1'b0}};
-        else {% if stall %}if (advance) {% endif %}valid <= {{ valid_next }};
+        if (!aresetn) valid <= {{ v.valid.zero }};
+        else {% if v.stall %}if (advance) {% endif %}begin
+{%- for a in v.valid.moves %}
+            {{ a.target }} <= {{ a.value }};
+{%- endfor %}
+        end
     end
     always @(posedge aclk) begin
-        {% if stall %}if (advance) {% endif %}flags <= {{ flags_next }};
+        {% if v.stall %}if (advance) {% endif %}begin
+{%- for a in v.flags.moves %}
+            {{ a.target }} <= {{ a.value }};
+{%- endfor %}
+        end
     end
 {%- endif %}
-{%- if let Some(fifo) = fifo %}
+{%- if let Some(fifo) = v.fifo %}
 
     // Results that wait. A sample enters only if there is a place for its result.
-    reg {{ word }}fifo [0:{{ fifo.last_place }}];
-    reg {{ fifo.pointer }}put_at;
-    reg {{ fifo.pointer }}get_at;
-    reg {{ fifo.count }}held;
-    reg {{ fifo.count }}credits;
-    wire put = {{ self.result_valid() }};
+    reg {{ v.word }}fifo [0:{{ fifo.last_place }}];
+    reg {{ fifo.pointer.range }}put_at;
+    reg {{ fifo.pointer.range }}get_at;
+    reg {{ fifo.count.range }}held;
+    reg {{ fifo.count.range }}credits;
+    wire put = {{ v.done }};
     wire get;
-    assign s_axis_tready = credits != {{ fifo.count_zero }};
+    assign s_axis_tready = credits != {{ fifo.count.zero }};
     always @(posedge aclk) begin
-        if (put) fifo[put_at] <= {{ "{" }}{% if self.has_core_out() %}core_out, {% endif %}{{ result }}};
+        if (put) fifo[put_at] <= {{ v.outcome }};
     end
     always @(posedge aclk) begin
         if (!aresetn) begin
-            put_at <= {{ fifo.pointer_zero }};
-            get_at <= {{ fifo.pointer_zero }};
-            held <= {{ fifo.count_zero }};
-            credits <= {{ fifo.full }};
+            put_at <= {{ fifo.pointer.zero }};
+            get_at <= {{ fifo.pointer.zero }};
+            held <= {{ fifo.count.zero }};
+            credits <= {{ fifo.count.last }};
         end else begin
-            if (put) put_at <= put_at == {{ fifo.pointer_last }} ? {{ fifo.pointer_zero }} : put_at + {{ fifo.pointer_one }};
-            if (get) get_at <= get_at == {{ fifo.pointer_last }} ? {{ fifo.pointer_zero }} : get_at + {{ fifo.pointer_one }};
-            if (put & ~get) held <= held + {{ fifo.count_one }};
-            else if (get & ~put) held <= held - {{ fifo.count_one }};
-            if (take & ~get) credits <= credits - {{ fifo.count_one }};
-            else if (get & ~take) credits <= credits + {{ fifo.count_one }};
+            if (put) put_at <= put_at == {{ fifo.pointer.last }} ? {{ fifo.pointer.zero }} : put_at + {{ fifo.pointer.one }};
+            if (get) get_at <= get_at == {{ fifo.pointer.last }} ? {{ fifo.pointer.zero }} : get_at + {{ fifo.pointer.one }};
+            if (put & ~get) held <= held + {{ fifo.count.one }};
+            else if (get & ~put) held <= held - {{ fifo.count.one }};
+            if (take & ~get) credits <= credits - {{ fifo.count.one }};
+            else if (get & ~take) credits <= credits + {{ fifo.count.one }};
         end
     end
-    wire {{ word }}result = fifo[get_at];
-    wire result_valid = held != {{ fifo.count_zero }};
+    wire {{ v.word }}result = fifo[get_at];
+    wire result_valid = held != {{ fifo.count.zero }};
+{%- else if v.holds_result %}
+
+    // The result whose beats leave; the pipeline moves on behind it
+    reg {{ v.word }}result;
+    reg result_valid;
+    always @(posedge aclk) begin
+        if (result_free) result <= {{ v.outcome }};
+    end
+    always @(posedge aclk) begin
+        if (!aresetn) result_valid <= 1'b0;
+        else if (result_free) result_valid <= {{ v.done }};
+    end
 {%- else %}
 
     // The result as it leaves the pipeline
-    wire {{ word }}result = {{ "{" }}{% if self.has_core_out() %}core_out, {% endif %}{{ result }}};
-    wire result_valid = {{ self.result_valid() }};
+    wire {{ v.word }}result = {{ v.outcome }};
+    wire result_valid = {{ v.done }};
 {%- endif %}
 
     // The result as beats
-{%- if let Some(width) = core_out %}
-    wire {{ width }}result_data = result{{ self.data_part() }};
+{%- if let Some(range) = v.core_out %}
+    wire {{ range }}result_data = {{ v.data_part }};
 {%- endif %}
-    wire {{ payload }}payload;
-{%- for a in out_assignments %}
+    wire {{ v.payload }}payload;
+{%- for a in v.out_assignments %}
     assign {{ a.target }} = {{ a.value }};
 {%- endfor %}
-{%- if let Some(beats) = out_beats %}
-    reg {{ beats.counter }}beat;
-    reg {{ out_data }}beat_data;
-    wire last_beat = beat == {{ beats.last }};
+{%- if let Some(beats) = v.out_beats %}
+    reg {{ beats.counter.range }}beat;
+    reg {{ v.out_data }}beat_data;
+    wire last_beat = beat == {{ beats.counter.last }};
     always @* begin
         case (beat)
 {%- for b in beats.all %}
             {{ b.label }}: beat_data = {{ b.slice }};
 {%- endfor %}
-            default: beat_data = {{ self.zero_beat() }};
+            default: beat_data = {{ beats.zero }};
         endcase
     end
     always @(posedge aclk) begin
-        if (!aresetn) beat <= {{ beats.zero }};
-        else if (result_valid & m_axis_tready) beat <= last_beat ? {{ beats.zero }} : beat + {{ beats.one }};
+        if (!aresetn) beat <= {{ beats.counter.zero }};
+        else if (result_valid & m_axis_tready) beat <= last_beat ? {{ beats.counter.zero }} : beat + {{ beats.counter.one }};
     end
     assign m_axis_tdata = beat_data;
     assign m_axis_tlast = result[0] & last_beat;
@@ -183,19 +205,20 @@ module {{ top }} (
     assign m_axis_tdata = payload;
     assign m_axis_tlast = result[0];
 {%- endif %}
-{%- if user.is_some() %}
-    assign m_axis_tuser = result{{ self.user_part() }};
+{%- if v.user.is_some() %}
+    assign m_axis_tuser = {{ v.user_part }};
 {%- endif %}
     assign m_axis_tvalid = result_valid;
-{%- if stall %}
-    assign advance = ~result_valid | (m_axis_tready{% if self.has_beats() %} & last_beat{% endif %});
+{%- if v.stall %}
+    assign result_free = ~result_valid | (m_axis_tready{% if v.out_beats.is_some() %} & last_beat{% endif %});
+    assign advance = {% if v.holds_result %}~{{ v.done }} | {% endif %}result_free;
 {%- else %}
-    assign get = result_valid & m_axis_tready{% if self.has_beats() %} & last_beat{% endif %};
+    assign get = result_valid & m_axis_tready{% if v.out_beats.is_some() %} & last_beat{% endif %};
 {%- endif %}
-{%- if !unused.is_empty() %}
+{%- if !v.unused.is_empty() %}
 
     // Bits that nothing reads
-    wire unused_bits = &{1'b0{% for bits in unused %}, {{ bits }}{% endfor %}};
+    wire unused_bits = &{1'b0{% for bits in v.unused %}, {{ bits }}{% endfor %}};
 {%- endif %}
 
 endmodule

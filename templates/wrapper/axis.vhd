@@ -1,78 +1,78 @@
-{% for line in about %}-- {{ line }}
+{% for line in v.about %}-- {{ line }}
 {% endfor %}
 library ieee;
 use ieee.std_logic_1164.all;
 use ieee.numeric_std.all;
 
-entity {{ top }} is
+entity {{ v.top }} is
     port (
         aclk : in  std_logic;
         aresetn : in  std_logic;
-        s_axis_tdata : in  std_logic_vector{{ in_data }};
+        s_axis_tdata : in  std_logic_vector{{ v.in_data }};
         s_axis_tvalid : in  std_logic;
         s_axis_tready : out std_logic;
         s_axis_tlast : in  std_logic;
-{%- if let Some(user) = user %}
+{%- if let Some(user) = v.user %}
         s_axis_tuser : in  std_logic_vector{{ user }};
         m_axis_tuser : out std_logic_vector{{ user }};
 {%- endif %}
-        m_axis_tdata : out std_logic_vector{{ out_data }};
+        m_axis_tdata : out std_logic_vector{{ v.out_data }};
         m_axis_tvalid : out std_logic;
         m_axis_tready : in  std_logic;
         m_axis_tlast : out std_logic
     );
-end entity {{ top }};
+end entity {{ v.top }};
 
-architecture rtl of {{ top }} is
-    signal sample : std_logic_vector{{ sample }}{% if in_beats.is_some() %} := (others => '0'){% endif %};
-    signal sample_valid : std_logic{% if in_beats.is_some() %} := '0'{% endif %};
-    signal sample_flags : std_logic_vector{{ flag_bits }};
-{%- if let Some(beats) = in_beats %}
-    signal sample_beats : unsigned{{ beats.counter }} := (others => '0');
+architecture rtl of {{ v.top }} is
+    signal sample : std_logic_vector{{ v.sample }}{% if v.in_beats.is_some() %} := (others => '0'){% endif %};
+    signal sample_valid : std_logic{% if v.in_beats.is_some() %} := '0'{% endif %};
+    signal sample_flags : std_logic_vector{{ v.flag_bits }};
+{%- if let Some(beats) = v.in_beats %}
+    signal sample_beats : unsigned{{ beats.counter.range }} := (others => '0');
     signal accept, complete : std_logic;
 {%- endif %}
-{%- if !stall || in_beats.is_some() %}
+{%- if !v.stall || v.in_beats.is_some() %}
     signal take : std_logic;
 {%- endif %}
     signal ready : std_logic;
-{%- if stall %}
-    signal advance : std_logic;
+{%- if v.stall %}
+    signal advance, result_free : std_logic;
 {%- endif %}
-{%- if let Some(width) = core_in %}
-    signal core_in : std_logic_vector{{ width }};
+{%- if let Some(range) = v.core_in %}
+    signal core_in : std_logic_vector{{ range }};
 {%- endif %}
-{%- if let Some(width) = core_out %}
-    signal core_out : std_logic_vector{{ width }};
-    signal result_data : std_logic_vector{{ width }};
+{%- if let Some(range) = v.core_out %}
+    signal core_out : std_logic_vector{{ range }};
+    signal result_data : std_logic_vector{{ range }};
 {%- endif %}
-{%- if latency > 0 %}
-    signal valid : std_logic_vector{{ valid }} := (others => '0');
-    signal flags : std_logic_vector{{ flags }};
+{%- if v.latency > 0 %}
+    signal valid : std_logic_vector{{ v.valid.range }} := (others => '0');
+    signal flags : std_logic_vector{{ v.flags.range }};
 {%- endif %}
-{%- if let Some(fifo) = fifo %}
-    subtype word is std_logic_vector{{ word }};
+{%- if let Some(fifo) = v.fifo %}
+    subtype word is std_logic_vector{{ v.word }};
     type words is array (0 to {{ fifo.last_place }}) of word;
     signal fifo : words;
-    signal put_at, get_at : unsigned{{ fifo.pointer }} := (others => '0');
-    signal held, credits : unsigned{{ fifo.count }} := (others => '0');
+    signal put_at, get_at : unsigned{{ fifo.pointer.range }} := (others => '0');
+    signal held, credits : unsigned{{ fifo.count.range }} := (others => '0');
     signal put, get : std_logic;
 {%- endif %}
-    signal result : std_logic_vector{{ word }};
-    signal result_valid : std_logic;
-    signal payload : std_logic_vector{{ payload }};
-{%- if let Some(beats) = out_beats %}
-    type beats is array (0 to {{ beats.last }}) of std_logic_vector{{ out_data }};
+    signal result : std_logic_vector{{ v.word }};
+    signal result_valid : std_logic{% if v.holds_result %} := '0'{% endif %};
+    signal payload : std_logic_vector{{ v.payload }};
+{%- if let Some(beats) = v.out_beats %}
+    type beats is array (0 to {{ beats.counter.last }}) of std_logic_vector{{ v.out_data }};
     signal beat_data : beats;
-    signal beat : unsigned{{ beats.counter }} := (others => '0');
+    signal beat : unsigned{{ beats.counter.range }} := (others => '0');
     signal last_beat : std_logic;
 {%- endif %}
 begin
     s_axis_tready <= ready;
-{%- if let Some(beats) = in_beats %}
+{%- if let Some(beats) = v.in_beats %}
 
     -- The beats of a sample; those that a packet's early end leaves out are zero
     accept <= s_axis_tvalid and ready;
-    complete <= '1' when s_axis_tlast = '1' or sample_beats = {{ beats.last }} else '0';
+    complete <= '1' when s_axis_tlast = '1' or sample_beats = {{ beats.counter.last }} else '0';
     take <= accept and complete;
     process (aclk)
     begin
@@ -80,13 +80,13 @@ begin
             if accept = '1' then
                 sample_flags(0) <= s_axis_tlast;
                 case to_integer(sample_beats) is
-{%- for slice in beats.slices %}
-                    when {{ loop.index0 }} =>
-                        {{ slice }} <= s_axis_tdata;
+{%- for beat in beats.all %}
+                    when {{ beat.label }} =>
+                        {{ beat.slice }} <= s_axis_tdata;
 {%- if loop.first %}
-                        {{ beats.rest }} <= (others => '0');
-{%- if self.has_user() %}
-                        sample_flags(sample_flags'high downto 1) <= s_axis_tuser;
+                        {{ beats.rest.target }} <= {{ beats.rest.value }};
+{%- if v.user.is_some() %}
+                        {{ v.user_flags }} <= s_axis_tuser;
 {%- endif %}
 {%- endif %}
 {%- endfor %}
@@ -104,7 +104,7 @@ begin
                         sample_beats <= sample_beats + 1;
                     end if;
                 end if;
-{%- if stall %}
+{%- if v.stall %}
                 if take = '1' then
                     sample_valid <= '1';
                 elsif advance = '1' then
@@ -116,7 +116,7 @@ begin
             end if;
         end if;
     end process;
-{%- if stall %}
+{%- if v.stall %}
     ready <= advance or not sample_valid;
 {%- endif %}
 {%- else %}
@@ -124,10 +124,10 @@ begin
     -- A sample is one beat
     sample <= s_axis_tdata;
     sample_flags(0) <= s_axis_tlast;
-{%- if self.has_user() %}
-    sample_flags(sample_flags'high downto 1) <= s_axis_tuser;
+{%- if v.user.is_some() %}
+    {{ v.user_flags }} <= s_axis_tuser;
 {%- endif %}
-{%- if stall %}
+{%- if v.stall %}
     sample_valid <= s_axis_tvalid;
     ready <= advance;
 {%- else %}
@@ -135,32 +135,35 @@ begin
     take <= sample_valid;
 {%- endif %}
 {%- endif %}
-{%- for a in in_assignments %}
+{%- for a in v.in_assignments %}
     {{ a.target }} <= {{ a.value }};
 {%- endfor %}
-{%- if !connections.is_empty() %}
+{%- if !v.connections.is_empty() %}
 
-    u_core : entity work.{{ core }}
+    u_core : entity work.{{ v.core }}
         port map (
-{%- for connection in connections %}
+{%- for connection in v.connections %}
             {{ connection }}
 {%- endfor %}
         );
 {%- endif %}
-{%- if latency > 0 %}
+{%- if v.latency > 0 %}
 
     -- What travels beside the data
     process (aclk)
     begin
         if rising_edge(aclk) then
-{%- if stall %}
+{%- if v.stall %}
             if advance = '1' then
-                valid <= {{ valid_next }};
-                flags <= {{ flags_next }};
+{%- endif %}
+{%- for a in v.valid.moves %}
+                {{ a.target }} <= {{ a.value }};
+{%- endfor %}
+{%- for a in v.flags.moves %}
+                {{ a.target }} <= {{ a.value }};
+{%- endfor %}
+{%- if v.stall %}
             end if;
-{%- else %}
-            valid <= {{ valid_next }};
-            flags <= {{ flags_next }};
 {%- endif %}
             if aresetn = '0' then
                 valid <= (others => '0');
@@ -168,22 +171,22 @@ begin
         end if;
     end process;
 {%- endif %}
-{%- if let Some(fifo) = fifo %}
+{%- if let Some(fifo) = v.fifo %}
 
     -- Results that wait. A sample enters only if there is a place for its result.
-    put <= {{ result_valid }};
+    put <= {{ v.done }};
     ready <= '1' when credits /= 0 else '0';
     process (aclk)
     begin
         if rising_edge(aclk) then
             if put = '1' then
-                fifo(to_integer(put_at)) <= {% if self.has_core_out() %}core_out & {% endif %}{{ result_flags }};
+                fifo(to_integer(put_at)) <= {{ v.outcome }};
             end if;
             if aresetn = '0' then
                 put_at <= (others => '0');
                 get_at <= (others => '0');
                 held <= (others => '0');
-                credits <= to_unsigned({{ fifo.full }}, credits'length);
+                credits <= to_unsigned({{ fifo.count.last }}, credits'length);
             else
                 if put = '1' then
                     if put_at = {{ fifo.last_place }} then
@@ -214,25 +217,40 @@ begin
     end process;
     result <= fifo(to_integer(get_at));
     result_valid <= '1' when held /= 0 else '0';
+{%- else if v.holds_result %}
+
+    -- The result whose beats leave; the pipeline moves on behind it
+    process (aclk)
+    begin
+        if rising_edge(aclk) then
+            if result_free = '1' then
+                result <= {{ v.outcome }};
+                result_valid <= {{ v.done }};
+            end if;
+            if aresetn = '0' then
+                result_valid <= '0';
+            end if;
+        end if;
+    end process;
 {%- else %}
 
     -- The result as it leaves the pipeline
-    result <= {% if self.has_core_out() %}core_out & {% endif %}{{ result_flags }};
-    result_valid <= {{ result_valid }};
+    result <= {{ v.outcome }};
+    result_valid <= {{ v.done }};
 {%- endif %}
 
     -- The result as beats
-{%- if self.has_core_out() %}
-    result_data <= {{ data_part }};
+{%- if v.core_out.is_some() %}
+    result_data <= {{ v.data_part }};
 {%- endif %}
-{%- for a in out_assignments %}
+{%- for a in v.out_assignments %}
     {{ a.target }} <= {{ a.value }};
 {%- endfor %}
-{%- if let Some(beats) = out_beats %}
-{%- for slice in beats.slices %}
-    beat_data({{ loop.index0 }}) <= {{ slice }};
+{%- if let Some(beats) = v.out_beats %}
+{%- for beat in beats.all %}
+    beat_data({{ loop.index0 }}) <= {{ beat.slice }};
 {%- endfor %}
-    last_beat <= '1' when beat = {{ beats.last }} else '0';
+    last_beat <= '1' when beat = {{ beats.counter.last }} else '0';
     process (aclk)
     begin
         if rising_edge(aclk) then
@@ -253,13 +271,14 @@ begin
     m_axis_tdata <= payload;
     m_axis_tlast <= result(0);
 {%- endif %}
-{%- if self.has_user() %}
-    m_axis_tuser <= {{ user_part }};
+{%- if v.user.is_some() %}
+    m_axis_tuser <= {{ v.user_part }};
 {%- endif %}
     m_axis_tvalid <= result_valid;
-{%- if stall %}
-    advance <= not result_valid or (m_axis_tready{% if self.has_out_beats() %} and last_beat{% endif %});
+{%- if v.stall %}
+    result_free <= not result_valid or (m_axis_tready{% if v.out_beats.is_some() %} and last_beat{% endif %});
+    advance <= {% if v.holds_result %}not {{ v.done }} or {% endif %}result_free;
 {%- else %}
-    get <= result_valid and m_axis_tready{% if self.has_out_beats() %} and last_beat{% endif %};
+    get <= result_valid and m_axis_tready{% if v.out_beats.is_some() %} and last_beat{% endif %};
 {%- endif %}
 end architecture rtl;

@@ -8,13 +8,14 @@
 //!
 //! Two ways to hold against a slow reader. With [`Flow::Fifo`] the pipeline never stops: a sample is let in only if there
 //! is a *credit*, a free place in the FIFO behind the pipeline, so that every ready and valid comes from registers.
-//! [`Flow::Stall`] holds the whole pipeline by its enable: no memory, but one net from `m_axis_tready` to every register
-//! and to `s_axis_tready`.
+//! [`Flow::Stall`] holds the whole pipeline by its enable: no memory (one register for a result, where both sides take several
+//! beats), but one net from `m_axis_tready` to every register and to `s_axis_tready`.
 //!
 //! Source of the handshake's rules: Arm IHI 0051B, AMBA AXI-Stream Protocol Specification, sections 2.2 and 2.8.
 
 mod verilog;
 mod vhdl;
+mod view;
 
 use super::Language;
 use crate::diag::{Diagnostic, Place};
@@ -181,7 +182,15 @@ impl Axis {
 
     /// Clocks from the acceptance of a sample's last beat to the first beat of its result, if nothing waits.
     pub fn latency(&self) -> u32 {
-        self.core.latency + u32::from(self.depth.is_some()) + u32::from(self.input.beats > 1)
+        let behind = self.depth.is_some() || self.holds_result();
+        self.core.latency + u32::from(behind) + u32::from(self.input.beats > 1)
+    }
+
+    /// Whether a pipeline that waits has a register behind it. Where a sample takes several beats it enters with gaps behind
+    /// it, and these close up only if the pipeline moves on while the beats of a result leave: within as many clocks as a
+    /// sample has beats the next result is there, so that it is never late.
+    fn holds_result(&self) -> bool {
+        self.depth.is_none() && self.input.beats > 1 && self.output.beats > 1
     }
 
     /// Clocks between two samples at full rate.

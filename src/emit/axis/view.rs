@@ -1,0 +1,268 @@
+//! The wrapper as the templates see it, as far as it is the same in both languages; a [`Dialect`] spells the rest.
+
+use super::super::shared;
+use super::{Axis, counter_width};
+
+/// How a language spells what the wrapper has.
+pub(super) trait Dialect {
+    /// A bit that is zero.
+    const ZERO: &'static str;
+
+    /// The bounds of a vector, as its declaration wants them.
+    fn range(width: u32) -> String;
+
+    /// Bits of a vector `whole` bits wide; a vector too where it is one bit.
+    fn part(name: &str, whole: u32, lo: u32, width: u32) -> String;
+
+    /// One bit of a vector `whole` bits wide.
+    fn bit(name: &str, whole: u32, index: u32) -> String;
+
+    /// The same bit everywhere in a vector of `count` bits.
+    fn fill(bit: &str, count: u32) -> String;
+
+    /// Two vectors side by side.
+    fn concat(high: &str, low: &str) -> String;
+
+    /// A value of a counter.
+    fn number(width: u32, value: u32) -> String;
+
+    /// What the core's port is connected with.
+    fn connection(port: &str, signal: &str) -> String;
+}
+
+/// One assignment.
+pub(super) struct Assignment {
+    pub(super) target: String,
+    pub(super) value: String,
+}
+
+/// A counter, and some of its values.
+pub(super) struct Counter {
+    pub(super) range: String,
+    pub(super) zero: String,
+    pub(super) one: String,
+    pub(super) last: String,
+}
+
+impl Counter {
+    /// One that counts from 0 to `last`.
+    fn up_to<D: Dialect>(last: u32) -> Counter {
+        let width = counter_width(last + 1);
+        let number = |value| D::number(width, value);
+        Counter { range: D::range(width), zero: number(0), one: number(1), last: number(last) }
+    }
+}
+
+/// A beat of a sample.
+pub(super) struct Beat {
+    pub(super) label: String,
+    pub(super) slice: String,
+}
+
+/// The beats of a sample, of which there are several.
+pub(super) struct Beats {
+    pub(super) counter: Counter,
+    pub(super) all: Vec<Beat>,
+    /// Zeros for the beats above the first.
+    pub(super) rest: Assignment,
+    /// A beat of zeros.
+    pub(super) zero: String,
+}
+
+impl Beats {
+    fn of<D: Dialect>(count: u32, data_width: u32, name: &str) -> Option<Beats> {
+        let whole = count * data_width;
+        let beat = |index| Beat {
+            label: D::number(counter_width(count), index),
+            slice: D::part(name, whole, index * data_width, data_width),
+        };
+        (count > 1).then(|| Beats {
+            counter: Counter::up_to::<D>(count - 1),
+            all: (0..count).map(beat).collect(),
+            rest: Assignment {
+                target: D::part(name, whole, data_width, whole - data_width),
+                value: D::fill(D::ZERO, whole - data_width),
+            },
+            zero: D::fill(D::ZERO, data_width),
+        })
+    }
+}
+
+/// Results that wait.
+pub(super) struct Fifo {
+    pub(super) last_place: u32,
+    pub(super) pointer: Counter,
+    pub(super) count: Counter,
+}
+
+/// A delay line beside the pipeline.
+pub(super) struct Line {
+    pub(super) range: String,
+    /// What every place takes on.
+    pub(super) moves: Vec<Assignment>,
+    pub(super) zero: String,
+}
+
+impl Line {
+    /// As many places of `width` bits as the pipeline has stages.
+    fn of<D: Dialect>(axis: &Axis, name: &str, width: u32, enters: Assignment) -> Line {
+        let whole = axis.core.latency.max(1) * width;
+        let mut moves = vec![enters];
+        if whole > width {
+            moves.push(Assignment {
+                target: D::part(name, whole, width, whole - width),
+                value: D::part(name, whole, 0, whole - width),
+            });
+        }
+        Line { range: D::range(whole), moves, zero: D::fill(D::ZERO, whole) }
+    }
+}
+
+/// Everything that a template asks for.
+pub(super) struct View<'a> {
+    pub(super) about: Vec<String>,
+    pub(super) top: &'a str,
+    pub(super) core: &'a str,
+    /// Bounds of `tuser`.
+    pub(super) user: Option<String>,
+    pub(super) in_data: String,
+    pub(super) out_data: String,
+    pub(super) in_beats: Option<Beats>,
+    pub(super) out_beats: Option<Beats>,
+    pub(super) sample: String,
+    pub(super) core_in: Option<String>,
+    pub(super) core_out: Option<String>,
+    pub(super) in_assignments: Vec<Assignment>,
+    pub(super) out_assignments: Vec<Assignment>,
+    pub(super) payload: String,
+    pub(super) connections: Vec<String>,
+    /// The pipeline waits for a slow reader.
+    pub(super) stall: bool,
+    /// A register between a pipeline that waits and the beats of a result.
+    pub(super) holds_result: bool,
+    pub(super) latency: u32,
+    pub(super) valid: Line,
+    pub(super) flags: Line,
+    /// Bounds of a sample's flags: `tuser` above `tlast`.
+    pub(super) flag_bits: String,
+    /// `tuser` among a sample's flags.
+    pub(super) user_flags: String,
+    /// Whether a sample is at the end of the pipeline.
+    pub(super) done: String,
+    /// What leaves the pipeline: data above flags.
+    pub(super) outcome: String,
+    /// Bounds of a result.
+    pub(super) word: String,
+    pub(super) fifo: Option<Fifo>,
+    /// The core's outputs in a result.
+    pub(super) data_part: String,
+    /// `tuser` in a result.
+    pub(super) user_part: String,
+    /// What nothing reads.
+    pub(super) unused: Vec<String>,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn of<D: Dialect>(axis: &'a Axis) -> View<'a> {
+        let (input, output) = (&axis.input, &axis.output);
+        let (latency, flag_width) = (axis.core.latency, 1 + axis.user);
+        let (core_in, core_out) = (axis.core_in_width(), axis.core_out_width());
+        let word = core_out + flag_width;
+        let flags = match latency {
+            0 => "sample_flags".to_owned(),
+            _ => D::part("flags", latency * flag_width, (latency - 1) * flag_width, flag_width),
+        };
+        let in_assignments = axis.input_runs().into_iter().map(|run| Assignment {
+            target: D::part("core_in", core_in, run.core, run.width),
+            value: D::part("sample", input.sample_width(), run.sample, run.width),
+        });
+        let ports = [
+            (axis.core.clock.as_deref(), "aclk"),
+            (axis.core.enable.as_deref(), "advance"),
+            (axis.input_port(), "core_in"),
+            (axis.output_port(), "core_out"),
+        ];
+        let connections = ports.into_iter().filter_map(|(port, signal)| Some(D::connection(port?, signal)));
+        View {
+            about: axis.about(),
+            top: &axis.top,
+            core: &axis.core.top,
+            user: (axis.user > 0).then(|| D::range(axis.user)),
+            in_data: D::range(input.data_width),
+            out_data: D::range(output.data_width),
+            in_beats: Beats::of::<D>(input.beats, input.data_width, "sample"),
+            out_beats: Beats::of::<D>(output.beats, output.data_width, "payload"),
+            sample: D::range(input.sample_width()),
+            core_in: (core_in > 0).then(|| D::range(core_in)),
+            core_out: (core_out > 0).then(|| D::range(core_out)),
+            in_assignments: in_assignments.collect(),
+            out_assignments: out_assignments::<D>(axis),
+            payload: D::range(output.sample_width()),
+            connections: shared::with_commas(connections.collect()),
+            stall: axis.depth.is_none(),
+            holds_result: axis.holds_result(),
+            latency,
+            valid: {
+                let target = D::bit("valid", latency.max(1), 0);
+                Line::of::<D>(axis, "valid", 1, Assignment { target, value: "sample_valid".into() })
+            },
+            flags: {
+                let target = D::part("flags", latency.max(1) * flag_width, 0, flag_width);
+                Line::of::<D>(axis, "flags", flag_width, Assignment { target, value: "sample_flags".into() })
+            },
+            flag_bits: D::range(flag_width),
+            user_flags: D::part("sample_flags", flag_width, 1, axis.user),
+            done: match latency {
+                0 => "sample_valid".into(),
+                _ => D::bit("valid", latency, latency - 1),
+            },
+            outcome: if core_out > 0 { D::concat("core_out", &flags) } else { flags },
+            word: D::range(word),
+            fifo: axis.depth.map(|depth| Fifo {
+                last_place: depth - 1,
+                pointer: Counter::up_to::<D>(depth - 1),
+                count: Counter::up_to::<D>(depth),
+            }),
+            data_part: D::part("result", word, flag_width, core_out),
+            user_part: D::part("result", word, 1, axis.user),
+            unused: unused::<D>(axis),
+        }
+    }
+}
+
+/// What drives the bits of an output sample: elements, their padding, and what is above the last slot.
+fn out_assignments<D: Dialect>(axis: &Axis) -> Vec<Assignment> {
+    let (whole, core) = (axis.output.sample_width(), axis.core_out_width());
+    let mut all = Vec::new();
+    let mut assign = |lo, width, value| all.push(Assignment { target: D::part("payload", whole, lo, width), value });
+    for run in axis.output_runs() {
+        if run.width > 0 {
+            assign(run.sample, run.width, D::part("result_data", core, run.core, run.width));
+        }
+        if run.pad > 0 {
+            let sign = match run.signed {
+                true => D::bit("result_data", core, run.core + run.width - 1),
+                false => D::ZERO.to_owned(),
+            };
+            assign(run.sample + run.width, run.pad, D::fill(&sign, run.pad));
+        }
+    }
+    let end = axis.output_end();
+    if end < whole {
+        assign(end, whole - end, D::fill(D::ZERO, whole - end));
+    }
+    all
+}
+
+fn unused<D: Dialect>(axis: &Axis) -> Vec<String> {
+    let whole = axis.input.sample_width();
+    let mut unused: Vec<String> =
+        axis.unread_input().iter().map(|&(lo, width)| D::part("sample", whole, lo, width)).collect();
+    if axis.depth.is_none() && axis.core.latency == 0 && axis.input.beats == 1 && axis.output.beats == 1 {
+        unused.push("aresetn".into());
+        if axis.core.clock.is_none() {
+            unused.push("aclk".into());
+        }
+    }
+    unused
+}
