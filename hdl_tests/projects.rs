@@ -50,7 +50,8 @@ struct Project {
 
 impl Project {
     fn new(model: &str, arguments: &[&str]) -> Project {
-        Project::of(&Path::new(ROOT).join("tests/data/models").join(model).join("model.json.gz"), arguments, "project-")
+        let file = if model.starts_with("fsm/") { "fsm.json.gz" } else { "model.json.gz" };
+        Project::of(&Path::new(ROOT).join("tests/data/models").join(model).join(file), arguments, "project-")
     }
 
     fn of(model: &Path, arguments: &[&str], prefix: &str) -> Project {
@@ -109,8 +110,8 @@ impl Project {
 
 const EVERY_FLOW: [&str; 2] = ["--flow", "vivado,quartus,yosys,fusesoc"];
 
-/// Kinds of control and wrapper.
-const KINDS: [(&str, &[&str]); 4] = [
+/// Kinds of control and wrapper, and a state machine.
+const KINDS: [(&str, &[&str]); 5] = [
     ("tiny_ops", &[]),
     (
         "tiny_ops",
@@ -129,6 +130,7 @@ const KINDS: [(&str, &[&str]); 4] = [
     ),
     ("bit_logic", &["--pipeline", "2", "--wrapper", "axis", "--axis-width", "16"]),
     ("tiny_ops", &["--pipeline", "auto", "--clock-period", "3", "--ports", "split", "--valid", "--reset", "sync"]),
+    ("fsm/mlp_pipeline", &["--clock-period", "4"]),
 ];
 
 fn projects() -> impl Iterator<Item = Project> {
@@ -144,11 +146,14 @@ fn sim_makefile_of_a_project_judges_in_every_simulator() {
             let files = ["tb/beats_out.txt", "tb/rows_0.txt"].map(|file| project.path().join(file));
             let path = files.into_iter().find(|file| file.is_file()).expect("rows");
             let sound = std::fs::read_to_string(&path).expect("rows");
-            let broken = sound.trim_end();
-            // The last digit of the last row belongs to what is expected.
-            let (rest, last) = broken.split_at(broken.len() - 1);
-            let other = if last == "0" { "1" } else { "0" };
-            std::fs::write(&path, format!("{rest}{other}\n")).expect("written");
+            let mut broken = sound.trim_end().to_owned();
+            let row = broken.rfind('\n').map_or(0, |end| end + 1);
+            // The last digit of what is expected; a fourth number says which bits of it are defined.
+            let fields = broken[row..].split(' ').count();
+            let last = if fields == 4 { broken.rfind(' ').expect("a blank") } else { broken.len() } - 1;
+            let other = if broken.as_bytes()[last] == b'0' { "1" } else { "0" };
+            broken.replace_range(last..=last, other);
+            std::fs::write(&path, broken + "\n").expect("written");
             let output = start("make", project.path(), &["-C", "sim", target]);
             assert!(!output.status.success(), "{target} overlooks a wrong row: {}", said(&output));
             std::fs::write(&path, sound).expect("written");
@@ -283,6 +288,27 @@ fn sim_fusesoc_runs_the_core_of_a_project() {
         let said = works(&fusesoc, project.path(), &["--cores-root", ".", "run", "--target", target, &core]);
         let done = said.lines().filter(|line| line.starts_with("STREAM ")).collect::<Vec<_>>();
         assert!(matches!(done[..], [line] if line.ends_with(" 0")), "{target}: {said}");
+    }
+}
+
+#[test]
+fn sim_edalize_runs_the_project() {
+    let python = Path::new(ROOT).join(".venv/bin/python");
+    let (Some(_), true) = (tool("fusesoc"), python.is_file()) else { return };
+    for (model, arguments) in [KINDS[2], KINDS[4]] {
+        let project = Project::new(model, &[&EVERY_FLOW, arguments].concat());
+        for (backend, program) in [("icarus", "iverilog"), ("ghdl", "ghdl"), ("yosys", "yosys")] {
+            if tool(program).is_none() {
+                continue;
+            }
+            let said = works(&python, project.path(), &["scripts/edalize_run.py", backend]);
+            let judged = said.lines().filter(|line| line.starts_with("STREAM ") || line.starts_with("DONE "));
+            let judged: Vec<&str> = judged.collect();
+            match backend {
+                "yosys" => assert!(said.contains("End of script"), "{said}"),
+                _ => assert!(matches!(judged[..], [line] if line.ends_with(" 0")), "{backend}: {said}"),
+            }
+        }
     }
 }
 

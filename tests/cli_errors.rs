@@ -96,7 +96,7 @@ fn requests_of_other_commands() {
     refused(&["run", &tiny, "--output", "y.npy", "--cycles", "5"], 2, "E0804");
     refused(&["project", &tiny, "--output", "build", "--part", "nonsense"], 2, "E0805");
     refused(&["project", &tiny, "--output", "build", "--core-version", "1"], 2, "E0805");
-    refused(&["project", &machine, "--output", "build"], 2, "E0805");
+    refused(&["project", &machine, "--output", "build", "--pipeline", "2"], 2, "E0804");
     refused(&["view", &machine, "--output", "x.html"], 2, "E0806");
     refused(&["verify", &tiny, "--sim", "ghdl", "--lang", "verilog"], 2, "E1006");
     refused(&["verify", &tiny, "--stimulus", &inputs], 2, "E1008");

@@ -5,11 +5,14 @@ use super::input::{self, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
-use super::{ExitStatus, Failure, Global, say};
+use super::{ExitStatus, Failure, Global, machine, say};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::{self, Language, Sidecar};
-use crate::project::{self, Design, Flow, Spec};
-use crate::verify::{Bench, Cycles, Streams, Testbench, Vectors};
+use crate::ir::Model;
+use crate::ir::machine::Machine;
+use crate::netlist::names::legalise;
+use crate::project::{self, Design, Flow, Samples, Spec};
+use crate::verify::{Bench, Cycles, MachineRun, Streams, Testbench, Vectors, machine_stimulus};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -53,7 +56,7 @@ struct FolderArgs {
     /// Part number, one for each vendor [default: a large one of each]
     #[arg(long, value_delimiter = ',', value_name = "PART")]
     part: Vec<String>,
-    /// Samples in the testbenches
+    /// Samples in the testbenches; cycles of a state machine
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     vectors: u32,
     /// Samples and stalls of another seed
@@ -126,53 +129,106 @@ impl FolderArgs {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let mut problems = args.ports.problems(&args.pipeline);
+    let problems = args.folder.problems();
+    let (design, checksum) = match args.input.read_design(global) {
+        Ok(read) => read,
+        Err(mut failure) => {
+            failure.diagnostics.0.splice(0..0, problems);
+            return Err(failure);
+        }
+    };
+    match design {
+        input::Design::Model(model) => of_model(args, problems, &model, checksum, global),
+        input::Design::Machine(machine) => of_machine(args, problems, &machine, checksum, global),
+    }
+}
+
+/// The folder of a model.
+fn of_model(
+    args: &Args,
+    mut problems: Vec<Diagnostic>,
+    model: &Model,
+    checksum: String,
+    global: Global,
+) -> Result<ExitStatus, Failure> {
+    problems.extend(args.ports.problems(&args.pipeline));
     problems.extend(args.wrapper.problems(&args.ports));
-    problems.extend(args.folder.problems());
     let top = match &args.ports.top {
         Some(top) => top.clone(),
         None => args.ports.top_from_stem(super::verify::stem(&args.input.model)),
     };
     problems.extend(args.ports.options(&top).check().err().unwrap_or_default());
-    if !problems.is_empty() {
-        return Err(Failure::input(Diagnostics(problems)));
-    }
-    let (model, checksum) = match args.input.read_design(global)? {
-        (input::Design::Model(model), checksum) => (model, checksum),
-        (input::Design::Machine(_), _) => {
-            let place = Place::Path(args.input.model.display().to_string());
-            let message = "projects of state machines are not made yet";
-            let help = "--verilog and --vhdl write their hardware, verify simulates it";
-            return Err(Failure::input(Diagnostic::error("E0805", place, message).with_help(help)));
-        }
-    };
-    let (optimised, _) = args.optimise.apply(&model)?;
+    refuse(problems)?;
+    let (optimised, _) = args.optimise.apply(model)?;
     let outcome = args.pipeline.schedule(&optimised)?;
     let options = args.pipeline.with_multipliers(args.wrapper.core_options(&args.ports, &top));
     let netlist = hardware::lower(&optimised, &outcome, &options)?;
     let axis = args.wrapper.around(&top, &netlist)?;
     let (count, seed) = (args.folder.vectors as usize, args.folder.seed);
-    let vectors = Vectors::generate(&model, count, seed);
+    let vectors = Vectors::generate(model, count, seed);
     let lanes = [Cycles::plan(&netlist.interface, &vectors, seed)];
     let pulses = Bench { lanes: &lanes, vcd: false };
-    let streams = axis.as_ref().map(|axis| Streams::plan(&model, axis, count, seed));
-    let bench: &dyn Testbench = streams.as_ref().map_or(&pulses, |streams| streams);
+    let streams = axis.as_ref().map(|axis| Streams::plan(model, axis, count, seed));
+    let delays = if outcome.schedule.stages == 0 { &[] } else { outcome.stage_delays.as_slice() };
+    let facts = Sidecar::new(&netlist, &LANGUAGES, delays, checksum).with_axis(axis.as_ref());
     let text = |language| {
         let wrapper = axis.as_ref().map(|axis| axis.text(language));
         emit::text(&netlist, language, &args.text.options()) + &wrapper.unwrap_or_default()
     };
-    let delays = if outcome.schedule.stages == 0 { &[] } else { outcome.stage_delays.as_slice() };
-    let languages = [Language::Verilog, Language::Vhdl];
-    let facts = Sidecar::new(&netlist, &languages, delays, checksum).with_axis(axis.as_ref());
     let design = Design {
         netlist: &netlist,
         axis: axis.as_ref(),
         verilog: text(Language::Verilog),
         vhdl: text(Language::Vhdl),
-        bench,
-        vectors: &vectors,
+        bench: streams.as_ref().map_or(&pulses as &dyn Testbench, |streams| streams),
+        samples: Samples::Model(&vectors),
         facts: serde_json::to_value(&facts).expect("plain data"),
     };
+    write(args, &design, &format!("latency {}", outcome.schedule.latency()), global)
+}
+
+/// The folder of a state machine. Its bench applies a run from power-on.
+fn of_machine(
+    args: &Args,
+    mut problems: Vec<Diagnostic>,
+    machine: &Machine,
+    checksum: String,
+    global: Global,
+) -> Result<ExitStatus, Failure> {
+    // The constraints want a clock whatever the pipeline is.
+    let pipeline = args.pipeline.given().into_iter().filter(|flag| *flag != "--clock-period");
+    let given = pipeline.chain(args.ports.given()).chain(args.wrapper.given());
+    problems.extend(machine::refuse(given).err().map(|failure| failure.diagnostics.0).unwrap_or_default());
+    refuse(problems)?;
+    let asked = args.ports.top.as_deref();
+    let top = asked.map_or_else(|| legalise(super::verify::stem(&args.input.model)), str::to_owned);
+    let netlist = machine::lower(&args.optimise.apply_to_blocks(machine)?, &top, asked)?;
+    let stimulus = machine_stimulus(machine, args.folder.vectors as usize, args.folder.seed);
+    let run = MachineRun::golden(machine, stimulus);
+    let lanes = [run.clone().cycles(&netlist.interface)];
+    let facts = Sidecar::new(&netlist, &LANGUAGES, &[], checksum).with_machine(Some(machine::facts(machine, &netlist)));
+    let text = |language| emit::text(&netlist, language, &args.text.options());
+    let design = Design {
+        netlist: &netlist,
+        axis: None,
+        verilog: text(Language::Verilog),
+        vhdl: text(Language::Vhdl),
+        bench: &Bench { lanes: &lanes, vcd: false },
+        samples: Samples::Machine(&run),
+        facts: serde_json::to_value(&facts).expect("plain data"),
+    };
+    write(args, &design, &format!("{} register bits", netlist.register_bits()), global)
+}
+
+/// What the text of a project is written in.
+const LANGUAGES: [Language; 2] = [Language::Verilog, Language::Vhdl];
+
+fn refuse(problems: Vec<Diagnostic>) -> Result<(), Failure> {
+    if problems.is_empty() { Ok(()) } else { Err(Failure::input(Diagnostics(problems))) }
+}
+
+/// Writes the folder, and takes away what an earlier run has left there.
+fn write(args: &Args, design: &Design<'_>, about: &str, global: Global) -> Result<ExitStatus, Failure> {
     let parts: Vec<&str> = args.folder.part.iter().map(String::as_str).collect();
     let spec = Spec {
         flows: &args.folder.flows(),
@@ -180,7 +236,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         clock_ns: args.pipeline.clock_period.filter(|ns| *ns > 0.0).unwrap_or(DEFAULT_CLOCK),
         version: &args.folder.core_version,
     };
-    let files = project::package(&spec, &design);
+    let files = project::package(&spec, design);
     let folder = &args.folder.output;
     let earlier = project::written(folder);
     files.write_to(folder).map_err(|e| Failure::io(folder, "write", &e))?;
@@ -188,7 +244,6 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         // What is no longer part of the project would only mislead; if it cannot go it does no harm.
         let _ = std::fs::remove_file(folder.join(stale));
     }
-    let latency = outcome.schedule.latency();
-    say(&format!("{}: {} files, latency {latency}", args.folder.output.display(), files.0.len()), global);
+    say(&format!("{}: {} files, {about}", folder.display(), files.0.len()), global);
     Ok(ExitStatus::Ok)
 }

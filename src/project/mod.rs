@@ -10,7 +10,7 @@ pub use parts::{DEVICES, Device, find};
 use crate::emit::axis::Axis;
 use crate::files::FileSet;
 use crate::netlist::{Direction, Interface, Netlist};
-use crate::verify::{Testbench, Vectors};
+use crate::verify::{MachineRun, Rows, Testbench, Vectors};
 use askama::Template;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -71,9 +71,18 @@ pub struct Design<'a> {
     /// Its testbench.
     pub bench: &'a dyn Testbench,
     /// Samples for the cocotb test.
-    pub vectors: &'a Vectors,
+    pub samples: Samples<'a>,
     /// The facts of the interface file.
     pub facts: Value,
+}
+
+/// What the cocotb test applies and expects.
+#[derive(Clone, Copy, Debug)]
+pub enum Samples<'a> {
+    /// Samples of a pipeline.
+    Model(&'a Vectors),
+    /// Cycles of a state machine from power-on.
+    Machine(&'a MachineRun),
 }
 
 /// A port of the top.
@@ -137,6 +146,8 @@ struct View<'a> {
     version: &'a str,
     ports: Vec<Port>,
     data_files: Vec<String>,
+    /// Whether this is a state machine, which has no one latency.
+    stateful: bool,
     latency: u32,
     interval: u32,
     ecp5: Ecp5,
@@ -146,6 +157,14 @@ struct View<'a> {
 }
 
 impl View<'_> {
+    /// What it is, in a line.
+    fn about(&self) -> String {
+        if self.stateful {
+            return "State machine as hardware".to_owned();
+        }
+        format!("Fixed-point model as hardware, latency {}, a sample every {} clock(s)", self.latency, self.interval)
+    }
+
     fn has(&self, flow: &str) -> bool {
         self.flows.iter().any(|f| flow_name(*f) == flow)
     }
@@ -218,6 +237,7 @@ templates! {
     Component "project/component.xml"
     Core "project/fusesoc.core"
     Cocotb "project/cocotb.py"
+    EdalizeRun "project/edalize_run.py"
     Filelist "project/filelist.f"
 }
 
@@ -263,6 +283,7 @@ fn view<'a>(spec: &Spec<'a>, design: &Design<'_>) -> View<'a> {
         io_delay: nanoseconds(0.2 * spec.clock_ns),
         version: spec.version,
         data_files: design.bench.rows().0.keys().cloned().collect(),
+        stateful: interface.stateful,
         latency,
         interval,
         ecp5: Ecp5 {
@@ -298,7 +319,7 @@ pub fn package(spec: &Spec<'_>, design: &Design<'_>) -> FileSet {
     for (name, contents) in design.bench.rows().0 {
         files.add(format!("tb/{name}"), contents);
     }
-    files.add("tb/samples.json", samples(design.vectors));
+    files.add("tb/samples.json", samples(design.samples));
     files.add(format!("tb/test_{}.py", top.to_ascii_lowercase()), render(&Cocotb { v: view.clone() }));
     files.add("sim/Makefile", render(&Makefile { v: view.clone() }));
     files.add("filelist.f", render(&Filelist { v: view.clone() }));
@@ -318,7 +339,9 @@ pub fn package(spec: &Spec<'_>, design: &Design<'_>) -> FileSet {
             }
             Flow::Fusesoc => {
                 files.add(format!("{top}.core"), render(&Core { v: view.clone() }));
-                files.add(format!("{top}.eda.yml"), edam(&view));
+                files.add(format!("{top}.eda.yml"), synthesis_edam(&view));
+                files.add(format!("{top}_sim.eda.yml"), simulation_edam(&view));
+                files.add("scripts/edalize_run.py", render(&EdalizeRun { v: view.clone() }));
             }
             Flow::Plain => {}
         }
@@ -332,7 +355,7 @@ pub fn package(spec: &Spec<'_>, design: &Design<'_>) -> FileSet {
         "top_ports": view.ports.iter().map(|p| json!({
             "name": p.name, "direction": p.direction(), "width": p.hi.map_or(1, |hi| hi + 1), "vector": p.hi.is_some(),
         })).collect::<Vec<_>>(),
-        "latency": view.latency,
+        "latency": (!view.stateful).then_some(view.latency),
         "initiation_interval": view.interval,
     });
     files.add("README.md", render(&Readme { v: view }));
@@ -352,45 +375,68 @@ pub fn written(folder: &Path) -> Vec<String> {
     names.filter(inside).map(str::to_owned).collect()
 }
 
-/// Codes of inputs and outputs, as decimal strings: they may have any width.
-fn samples(vectors: &Vectors) -> String {
-    let rows = |rows: &crate::verify::Rows| -> Vec<Vec<String>> {
-        (0..rows.len().min(200)).map(|i| rows.row(i).iter().map(ToString::to_string).collect()).collect()
+/// The most samples that the cocotb test runs.
+const COCOTB: usize = 200;
+
+/// Codes of inputs and outputs, as decimal strings: they may have any width. What is not defined is null.
+fn samples(samples: Samples<'_>) -> String {
+    let text = |rows: &Rows, defined: Option<&[Vec<bool>]>| -> Vec<Vec<Option<String>>> {
+        let known = |row: usize, at: usize| defined.is_none_or(|defined| defined[row][at]);
+        let row = |i| (0..).zip(rows.row(i)).map(move |(at, code)| known(i, at).then(|| code.to_string())).collect();
+        (0..rows.len().min(COCOTB)).map(row).collect()
     };
-    let mut text = serde_json::to_string(&json!({
-        "inputs": rows(&vectors.inputs),
-        "outputs": rows(&vectors.outputs),
-    }))
-    .expect("plain data");
+    let (inputs, outputs) = match samples {
+        Samples::Model(vectors) => (text(&vectors.inputs, None), text(&vectors.outputs, None)),
+        Samples::Machine(run) => (text(run.inputs(), None), text(run.outputs(), Some(run.defined()))),
+    };
+    let mut text = serde_json::to_string(&json!({ "inputs": inputs, "outputs": outputs })).expect("plain data");
     text.push('\n');
     text
 }
 
-/// The design in Edalize's form. JSON is YAML.
-fn edam(view: &View<'_>) -> String {
-    let mut tools = json!({
-        "icarus": {"iverilog_options": ["-g2001"]},
-        "ghdl": {"analyze_options": ["--std=08"]},
-        "yosys": {"arch": "ecp5", "output_format": "json"},
+/// A design in Edalize's form. JSON is YAML; names are relative to the project.
+fn edam(view: &View<'_>, toplevel: &str, files: &[(String, &str)], tool_options: Value) -> String {
+    let edam = json!({
+        "version": "0.2.1",
+        "name": view.top,
+        "toplevel": toplevel,
+        "files": files.iter().map(|(name, kind)| json!({"name": name, "file_type": kind})).collect::<Vec<_>>(),
+        "tool_options": tool_options,
     });
+    let mut text = serde_json::to_string_pretty(&edam).expect("plain data");
+    text.push('\n');
+    text
+}
+
+/// For Edalize's tools of synthesis.
+fn synthesis_edam(view: &View<'_>) -> String {
+    let mut tools = json!({ "yosys": {"arch": "ecp5", "output_format": "json"} });
     if view.has("vivado") {
         tools["vivado"] = json!({"part": view.vivado_part});
     }
     if view.has("quartus") {
         tools["quartus"] = json!({"family": view.quartus_family, "device": view.quartus_part});
     }
-    let edam = json!({
-        "version": "0.2.1",
-        "name": view.top,
-        "toplevel": view.top,
-        "files": [
-            {"name": format!("rtl/{}.v", view.top), "file_type": "verilogSource"},
-            {"name": "constraints/clock.xdc", "file_type": "xdc"},
-            {"name": "constraints/clock.sdc", "file_type": "SDC"},
-        ],
-        "tool_options": tools,
+    let files = [
+        (format!("rtl/{}.v", view.top), "verilogSource"),
+        ("constraints/clock.xdc".into(), "xdc"),
+        ("constraints/clock.sdc".into(), "SDC"),
+    ];
+    edam(view, &view.top, &files, tools)
+}
+
+/// For Edalize's simulators. Each takes the files of its language.
+fn simulation_edam(view: &View<'_>) -> String {
+    let tools = json!({
+        "icarus": {"iverilog_options": ["-g2001"]},
+        "ghdl": {"analyze_options": ["--std=08"], "run_options": ["--ieee-asserts=disable-at-0"]},
     });
-    let mut text = serde_json::to_string_pretty(&edam).expect("plain data");
-    text.push('\n');
-    text
+    let mut files = vec![
+        (format!("rtl/{}.v", view.top), "verilogSource"),
+        ("tb/bench.v".into(), "verilogSource"),
+        (format!("rtl/{}.vhd", view.top), "vhdlSource-2008"),
+        ("tb/bench.vhd".into(), "vhdlSource-2008"),
+    ];
+    files.extend(view.data_files.iter().map(|name| (format!("tb/{name}"), "user")));
+    edam(view, &view.bench, &files, tools)
 }

@@ -57,6 +57,16 @@ impl MachineRun {
         MachineRun { inputs, outputs: Rows::new(width, shown), defined }
     }
 
+    /// Codes of all input elements in each cycle.
+    pub fn inputs(&self) -> &Rows {
+        &self.inputs
+    }
+
+    /// Codes of all output elements in each cycle.
+    pub fn outputs(&self) -> &Rows {
+        &self.outputs
+    }
+
     /// Which output elements are defined in each cycle.
     pub fn defined(&self) -> &[Vec<bool>] {
         &self.defined
