@@ -17,20 +17,20 @@ use num_traits::FromPrimitive;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-const DESIGNS: [&str; 6] =
+pub(crate) const DESIGNS: [&str; 6] =
     ["biquad", "leaky_integrator", "mlp_pipeline", "register_file", "select_hold", "serial_matvec"];
 
-fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models/fsm").join(name)
 }
 
-fn read(name: &str) -> Machine {
+pub(crate) fn read(name: &str) -> Machine {
     let file = File::open(folder(name).join("fsm.json.gz")).expect("a design");
     formats::read_machine(file, &Limits::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 /// Codes of ports in each cycle, one port's elements behind the other's; nothing where the file says NaN.
-fn trace(name: &str, kind: &str, machine: &Machine, ports: &[SignalId]) -> Vec<Vec<Option<BigInt>>> {
+pub(crate) fn trace(name: &str, kind: &str, machine: &Machine, ports: &[SignalId]) -> Vec<Vec<Option<BigInt>>> {
     let mut rows: Vec<Vec<Option<BigInt>>> = Vec::new();
     for &port in ports {
         let signal = machine.signal(port);

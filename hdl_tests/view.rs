@@ -1,8 +1,11 @@
 //! The page of `alir2hdl view` in headless Chromium: it loads, search and clicks work, nothing leads outside.
 
+use crate::machines;
 use crate::projects::{tool, works};
 use alir2hdl::formats;
 use alir2hdl::random::{Profile, Recipe};
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -121,6 +124,70 @@ fn sim_the_page_can_be_searched_and_clicked() {
         let bytes = std::fs::read(&picture).expect("a picture");
         assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 50_000, "an empty picture");
     }
+}
+
+#[test]
+fn sim_the_page_of_a_state_machine_can_be_searched_and_clicked() {
+    if tool("chromium").is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = machines::folder("serial_matvec");
+    let more = ["--input", data.to_str().expect("text"), "--max-samples", "20"];
+    let page = page(&data.join("fsm.json.gz"), folder.path(), &more);
+    let seen = used(&page, "acc[0]");
+    assert_eq!(seen["errors"], serde_json::json!([]), "{seen}");
+    contains(
+        &seen,
+        "found",
+        &["acc[0]: register", "begins as code 0; loads INTERNAL_mac_outp[0]", "resets while is_last is 1"],
+    );
+    contains(&seen, "found", &["s13.0", "stage2", "read by", "RTL line", "reg [12:0] acc_0;", "samples20: "]);
+    assert_eq!(seen["clicked"], seen["found"]);
+    contains(&seen, "followed", &["is_last: wire"]);
+    contains(&seen, "output", &["outputy[0]"]);
+}
+
+/// What the page's script gets.
+fn data(page: &Path) -> Value {
+    let text = std::fs::read_to_string(page).expect("the page");
+    let json = text.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next()).expect("data");
+    serde_json::from_str(json).expect("JSON")
+}
+
+#[test]
+fn pages_of_state_machines_show_what_was_recorded() {
+    let mut compared = 0;
+    for name in machines::DESIGNS {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let design = machines::folder(name);
+        let more = ["--input", design.to_str().expect("text"), "--max-samples", "1000"];
+        let data = data(&page(&design.join("fsm.json.gz"), folder.path(), &more));
+        let n = data["ops"]["n"].as_array().expect("names").len();
+        let operands = data["ops"]["a"].as_array().expect("operands");
+        assert!(operands.iter().all(|v| v.as_u64().is_some_and(|v| (v as usize) < n)), "{name}");
+        assert!(
+            data["ops"]["s"]
+                .as_array()
+                .expect("columns")
+                .iter()
+                .all(|s| data["columns"][s.as_u64().expect("a column") as usize].is_array())
+        );
+        let machine = machines::read(name);
+        let outputs: Vec<_> = machine.outputs().collect();
+        let elements = outputs.iter().flat_map(|&s| machine.signal(s).elements.iter().map(|kif| kif.frac));
+        let rows = machines::trace(name, "before", &machine, &outputs);
+        for (at, frac) in elements.enumerate() {
+            let recorded: Option<Vec<&BigInt>> = rows.iter().map(|row| row[at].as_ref()).collect();
+            let (Some(recorded), Some(node)) = (recorded, data["outputs"][at].as_u64()) else { continue };
+            let shown = |key: &str| data["samples"][key][node as usize].as_str().expect("a number").parse::<f64>();
+            let real = |code: &BigInt| code.to_f64().expect("small") / f64::from(frac).exp2();
+            let ends = [recorded[0], recorded.iter().min().expect("rows"), recorded.iter().max().expect("rows")];
+            assert_eq!(["v", "min", "max"].map(|key| shown(key).expect("a number")), ends.map(real), "{name} {at}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 6, "{compared} outputs are compared");
 }
 
 #[test]

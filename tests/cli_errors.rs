@@ -97,7 +97,7 @@ fn requests_of_other_commands() {
     refused(&["project", &tiny, "--output", "build", "--part", "nonsense"], 2, "E0805");
     refused(&["project", &tiny, "--output", "build", "--core-version", "1"], 2, "E0805");
     refused(&["project", &machine, "--output", "build", "--pipeline", "2"], 2, "E0804");
-    refused(&["view", &machine, "--output", "x.html"], 2, "E0806");
+    refused(&["view", &machine, "--output", "x.html", "--pipeline", "2"], 2, "E0804");
     refused(&["verify", &tiny, "--sim", "ghdl", "--lang", "verilog"], 2, "E1006");
     refused(&["verify", &tiny, "--stimulus", &inputs], 2, "E1008");
     refused(&["verify", &tiny, "--passes", "nonsense"], 2, "E0301");

@@ -4,14 +4,15 @@ use super::hardware::{self, PipelineArgs};
 use super::info::plot;
 use super::input::{Design, InputArgs};
 use super::optimise::OptimiseArgs;
-use super::{ExitStatus, Failure, Global, say};
-use crate::diag::{Diagnostic, Place};
+use super::{ExitStatus, Failure, Global, machine, ports, say};
 use crate::emit::{self, Language};
 use crate::files::Batch;
 use crate::interp::samples::{self, Reader, Values};
+use crate::ir::Model;
+use crate::ir::machine::Machine;
 use crate::netlist;
 use crate::schedule;
-use crate::view::{self, Observed, Subject};
+use crate::view::{self, Column, Drawing, Pipeline};
 use std::path::PathBuf;
 
 /// Samples that are looked at unless told otherwise.
@@ -37,7 +38,7 @@ pub(super) struct Args {
     /// Also the chart of the stages by itself
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
-    /// Samples (npy or CSV, as `run` takes them): shows what each operation was on them
+    /// Samples (npy or CSV, as `run` takes them; of a state machine cycles from power-on): shows what each operation was on them
     #[arg(long = "input", value_name = "SAMPLES")]
     samples: Option<PathBuf>,
     /// The most samples that are taken from it
@@ -50,62 +51,30 @@ pub(super) struct Args {
     optimise: OptimiseArgs,
 }
 
+/// A design as it is shown.
+struct Shown {
+    drawing: Drawing,
+    /// What delays are counted in.
+    unit: &'static str,
+    facts: String,
+}
+
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let model = match args.input.read_design(global)?.0 {
-        Design::Model(model) => model,
-        Design::Machine(_) => {
-            let place = Place::Path(args.input.model.display().to_string());
-            let error = Diagnostic::error("E0806", place, "state machines are not drawn");
-            return Err(Failure::input(error.with_help("`alir2hdl info` lists ports, registers and blocks")));
-        }
+    let shown = match args.input.read_design(global)?.0 {
+        Design::Model(model) => args.of_model(&model)?,
+        Design::Machine(machine) => args.of_machine(&machine)?,
     };
-    let (optimised, _) = args.optimise.apply(&model)?;
-    let outcome = args.pipeline.schedule(&optimised)?;
+    let Shown { drawing, unit, facts } = shown;
     let name = super::verify::stem(&args.input.model);
-    let top = netlist::names::legalise(name);
-    let options = netlist::Options { top: format!("{top}_top"), ..netlist::Options::default() };
-    let netlist = hardware::lower(&optimised, &outcome, &args.pipeline.with_multipliers(options))?;
-    let observed = args.observe(&optimised)?;
-    let delay = schedule::default_delay(&optimised);
-    let uses = netlist::uses_with(&optimised, args.pipeline.multipliers());
-    let schedule = &outcome.schedule;
-    let seen = schedule::view(&optimised, delay, &args.pipeline.goal(), &uses, schedule);
-    let unit = if optimised.has_delays() { "latency units" } else { "LUT levels" };
-    let bits = netlist.stage_register_bits();
-    let after = |k: usize| bits.get(k + 1).copied().unwrap_or(0);
-    let columns: Vec<plot::Column> = outcome
-        .stage_delays
-        .iter()
-        .enumerate()
-        .map(|(k, &delay)| plot::Column { label: (k + 1).to_string(), delay, register_bits: after(k) })
-        .collect();
-    let chart = plot::stages(&format!("Stages of {name}"), unit, &columns);
-    let longest = outcome.stage_delays.iter().copied().fold(0.0, f64::max);
-    let facts = format!(
-        "{} operations, {} inputs, {} outputs, latency {}, longest stage {:.2} {unit}, {} register bits",
-        optimised.nodes().len(),
-        optimised.n_inputs(),
-        optimised.outputs().len(),
-        schedule.latency(),
-        longest,
-        netlist.register_bits(),
-    );
-    let subject = Subject {
-        title: name,
-        facts: &facts,
-        model: &optimised,
-        delay,
-        stage: &schedule.stage,
-        stages: schedule.stages,
-        stage_delays: &outcome.stage_delays,
-        register_bits: &columns.iter().map(|c| c.register_bits).collect::<Vec<_>>(),
-        view: &seen,
-        chart: &chart,
-        rtl: &emit::text(&netlist, Language::Verilog, &emit::Options::default()),
-        samples: observed.as_ref(),
+    let column = |c: &Column| plot::Column {
+        label: c.short.clone(),
+        delay: c.delay.unwrap_or_default(),
+        register_bits: c.register_bits,
     };
-    let page = view::page(&subject);
+    let columns: Vec<plot::Column> = drawing.timed().map(column).collect();
+    let chart = plot::stages(&format!("Stages of {name}"), unit, &columns);
+    let page = view::page(name, &facts, &chart, &drawing);
     let mut batch = Batch::default();
     batch.add(&args.output, page.as_bytes()).map_err(|e| Failure::io(&args.output, "write", &e))?;
     if let Some(path) = &args.svg {
@@ -117,14 +86,71 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 }
 
 impl Args {
-    /// What each operation is on the samples, if there are any.
-    fn observe(&self, model: &crate::ir::Model) -> Result<Option<Observed>, Failure> {
-        let Some(path) = &self.samples else { return Ok(None) };
-        let mut reader = Reader::open(path, None, model.input_kifs(), false).map_err(Failure::input)?;
-        let mut block = Values::default();
-        let rows = reader.read(self.max_samples as usize, &mut block).map_err(Failure::input)?;
-        let observed = Observed::new(model, &samples::input_ports(model), &block, rows);
-        let observed = observed.map_err(|(row, fault)| Failure::input(fault.diagnostic(reader.name(), row as u64)))?;
-        Ok((rows > 0).then_some(observed))
+    /// The module's name in the text.
+    fn top(&self) -> String {
+        format!("{}_top", netlist::names::legalise(super::verify::stem(&self.input.model)))
+    }
+
+    fn of_model(&self, model: &Model) -> Result<Shown, Failure> {
+        let (optimised, _) = self.optimise.apply(model)?;
+        let outcome = self.pipeline.schedule(&optimised)?;
+        let options = netlist::Options { top: self.top(), ..netlist::Options::default() };
+        let netlist = hardware::lower(&optimised, &outcome, &self.pipeline.with_multipliers(options))?;
+        let delay = schedule::default_delay(&optimised);
+        let uses = netlist::uses_with(&optimised, self.pipeline.multipliers());
+        let schedule = &outcome.schedule;
+        let bits = netlist.stage_register_bits();
+        let after = |k: usize| bits.get(k + 1).copied().unwrap_or(0);
+        let mut drawing = Drawing::of_model(&Pipeline {
+            model: &optimised,
+            delay,
+            stage: &schedule.stage,
+            stages: schedule.stages,
+            stage_delays: &outcome.stage_delays,
+            register_bits: &(0..outcome.stage_delays.len()).map(after).collect::<Vec<_>>(),
+            view: &schedule::view(&optimised, delay, &self.pipeline.goal(), &uses, schedule),
+            rtl: &emit::text(&netlist, Language::Verilog, &emit::Options::default()),
+        });
+        if let Some(path) = &self.samples {
+            let mut reader = Reader::open(path, None, optimised.input_kifs(), false).map_err(Failure::input)?;
+            let mut block = Values::default();
+            let rows = reader.read(self.max_samples as usize, &mut block).map_err(Failure::input)?;
+            let observed = drawing.observe(&optimised, &samples::input_ports(&optimised), &block, rows);
+            observed.map_err(|(row, fault)| Failure::input(fault.diagnostic(reader.name(), row as u64)))?;
+        }
+        let unit = if optimised.has_delays() { "latency units" } else { "LUT levels" };
+        let longest = outcome.stage_delays.iter().copied().fold(0.0, f64::max);
+        let facts = format!(
+            "{} operations, {} inputs, {} outputs, latency {}, longest stage {:.2} {unit}, {} register bits",
+            optimised.nodes().len(),
+            optimised.n_inputs(),
+            optimised.outputs().len(),
+            schedule.latency(),
+            longest,
+            netlist.register_bits(),
+        );
+        Ok(Shown { drawing, unit, facts })
+    }
+
+    fn of_machine(&self, machine: &Machine) -> Result<Shown, Failure> {
+        machine::refuse(self.pipeline.given().into_iter())?;
+        let optimised = self.optimise.apply_to_blocks(machine)?;
+        let netlist = machine::lower(&optimised, &self.top(), None)?;
+        let mut inputs = Vec::new();
+        if let Some(path) = &self.samples {
+            let mut arrays = ports::Inputs::open(machine, path, false)?;
+            while let (true, Some(row)) = (inputs.len() < self.max_samples as usize, arrays.next()?) {
+                inputs.push(row);
+            }
+        }
+        let rtl = emit::text(&netlist, Language::Verilog, &emit::Options::default());
+        let drawing = Drawing::of_machine(&optimised, &rtl, &inputs);
+        let timed = optimised.blocks().iter().any(|block| block.model.has_delays());
+        let unit = if timed { "latency units" } else { "LUT levels" };
+        let longest = drawing.timed().filter_map(|column| column.delay).fold(0.0, f64::max);
+        let summary = machine::summary(machine, &netlist);
+        let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts);
+        let facts = format!("{facts}, longest path {longest:.2} {unit}, {} boxes", drawing.boxes());
+        Ok(Shown { drawing, unit, facts })
     }
 }

@@ -1,0 +1,140 @@
+//! The drawing of a program: a column a stage.
+
+use super::drawing::{Column, Declarations, Drawing, Node, Observed};
+use crate::interp::samples::{Port, Values};
+use crate::interp::{LookupMiss, Step, batch, golden_steps, meaning};
+use crate::ir::{Model, ValueId};
+use crate::schedule::{self, Delay};
+use num_bigint::BigInt;
+use rustc_hash::FxHashMap;
+
+/// A program and its pipeline.
+pub struct Pipeline<'a> {
+    /// The program as it is built.
+    pub model: &'a Model,
+    /// Time of each operation.
+    pub delay: &'a dyn Delay,
+    /// The stage of each operation.
+    pub stage: &'a [u32],
+    /// Number of stages; 0 for logic without registers.
+    pub stages: u32,
+    /// Longest path of each stage, from stage 1.
+    pub stage_delays: &'a [f64],
+    /// Register bits behind each stage, from stage 1.
+    pub register_bits: &'a [u64],
+    /// Each stage's longest path.
+    pub view: &'a schedule::View,
+    /// The Verilog text.
+    pub rtl: &'a str,
+}
+
+/// The names that the generated text has for the operations, behind `prefix`.
+fn names(model: &Model, prefix: &str) -> Vec<String> {
+    let mut seen: FxHashMap<u32, u32> = FxHashMap::default();
+    let name = |id: ValueId| {
+        let origin = model.node(id).origin;
+        let before = seen.entry(origin).or_insert(0);
+        *before += 1;
+        if *before == 1 { format!("{prefix}v{origin}") } else { format!("{prefix}v{origin}.{before}") }
+    };
+    model.ids().map(name).collect()
+}
+
+/// A box for each operation of a program, numbered from `first`.
+pub(super) fn nodes(
+    model: &Model,
+    prefix: &str,
+    first: u32,
+    delay: &dyn Delay,
+    declared: &Declarations<'_>,
+    column: impl Fn(ValueId) -> u32,
+) -> Vec<Node> {
+    let names = names(model, prefix);
+    let name = |v: ValueId| names[v.index()].clone();
+    let kifs = model.kifs();
+    let node = |id: ValueId| {
+        let node = model.node(id);
+        let mut operands = Vec::new();
+        node.op.for_each_operand(|v| operands.push(first + v.0));
+        Node {
+            kind: node.op.name(),
+            name: name(id),
+            column: column(id),
+            port: Port { kif: kifs[id.index()], frac: i64::from(node.interval.frac) },
+            range: (node.interval.min.to_big(), node.interval.max.to_big()),
+            delay: delay.own_delay(model, id),
+            meaning: meaning(model, &node.op, &name),
+            line: declared.named(&names[id.index()]),
+            operands,
+        }
+    };
+    model.ids().map(node).collect()
+}
+
+impl Drawing {
+    /// The drawing of a program.
+    pub fn of_model(pipeline: &Pipeline<'_>) -> Drawing {
+        let model = pipeline.model;
+        let declared = Declarations::of(pipeline.rtl);
+        let stage = |k: u32| Column {
+            title: match (pipeline.stages, k) {
+                (0, _) => "logic".to_owned(),
+                (_, 0) => "inputs".to_owned(),
+                _ => format!("stage {k}"),
+            },
+            short: if pipeline.stages > 0 { k.to_string() } else { "no registers".to_owned() },
+            delay: pipeline.stage_delays.get((k as usize).wrapping_sub(1)).copied(),
+            register_bits: pipeline.register_bits.get((k as usize).wrapping_sub(1)).copied().unwrap_or(0),
+        };
+        let last = pipeline.stage.iter().copied().max().unwrap_or(0).max(pipeline.stage_delays.len() as u32);
+        let paths = pipeline.view.stages.iter().map(|stage| {
+            let ops = stage.path.iter().filter_map(|step| match step.what {
+                schedule::Step::Op(id) => Some(id.0),
+                _ => None,
+            });
+            ops.collect()
+        });
+        let outputs = (0..).zip(model.outputs()).map(|(j, o): (usize, _)| (format!("out[{j}]"), o.source.map(|v| v.0)));
+        Drawing {
+            nodes: nodes(model, "", 0, pipeline.delay, &declared, |id| pipeline.stage[id.index()]),
+            columns: (0..=last).map(stage).collect(),
+            has_registers: pipeline.stages > 0,
+            origin: "the inputs",
+            paths: paths.collect(),
+            outputs: outputs.collect(),
+            observed: None,
+        }
+    }
+
+    /// Runs the golden interpreter on `rows` rows of a block of reals for the ports `ports` of the drawn program, and keeps
+    /// what every operation was.
+    ///
+    /// # Errors
+    /// The first sample that is no input, with its number.
+    pub fn observe(
+        &mut self,
+        model: &Model,
+        ports: &[Port],
+        block: &Values,
+        rows: usize,
+    ) -> Result<(), (usize, batch::Fault)> {
+        let mut all = Observed::new(self.nodes.len());
+        for row in 0..rows {
+            let inputs = batch::codes_of_row(ports, block, row, false).map_err(|fault| (row, fault))?;
+            run(model, &inputs, |id, code| all.note(id.index(), &self.nodes[id.index()], code));
+            all.samples += 1;
+        }
+        self.observed = (rows > 0).then_some(all);
+        Ok(())
+    }
+}
+
+/// Runs a program once. Lookups outside their table read zero.
+pub(super) fn run(model: &Model, inputs: &[BigInt], mut visit: impl FnMut(ValueId, &BigInt)) {
+    let seen = golden_steps(model, inputs, LookupMiss::Zero, |step| {
+        if let Step::Op { id, code, .. } = step {
+            visit(id, code);
+        }
+    });
+    seen.expect("lookups outside their table read zero");
+}
