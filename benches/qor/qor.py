@@ -8,6 +8,7 @@ setup.sh makes what it needs. Every synthesis is cached (see flows.py), one tool
 
 import argparse
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ import flows
 from flows import ROOT, WORK, cached, figures, place, synthesise
 
 MODELS = ROOT / 'tests' / 'data' / 'models'
-OURS = ROOT / 'target' / 'release' / 'alir2hdl'
+OURS = Path(os.environ.get('ALIR2HDL', ROOT / 'target' / 'release' / 'alir2hdl'))
 PEER = WORK / 'venv' / 'bin' / 'python'
 SMALL = ['bit_logic', 'lut_heavy', 'sort_topk', 'var_mul', 'anomaly_ae', 'jet_mlp']
 LARGE = ['conv_small', 'cmvm_64x64', 'mlp_8bit', 'mixer_particles']
@@ -36,7 +37,8 @@ RTLModel(comb, folder, "model", n_stages=int(stages), print_latency=False, terna
 
 
 def model_file(name):
-    return MODELS / name / 'model.json.gz'
+    """A model by its name in the tests' data, or a file."""
+    return name if isinstance(name, Path) else MODELS / name / 'model.json.gz'
 
 
 def theirs(name, stages, fuse):

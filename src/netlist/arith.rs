@@ -197,14 +197,16 @@ impl Draft {
         Fixed { bits: self.pool.close(), at: lower.at, signed: upper.signed }
     }
 
-    /// `a - b`, if one of them is constant and only the sign of the difference lies at or above position 0; for results of
-    /// which nothing below is read.
+    /// `a - b`, if only the sign of the difference lies at or above position 0, and one of them is constant or `variables` is
+    /// set; for results of which nothing below is read.
     ///
-    /// Two variables stay a subtraction: yosys takes fewer LUTs for `a < b` alone, but merges it with the multiplexers around
-    /// it into wider functions, a tenth more LUTs for a sorting network (3,486 instead of 3,187, UltraScale+).
-    pub(super) fn sign_of_difference(&mut self, a: Fixed, b: Fixed) -> Option<Fixed> {
+    /// Two variables whose comparison steers a multiplexer stay a subtraction: yosys takes fewer LUTs for `a < b` alone, but
+    /// merges it with the multiplexers around it into wider functions, a tenth more LUTs for a sorting network (3,486
+    /// instead of 3,187, UltraScale+).
+    pub(super) fn sign_of_difference(&mut self, a: Fixed, b: Fixed, variables: bool) -> Option<Fixed> {
         let (a, b) = (self.trimmed(a), self.trimmed(b));
-        if a.is_zero() || b.is_zero() || self.pool.is_const(a.bits) == self.pool.is_const(b.bits) {
+        let constants = [a, b].iter().filter(|x| self.pool.is_const(x.bits)).count();
+        if a.is_zero() || b.is_zero() || constants > 1 || (constants == 0 && !variables) {
             return None;
         }
         let signed = a.signed || b.signed;

@@ -96,6 +96,8 @@ struct Lowering<'a> {
     terms: Vec<(Fixed, bool)>,
     /// Whether products are made of adders.
     rows: bool,
+    /// Values whose top bit selects in a multiplexer, or that hold that bit for one that does.
+    selects: Vec<bool>,
 }
 
 impl<'a> Lowering<'a> {
@@ -109,6 +111,7 @@ impl<'a> Lowering<'a> {
             spare_words: model.tables().iter().map(|t| 4 * t.entries.len() as u64).sum::<u64>() + SPARE_WORDS,
             terms: Vec::new(),
             rows: false,
+            selects: selects(model),
         }
     }
 
@@ -169,7 +172,7 @@ impl<'a> Lowering<'a> {
             }
             Op::Sub { a, b, shift } => {
                 let (a, b) = (self.operand(*a, frac, 0), self.operand(*b, frac, *shift));
-                match self.draft.sign_of_difference(a, b) {
+                match self.draft.sign_of_difference(a, b, !self.selects[id.index()]) {
                     Some(sign) => sign,
                     None => self.draft.sum(a, b, true, top),
                 }
@@ -182,7 +185,7 @@ impl<'a> Lowering<'a> {
                 let magnitude = if value.is_negative() { value.negated() } else { value.clone() };
                 let place = i64::from(frac) - i64::from(*shift);
                 let threshold = self.draft.constant(&-value.to_big(), place);
-                match self.draft.sign_of_difference(x, threshold) {
+                match self.draft.sign_of_difference(x, threshold, true) {
                     Some(sign) => sign,
                     None => {
                         let constant = self.draft.constant(&magnitude.to_big(), place);
@@ -391,6 +394,21 @@ impl<'a> Lowering<'a> {
         }
         all
     }
+}
+
+/// Values whose top bit a multiplexer looks at, and what only holds that bit for it.
+fn selects(model: &Model) -> Vec<bool> {
+    let mut selects = vec![false; model.nodes().len()];
+    for id in model.ids().rev() {
+        match model.node(id).op {
+            Op::Mux { cond, .. } => selects[cond.index()] = true,
+            Op::Quantise { x, .. } | Op::Unary { op: UnaryBits::Not, x } if selects[id.index()] => {
+                selects[x.index()] = true;
+            }
+            _ => {}
+        }
+    }
+    selects
 }
 
 /// The bits of a value of type `kif` in the frame of `frac` fractional bits, times `2^shift`.

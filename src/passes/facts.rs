@@ -125,22 +125,49 @@ impl Facts {
         let n = model.nodes().len();
         let mut facts = Facts { ranges: Vec::with_capacity(n), exact: Vec::with_capacity(n) };
         for id in model.ids() {
-            let kif = model.kif(id);
-            let exact = facts.before_wrap(model, id);
-            let all = Range::of_kif(kif);
-            let range = match (exact, all) {
-                (Some(exact), Some(_)) if exact.fits(kif) => Some(exact),
-                (Some(exact), Some(_)) if exact.constant().is_some() => {
-                    crate::num::wrap(&exact.lo.into(), kif).to_i128().map(Range::exactly)
-                }
-                // Low bits survive a wrap.
-                (Some(exact), Some(all)) => Some(Range::new(all.lo, all.hi, exact.zeros.min(kif.width()))),
-                (_, all) => all,
-            };
+            let (range, exact) = facts.result(model, id);
             facts.ranges.push(range);
             facts.exact.push(exact);
         }
         facts
+    }
+
+    /// The range of an operation's result, and that before wrapping, from the ranges of its operands.
+    fn result(&self, model: &Model, id: ValueId) -> (Option<Range>, Option<Range>) {
+        let kif = model.kif(id);
+        let exact = self.before_wrap(model, id);
+        let all = Range::of_kif(kif);
+        let range = match (exact, all) {
+            (Some(exact), Some(_)) if exact.fits(kif) => Some(exact),
+            (Some(exact), Some(_)) if exact.constant().is_some() => {
+                crate::num::wrap(&exact.lo.into(), kif).to_i128().map(Range::exactly)
+            }
+            // Low bits survive a wrap.
+            (Some(exact), Some(all)) => Some(Range::new(all.lo, all.hi, exact.zeros.min(kif.width()))),
+            (_, all) => all,
+        };
+        (range, exact)
+    }
+
+    /// The codes of `id` for the codes `lo ..= hi` of `source`, if it depends on nothing else: `cone` are the operations
+    /// between them, in order, `id` last. `None` if a code is not known exactly.
+    pub(super) fn function(&mut self, model: &Model, source: ValueId, cone: &[ValueId]) -> Option<Vec<i128>> {
+        let range = self.range(source)?;
+        let last = *cone.last()?;
+        let kept: Vec<_> = cone.iter().map(|v| self.ranges[v.index()]).collect();
+        let code = |code| {
+            self.ranges[source.index()] = Some(Range::exactly(code));
+            for &v in cone {
+                self.ranges[v.index()] = self.result(model, v).0;
+            }
+            self.range(last)?.constant()
+        };
+        let codes = (range.lo..=range.hi).map(code).collect();
+        self.ranges[source.index()] = Some(range);
+        for (v, range) in cone.iter().zip(kept) {
+            self.ranges[v.index()] = range;
+        }
+        codes
     }
 
     /// The codes that a value can take; `None` if nothing beyond its type is known.

@@ -586,15 +586,27 @@ impl Solver {
                 row.remove(i);
                 row.push(Digit { value: made, shift: first.shift, neg: first.neg ^ turned });
             }
-            // A row that comes out negated needs a negation, unless polarity turns it.
+            // A row that comes out negated needs the difference the other way round, or a negation, unless polarity turns it.
             if let Some(d) = row.first()
                 && d.neg
             {
-                self.bits += u64::from(self.spans[d.value as usize].width());
+                self.bits += self.negation(d.value);
             }
             rows.push(row.first().copied());
         }
         Some(Solution { values: self.values, spans: self.spans, rows, bits: self.bits })
+    }
+
+    /// Adder bits of a value's negative.
+    fn negation(&self, value: u32) -> u64 {
+        match self.values[value as usize] {
+            Value::Sum { pattern: p, turned } if p.differ => {
+                let a = self.spans[p.a as usize].signed(!turned);
+                let b = self.spans[p.b as usize].shifted(p.shift).signed(turned);
+                a.cost(&b, &a.plus(&b))
+            }
+            _ => u64::from(self.spans[value as usize].width()),
+        }
     }
 
     fn cheapest_pair(&self, row: &[Digit], limit: u32) -> (usize, usize) {
@@ -671,13 +683,31 @@ impl Writer<'_, '_, '_> {
         let interval = self.model.node(id).interval.clone();
         let origin = self.model.node(id).origin;
         let digit = digit.expect("a sum that is not constant has a digit");
-        let value = self.value(digit.value);
-        // Digits count in units of the leaves' codes; a value's number is in units of its own step.
-        let op = match digit {
-            Digit { shift, neg: false, .. } => Op::Quantise { x: value, shift },
-            Digit { shift, neg: true, .. } => Op::Sum { terms: Box::new([Term { value, shift, neg: true }]) },
-        };
         let delay = if digit.neg { self.delays.0[interval.kif().width().min(129) as usize] } else { 0.0 };
+        // Digits count in units of the leaves' codes; a value's number is in units of its own step.
+        let shift = digit.shift;
+        let op = match self.solution.values[digit.value as usize] {
+            // The other way round: no longer a path than the difference, and no more bits than its negation.
+            Value::Sum { pattern: p, turned } if digit.neg && p.differ => {
+                let (a, b) = (self.value(p.a), self.value(p.b));
+                let terms =
+                    [Term { value: a, shift, neg: !turned }, Term { value: b, shift: shift + p.shift, neg: turned }];
+                match terms {
+                    [first, second] if first.shift == 0 && !first.neg => {
+                        Op::Sub { a: first.value, b: second.value, shift: second.shift }
+                    }
+                    [second, first] if first.shift == 0 && !first.neg => {
+                        Op::Sub { a: first.value, b: second.value, shift: second.shift }
+                    }
+                    terms => Op::Sum { terms: Box::new(terms) },
+                }
+            }
+            _ if digit.neg => {
+                let value = self.value(digit.value);
+                Op::Sum { terms: Box::new([Term { value, shift, neg: true }]) }
+            }
+            _ => Op::Quantise { x: self.value(digit.value), shift },
+        };
         self.rw.push(op, interval, delay, 0.0, origin)
     }
 

@@ -4,6 +4,7 @@
 //! (lookups outside their table reading zero), not only inside the declared intervals. Each is small, does one thing and
 //! is listed in [`PASSES`]; [`run`] applies a list of them and says what each saved.
 
+mod compose;
 mod cse;
 mod dce;
 mod demand;
@@ -58,6 +59,12 @@ pub const PASSES: &[PassInfo] = &[
         run: ranges::run,
     },
     PassInfo {
+        name: "compose",
+        summary: "tables read through operations on one narrower value become tables of that value",
+        level: 1,
+        run: compose::run,
+    },
+    PassInfo {
         name: "tables",
         summary: "cut tables to what can be reached, drop idle operand bits, share equal ones, sums instead of straight lines",
         level: 1,
@@ -89,10 +96,13 @@ pub const PASSES: &[PassInfo] = &[
 pub fn pipeline(level: u8) -> &'static [&'static str] {
     match level {
         0 => &[],
-        1 => &["dce", "simplify", "ranges", "tables", "cse", "polarity", "demand", "simplify", "ranges", "cse", "dce"],
+        1 => &[
+            "dce", "simplify", "ranges", "compose", "tables", "cse", "polarity", "demand", "simplify", "ranges", "cse",
+            "dce",
+        ],
         _ => &[
-            "dce", "simplify", "ranges", "tables", "split", "split", "cse", "linear", "cse", "polarity", "demand",
-            "simplify", "ranges", "cse", "dce",
+            "dce", "simplify", "ranges", "compose", "tables", "split", "split", "cse", "linear", "cse", "polarity",
+            "demand", "simplify", "ranges", "cse", "dce",
         ],
     }
 }
@@ -334,6 +344,52 @@ mod tests {
         });
         let after = optimised(&model, &["cse", "linear", "ranges", "dce"]);
         assert_eq!(ops(&after).iter().filter(|o| matches!(**o, "add" | "sub" | "sum")).count(), 2, "{:?}", ops(&after));
+        optimised(&model, pipeline(2));
+    }
+
+    #[test]
+    fn a_difference_wanted_both_ways_is_not_negated() {
+        let model = program(&[q(-8, 7, 0), q(-4, 3, 1)], |b, v| {
+            let ab = b.op(Op::Sub { a: v[0], b: v[1], shift: 1 }, q(-40, 40, 1));
+            let ba = b.op(Op::Sub { a: v[1], b: v[0], shift: -1 }, q(-40, 40, 2));
+            let relu = |b: &mut Builder, x| b.op(Op::Relu { x }, q(0, 40, 2));
+            // 3 ab, solved anew as a sum of a and b, keeps the pass from leaving the group alone.
+            let a3 = b.op(Op::Add { a: v[0], b: v[0], shift: 1 }, q(-40, 40, 0));
+            let b3 = b.op(Op::Add { a: v[1], b: v[1], shift: 1 }, q(-40, 40, 1));
+            let ab3 = b.op(Op::Sub { a: a3, b: b3, shift: 1 }, q(-100, 100, 1));
+            vec![relu(b, ab), relu(b, ba), relu(b, ab3)]
+        });
+        let after = optimised(&model, &["cse", "linear", "ranges", "dce"]);
+        let negations = |n: &&crate::ir::Node| match &n.op {
+            Op::Neg { .. } => true,
+            Op::Sum { terms } => terms.len() == 1,
+            _ => false,
+        };
+        assert_eq!(after.nodes().iter().filter(negations).count(), 0, "{:?}", ops(&after));
+        let sums = |n: &&crate::ir::Node| matches!(n.op, Op::Sub { .. } | Op::Add { .. } | Op::Sum { .. });
+        assert_eq!(after.nodes().iter().filter(sums).count(), 3, "{:?}", ops(&after));
+    }
+
+    #[test]
+    fn tables_are_read_by_the_narrowest_value() {
+        let model = program(&[q(-16, 15, 0), q(-2, 1, 0)], |b, v| {
+            let t = b.table(Table {
+                entries: (0..96).map(|i| i * i % 61 - 30).collect(),
+                out: q(-64, 63, 1),
+                hash: String::new(),
+                inp_width: 7,
+            });
+            let three = b.op(Op::Sub { a: v[0], b: v[0], shift: -2 }, q(-48, 47, 2));
+            let inner = b.op(Op::Lookup { x: three, table: t, base: Code::from(-48) }, q(-30, 30, 1));
+            let moved = b.op(Op::AddConst { x: inner, value: Code::from(3), shift: 0 }, q(-64, 63, 1));
+            // A table of a table, still of the first input alone; and one that reads both inputs, which stays.
+            let outer = b.op(Op::Lookup { x: moved, table: t, base: Code::from(-64) }, q(-30, 30, 1));
+            let mixed = b.op(Op::Add { a: v[0], b: v[1], shift: 0 }, q(-64, 63, 0));
+            vec![outer, b.op(Op::Lookup { x: mixed, table: t, base: Code::from(-48) }, q(-30, 30, 1))]
+        });
+        let after = optimised(&model, &["compose", "dce"]);
+        assert_eq!(ops(&after), ["input", "input", "lookup", "add", "lookup"]);
+        assert_eq!(after.node(ValueId(2)).op.operands(), [ValueId(0)]);
         optimised(&model, pipeline(2));
     }
 

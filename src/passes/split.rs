@@ -4,8 +4,8 @@
 //! take fewer LUTs than the one. S.-F. Hsiao, C.-S. Wen, Y.-H. Chen, K.-C. Huang, *Hierarchical multipartite function
 //! evaluation*, IEEE Trans. Computers 66 (2017); M. Christ, L. Forget, F. de Dinechin, *Lossless differential table
 //! compression for hardware function evaluation*, IEEE TCAS-II 69 (2022). Nothing is approximated: `fine` holds whatever is
-//! left. All `k` and `s` are tried; what they cost is estimated in six-input LUTs ([`luts`]), and the table stays
-//! whole unless a tenth of them is saved. Running the pass again splits what it has made once more.
+//! left. Of all `k` and `s`, the few that make the smallest tables are tried; what they cost is estimated in six-input LUTs
+//! ([`luts`]), and the table stays whole unless a tenth of them is saved. Running the pass again splits what it has made once more.
 //!
 //! The two lookups and the sum together take as long as the lookup did.
 
@@ -23,6 +23,8 @@ const MOST_BITS: u32 = 14;
 const MOST_FRACTIONALS: u32 = 128;
 /// Largest magnitude of an entry, so that differences fit.
 const LARGEST: i32 = 1 << 29;
+/// Splits of a table that are counted out: the work for a table is this many times its words.
+const MOST_TRIED: usize = 6;
 /// Share of a lookup's delay that its parts keep; the sum has the rest.
 const LOOKUP_SHARE: f64 = 0.5;
 
@@ -63,32 +65,31 @@ struct Split {
 impl Split {
     /// The cheapest way to split, if that is cheaper than the table by a tenth.
     fn best(reached: &Reached) -> Option<Split> {
-        let whole = luts(reached.first, &reached.values, u32::MAX);
         let (lo, hi) = ends(&reached.values);
         if lo < -LARGEST || hi > LARGEST {
             return None;
         }
-        let width = bits(lo, hi);
-        let mut best = (whole - whole / 10, None);
+        let mut groups = vec![Groups::of(reached)];
+        let mut ways = Vec::new();
         for low_bits in 1..MOST_BITS {
             if reached.values.len() < 3 << low_bits {
                 break;
             }
-            let smallest = group_minima(reached, low_bits);
-            for shift in 0..width {
-                let split = Split::new(reached, low_bits, shift, &smallest);
-                let fine_bits = bits(0, ends(&split.fine).1);
-                if fine_bits <= shift {
-                    // Nothing but the same columns in two tables.
-                    continue;
-                }
-                // The sum, then the tables, as long as the split is still the cheapest.
-                let mut cost = width - shift;
-                cost += luts(reached.first >> low_bits, &split.coarse, best.0.saturating_sub(cost));
-                cost += luts(reached.first, &split.fine, best.0.saturating_sub(cost));
-                if cost < best.0 {
-                    best = (cost, Some(split));
-                }
+            let halved = groups[low_bits as usize - 1].halved();
+            halved.promising(reached, bits(lo, hi), low_bits, &mut ways);
+            groups.push(halved);
+        }
+        ways.sort_unstable();
+        let whole = luts(reached.first, &reached.values, u32::MAX);
+        let mut best = (whole - whole / 10, None);
+        for &(_, low_bits, shift) in ways.iter().take(MOST_TRIED) {
+            let split = Split::new(reached, low_bits, shift, &groups[low_bits as usize].minima);
+            // The sum, then the tables, as long as the split is still the cheapest.
+            let mut cost = bits(lo, hi) - shift;
+            cost += luts(reached.first >> low_bits, &split.coarse, best.0.saturating_sub(cost));
+            cost += luts(reached.first, &split.fine, best.0.saturating_sub(cost));
+            if cost < best.0 {
+                best = (cost, Some(split));
             }
         }
         best.1
@@ -106,18 +107,46 @@ impl Split {
     }
 }
 
-/// The smallest value of each group of codes that differ in their low bits only.
-fn group_minima(reached: &Reached, low_bits: u32) -> Vec<i32> {
-    let first = reached.first >> low_bits;
-    let mut minima: Vec<i32> = Vec::new();
-    for (i, &v) in reached.values.iter().enumerate() {
-        let group = (((reached.first + i as i128) >> low_bits) - first) as usize;
-        match minima.get_mut(group) {
-            Some(least) => *least = v.min(*least),
-            None => minima.push(v),
+/// The values of codes that differ in their low bits only.
+struct Groups {
+    /// Code of the first group.
+    first: i128,
+    /// Smallest value of each group.
+    minima: Vec<i32>,
+    /// Largest value of each group.
+    maxima: Vec<i32>,
+}
+
+impl Groups {
+    /// Each code by itself.
+    fn of(reached: &Reached) -> Groups {
+        Groups { first: reached.first, minima: reached.values.clone(), maxima: reached.values.clone() }
+    }
+
+    /// With one low bit less.
+    fn halved(&self) -> Groups {
+        let pairs = |all: &[i32], pick: fn(i32, i32) -> i32| {
+            let (alone, rest) = all.split_at((self.first & 1) as usize);
+            let pairs = rest.chunks(2).map(|pair| pair.iter().copied().reduce(pick).expect("one or two"));
+            alone.iter().copied().chain(pairs).collect()
+        };
+        Groups { first: self.first >> 1, minima: pairs(&self.minima, i32::min), maxima: pairs(&self.maxima, i32::max) }
+    }
+
+    /// Ways to split at this bit, with what they would cost if nothing could be shared.
+    fn promising(&self, reached: &Reached, width: u32, low_bits: u32, ways: &mut Vec<(u32, u32, u32)>) {
+        let address = usize::BITS - (reached.values.len() - 1).leading_zeros();
+        let luts = |address: u32| 1u32 << address.saturating_sub(6);
+        for shift in 0..width {
+            let rest = |(&lo, &hi): (&i32, &i32)| hi - (lo >> shift << shift);
+            let fine_bits = bits(0, self.minima.iter().zip(&self.maxima).map(rest).max().unwrap_or(0));
+            // Otherwise there would be nothing but the same columns in two tables.
+            if fine_bits > shift {
+                let coarse = (width - shift) * luts(address - low_bits);
+                ways.push((coarse + fine_bits * luts(address) + width - shift, low_bits, shift));
+            }
         }
     }
-    minima
 }
 
 fn ends(values: &[i32]) -> (i32, i32) {
