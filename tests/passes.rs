@@ -3,8 +3,9 @@
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Builder, Model, Op, Output, Table};
 use alir2hdl::num::{Code, Interval};
-use alir2hdl::passes::{self, PASSES};
+use alir2hdl::passes::{self, PASSES, Trust};
 use alir2hdl::random::{self, Gene, Profile, Recipe, SplitMix};
+use alir2hdl::verify::Vectors;
 use proptest::prelude::*;
 
 fn same(before: &Model, after: &Model, seed: u64, samples: usize) -> Result<(), String> {
@@ -143,8 +144,64 @@ fn passes_find_something_to_do() {
     for pass in PASSES {
         let changed = (0..400).filter(|&seed| {
             let before = random::model(seed);
-            pass.apply(&before) != before
+            pass.apply(&before, Trust::Types) != before
         });
         assert!(changed.count() > 4, "{} never does anything", pass.name);
     }
+}
+
+/// The program with declared intervals that are true whenever those of the inputs are: the whole type for operations, a part of
+/// it for inputs.
+fn truthful(model: &Model, rng: &mut SplitMix) -> Model {
+    let mut builder = Builder::like(model);
+    for node in model.nodes() {
+        let mut node = node.clone();
+        let kif = node.interval.kif();
+        match node.op {
+            Op::Const { .. } => {}
+            _ if kif.is_zero() => {}
+            Op::Input { input } if kif == model.input_kifs()[input as usize] && kif.width() < 40 => {
+                // The smallest code, and one in the upper half: the type stays.
+                let full = Interval::full(kif);
+                let (min, max) = (full.min.to_big(), full.max.to_big());
+                let half = (&max - &min) / 2;
+                let less = rng.bits(kif.width()) % (half + 1);
+                let partial = Interval::new(min, max - less, kif.frac);
+                node.interval = if partial.kif() == kif { partial } else { full };
+            }
+            _ => node.interval = Interval::full(kif),
+        }
+        builder.push(node);
+    }
+    for out in model.outputs() {
+        builder.output(*out);
+    }
+    builder.finish().unwrap_or_else(|p| panic!("{p:?}"))
+}
+
+#[test]
+fn assumed_intervals_keep_the_meaning_inside_them() {
+    let (mut compared, mut narrower) = (0, 0);
+    for seed in 0..400 {
+        let mut rng = SplitMix::new(seed);
+        let before = truthful(&random::model(seed), &mut rng);
+        let Ok(samples) = Vectors::generate_inside(&before, 40, seed) else { continue };
+        let mut lists: Vec<Vec<&str>> = PASSES.iter().map(|p| vec![p.name]).collect();
+        lists.extend([passes::pipeline(1).to_vec(), passes::pipeline(2).to_vec()]);
+        for names in lists {
+            let (after, _) = passes::run_trusting(&before, &names, Trust::Intervals);
+            assert_eq!(before.input_kifs(), after.input_kifs());
+            for sample in 0..samples.inputs.len() {
+                let inputs = samples.inputs.row(sample);
+                let found = golden(&after, inputs, LookupMiss::Zero);
+                let expected = golden(&before, inputs, LookupMiss::Zero);
+                assert_eq!(expected, found, "seed {seed}, {names:?}, {inputs:?}: {}", listing(&after));
+            }
+            compared += 1;
+        }
+        let bits = |model: &Model| model.kifs().iter().map(|k| u64::from(k.width())).sum::<u64>();
+        let trusting = passes::run_trusting(&before, passes::pipeline(1), Trust::Intervals).0;
+        narrower += usize::from(bits(&trusting) < bits(&passes::run(&before, passes::pipeline(1)).0));
+    }
+    assert!(compared > 2000 && narrower > 20, "{compared} {narrower}");
 }

@@ -126,3 +126,19 @@ fn certificates_hold_a_graph_that_can_be_read_and_the_report() {
         std::fs::remove_dir_all(dir.path().join("proof")).unwrap();
     }
 }
+
+#[test]
+fn a_file_that_assumes_intervals_says_so_and_is_not_proved() {
+    let dir = tempfile::tempdir().unwrap();
+    for (code, said) in judged(&dir, "lut_heavy", "--assume-intervals --pipeline 2", "") {
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains("E0907") && said.contains("verify --assume-intervals"), "{said}");
+    }
+    let text = std::fs::read_to_string(dir.path().join("m.v")).unwrap();
+    assert!(text.contains("// assumes that every input stays in its declared interval:"), "{text}");
+    assert!(text.contains("//   inp[0]: codes -512 to 511, in steps of 2^-7"), "{text}");
+    let model = path("lut_heavy");
+    let args = [model.to_str().unwrap(), "--verilog", "n.v", "--assume-intervals", "--prove"];
+    let (code, said) = alir2hdl(&dir, &args);
+    assert!(code == 2 && said.contains("E0303") && !dir.path().join("n.v").exists(), "{said}");
+}

@@ -176,13 +176,17 @@ fn of_model(
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
+    if args.output.prove {
+        args.optimise.every_input("--prove")?;
+    }
+    let read = model;
     let (model, _) = args.optimise.apply(model)?;
     clock.lap("optimise");
     let outcome = args.pipeline.schedule(&model)?;
     clock.lap("schedule");
     let lower = |top: &str| {
         let options = args.pipeline.with_multipliers(args.wrapper.core_options(&args.ports, top));
-        let netlist = hardware::lower(&model, &outcome, &options)?;
+        let netlist = args.optimise.noted(hardware::lower(&model, &outcome, &options)?, read);
         let axis = args.wrapper.around(top, &netlist)?;
         Ok(Made { netlist, axis })
     };

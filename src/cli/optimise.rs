@@ -2,9 +2,11 @@
 
 use super::{ExitStatus, Failure, print};
 use crate::diag::{Diagnostic, Place};
-use crate::ir::Model;
 use crate::ir::machine::Machine;
-use crate::passes::{self, PASSES, PassStat};
+use crate::ir::{Model, Op};
+use crate::netlist::Netlist;
+use crate::passes::{self, PASSES, PassStat, Trust};
+use crate::verify::Vectors;
 use std::borrow::Cow;
 
 /// Which optimisations run.
@@ -17,7 +19,14 @@ pub(super) struct OptimiseArgs {
     /// Run exactly these passes, in this order, instead of a level's (`alir2hdl passes` lists them)
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "level")]
     passes: Option<Vec<String>>,
+    /// Take for granted that every input and every value stays in the interval that the file declares for it; the hardware is then
+    /// the model's for such inputs only, which its head says
+    #[arg(long)]
+    assume_intervals: bool,
 }
+
+/// What the head of a file says that was written with `--assume-intervals`, and what follows: input elements.
+pub(super) const ASSUMPTION: &str = "assumes that every input stays in its declared interval:";
 
 impl OptimiseArgs {
     /// The machine with each of its blocks optimised.
@@ -25,6 +34,11 @@ impl OptimiseArgs {
     /// # Errors
     /// As [`OptimiseArgs::apply`].
     pub(super) fn apply_to_blocks(&self, machine: &Machine) -> Result<Machine, Failure> {
+        if self.assume_intervals {
+            let message = "--assume-intervals is for models; a state machine's registers hold whatever its cycles give";
+            let place = Place::Flag("--assume-intervals".into());
+            return Err(Failure::input(Diagnostic::error("E0804", place, message).with_help("leave it out")));
+        }
         let names = self.names()?;
         Ok(machine.clone().with_blocks(|model| passes::run(model, &names).0))
     }
@@ -39,8 +53,59 @@ impl OptimiseArgs {
         if names.is_empty() {
             return Ok((Cow::Borrowed(model), Vec::new()));
         }
-        let (optimised, stats) = passes::run(model, &names);
+        let (optimised, stats) = passes::run_trusting(model, &names, self.trust());
         Ok((Cow::Owned(optimised), stats))
+    }
+
+    /// What the passes take for granted.
+    fn trust(&self) -> Trust {
+        if self.assume_intervals { Trust::Intervals } else { Trust::Types }
+    }
+
+    /// The hardware with what it assumes of the inputs of `model` in its head.
+    pub(super) fn noted(&self, netlist: Netlist, model: &Model) -> Netlist {
+        if !self.assume_intervals {
+            return netlist;
+        }
+        let declared = model.nodes().iter().filter_map(|node| match node.op {
+            Op::Input { input } => {
+                let q = &node.interval;
+                Some(format!("  inp[{input}]: codes {} to {}, in steps of 2^{}", q.min, q.max, -i64::from(q.frac)))
+            }
+            _ => None,
+        });
+        declared.fold(netlist.with_remark(ASSUMPTION), |netlist, line| netlist.with_remark(&line))
+    }
+
+    /// Samples and what the model makes of them, of all inputs for which the hardware is the model's.
+    ///
+    /// # Errors
+    /// If an input has no code in the intervals that shall be assumed (exit code 2).
+    pub(super) fn vectors(&self, model: &Model, count: usize, seed: u64) -> Result<Vectors, Failure> {
+        if !self.assume_intervals {
+            return Ok(Vectors::generate(model, count, seed));
+        }
+        Vectors::generate_inside(model, count, seed).map_err(|input| {
+            let message = format!("no code of input {input} lies in all intervals that its readers declare");
+            Failure::input(
+                Diagnostic::error("E0302", Place::Flag("--assume-intervals".into()), message)
+                    .with_help("without the option nothing is assumed of the inputs"),
+            )
+        })
+    }
+
+    /// Refuses `--assume-intervals` beside something that is about every input.
+    ///
+    /// # Errors
+    /// If it was given (exit code 2).
+    pub(super) fn every_input(&self, asked: &str) -> Result<(), Failure> {
+        if !self.assume_intervals {
+            return Ok(());
+        }
+        let message =
+            format!("{asked} takes inputs outside the declared intervals too, about which nothing is then known");
+        let place = Place::Flag("--assume-intervals".into());
+        Err(Failure::input(Diagnostic::error("E0303", place, message).with_help("leave one of the two out")))
     }
 
     fn names(&self) -> Result<Vec<&str>, Failure> {

@@ -12,7 +12,7 @@ use crate::ir::Model;
 use crate::ir::machine::Machine;
 use crate::netlist::names::legalise;
 use crate::project::{self, Design, Flow, Samples, Spec};
-use crate::verify::{Bench, Cycles, MachineRun, Streams, Testbench, Vectors, machine_stimulus};
+use crate::verify::{Bench, Cycles, MachineRun, Streams, Testbench, machine_stimulus};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -162,10 +162,13 @@ fn of_model(
     let (optimised, _) = args.optimise.apply(model)?;
     let outcome = args.pipeline.schedule(&optimised)?;
     let options = args.pipeline.with_multipliers(args.wrapper.core_options(&args.ports, &top));
-    let netlist = hardware::lower(&optimised, &outcome, &options)?;
+    let netlist = args.optimise.noted(hardware::lower(&optimised, &outcome, &options)?, model);
     let axis = args.wrapper.around(&top, &netlist)?;
+    if axis.is_some() {
+        args.optimise.every_input("a wrapper's testbench")?;
+    }
     let (count, seed) = (args.folder.vectors as usize, args.folder.seed);
-    let vectors = Vectors::generate(model, count, seed);
+    let vectors = args.optimise.vectors(model, count, seed)?;
     let lanes = [Cycles::plan(&netlist.interface, &vectors, seed)];
     let pulses = Bench { lanes: &lanes, vcd: false };
     let streams = axis.as_ref().map(|axis| Streams::plan(model, axis, count, seed));

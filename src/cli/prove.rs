@@ -86,6 +86,12 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let source = std::fs::read_to_string(&args.file).map_err(|e| Failure::io(&args.file, "read", &e))?;
     let language = text::Language::of(&args.file, &source);
+    if source.lines().take_while(|line| line.starts_with("//") || line.starts_with("--")).any(assumes) {
+        let message = "the file says in its head that it assumes the inputs to stay in their declared intervals";
+        let help = "a proof is about every input: write the file without --assume-intervals, or run `verify --assume-intervals`";
+        let place = Place::Path(args.file.display().to_string());
+        return Err(Failure::input(Diagnostic::error("E0907", place, message).with_help(help)));
+    }
     let rtl = text::read(language, &source, args.top.as_deref()).map_err(Failure::input)?;
     let request = Request {
         latency: args.pipeline.map(|n| n + u32::from(args.register_inputs) + u32::from(args.register_outputs)),
@@ -110,6 +116,11 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Verdict::Differs { .. } => ExitStatus::Mismatch,
         Verdict::Unknown { .. } => ExitStatus::Undecided,
     })
+}
+
+/// Whether a line of a file's head says that the file is not for every input.
+fn assumes(line: &str) -> bool {
+    line.ends_with(super::optimise::ASSUMPTION)
 }
 
 /// Writes what an outsider needs to check a proof again: a graph of what is to be shown, by its file name; the questions that

@@ -15,7 +15,7 @@ use crate::ir::machine::Machine;
 use crate::netlist::{self, Netlist};
 use crate::verify::{
     self, Check, Cycles, Deadline, Difference, Finding, MachineRun, Mismatch, Origin, SIMULATORS, SimError, Simulator,
-    StreamCheck, Streams, Tools, Vectors, machine_stimulus,
+    StreamCheck, Streams, Tools, machine_stimulus,
 };
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -173,10 +173,13 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     };
     let options = args.pipeline.with_multipliers(args.wrapper.core_options(&args.ports, &top));
     options.check().map_err(|problems| Failure::input(Diagnostics(problems)))?;
-    let netlist = hardware::lower(&optimised, &outcome, &options)?;
+    let netlist = args.optimise.noted(hardware::lower(&optimised, &outcome, &options)?, &model);
     // Expected values are those of the model as it was read: optimisation is under test too.
-    let vectors = Vectors::generate(&model, args.simulation.vectors as usize, args.simulation.seed);
+    let vectors = args.optimise.vectors(&model, args.simulation.vectors as usize, args.simulation.seed)?;
     let axis = args.wrapper.around(&top, &netlist)?;
+    if axis.is_some() {
+        args.optimise.every_input("a wrapper's simulation")?;
+    }
     let cycles = Cycles::of(&netlist, &vectors, args.simulation.seed);
     let count = args.simulation.vectors as usize;
     let streams = axis.as_ref().map(|axis| Streams::plan(&model, axis, count, args.simulation.seed));

@@ -427,6 +427,13 @@ impl Netlist {
         &self.header
     }
 
+    /// With one more line for the head of the file; what is not printable ASCII becomes a question mark.
+    pub fn with_remark(mut self, line: &str) -> Netlist {
+        let printable = |c: char| if c == ' ' || c.is_ascii_graphic() { c } else { '?' };
+        self.header.push(line.chars().map(printable).collect());
+        self
+    }
+
     /// Bits of all registers, valid flags included.
     pub fn register_bits(&self) -> u64 {
         self.stage_register_bits().iter().sum()

@@ -9,6 +9,7 @@
 //!
 //! The new lookup takes as long as the old one, on an operand that is there earlier.
 
+use super::Trust;
 use super::facts::Facts;
 use super::rewrite::rebuild;
 use crate::ir::{Model, Op, Table, TableId, ValueId};
@@ -25,8 +26,8 @@ const MOST_STEPS: usize = 16;
 const SPARE_WORK: usize = 1 << 14;
 
 /// Composes tables with what stands before them.
-pub(super) fn run(model: &Model) -> Model {
-    let mut facts = Facts::of(model);
+pub(super) fn run(model: &Model, trust: Trust) -> Model {
+    let mut facts = Facts::of(model, trust);
     let mut work = SPARE_WORK + model.tables().iter().map(|t| 4 * t.entries.len()).sum::<usize>();
     let mut pool: FxHashMap<(Vec<i32>, i32), TableId> = FxHashMap::default();
     rebuild(model, |rw, id| {

@@ -4,6 +4,7 @@
 //! of a commutative operation are ordered, a common shift of a sum's terms is taken out, and the result's type is left out
 //! of the key. A second occurrence whose bits are all bits of the first becomes wires from it.
 
+use super::Trust;
 use super::facts::Facts;
 use super::rewrite::{Rewrite, rebuild};
 use crate::ir::{Model, Op, Term, UnaryBits, ValueId};
@@ -11,8 +12,8 @@ use crate::num::Kif;
 use rustc_hash::FxHashMap;
 
 /// Merges equal operations.
-pub(super) fn run(model: &Model) -> Model {
-    let facts = Facts::of(model);
+pub(super) fn run(model: &Model, trust: Trust) -> Model {
+    let facts = Facts::of(model, trust);
     // Only looked up, never walked: its order cannot be seen.
     let mut seen: FxHashMap<Key, Vec<First>> = FxHashMap::default();
     rebuild(model, |rw, id| {

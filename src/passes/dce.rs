@@ -1,9 +1,10 @@
 //! `dce`: drops operations that no output needs, and tables that no operation reads.
 
+use super::Trust;
 use crate::ir::{Builder, Model, Op, Output, TableId, ValueId};
 
 /// Keeps what outputs reach, in order.
-pub(super) fn run(model: &Model) -> Model {
+pub(super) fn run(model: &Model, _: Trust) -> Model {
     let mut live = vec![false; model.nodes().len()];
     for out in model.outputs() {
         if let Some(v) = out.source {

@@ -6,6 +6,7 @@
 //! modulo a power of two and do not see the difference. Low bits nobody reads are dropped from its type; a sum keeps
 //! computing the carries that they make, unless all but one of its operands are zero there, where there are none.
 
+use super::Trust;
 use super::facts::Facts;
 use super::rewrite::rebuild;
 use crate::ir::{Model, Op, UnaryBits, ValueId};
@@ -42,8 +43,8 @@ impl Window {
 }
 
 /// Narrows every value to the bits that reach an output.
-pub(super) fn run(model: &Model) -> Model {
-    let demand = demanded(model);
+pub(super) fn run(model: &Model, trust: Trust) -> Model {
+    let demand = demanded(model, trust);
     rebuild(model, |rw, id| {
         let (node, kif) = (model.node(id), model.kif(id));
         if kif.is_zero() {
@@ -77,8 +78,8 @@ fn narrowed(kif: Kif, window: Window, op: &Op) -> Option<Interval> {
 }
 
 /// The window of every value that can reach an output.
-fn demanded(model: &Model) -> Vec<Window> {
-    let facts = Facts::of(model);
+fn demanded(model: &Model, trust: Trust) -> Vec<Window> {
+    let facts = Facts::of(model, trust);
     let mut all = vec![NOTHING; model.nodes().len()];
     for (j, out) in model.outputs().iter().enumerate() {
         let Some(v) = out.source else { continue };

@@ -1,13 +1,15 @@
 //! What can be said of every value whatever the inputs are: ranges and trailing zeros.
 //!
 //! A forward analysis from the *types of the ports*, not from the declared intervals: what it says holds for every bit
-//! pattern of the inputs, so that a pass may use it without asking whether intervals are kept. Interval arithmetic as
+//! pattern of the inputs, so that a pass may use it without asking whether intervals are kept ([`Trust::Intervals`] takes
+//! them into account too). Interval arithmetic as
 //! in R. E. Moore, *Interval Analysis* (1966), on exact integers; a result that may leave its type wraps, and then only
 //! the type is known of it. Lookups read zero outside their table.
 //!
 //! Values of more than 100 bits are left alone ([`Range`] is in 128-bit integers): they are rare, and their type still
 //! bounds them.
 
+use super::Trust;
 use crate::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
 use crate::num::{Interval, Kif};
 use num_traits::ToPrimitive;
@@ -103,6 +105,17 @@ impl Range {
         Range::new(lo, hi, self.zeros.saturating_add(other.zeros)).bounded()
     }
 
+    /// The part inside an interval that holds; all of it if there is none (then nothing is known of the interval either).
+    fn within(self, interval: &Interval) -> Range {
+        let (Some(min), Some(max)) = (interval.min.to_i128(), interval.max.to_i128()) else { return self };
+        let (lo, hi) = (self.lo.max(min), self.hi.min(max));
+        if lo > hi {
+            return self;
+        }
+        let inner = Range::new(lo, hi, self.zeros);
+        if inner.lo > inner.hi { self } else { inner }
+    }
+
     /// The smallest range around both.
     fn join(self, other: Range) -> Range {
         if self == other {
@@ -117,13 +130,14 @@ pub(super) struct Facts {
     ranges: Vec<Option<Range>>,
     /// Range of the result before wrapping, where it is known.
     exact: Vec<Option<Range>>,
+    trust: Trust,
 }
 
 impl Facts {
     /// Analyses a program; linear in its size.
-    pub(super) fn of(model: &Model) -> Facts {
+    pub(super) fn of(model: &Model, trust: Trust) -> Facts {
         let n = model.nodes().len();
-        let mut facts = Facts { ranges: Vec::with_capacity(n), exact: Vec::with_capacity(n) };
+        let mut facts = Facts { ranges: Vec::with_capacity(n), exact: Vec::with_capacity(n), trust };
         for id in model.ids() {
             let (range, exact) = facts.result(model, id);
             facts.ranges.push(range);
@@ -145,6 +159,10 @@ impl Facts {
             // Low bits survive a wrap.
             (Some(exact), Some(all)) => Some(Range::new(all.lo, all.hi, exact.zeros.min(kif.width()))),
             (_, all) => all,
+        };
+        let range = match self.trust {
+            Trust::Types => range,
+            Trust::Intervals => range.map(|r| r.within(&model.node(id).interval)),
         };
         (range, exact)
     }

@@ -8,6 +8,7 @@
 //! (2025), section 3. Several weightings are tried. A group of sums is replaced only if the result has fewer adder bits and
 //! no more adder levels than the file's own.
 
+use super::Trust;
 use super::facts::{Facts, Range};
 use super::rewrite::{Rewrite, rebuild};
 use crate::ir::{Model, Op, Term, ValueId};
@@ -23,8 +24,8 @@ const MOST_COEFFICIENTS: usize = 8_000_000;
 const MOST_PAIRS: usize = 6_000_000;
 
 /// Solves every group of sums anew and keeps what got smaller.
-pub(super) fn run(model: &Model) -> Model {
-    let facts = Facts::of(model);
+pub(super) fn run(model: &Model, trust: Trust) -> Model {
+    let facts = Facts::of(model, trust);
     let Some(sums) = Sums::of(model, &facts) else { return model.clone() };
     let mut solved: Vec<Option<Solution>> = Vec::with_capacity(sums.groups.len());
     for group in &sums.groups {

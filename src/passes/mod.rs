@@ -1,7 +1,7 @@
 //! Optimisations: programs in, better programs with the same meaning out.
 //!
 //! Every pass is a function from [`Model`] to [`Model`] that keeps the outputs for *every* bit pattern of the inputs
-//! (lookups outside their table reading zero), not only inside the declared intervals. Each is small, does one thing and
+//! (lookups outside their table reading zero), not only inside the declared intervals, unless [`Trust`] says so. Each is small, does one thing and
 //! is listed in [`PASSES`]; [`run`] applies a list of them and says what each saved.
 
 mod compose;
@@ -20,6 +20,17 @@ mod tables;
 use crate::ir::Model;
 use std::borrow::Cow;
 
+/// What a pass takes for granted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// The types of the ports: the outputs stay what they are for every bit pattern of the inputs.
+    #[default]
+    Types,
+    /// Also the intervals that the file declares, of inputs and of operations: the outputs stay what they are as long as every
+    /// input lies in its interval (and the file's own intervals are true).
+    Intervals,
+}
+
 /// One optimisation.
 pub struct PassInfo {
     /// Its name on the command line.
@@ -28,13 +39,13 @@ pub struct PassInfo {
     pub summary: &'static str,
     /// The lowest `-O` level that runs it.
     pub level: u8,
-    run: fn(&Model) -> Model,
+    run: fn(&Model, Trust) -> Model,
 }
 
 impl PassInfo {
     /// Applies the pass.
-    pub fn apply(&self, model: &Model) -> Model {
-        (self.run)(model)
+    pub fn apply(&self, model: &Model, trust: Trust) -> Model {
+        (self.run)(model, trust)
     }
 }
 
@@ -132,11 +143,19 @@ pub fn find(name: &str) -> Option<&'static PassInfo> {
 /// # Panics
 /// If a name is not in [`PASSES`]: whoever takes names from a user asks [`find`] first.
 pub fn run(model: &Model, names: &[&str]) -> (Model, Vec<PassStat>) {
+    run_trusting(model, names, Trust::Types)
+}
+
+/// [`run`] with passes that take this for granted.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_trusting(model: &Model, names: &[&str], trust: Trust) -> (Model, Vec<PassStat>) {
     let mut current = Cow::Borrowed(model);
     let mut stats = Vec::with_capacity(names.len());
     for name in names {
         let pass = find(name).unwrap_or_else(|| panic!("no pass {name}"));
-        let next = pass.apply(&current);
+        let next = pass.apply(&current, trust);
         stats.push(PassStat {
             name: pass.name,
             ops_before: current.nodes().len(),

@@ -8,6 +8,7 @@
 //! Which values to turn is an Ising-like problem; it is solved by greedy single flips in a few sweeps over the program (the
 //! cost of a flip is local), which never leaves a program worse than it was. No negation is ever added.
 
+use super::Trust;
 use super::facts::{Facts, Range};
 use super::rewrite::Rewrite;
 use crate::ir::{Model, Op, Output, Term, ValueId};
@@ -15,8 +16,8 @@ use crate::num::{Code, Interval};
 use num_bigint::BigInt;
 
 /// Turns signs where that saves adder bits.
-pub(super) fn run(model: &Model) -> Model {
-    let facts = Facts::of(model);
+pub(super) fn run(model: &Model, trust: Trust) -> Model {
+    let facts = Facts::of(model, trust);
     let plan = Plan::new(model, &facts).solve();
     if plan.turned.iter().any(|&t| t) { plan.apply() } else { model.clone() }
 }

@@ -1,5 +1,6 @@
 //! `ranges`: declares for every value the tightest interval that holds for every input.
 
+use super::Trust;
 use super::facts::Facts;
 use super::rewrite::rebuild;
 use crate::ir::{Model, Op, UnaryBits};
@@ -8,8 +9,8 @@ use num_bigint::BigInt;
 
 /// Narrows types to what [`Facts`] proves: high bits that repeat the sign, low bits that are always zero, and whole
 /// values that never change (they become constants).
-pub(super) fn run(model: &Model) -> Model {
-    let facts = Facts::of(model);
+pub(super) fn run(model: &Model, trust: Trust) -> Model {
+    let facts = Facts::of(model, trust);
     rebuild(model, |rw, id| {
         let node = model.node(id);
         let Some(range) = facts.range(id) else { return rw.keep(id) };

@@ -5,6 +5,7 @@
 //! optimising compiler (S. Muchnick, *Advanced Compiler Design*, 1997, chapter 12), stated for fixed-point values; each
 //! holds for every bit pattern, which is why most of them ask [`Facts`] whether a result ever wraps or loses bits.
 
+use super::Trust;
 use super::facts::{Facts, Range};
 use super::rewrite::{Rewrite, rebuild};
 use crate::ir::{BinaryBits, Model, Op, Term, ValueId};
@@ -12,8 +13,8 @@ use crate::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
 
 /// Applies the identities once, in order.
-pub(super) fn run(model: &Model) -> Model {
-    let facts = Facts::of(model);
+pub(super) fn run(model: &Model, trust: Trust) -> Model {
+    let facts = Facts::of(model, trust);
     rebuild(model, |rw, id| Simplify { model, facts: &facts, rw, id }.decide())
 }
 

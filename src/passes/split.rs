@@ -9,6 +9,7 @@
 //!
 //! The two lookups and the sum together take as long as the lookup did.
 
+use super::Trust;
 use super::facts::Facts;
 use super::rewrite::{Rewrite, rebuild};
 use super::tables::Reached;
@@ -29,8 +30,8 @@ const MOST_TRIED: usize = 6;
 const LOOKUP_SHARE: f64 = 0.5;
 
 /// Splits every table that gets smaller by it.
-pub(super) fn run(model: &Model) -> Model {
-    let facts = Facts::of(model);
+pub(super) fn run(model: &Model, trust: Trust) -> Model {
+    let facts = Facts::of(model, trust);
     let mut splits: FxHashMap<(i128, Vec<i32>), Option<Split>> = FxHashMap::default();
     let mut pool: FxHashMap<(Vec<i32>, i32), TableId> = FxHashMap::default();
     rebuild(model, |rw, id| {

@@ -5,6 +5,7 @@
 //! - A table that is `x * 2^k + c`, or that itself is a constant, becomes wires or one sum.
 //! - Equal tables are one table.
 
+use super::Trust;
 use super::facts::Facts;
 use super::rewrite::{Rewrite, rebuild_with_tables};
 use crate::ir::{Model, Op, Table, TableId, ValueId};
@@ -16,8 +17,8 @@ use rustc_hash::FxHashMap;
 const MOST_CODES: i128 = 1 << 20;
 
 /// Shrinks, replaces and shares tables.
-pub(super) fn run(model: &Model) -> Model {
-    let facts = Facts::of(model);
+pub(super) fn run(model: &Model, trust: Trust) -> Model {
+    let facts = Facts::of(model, trust);
     let mut pool = Pool::default();
     rebuild_with_tables(model, |rw, id| {
         let Op::Lookup { x, table, base } = &model.node(id).op else { return rw.keep(id) };

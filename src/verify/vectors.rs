@@ -6,7 +6,7 @@
 
 use crate::interp::{LookupMiss, Plan, PlanOptions, golden};
 use crate::ir::{Model, Op};
-use crate::num::{Kif, align, wrap};
+use crate::num::{Interval, Kif, align, wrap};
 use crate::random::SplitMix;
 use num_bigint::BigInt;
 
@@ -89,6 +89,22 @@ impl Vectors {
         Vectors::of_inputs(model, Rows::new(elements.len(), rows))
     }
 
+    /// [`Vectors::generate`] with every sample moved into the intervals that the model declares for its inputs; an element
+    /// without bits, or that nobody reads, stays.
+    ///
+    /// # Errors
+    /// The first input element that has no code in all intervals that its readers declare.
+    pub fn generate_inside(model: &Model, count: usize, seed: u64) -> Result<Vectors, usize> {
+        let anywhere = Vectors::generate(model, count, seed).inputs;
+        let elements = insides_of(model);
+        let mut rows = Vec::with_capacity(anywhere.len());
+        for sample in 0..anywhere.len() {
+            let moved = |(at, code): (usize, &BigInt)| elements[at].moved(code).ok_or(at);
+            rows.push(anywhere.row(sample).iter().enumerate().map(moved).collect::<Result<_, _>>()?);
+        }
+        Ok(Vectors::of_inputs(model, Rows::new(elements.len(), rows)))
+    }
+
     /// These samples and what the model makes of them.
     ///
     /// # Panics
@@ -130,6 +146,58 @@ fn elements_of(model: &Model) -> Vec<Element> {
         // A reader whose interval the port's type wraps says nothing about the port.
         if ends.0 <= ends.1 && !element.ends.contains(&ends) {
             element.ends.push(ends);
+        }
+    }
+    elements
+}
+
+/// The codes of an input element of which all readers say that they can be.
+struct Inside {
+    /// The port's type.
+    kif: Kif,
+    /// What each reader declares.
+    readers: Vec<Interval>,
+}
+
+/// Codes next to one that is refused that are tried before an element is given up.
+const NEIGHBOURS: u32 = 4096;
+
+impl Inside {
+    fn holds(&self, code: &BigInt) -> bool {
+        self.readers.iter().all(|declared| {
+            let kif = declared.kif();
+            let read = wrap(&align(code, i64::from(self.kif.frac), i64::from(declared.frac)), kif);
+            declared.min.to_big() <= read && read <= declared.max.to_big()
+        })
+    }
+
+    /// A code inside, that of `code` itself if it is one; else one as far from the smallest as the distance modulo the span.
+    fn moved(&self, code: &BigInt) -> Option<BigInt> {
+        if self.holds(code) {
+            return Some(code.clone());
+        }
+        let end = |declared: &Interval, end: &crate::num::Code| {
+            align(&end.to_big(), i64::from(declared.frac), i64::from(self.kif.frac))
+        };
+        let lo = self.readers.iter().map(|r| end(r, &r.min)).max()?.max(self.kif.min_code());
+        let hi = self.readers.iter().map(|r| end(r, &r.max)).min()?.min(self.kif.max_code());
+        let span: BigInt = &hi - &lo + 1;
+        if span <= BigInt::ZERO {
+            return None;
+        }
+        let distance = ((code - &lo) % &span + &span) % &span;
+        let tries = (0..NEIGHBOURS).map(|k| &lo + (&distance + k) % &span);
+        tries.into_iter().find(|code| self.holds(code))
+    }
+}
+
+fn insides_of(model: &Model) -> Vec<Inside> {
+    let mut elements: Vec<Inside> = model.input_kifs().iter().map(|&kif| Inside { kif, readers: Vec::new() }).collect();
+    for node in model.nodes() {
+        let Op::Input { input } = node.op else { continue };
+        let element = &mut elements[input as usize];
+        if !element.readers.contains(&node.interval) {
+            element.readers.push(node.interval.clone());
         }
     }
     elements
@@ -232,7 +300,6 @@ fn expected(model: &Model, inputs: &Rows) -> Rows {
 mod tests {
     use super::*;
     use crate::ir::{Builder, Node, Output};
-    use crate::num::Interval;
 
     /// Two inputs, one of 4 signed bits with the interval -3 to 5, one of 2 bits; the output is the first plus the
     /// second.
@@ -274,6 +341,28 @@ mod tests {
         let firsts: Vec<i64> = (0..400).map(|i| small(vectors.inputs.row(i))[0]).collect();
         assert!(firsts.iter().all(|v| (-8..8).contains(v)));
         assert!((-8..8).all(|v| firsts.contains(&v)));
+    }
+
+    #[test]
+    fn samples_inside_reach_everything_inside_and_nothing_else() {
+        let vectors = Vectors::generate_inside(&model(), 400, 2).unwrap();
+        let firsts: Vec<i64> = (0..400).map(|i| small(vectors.inputs.row(i))[0]).collect();
+        assert!(firsts.iter().all(|v| (-3..=5).contains(v)));
+        assert!((-3..=5).all(|v| firsts.contains(&v)));
+        // A second reader in steps of two, and one that leaves nothing.
+        let with = |interval: Interval| {
+            let mut b = Builder::like(&model());
+            model().nodes().iter().for_each(|n| {
+                b.push(n.clone());
+            });
+            let again = b.op(Op::Input { input: 0 }, interval);
+            b.output(Output { source: Some(again), shift: 0, neg: false });
+            b.finish().unwrap()
+        };
+        let vectors = Vectors::generate_inside(&with(Interval::new(-1, 1, -1)), 200, 3).unwrap();
+        let firsts: Vec<i64> = (0..200).map(|i| small(vectors.inputs.row(i))[0]).collect();
+        assert!((-2..=3).all(|v| firsts.contains(&v)) && firsts.iter().all(|v| (-2..=3).contains(v)));
+        assert_eq!(Vectors::generate_inside(&with(Interval::new(6, 7, 0)), 10, 3), Err(0));
     }
 
     #[test]
