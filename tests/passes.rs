@@ -182,10 +182,10 @@ fn truthful(model: &Model, rng: &mut SplitMix) -> Model {
 #[test]
 fn assumed_intervals_keep_the_meaning_inside_them() {
     let (mut compared, mut narrower) = (0, 0);
-    for seed in 0..400 {
+    for seed in 0..100 {
         let mut rng = SplitMix::new(seed);
         let before = truthful(&random::model(seed), &mut rng);
-        let Ok(samples) = Vectors::generate_inside(&before, 40, seed) else { continue };
+        let Ok(samples) = Vectors::generate_inside(&before, 20, seed) else { continue };
         let mut lists: Vec<Vec<&str>> = PASSES.iter().map(|p| vec![p.name]).collect();
         lists.extend([passes::pipeline(1).to_vec(), passes::pipeline(2).to_vec()]);
         for names in lists {
@@ -203,5 +203,5 @@ fn assumed_intervals_keep_the_meaning_inside_them() {
         let trusting = passes::run_trusting(&before, passes::pipeline(1), Trust::Intervals).0;
         narrower += usize::from(bits(&trusting) < bits(&passes::run(&before, passes::pipeline(1)).0));
     }
-    assert!(compared > 2000 && narrower > 20, "{compared} {narrower}");
+    assert!(compared > 500 && narrower > 5, "{compared} {narrower}");
 }

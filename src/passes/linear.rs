@@ -20,21 +20,28 @@ use std::collections::BinaryHeap;
 
 /// Coefficients kept in all; beyond this the pass leaves a program as it is.
 const MOST_COEFFICIENTS: usize = 8_000_000;
-/// Digit pairs of one group; a larger group is left as it is.
-const MOST_PAIRS: usize = 6_000_000;
+/// Digit pairs of all groups together, for each operation of the program and in any case. Groups are solved in the order of their
+/// size as long as this lasts, which keeps the pass linear.
+const PAIRS_PER_OPERATION: usize = 12;
+const SPARE_PAIRS: usize = 1 << 14;
 
 /// Solves every group of sums anew and keeps what got smaller.
 pub(super) fn run(model: &Model, trust: Trust) -> Model {
     let facts = Facts::of(model, trust);
     let Some(sums) = Sums::of(model, &facts) else { return model.clone() };
-    let mut solved: Vec<Option<Solution>> = Vec::with_capacity(sums.groups.len());
-    for group in &sums.groups {
-        let best = [Weight::Overlap, Weight::Count]
+    let mut solved: Vec<Option<Solution>> = sums.groups.iter().map(|_| None).collect();
+    let mut by_size: Vec<(usize, usize)> = sums.groups.iter().map(Group::pairs).zip(0..).collect();
+    by_size.sort_unstable();
+    let mut left = SPARE_PAIRS + PAIRS_PER_OPERATION * model.nodes().len();
+    for (pairs, index) in by_size {
+        let Some(rest) = left.checked_sub(pairs) else { break };
+        left = rest;
+        let group = &sums.groups[index];
+        solved[index] = [Weight::Overlap, Weight::Count]
             .into_iter()
             .filter_map(|weight| solve(model, group, &facts, weight))
             .min_by_key(|s| s.bits)
             .filter(|s| s.bits < group.bits);
-        solved.push(best);
     }
     if solved.iter().all(Option::is_none) {
         return model.clone();
@@ -89,6 +96,14 @@ struct Group {
     levels: Vec<u32>,
     /// Adder bits of the file's own sums.
     bits: u64,
+}
+
+impl Group {
+    /// Pairs of signed digits in its rows.
+    fn pairs(&self) -> usize {
+        let digits = |row: &Vec<(u32, Coefficient)>| row.iter().map(|(_, c)| count_digits(c.mantissa)).sum::<usize>();
+        self.rows.iter().map(digits).map(|n| n * n.saturating_sub(1) / 2).sum()
+    }
 }
 
 struct Sums {
@@ -317,6 +332,11 @@ fn too_far_apart(spans: impl Iterator<Item = Span> + Clone) -> bool {
     top - low > 100
 }
 
+/// Canonical signed digits that are not zero: where `3 v` and `v` differ.
+fn count_digits(v: i128) -> usize {
+    (v ^ (3 * v)).count_ones() as usize
+}
+
 /// A signed digit of a row: `± value * 2^shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Digit {
@@ -332,6 +352,44 @@ struct Pattern {
     b: u32,
     shift: i32,
     differ: bool,
+}
+
+/// A pattern in one word, for looking up; `None` if it has no room there.
+fn key(p: Pattern) -> Option<u64> {
+    const ROOM: i32 = 1 << 14;
+    let fits = p.a < 1 << 24 && p.b < 1 << 24 && (-ROOM..ROOM).contains(&p.shift);
+    let shift = (p.shift + ROOM) as u64;
+    fits.then(|| u64::from(p.a) << 40 | u64::from(p.b) << 16 | shift << 1 | u64::from(p.differ))
+}
+
+/// What may have been seen before: once in `first`, again in `second`, each a bit by hash, so that few others slip through. Most
+/// patterns occur once, and never need a place in a map.
+struct Seen {
+    first: Vec<u64>,
+    second: Vec<u64>,
+}
+
+impl Seen {
+    fn for_about(n: usize) -> Seen {
+        let words = (n / 8).next_power_of_two().max(1);
+        Seen { first: vec![0; words], second: vec![0; words] }
+    }
+
+    fn place(&self, key: u64) -> (usize, u64) {
+        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((hash >> 32) as usize & (self.first.len() - 1), 1 << (hash >> 26 & 63))
+    }
+
+    fn see(&mut self, key: u64) {
+        let (word, bit) = self.place(key);
+        self.second[word] |= self.first[word] & bit;
+        self.first[word] |= bit;
+    }
+
+    fn again(&self, key: u64) -> bool {
+        let (word, bit) = self.place(key);
+        self.second[word] & bit != 0
+    }
 }
 
 fn pattern(x: Digit, y: Digit) -> (Pattern, Digit) {
@@ -390,7 +448,9 @@ struct Solver {
     depth: Vec<u32>,
     rows: Vec<Vec<Digit>>,
     limits: Vec<u32>,
-    counts: FxHashMap<Pattern, u32>,
+    /// How often a pattern occurs, by its [`key`], of those that occurred twice when their younger value was made: no digits of
+    /// a value are added later, so the others never will.
+    counts: FxHashMap<u64, u32>,
     heap: BinaryHeap<(u64, Reverse<Pattern>)>,
     /// Rows in which a value has (or had) a digit.
     rows_of: Vec<Vec<u32>>,
@@ -413,7 +473,6 @@ fn solve(model: &Model, group: &Group, facts: &Facts, weight: Weight) -> Option<
         weight,
         bits: 0,
     };
-    let mut pairs = 0;
     for (r, row) in group.rows.iter().enumerate() {
         let mut digits = Vec::new();
         for &(leaf, c) in row {
@@ -421,10 +480,6 @@ fn solve(model: &Model, group: &Group, facts: &Facts, weight: Weight) -> Option<
             for (shift, neg) in signed_digits(c.mantissa) {
                 digits.push(Digit { value: leaf, shift: shift + c.exponent, neg });
             }
-        }
-        pairs += digits.len() * digits.len() / 2;
-        if pairs > MOST_PAIRS {
-            return None;
         }
         let placed = digits.iter().map(|d| solver.spans[d.value as usize].shifted(d.shift));
         if too_far_apart(placed) {
@@ -438,20 +493,14 @@ fn solve(model: &Model, group: &Group, facts: &Facts, weight: Weight) -> Option<
 
 impl Solver {
     fn share(&mut self) {
-        for row in &self.rows {
-            for (i, &x) in row.iter().enumerate() {
-                for &y in &row[..i] {
-                    *self.counts.entry(pattern(x, y).0).or_insert(0) += 1;
-                }
-            }
-        }
-        let often: Vec<_> = self.counts.iter().filter(|&(_, &c)| c > 1).map(|(&p, &c)| (p, c)).collect();
-        for (p, count) in often {
-            let priority = self.priority(p, count);
-            self.heap.push((priority, Reverse(p)));
-        }
+        let rows = std::mem::take(&mut self.rows);
+        let pairs = || {
+            rows.iter().flat_map(|row| row.iter().enumerate().flat_map(|(i, &x)| row[..i].iter().map(move |&y| (x, y))))
+        };
+        self.enter(pairs);
+        self.rows = rows;
         while let Some((priority, Reverse(p))) = self.heap.pop() {
-            let count = self.counts.get(&p).copied().unwrap_or(0);
+            let count = key(p).and_then(|key| self.counts.get(&key)).copied().unwrap_or(0);
             if count < 2 {
                 continue;
             }
@@ -474,20 +523,32 @@ impl Solver {
         }
     }
 
-    fn count(&mut self, x: Digit, y: Digit, up: bool) {
-        let (p, _) = pattern(x, y);
-        if up {
-            let count = self.counts.entry(p).or_insert(0);
+    /// Counts the pairs, and queues what occurs more than once.
+    fn enter<I: Iterator<Item = (Digit, Digit)>>(&mut self, pairs: impl Fn() -> I) {
+        let keys = || pairs().filter_map(|(x, y)| Some((key(pattern(x, y).0)?, x, y)));
+        let mut seen = Seen::for_about(pairs().size_hint().1.unwrap_or_else(|| pairs().count()));
+        keys().for_each(|(key, _, _)| seen.see(key));
+        let mut often: Vec<(u64, Pattern)> = Vec::new();
+        for (key, x, y) in keys().filter(|&(key, _, _)| seen.again(key)) {
+            let count = self.counts.entry(key).or_insert(0);
             *count += 1;
-            let count = *count;
-            if count > 1 {
-                let priority = self.priority(p, count);
-                self.heap.push((priority, Reverse(p)));
+            if *count == 2 {
+                often.push((key, pattern(x, y).0));
             }
-        } else if let Some(count) = self.counts.get_mut(&p) {
+        }
+        for (key, p) in often {
+            let priority = self.priority(p, self.counts[&key]);
+            self.heap.push((priority, Reverse(p)));
+        }
+    }
+
+    /// One pair less.
+    fn leave(&mut self, x: Digit, y: Digit) {
+        let Some(key) = key(pattern(x, y).0) else { return };
+        if let Some(count) = self.counts.get_mut(&key) {
             *count -= 1;
             if *count == 0 {
-                self.counts.remove(&p);
+                self.counts.remove(&key);
             }
         }
     }
@@ -532,31 +593,42 @@ impl Solver {
         }
         if places.len() < 2 {
             // Too few are left or allowed: never come back to it.
-            self.counts.remove(&p);
+            if let Some(key) = key(p) {
+                self.counts.remove(&key);
+            }
             return;
         }
         // The sign that most places want; a sum of two equal signs is never turned.
         let turned = p.differ && 2 * places.iter().filter(|(_, x, _)| x.neg).count() > places.len();
         let made = self.add(p, turned);
+        let mut fresh: Vec<(u32, Digit)> = Vec::with_capacity(places.len());
         for (r, x, y) in places {
             let mut row = std::mem::take(&mut self.rows[r as usize]);
             for gone in [x, y] {
                 let at = row.iter().position(|d| *d == gone).expect("it was there");
                 row.swap_remove(at);
                 for &other in &row {
-                    self.count(gone, other, false);
+                    self.leave(gone, other);
                 }
             }
             let new = Digit { value: made, shift: x.shift, neg: x.neg ^ turned };
-            for &other in &row {
-                self.count(new, other, true);
-            }
             row.push(new);
+            fresh.push((r, new));
             self.rows[r as usize] = row;
             if self.rows_of[made as usize].last() != Some(&r) {
                 self.rows_of[made as usize].push(r);
             }
         }
+        // All digits of the new value are there: its pairs, each once.
+        let rows = std::mem::take(&mut self.rows);
+        let pairs = || {
+            fresh.iter().flat_map(|&(r, new)| {
+                let older = move |d: &&Digit| d.value != made || (d.shift, d.neg) < (new.shift, new.neg);
+                rows[r as usize].iter().filter(older).map(move |&other| (new, other))
+            })
+        };
+        self.enter(pairs);
+        self.rows = rows;
     }
 
     fn add(&mut self, p: Pattern, turned: bool) -> u32 {
