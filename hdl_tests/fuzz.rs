@@ -32,8 +32,9 @@ pub(crate) fn case(seed: u64, samples: usize) -> Case {
     let split_above = if coin() { 0 } else { emit::Options::default().split_above };
     let shreg_extract = [None, Some(false), Some(true)][rng.below(3) as usize];
     let keep_names = rng.below(3) == 0;
+    let use_dsp = rng.below(3) == 0;
     Case {
-        emit: emit::Options { rom_style, split_above, shreg_extract, keep_names },
+        emit: emit::Options { rom_style, split_above, shreg_extract, keep_names, use_dsp },
         ..Case::of_optimised(&model, &built, &schedule, &options, samples, seed)
     }
 }

@@ -242,6 +242,7 @@ fn cases() -> Vec<Case> {
         case("wide", &wide(), 1, |_, _| {}),
         case("zero", &zero(), 0, |_, _| {}),
         case("rom_logic", &table(), 1, |_, e| e.rom_style = RomStyle::Logic),
+        case("multiplier_blocks", &multiply(), 1, |_, e| (e.use_dsp, e.keep_names) = (true, true)),
         case("rom_block", &table(), 1, |_, e| e.rom_style = RomStyle::Block),
     ]);
     cases

@@ -1,10 +1,15 @@
 """What a user of the wheel does beside alkaid: builds a model there, takes it over, runs, writes, simulates, proves."""
 
+import re
+import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 from alkaid.trace import FVArrayInput, trace
 
+import alir2hdl
 from alir2hdl import Model, __version__
 
 
@@ -44,6 +49,32 @@ assert broken != text and model.prove(broken).verdict == "differs"
 
 verification = model.verify(samples=100, pipeline=2, valid=True, enable=True, reset="sync")
 assert verification.passed == bool(verification.runs), verification
+
+# Every option of the program, and folders.
+split = model.emit("verilog", ports="split", pipeline="auto", clock_period=2.0, port_style="ap")
+assert "inp_0" in split or "in_0" in split, split
+facts = model.interface(pipeline=2, wrapper="axis", axis_width=16, axis_flow="stall")
+assert facts["axis"]["top"] == "model" and facts["latency"] == 2
+assert model.latency(pipeline=2, wrapper="axis", axis_width=16, axis_flow="stall") == facts["axis"]["latency"] > 2
+streams = model.verify(samples=50, pipeline=1, wrapper="axis", packing="dense")
+assert streams.passed == bool(streams.runs), streams
+with tempfile.TemporaryDirectory() as folder:
+    built = model.project(Path(folder) / "build", flow=["vivado", "fusesoc"], part="xcvu13p-flga2577-2-e", pipeline=1)
+    assert {"rtl", "tb", "model.core", "metadata.json"} <= {entry.name for entry in built.iterdir()}
+    page = model.view(Path(folder) / "model.html", pipeline=2, svg=Path(folder) / "stages.svg")
+    assert page.stat().st_size > 10_000 and (Path(folder) / "stages.svg").is_file()
+    refused(lambda: model.project(built, part="nonsense"), "E0805", "nearest")
+
+# The stubs know every option that the program has, and no other.
+stub = Path(alir2hdl.__file__).with_suffix(".pyi").read_text()
+typed = set(re.findall(r"^    (\w+): ", stub.split("class _Pipeline")[1].split("class Model")[0], re.M))
+program = [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}; import alir2hdl.__main__ as m; m.main()"]
+said = "".join(subprocess.run([*program, *of, "--help"], capture_output=True, text=True, check=True).stdout
+               for of in ([], ["project"], ["view"]))
+options = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w, )?--([a-z-]+)", said, re.M)}
+own = {"verilog", "vhdl", "interface", "prove", "timings", "output", "format", "help", "version", "error_format", "quiet"}
+limits = {option for option in options if option.startswith("max_") and option not in ("max_stage_delay", "max_samples")}
+assert typed - {"optimise"} == options - own - limits, typed ^ (options - own - limits)
 
 refused(lambda: model.emit("cobol"), "cobol", "vhdl")
 refused(lambda: model.emit(top="a b"), "E0601")

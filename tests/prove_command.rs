@@ -97,11 +97,27 @@ fn what_is_proved_as_it_is_written_is_written() {
 }
 
 #[test]
-fn a_wrapper_is_not_proved_and_nothing_is_written() {
+fn of_a_wrapper_the_pipeline_is_proved() {
     let dir = tempfile::tempdir().unwrap();
     let model = path("tiny_ops");
-    let args = [model.to_str().unwrap(), "--verilog", "w.v", "--pipeline", "2", "--wrapper", "axis", "--prove"];
-    let (code, said) = alir2hdl(&dir, &args);
+    let model = model.to_str().unwrap();
+    for flow in ["fifo", "stall"] {
+        let files =
+            ["--verilog", "w.v", "--vhdl", "w.vhd", "--pipeline", "2", "--wrapper", "axis", "--axis-flow", flow];
+        let (code, said) = alir2hdl(&dir, &[&[model, "--prove"], files.as_slice()].concat());
+        assert!(code == 0 && said.contains("the pipeline inside the wrapper"), "{said}");
+        for file in ["w.v", "w.vhd"] {
+            let (code, said) = alir2hdl(&dir, &["prove", model, file, "--top", "w_core"]);
+            assert!(code == 0 && said.contains("proved"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_state_machine_is_not_proved_while_it_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let machine = path("fsm/biquad").with_file_name("fsm.json.gz");
+    let (code, said) = alir2hdl(&dir, &[machine.to_str().unwrap(), "--verilog", "w.v", "--prove"]);
     assert!(code == 2 && said.contains("E0802") && said.contains("not proved while it is written"), "{said}");
     assert!(!dir.path().join("w.v").exists());
 }

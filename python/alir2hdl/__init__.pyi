@@ -1,9 +1,12 @@
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from typing_extensions import Unpack
 
 __version__: str
 
@@ -25,6 +28,60 @@ class Proof:
     verdict: str
     report: dict[str, Any]
 
+class _Pipeline(TypedDict, total=False):
+    optimise: Literal[0, 1, 2]
+    passes: Sequence[str]
+    pipeline: int | Literal["auto"]
+    max_stage_delay: float | None
+    clock_period: float | None
+    delay_unit: float
+    register_inputs: bool
+    register_outputs: bool
+    input_delay: float
+    output_delay: float
+    pipeline_objective: Literal["delay", "balanced", "registers"]
+    effort: Literal["fast", "normal", "max"]
+    use_dsp: Literal["auto", "yes", "no"]
+
+class _Hardware(_Pipeline, total=False):
+    top: str
+    ports: Literal["packed", "split"]
+    valid: bool
+    enable: bool
+    reset: Literal["none", "sync", "async"] | None
+    reset_data: bool
+    reset_polarity: Literal["high", "low"]
+    port_style: Literal["alkaid", "plain", "ap"]
+    clk_name: str
+    rst_name: str
+    ce_name: str
+    valid_in_name: str
+    valid_out_name: str
+    input_name: str
+    output_name: str
+    rom_style: str
+    shreg_extract: Literal["no", "yes"]
+    keep_names: bool
+    split_above: int
+    wrapper: Literal["none", "axis"]
+    packing: Literal["auto", "8", "16", "32", "64", "dense"]
+    axis_width: int | None
+    axis_user: int
+    axis_flow: Literal["fifo", "stall"]
+    axis_depth: int | None
+
+class _Project(_Hardware, total=False):
+    flow: Sequence[Literal["vivado", "quartus", "yosys", "fusesoc", "plain"]]
+    part: str | Sequence[str]
+    vectors: int
+    seed: int
+    core_version: str
+
+class _View(_Pipeline, total=False):
+    svg: str | PathLike[str]
+    input: str | PathLike[str]
+    max_samples: int
+
 class Model:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Model: ...
@@ -39,46 +96,14 @@ class Model:
     @property
     def n_operations(self) -> int: ...
     def predict(self, x: ArrayLike) -> NDArray[np.float64]: ...
-    def emit(
-        self,
-        language: Literal["verilog", "vhdl"] = "verilog",
-        *,
-        top: str = "model",
-        pipeline: int = 0,
-        max_stage_delay: float | None = None,
-        register_inputs: bool = False,
-        valid: bool = False,
-        enable: bool = False,
-        reset: Literal["none", "sync", "async"] | None = None,
-        optimise: int = 1,
-    ) -> str: ...
-    def latency(
-        self,
-        *,
-        top: str = "model",
-        pipeline: int = 0,
-        max_stage_delay: float | None = None,
-        register_inputs: bool = False,
-        valid: bool = False,
-        enable: bool = False,
-        reset: Literal["none", "sync", "async"] | None = None,
-        optimise: int = 1,
-    ) -> int: ...
+    def emit(self, language: Literal["verilog", "vhdl"] = "verilog", **hardware: Unpack[_Hardware]) -> str: ...
+    def interface(self, **hardware: Unpack[_Hardware]) -> dict[str, Any]: ...
+    def latency(self, **hardware: Unpack[_Hardware]) -> int: ...
     def verify(
-        self,
-        samples: int = 1000,
-        seed: int = 1,
-        timeout: int = 600,
-        *,
-        top: str = "model",
-        pipeline: int = 0,
-        max_stage_delay: float | None = None,
-        register_inputs: bool = False,
-        valid: bool = False,
-        enable: bool = False,
-        reset: Literal["none", "sync", "async"] | None = None,
-        optimise: int = 1,
+        self, samples: int = 1000, seed: int = 1, timeout: int = 600, **hardware: Unpack[_Hardware]
     ) -> Verification: ...
+    def project(self, output: str | PathLike[str], **options: Unpack[_Project]) -> Path: ...
+    def view(self, output: str | PathLike[str], **options: Unpack[_View]) -> Path: ...
     def prove(
         self,
         source: str,

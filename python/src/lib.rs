@@ -1,54 +1,24 @@
 //! What Python calls. Arrays pass as bytes of native doubles: the package `alir2hdl` makes them from numpy's.
 #![allow(missing_docs, reason = "documented where users see it, in alir2hdl/__init__.py")]
 
+use alir2hdl::cli;
 use alir2hdl::diag::Diagnostics;
-use alir2hdl::emit::{self, Language};
+use alir2hdl::formats;
 use alir2hdl::interp::{FaultKind, Plan, PlanOptions};
 use alir2hdl::ir::{self, Limits};
-use alir2hdl::netlist::{self, Netlist, ResetOptions};
 use alir2hdl::prove::engine;
 use alir2hdl::prove::equiv::{self, Request};
 use alir2hdl::prove::sat::Embedded;
 use alir2hdl::prove::text;
-use alir2hdl::verify::{Check, Cycles, Deadline, SIMULATORS, Tools, Vectors};
-use alir2hdl::{formats, passes, schedule};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 fn refused(problems: impl Into<Diagnostics>) -> PyErr {
     PyValueError::new_err(problems.into().to_string())
 }
-
-fn broken(problems: impl Into<Diagnostics>) -> PyErr {
-    PyRuntimeError::new_err(problems.into().to_string())
-}
-
-fn language(name: &str) -> PyResult<Language> {
-    match name {
-        "verilog" => Ok(Language::Verilog),
-        "vhdl" => Ok(Language::Vhdl),
-        _ => Err(PyValueError::new_err(format!("no language is called {name:?}: verilog or vhdl"))),
-    }
-}
-
-/// What the hardware looks like.
-#[derive(FromPyObject)]
-struct Hardware {
-    top: String,
-    pipeline: u32,
-    max_stage_delay: Option<f64>,
-    register_inputs: bool,
-    valid: bool,
-    enable: bool,
-    reset: Option<String>,
-    optimise: u8,
-}
-
-/// Simulator, language of the text, rows that differ, the first difference.
-type Run = (&'static str, &'static str, usize, Option<String>);
 
 /// A checked model.
 #[pyclass(frozen, module = "alir2hdl._alir2hdl")]
@@ -62,44 +32,6 @@ impl Native {
         let (model, _) = read.map_err(refused)?;
         let plan = Plan::new(&model, PlanOptions::default());
         Ok(Native { model, plan })
-    }
-
-    fn build(&self, asked: &Hardware) -> PyResult<Netlist> {
-        let reset = match asked.reset.as_deref() {
-            None | Some("none") => None,
-            Some(kind @ ("sync" | "async")) => {
-                Some(ResetOptions { asynchronous: kind == "async", active_high: true, data: !asked.valid })
-            }
-            Some(other) => {
-                return Err(PyValueError::new_err(format!("no reset is called {other:?}: none, sync or async")));
-            }
-        };
-        let goal = schedule::Goal {
-            stages: (asked.pipeline > 0).then_some(asked.pipeline),
-            max_stage_delay: asked.max_stage_delay,
-            register_inputs: asked.register_inputs,
-            ..schedule::Goal::stages(0)
-        };
-        let has_registers = asked.pipeline > 0 || asked.register_inputs || asked.max_stage_delay.is_some();
-        if !has_registers && (asked.enable || reset.is_some()) {
-            return Err(PyValueError::new_err("enable and reset need registers: ask for a pipeline"));
-        }
-        let options = netlist::Options {
-            top: asked.top.clone(),
-            valid: asked.valid,
-            enable: asked.enable,
-            reset,
-            ..netlist::Options::default()
-        };
-        options.check().map_err(|problems| refused(Diagnostics(problems)))?;
-        let (model, _) = passes::run(&self.model, passes::pipeline(asked.optimise.min(2)));
-        let (delay, uses) = (schedule::default_delay(&model), netlist::uses(&model));
-        let outcome = schedule::schedule(&model, delay, &goal, &uses)
-            .map_err(|why| refused(why.diagnostic(&model, "max_stage_delay", 1.0)))?;
-        outcome.check(&model, delay, &goal, &uses).map_err(broken)?;
-        let netlist = netlist::lower(&model, &outcome.schedule, &options);
-        netlist.check().and_then(|()| netlist.check_pipeline()).map_err(|found| broken(Diagnostics(found)))?;
-        Ok(netlist)
     }
 }
 
@@ -142,53 +74,6 @@ impl Native {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    fn emit(&self, py: Python<'_>, language_name: &str, hardware: Hardware) -> PyResult<String> {
-        let language = language(language_name)?;
-        py.detach(|| Ok(emit::text(&self.build(&hardware)?, language, &emit::Options::default())))
-    }
-
-    fn latency(&self, py: Python<'_>, hardware: Hardware) -> PyResult<u32> {
-        py.detach(|| Ok(self.build(&hardware)?.interface.latency))
-    }
-
-    /// What each simulator that is installed finds.
-    fn verify(
-        &self,
-        py: Python<'_>,
-        hardware: Hardware,
-        samples: usize,
-        seed: u64,
-        seconds: u64,
-    ) -> PyResult<Vec<Run>> {
-        py.detach(|| {
-            let netlist = self.build(&hardware)?;
-            let vectors = Vectors::generate(&self.model, samples, seed);
-            let cycles = Cycles::of(&netlist, &vectors, seed);
-            let tools = Tools::of_environment();
-            let deadline = Deadline::after(Duration::from_secs(seconds));
-            let mut found = Vec::new();
-            for simulator in SIMULATORS.iter().filter(|s| s.probe(&tools).is_ok()) {
-                for &language in simulator.languages() {
-                    let text = emit::text(&netlist, language, &emit::Options::default());
-                    let check = Check {
-                        netlist: &netlist,
-                        text: &text,
-                        language,
-                        vhdl_standard: "08",
-                        cycles: &cycles,
-                        vcd: false,
-                    };
-                    let folder = alir2hdl::files::Scratch::new().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-                    let finding = check.run(*simulator, &tools, folder.path(), deadline);
-                    let finding = finding.map_err(|error| broken(error.diagnostic(*simulator)))?;
-                    let first = finding.report.mismatches.first().map(ToString::to_string);
-                    found.push((simulator.name(), language.name(), finding.report.wrong_rows, first));
-                }
-            }
-            Ok(found)
-        })
-    }
-
     /// The report of a proof, as JSON.
     fn prove(
         &self,
@@ -199,9 +84,12 @@ impl Native {
         latency: Option<u32>,
         sat_steps: Option<u64>,
     ) -> PyResult<String> {
-        let language = match language(language_name)? {
-            Language::Verilog => text::Language::Verilog,
-            Language::Vhdl => text::Language::Vhdl,
+        let language = match language_name {
+            "verilog" => text::Language::Verilog,
+            "vhdl" => text::Language::Vhdl,
+            _ => {
+                return Err(PyValueError::new_err(format!("no language is called {language_name:?}: verilog or vhdl")));
+            }
         };
         py.detach(|| {
             let rtl = text::read(language, source, top.as_deref()).map_err(refused)?;
@@ -214,8 +102,15 @@ impl Native {
     }
 }
 
+/// The program itself, in a process that does nothing else. `words`: its name and its arguments. Returns the exit code.
+#[pyfunction]
+fn program(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| cli::main_with(words))
+}
+
 #[pymodule]
 fn _alir2hdl(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(program, module)?)?;
     module.add_class::<Native>()
 }

@@ -53,7 +53,8 @@ struct OutputArgs {
     /// Write ports, types, latency and register bits as JSON to this file; `-` for stdout
     #[arg(long, value_name = "FILE")]
     interface: Option<PathBuf>,
-    /// Prove each Verilog and VHDL text against the model as it was read, before anything is written
+    /// Prove each Verilog and VHDL text against the model as it was read, before anything is written; with --wrapper the
+    /// pipeline inside it (`verify --wrapper axis` simulates the whole)
     #[arg(long)]
     prove: bool,
     /// Say how long each step took
@@ -120,7 +121,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         }
         let write = |out: &mut dyn Write| match target.language {
             Some(language) => {
-                emit::write(&made.netlist, language, &args.text.options(), out)?;
+                emit::write(&made.netlist, language, &args.text.options(args.pipeline.wants_dsp()), out)?;
                 let wrapper = made.axis.as_ref().map(|axis| axis.text(language));
                 out.write_all(wrapper.unwrap_or_default().as_bytes())
             }
@@ -131,25 +132,36 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     clock.lap("write");
     batch.commit().map_err(|e| Failure::io(targets[0].path, "write", &e))?;
     say(&about.summary, global);
+    if args.output.prove && first(&netlists).axis.is_some() {
+        say(
+            "proved: the pipeline inside the wrapper; the wrapper itself is simulated by `verify --wrapper axis`",
+            global,
+        );
+    }
     if args.output.timings {
         say(&clock.report(), global);
     }
     Ok(ExitStatus::Ok)
 }
 
-/// Proves what is about to be written.
+/// Proves what is about to be written: of a wrapper's file, the pipeline in it.
 fn prove(args: &Args, design: &Design, made: &Made, target: &Target<'_>) -> Result<(), Failure> {
     let Some(language) = target.language else { return Ok(()) };
-    let (Design::Model(model), None) = (design, &made.axis) else {
-        let message = "a state machine, or a wrapper, is not proved while it is written";
-        let help =
-            "`alir2hdl prove MODEL FILE` proves a state machine's file; leave out --wrapper to prove the pipeline";
+    let Design::Model(model) = design else {
+        let message = "a state machine is not proved while it is written";
+        let help = "`alir2hdl prove MODEL FILE` proves a state machine's file";
         return Err(Failure::input(Diagnostic::error("E0802", Place::Flag("--prove".into()), message).with_help(help)));
     };
     let mut text = Vec::new();
-    emit::write(&made.netlist, language, &args.text.options(), &mut text).map_err(|e| unwritable(target, &e))?;
+    emit::write(&made.netlist, language, &args.text.options(args.pipeline.wants_dsp()), &mut text)
+        .map_err(|e| unwritable(target, &e))?;
+    let mut top = None;
+    if let Some(axis) = &made.axis {
+        text.extend(axis.text(language).into_bytes());
+        top = Some(made.netlist.interface.top.as_str());
+    }
     let names = (&args.ports.names, args.ports.reset_polarity == PolarityArg::Low);
-    proof::prove(model, language, &text, made.netlist.interface.latency, names)
+    proof::prove(model, language, (&text, top), made.netlist.interface.latency, names)
 }
 
 /// What is told about the hardware beside it.

@@ -47,7 +47,7 @@ pub(super) struct PipelineArgs {
     /// How long to look for fewer registers
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     pub(super) effort: EffortArg,
-    /// Whether multiplications may go into multiplier blocks; `no` makes them of adders
+    /// Whether multiplications go into multiplier blocks: `yes` asks synthesis for them, `no` makes adders
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Resources")]
     pub(super) use_dsp: UseDspArg,
 }
@@ -58,6 +58,8 @@ pub(super) enum UseDspArg {
     /// The synthesiser chooses
     #[default]
     Auto,
+    /// Into multiplier blocks: attributes ask for them
+    Yes,
     /// Into logic, as rows of adders
     No,
 }
@@ -143,6 +145,11 @@ impl PipelineArgs {
             ("--use-dsp", self.use_dsp != UseDspArg::default()),
         ];
         options.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
+    }
+
+    /// Whether the text asks for multiplier blocks.
+    pub(super) fn wants_dsp(&self) -> bool {
+        self.use_dsp == UseDspArg::Yes
     }
 
     /// What multiplications become.

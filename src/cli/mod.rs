@@ -27,6 +27,7 @@ mod wrapper;
 
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -186,6 +187,12 @@ enum Command {
 
 /// Runs the program on the process's own arguments.
 pub fn main() -> ExitCode {
+    ExitCode::from(main_with(std::env::args_os().collect()))
+}
+
+/// Runs the program on these arguments, the first of which is its name, as what this process is for: messages of panics become
+/// diagnostics, Ctrl-C ends the process, and memory is left to its end. Returns the exit code.
+pub fn main_with(words: Vec<OsString>) -> u8 {
     std::panic::set_hook(Box::new(|info| {
         // A closed pipe behind us (`| head`) is not a mistake of anybody.
         let text = info.to_string();
@@ -195,25 +202,25 @@ pub fn main() -> ExitCode {
         };
         eprintln!("{diagnostic}");
     }));
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
-        Err(error) => return code(not_parsed(&error)),
+        Err(error) => return not_parsed(&error, &words) as u8,
     };
     let global = cli.global;
     let outcome = std::panic::catch_unwind(|| run(cli));
-    code(match outcome {
+    let status = match outcome {
         Ok(Ok(status)) => status,
         Ok(Err(failure)) => {
             report(&failure.diagnostics, global);
             failure.status
         }
         Err(_) => ExitStatus::Bug,
-    })
+    };
+    status as u8
 }
 
 /// Prints what clap has to say instead of a parsed command line: help, version, or what is wrong with it.
-fn not_parsed(said: &clap::Error) -> ExitStatus {
-    let words: Vec<_> = std::env::args_os().skip(1).collect();
+fn not_parsed(said: &clap::Error, words: &[OsString]) -> ExitStatus {
     // The options are not known, but programs that read our errors want these too.
     let json = words.iter().any(|word| word == "--error-format=json")
         || words.windows(2).any(|pair| pair[0] == "--error-format" && pair[1] == "json");
@@ -238,10 +245,6 @@ fn usage(text: &str) -> Diagnostic {
     let message = paragraphs.next().unwrap_or_default();
     let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
     Diagnostic::error("E0002", Place::Whole, message).with_help(paragraphs.collect::<Vec<_>>().join("; "))
-}
-
-fn code(status: ExitStatus) -> ExitCode {
-    ExitCode::from(status as u8)
 }
 
 /// Writes diagnostics to stderr in the chosen form; with `--quiet` only errors.

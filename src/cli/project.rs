@@ -176,7 +176,7 @@ fn of_model(
     let facts = Sidecar::new(&netlist, &LANGUAGES, delays, checksum).with_axis(axis.as_ref());
     let text = |language| {
         let wrapper = axis.as_ref().map(|axis| axis.text(language));
-        emit::text(&netlist, language, &args.text.options()) + &wrapper.unwrap_or_default()
+        emit::text(&netlist, language, &args.text.options(args.pipeline.wants_dsp())) + &wrapper.unwrap_or_default()
     };
     let design = Design {
         netlist: &netlist,
@@ -210,7 +210,7 @@ fn of_machine(
     let run = MachineRun::golden(machine, stimulus);
     let lanes = [run.clone().cycles(&netlist.interface)];
     let facts = Sidecar::new(&netlist, &LANGUAGES, &[], checksum).with_machine(Some(machine::facts(machine, &netlist)));
-    let text = |language| emit::text(&netlist, language, &args.text.options());
+    let text = |language| emit::text(&netlist, language, &args.text.options(args.pipeline.wants_dsp()));
     let design = Design {
         netlist: &netlist,
         axis: None,

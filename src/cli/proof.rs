@@ -9,14 +9,14 @@ use crate::prove::equiv::{self, Request, Verdict};
 use crate::prove::sat::Embedded;
 use crate::prove::text;
 
-/// Proves that a text computes the model as it was read, optimised or not.
+/// Proves that a text, or the module `top` in it, computes the model as it was read, optimised or not.
 ///
 /// # Errors
 /// `E0906` if it does not (exit code 4: our mistake), or if that cannot be decided (exit code 5).
 pub(super) fn prove(
     model: &Model,
     language: Language,
-    bytes: &[u8],
+    (bytes, top): (&[u8], Option<&str>),
     latency: u32,
     (names, reset_low): (&NameArgs, bool),
 ) -> Result<(), Failure> {
@@ -30,7 +30,7 @@ pub(super) fn prove(
         diagnostic.severity = severity;
         Err(Failure { status, diagnostics: diagnostic.into() })
     };
-    let rtl = match text::read(read_as, &source, None) {
+    let rtl = match text::read(read_as, &source, top) {
         Ok(rtl) => rtl,
         Err(why) => return fail(ExitStatus::Bug, Severity::Bug, format!("the {language:?} cannot be read: {why}")),
     };

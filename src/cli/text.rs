@@ -43,8 +43,8 @@ pub(super) enum YesNo {
 }
 
 impl TextArgs {
-    /// How the text is written.
-    pub(super) fn options(&self) -> emit::Options {
+    /// How the text is written; `use_dsp`: products ask for multiplier blocks.
+    pub(super) fn options(&self, use_dsp: bool) -> emit::Options {
         emit::Options {
             rom_style: match self.rom_style {
                 RomStyleArg::Auto => RomStyle::Auto,
@@ -54,6 +54,7 @@ impl TextArgs {
             split_above: self.split_above,
             shreg_extract: self.shreg_extract.map(|choice| choice == YesNo::Yes),
             keep_names: self.keep_names,
+            use_dsp,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Requests to synthesis that leave no trace in behaviour: shift registers and names.
+//! Requests to synthesis that leave no trace in behaviour: shift registers, multipliers and names.
 //!
 //! Vivado and Quartus spell them differently, so both spellings are written side by side; each tool reads its own and
 //! yosys reads Vivado's `keep`. In VHDL an attribute has one type for all tools: Vivado's `keep` is a string, and
@@ -13,11 +13,31 @@ pub(super) struct Requests {
     pub(super) shreg_extract: Option<bool>,
     /// Whether every net keeps its name through synthesis.
     pub(super) keep_names: bool,
+    /// Whether products go into multiplier blocks.
+    use_dsp: bool,
+}
+
+/// What is asked of synthesis for one net.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// A table that becomes logic.
+    Logic,
+    /// A product that becomes a multiplier block.
+    Dsp,
 }
 
 impl Requests {
     pub(super) fn of(options: &Options) -> Requests {
-        Requests { shreg_extract: options.shreg_extract, keep_names: options.keep_names }
+        Requests { shreg_extract: options.shreg_extract, keep_names: options.keep_names, use_dsp: options.use_dsp }
+    }
+
+    /// What is asked for a net that reads a table which asks for logic, or that is a product.
+    pub(super) fn wish(self, wants_logic: bool, product: bool) -> Option<Wish> {
+        match (wants_logic, product && self.use_dsp) {
+            (true, _) => Some(Wish::Logic),
+            (_, true) => Some(Wish::Dsp),
+            _ => None,
+        }
     }
 
     /// Vivado's and Quartus' values for shift registers.
@@ -35,12 +55,18 @@ impl Requests {
     }
 
     /// Ahead of a Verilog wire.
-    pub(super) fn verilog_net(self, wants_logic: bool) -> &'static str {
-        match (wants_logic, self.keep_names) {
-            (false, false) => "",
-            (true, false) => "(* rom_style = \"distributed\", romstyle = \"logic\", syn_romstyle = \"logic\" *)\n    ",
-            (false, true) => "(* keep = \"true\", syn_keep = 1 *) ",
-            (true, true) => {
+    pub(super) fn verilog_net(self, wish: Option<Wish>) -> &'static str {
+        match (wish, self.keep_names) {
+            (None, false) => "",
+            (Some(Wish::Dsp), false) => "(* use_dsp = \"yes\", multstyle = \"dsp\" *) ",
+            (Some(Wish::Dsp), true) => {
+                "(* use_dsp = \"yes\", multstyle = \"dsp\", keep = \"true\", syn_keep = 1 *)\n    "
+            }
+            (Some(Wish::Logic), false) => {
+                "(* rom_style = \"distributed\", romstyle = \"logic\", syn_romstyle = \"logic\" *)\n    "
+            }
+            (None, true) => "(* keep = \"true\", syn_keep = 1 *) ",
+            (Some(Wish::Logic), true) => {
                 "(* rom_style = \"distributed\", romstyle = \"logic\", syn_romstyle = \"logic\", keep = \"true\", \
                  syn_keep = 1 *)\n    "
             }
@@ -69,15 +95,26 @@ impl Requests {
         lines
     }
 
-    /// Behind the declaration of a VHDL signal.
-    pub(super) fn vhdl_signal(self, name: &str, register: bool) -> Vec<String> {
-        if !self.keep_names {
-            return Vec::new();
+    /// Names and values of the attributes that a VHDL signal has for a wish.
+    pub(super) fn vhdl_wish(wish: Wish) -> &'static [(&'static str, &'static str)] {
+        match wish {
+            Wish::Logic => &[("rom_style", "distributed"), ("romstyle", "logic"), ("syn_romstyle", "logic")],
+            Wish::Dsp => &[("use_dsp", "yes"), ("multstyle", "dsp")],
         }
-        let quartus = if register { "syn_preserve" } else { "syn_keep" };
-        vec![
-            format!("attribute keep of {name} : signal is \"true\";"),
-            format!("attribute {quartus} of {name} : signal is true;"),
-        ]
+    }
+
+    /// Behind the declaration of a VHDL signal.
+    pub(super) fn vhdl_signal(self, name: &str, register: bool, wish: Option<Wish>) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.keep_names {
+            let quartus = if register { "syn_preserve" } else { "syn_keep" };
+            lines.push(format!("attribute keep of {name} : signal is \"true\";"));
+            lines.push(format!("attribute {quartus} of {name} : signal is true;"));
+        }
+        let wanted = wish.map_or(&[] as &[_], Requests::vhdl_wish).iter();
+        lines.extend(
+            wanted.map(|(attribute, value)| format!("attribute {attribute} of {name} : signal is \"{value}\";")),
+        );
+        lines
     }
 }

@@ -79,11 +79,19 @@ pub struct Options {
     pub shreg_extract: Option<bool>,
     /// Whether every net and register asks synthesis to keep its name. Costs area: logic is not merged across them.
     pub keep_names: bool,
+    /// Ask synthesis to put products into multiplier blocks.
+    pub use_dsp: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { rom_style: RomStyle::Auto, split_above: 20_000, shreg_extract: None, keep_names: false }
+        Options {
+            rom_style: RomStyle::Auto,
+            split_above: 20_000,
+            shreg_extract: None,
+            keep_names: false,
+            use_dsp: false,
+        }
     }
 }
 

@@ -225,7 +225,7 @@ impl NetView<'_, Verilog> {
     }
 
     fn attributes(&self) -> &'static str {
-        self.view.netlist.requests.verilog_net(self.wants_logic())
+        self.view.netlist.requests.verilog_net(self.wish())
     }
 
     fn register_attributes(&self) -> &'static str {
@@ -261,7 +261,10 @@ impl<'a> ModuleView<'a, Verilog> {
             ports.extend(self.module.imports.iter().map(|&net| line("input  wire", net)));
             ports.extend(self.module.exports.iter().map(|&net| match netlist.net(net).cell {
                 Cell::Register { .. } => line(&format!("{}output reg", requests.verilog_register()), net),
-                _ => line(&format!("{}output wire", requests.verilog_net(false)), net),
+                _ => {
+                    let net_view = NetView { view: self.view, module: self.module, net };
+                    line(&format!("{}output wire", requests.verilog_net(net_view.wish())), net)
+                }
             }));
         }
         shared::with_commas(ports)

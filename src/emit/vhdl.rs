@@ -6,7 +6,7 @@
 //! conversion of its address to an integer and so says nothing of unknown bits at time zero; block memory wants a constant array.
 
 use super::Options;
-use super::attributes::Requests;
+use super::attributes::{Requests, Wish};
 use super::context::Context;
 use super::line::{Line, spelt};
 use super::plan::{self, Plan};
@@ -355,15 +355,7 @@ fn reduction(netlist: &Context<'_>, line: &mut Line<'_>, a: Wiring, operator: &s
 
 impl<'a> NetView<'a, Vhdl<'a>> {
     fn attributes(&self) -> Vec<String> {
-        let mut lines = self.view.netlist.requests.vhdl_signal(self.name(), self.is_register());
-        if !self.wants_logic() {
-            return lines;
-        }
-        let line = |&(attribute, value): &(&str, &str)| {
-            format!("attribute {attribute} of {} : signal is \"{value}\";", self.name())
-        };
-        lines.extend([("rom_style", "distributed"), ("romstyle", "logic"), ("syn_romstyle", "logic")].iter().map(line));
-        lines
+        self.view.netlist.requests.vhdl_signal(self.name(), self.is_register(), self.wish())
     }
 
     fn is_register(&self) -> bool {
@@ -422,14 +414,16 @@ impl<'a> ModuleView<'a, Vhdl<'a>> {
     }
 
     fn attribute_declarations(&self) -> Vec<String> {
-        let mut nets = self.module.sections.iter().flat_map(|section| self.nets(&section.nets));
-        let needed = if nets.any(|net| net.wants_logic()) {
-            ["rom_style", "romstyle", "syn_romstyle"].as_slice()
-        } else if self.memories().next().is_some() {
-            ["rom_style", "syn_romstyle"].as_slice()
-        } else {
-            &[]
-        };
+        let nets = || self.module.sections.iter().flat_map(|section| self.nets(&section.nets));
+        let mut needed: Vec<&str> = Vec::new();
+        for wish in [Wish::Logic, Wish::Dsp] {
+            if nets().any(|net| net.wish() == Some(wish)) {
+                needed.extend(Requests::vhdl_wish(wish).iter().map(|(attribute, _)| *attribute));
+            }
+        }
+        if self.memories().next().is_some() {
+            needed.extend(["rom_style", "syn_romstyle"].iter().filter(|a| !needed.contains(a)).collect::<Vec<_>>());
+        }
         let mut lines = self.view.netlist.requests.vhdl_architecture(self.module.clocked);
         lines.extend(needed.iter().map(|attribute| format!("attribute {attribute} : string;")));
         lines

@@ -4,6 +4,7 @@
 //! they come is said here. How one thing is spelt is a matter of the [`Dialect`], which adds methods of its own to these types
 //! where its template asks for more.
 
+use super::attributes::Wish;
 use super::context::Context;
 use super::line::{Line, Spelt, spelt};
 use super::plan::{self, Group, Kind, Module, OutputSlice, Plan, Section};
@@ -103,12 +104,11 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
         })
     }
 
-    /// Whether it reads a table that asks for logic.
-    pub(super) fn wants_logic(&self) -> bool {
-        match self.view.netlist.net(self.net).cell {
-            Cell::Rom { rom, .. } => self.view.forms[rom.0 as usize] == Form::LogicFunction,
-            _ => false,
-        }
+    /// What is asked of synthesis for it.
+    pub(super) fn wish(&self) -> Option<Wish> {
+        let cell = self.view.netlist.net(self.net).cell;
+        let logic = matches!(cell, Cell::Rom { rom, .. } if self.view.forms[rom.0 as usize] == Form::LogicFunction);
+        self.view.netlist.requests.wish(logic, matches!(cell, Cell::Mul { .. }))
     }
 }
 
