@@ -52,7 +52,7 @@ assert verification.passed == bool(verification.runs), verification
 
 # Every option of the program, and folders.
 split = model.emit("verilog", ports="split", pipeline="auto", clock_period=2.0, port_style="ap")
-assert "inp_0" in split or "in_0" in split, split
+assert "input_1_0" in split and "layer_out_2" in split, split
 facts = model.interface(pipeline=2, wrapper="axis", axis_width=16, axis_flow="stall")
 assert facts["axis"]["top"] == "model" and facts["latency"] == 2
 assert model.latency(pipeline=2, wrapper="axis", axis_width=16, axis_flow="stall") == facts["axis"]["latency"] > 2

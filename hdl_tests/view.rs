@@ -41,6 +41,18 @@ const USER: &str = r##"
     type("out 0");
     seen.output = detail();
     canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: -300, clientX: 200, clientY: 300, cancelable: true }));
+    canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + 3, clientY: box.top + 3, bubbles: true }));
+    seen.hoverNothing = document.getElementById("hover").hidden;
+    type(NAME);
+    canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + box.width / 2, clientY: box.top + box.height / 2, bubbles: true }));
+    seen.hover = document.getElementById("hover").textContent;
+    const hash = () => { const p = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data; let h = 0; for (let k = 0; k < p.length; k += 4) h = (h * 31 + p[k] * 65536 + p[k + 1] * 256 + p[k + 2]) | 0; return h; };
+    const set = (id, change) => { const box = document.getElementById(id); change(box); box.dispatchEvent(new Event("change")); };
+    document.getElementById("fit").click();
+    seen.pictures = [hash()];
+    for (const c of ["delay", "width"]) { set("colour", box => { box.value = c; }); seen.pictures.push(hash()); }
+    set("only", box => { box.checked = true; }); seen.pictures.push(hash());
+    set("only", box => { box.checked = false; }); set("colour", box => { box.value = "kind"; }); seen.pictures.push(hash());
     type("no such thing");
     seen.none = hits();
     document.getElementById("fit").click();
@@ -115,6 +127,11 @@ fn sim_the_page_can_be_searched_and_clicked() {
     contains(&seen, "wide", &[" found"]);
     contains(&seen, "output", &["out[0]"]);
     contains(&seen, "none", &["0 found"]);
+    contains(&seen, "hover", &["v900: sub, s13.8, delay ", "v899 - v352 * 2^-2"]);
+    assert_eq!(seen["hoverNothing"], true);
+    let pictures = seen["pictures"].as_array().expect("pictures");
+    assert_eq!(pictures.first(), pictures.last(), "what was asked for is taken back");
+    assert!((0..4).all(|k| (0..k).all(|j| pictures[j] != pictures[k])), "{pictures:?}");
     assert!(seen["chart"].as_u64().is_some_and(|bars| bars >= 10), "{seen}");
     assert!(std::fs::read_to_string(svg).expect("the chart").starts_with("<svg "));
     for size in ["1600,1000", "900,700"] {

@@ -30,10 +30,15 @@ fn vivado_is_read() {
         registers: Some(702.0),
         dsps: Some(3.0),
         brams: Some(1.5),
+        urams: Some(2.0),
+        carries: Some(77.0),
         period_ns: Some(5.0),
         slack_ns: Some(1.0),
+        hold_ns: Some(0.032),
+        failing: Some(0.0),
         fmax_mhz: Some(250.0),
         power_w: Some(3.456),
+        dynamic_w: Some(0.456),
         latency: Some(3.0),
         latency_ns: Some(12.0),
     };
@@ -59,11 +64,14 @@ fn quartus_is_read() {
         brams: Some(2.0),
         period_ns: Some(4.0),
         slack_ns: Some(-0.25),
+        hold_ns: Some(0.02),
         fmax_mhz: Some(235.29),
         power_w: rows[0].power_w,
+        dynamic_w: rows[0].dynamic_w,
         ..Row::default()
     };
     assert!((rows[0].power_w.unwrap() - 2.34567).abs() < 1e-12, "milliwatts");
+    assert!((rows[0].dynamic_w.unwrap() - 0.34567).abs() < 1e-12, "milliwatts");
     assert_eq!(rows, [routed]);
 }
 
@@ -100,7 +108,7 @@ fn tables_have_every_form() {
     assert!(rows[3]["power_w"].is_null() && rows[3]["tool"] == "yosys");
     let (_, csv, _) = run(&["reports", "--csv"]);
     let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
-    assert_eq!(columns, [14; 6]);
+    assert_eq!(columns, [19; 6]);
     let (_, markdown, _) = run(&["reports/vivado", "--markdown"]);
     let bars: Vec<usize> = markdown.lines().map(|line| line.matches('|').count()).collect();
     assert!(bars.len() == 4 && bars.iter().all(|&n| n == bars[0]), "{markdown}");

@@ -200,7 +200,7 @@ class Model:
 
         samples: how many, corners first. timeout: seconds. RuntimeError if a simulator refuses or takes too long.
         """
-        flags = _flags({"top": "model", **hardware, "samples": samples, "seed": seed, "timeout": timeout, "lang": "both"})
+        flags = _flags({"top": "model", **hardware, "vectors": samples, "seed": seed, "timeout": timeout, "lang": "both"})
         done = self._run("verify", "MODEL", "--json", *flags, accept=(0, 1, _MISSING_TOOL))
         if done.returncode == _MISSING_TOOL:
             return Verification([])

@@ -41,14 +41,24 @@ pub struct Row {
     pub dsps: Option<f64>,
     /// Memory blocks; Vivado counts halves.
     pub brams: Option<f64>,
+    /// Large memory blocks.
+    pub urams: Option<f64>,
+    /// Blocks of carry logic.
+    pub carries: Option<f64>,
     /// The clock that was asked for, in nanoseconds.
     pub period_ns: Option<f64>,
     /// Time to spare on the worst setup path, in nanoseconds; negative if the clock is missed.
     pub slack_ns: Option<f64>,
+    /// Time to spare on the worst hold path, in nanoseconds.
+    pub hold_ns: Option<f64>,
+    /// Ends of setup paths that miss the clock.
+    pub failing: Option<f64>,
     /// The fastest clock, in megahertz.
     pub fmax_mhz: Option<f64>,
     /// All of the power, in watts.
     pub power_w: Option<f64>,
+    /// The part of it that depends on what the design does, in watts.
+    pub dynamic_w: Option<f64>,
     /// Clocks from input to result, by the project's `metadata.json`.
     pub latency: Option<f64>,
     /// Time from input to result at the fastest clock, in nanoseconds.
@@ -75,10 +85,15 @@ impl Row {
         take(&mut self.registers, other.registers);
         take(&mut self.dsps, other.dsps);
         take(&mut self.brams, other.brams);
+        take(&mut self.urams, other.urams);
+        take(&mut self.carries, other.carries);
         take(&mut self.period_ns, other.period_ns);
         take(&mut self.slack_ns, other.slack_ns);
+        take(&mut self.hold_ns, other.hold_ns);
+        take(&mut self.failing, other.failing);
         take(&mut self.fmax_mhz, other.fmax_mhz);
         take(&mut self.power_w, other.power_w);
+        take(&mut self.dynamic_w, other.dynamic_w);
     }
 
     /// What follows from the rest.
@@ -112,7 +127,8 @@ pub fn read(name: &str, folder: &Path) -> io::Result<Vec<Row>> {
         row.run = Path::new(name).components().chain(below.components()).collect::<PathBuf>().display().to_string();
         (row.tool, row.state) = (tool, state);
         let facts = project_of(&within, folder);
-        row.latency = facts["project"]["latency"].as_f64();
+        // A folder that alkaid wrote has it at the top.
+        row.latency = facts["project"]["latency"].as_f64().or(facts["latency"].as_f64());
         row.period_ns = row.period_ns.or(facts["project"]["clock_period_ns"].as_f64());
         row.part = row.part.take().or_else(|| {
             let flow = if tool == "nextpnr" { "yosys" } else { tool };

@@ -16,23 +16,20 @@ pub(super) fn summary(text: &str) -> Option<Said> {
         row.dsps = used(&["Total DSP Blocks", "Embedded Multiplier 9-bit elements"]);
         row.brams = used(&["Total RAM Blocks"]);
     } else if is("Slack") {
-        let mut setup = false;
+        let mut kind = "";
         for (key, value) in pairs() {
+            let slack = number(value);
             match key {
-                "Type" => setup = value.contains("Setup"),
-                "Slack" if setup => {
-                    let slack = number(value);
-                    row.slack_ns = match (row.slack_ns, slack) {
-                        (Some(old), Some(new)) => Some(old.min(new)),
-                        (old, new) => old.or(new),
-                    };
-                }
+                "Type" => kind = value,
+                "Slack" if kind.contains("Setup") => row.slack_ns = smaller(row.slack_ns, slack),
+                "Slack" if kind.contains("Hold") => row.hold_ns = smaller(row.hold_ns, slack),
                 _ => {}
             }
         }
-    } else if let Some(power) = value("Total Thermal Power Dissipation") {
-        let unit = if power.contains("mW") { 1e-3 } else { 1.0 };
-        row.power_w = number(power).map(|n| n * unit);
+    } else if is("Total Thermal Power Dissipation") {
+        let watts = |power: &str| Some(number(power)? * if power.contains("mW") { 1e-3 } else { 1.0 });
+        row.power_w = value("Total Thermal Power Dissipation").and_then(watts);
+        row.dynamic_w = value("Core Dynamic Thermal Power Dissipation").and_then(watts);
     } else {
         return None;
     }

@@ -23,26 +23,41 @@ pub enum Column {
     Dsps,
     /// Memory blocks.
     Brams,
+    /// Large memory blocks.
+    Urams,
+    /// Blocks of carry logic.
+    Carries,
     /// The clock that was asked for.
     Period,
     /// What is to spare.
     Slack,
+    /// What is to spare at hold.
+    Hold,
+    /// Paths that miss the clock.
+    Failing,
     /// The fastest clock.
     Fmax,
     /// Power.
     Power,
+    /// The part of it that depends on what the design does.
+    Dynamic,
     /// Latency in clocks.
     Latency,
     /// Latency in time.
     Time,
 }
 
-use Column::{Brams, Dsps, Fmax, Latency, Luts, Part, Period, Power, Registers, Run, Slack, State, Time, Tool};
+use Column::{
+    Brams, Carries, Dsps, Dynamic, Failing, Fmax, Hold, Latency, Luts, Part, Period, Power, Registers, Run, Slack,
+    State, Time, Tool, Urams,
+};
 
 impl Column {
     /// All of them, from the left.
-    pub const ALL: [Column; 14] =
-        [Run, Tool, State, Part, Luts, Registers, Dsps, Brams, Period, Slack, Fmax, Power, Latency, Time];
+    pub const ALL: [Column; 19] = [
+        Run, Tool, State, Part, Luts, Registers, Dsps, Brams, Urams, Carries, Period, Slack, Hold, Failing, Fmax,
+        Power, Dynamic, Latency, Time,
+    ];
 
     /// Its name, with the unit.
     pub fn name(self) -> &'static str {
@@ -55,10 +70,15 @@ impl Column {
             Registers => "registers",
             Dsps => "dsps",
             Brams => "brams",
+            Urams => "urams",
+            Carries => "carries",
             Period => "period_ns",
             Slack => "slack_ns",
+            Hold => "hold_ns",
+            Failing => "failing",
             Fmax => "fmax_mhz",
             Power => "power_w",
+            Dynamic => "dynamic_w",
             Latency => "latency",
             Time => "latency_ns",
         }
@@ -80,10 +100,15 @@ impl Column {
             Registers => row.registers,
             Dsps => row.dsps,
             Brams => row.brams,
+            Urams => row.urams,
+            Carries => row.carries,
             Period => row.period_ns,
             Slack => row.slack_ns,
+            Hold => row.hold_ns,
+            Failing => row.failing,
             Fmax => row.fmax_mhz,
             Power => row.power_w,
+            Dynamic => row.dynamic_w,
             Latency => row.latency,
             Time => row.latency_ns,
             Run | Tool | State | Part => None,

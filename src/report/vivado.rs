@@ -18,7 +18,9 @@ pub(super) fn read(name: &str, text: &str) -> Option<Said> {
     } else if command.starts_with("report_timing_summary") {
         timing(text, &mut row);
     } else if command.starts_with("report_power") {
-        row.power_w = cells(text).find(|c| c[0].starts_with("Total On-Chip Power (W)")).and_then(|c| number(c.get(1)?));
+        let power = |key: &str| cells(text).find(|c| c[0].starts_with(key)).and_then(|c| number(c.get(1)?));
+        row.power_w = power("Total On-Chip Power (W)");
+        row.dynamic_w = power("Dynamic (W)");
     } else {
         return None;
     }
@@ -46,6 +48,8 @@ fn utilisation(text: &str, row: &mut Row) {
             "CLB Registers" | "Slice Registers" => &mut row.registers,
             "DSPs" | "DSP Slices" => &mut row.dsps,
             "Block RAM Tile" => &mut row.brams,
+            "URAM" => &mut row.urams,
+            "CARRY8" | "CARRY4" | "LOOKAHEAD8" => &mut row.carries,
             _ => continue,
         };
         *column = column.or(used);
@@ -60,7 +64,9 @@ fn timing(text: &str, row: &mut Row) {
         below.next().filter(|dashes| dashes.trim_start().starts_with('-')).map(|_| below)
     };
     if let Some(mut lines) = values("WNS(ns)") {
-        row.slack_ns = lines.next().and_then(number);
+        let numbers: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
+        let at = |k: usize| numbers.get(k).and_then(|n| number(n));
+        (row.slack_ns, row.failing, row.hold_ns) = (at(0), at(2), at(4));
     }
     if let Some(lines) = values("Clock ") {
         let clocks = lines.take_while(|line| !line.trim().is_empty());
