@@ -9,7 +9,7 @@ use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::ir::Model;
 use crate::prove::aig::Aig;
-use crate::prove::engine::{Engine, Limits};
+use crate::prove::engine::{Engine, Limits, WORK};
 use crate::prove::equiv::{self, Report, Request, Verdict};
 use crate::prove::rtl::Rtl;
 use crate::prove::sat::Embedded;
@@ -68,6 +68,9 @@ pub(super) struct Args {
     /// Steps of the SAT solver for one cone
     #[arg(long, value_name = "N", default_value_t = Limits::default().sat_steps)]
     pub(super) sat_steps: u64,
+    /// Units of work for the whole run, about a hundredth of a microsecond each; what is open then is `unknown`
+    #[arg(long, value_name = "N", default_value_t = WORK)]
+    pub(super) work: u64,
     /// Cycles from power-on in which a difference of a state machine is looked for if there is no proof [default: 12]
     #[arg(long, value_name = "N")]
     pub(super) depth: Option<u32>,
@@ -96,6 +99,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let request = Request {
         latency: args.pipeline.map(|n| n + u32::from(args.register_inputs) + u32::from(args.register_outputs)),
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
+        work: Some(args.work),
         keep_questions: args.certificate.is_some(),
         gates_only: args.gates_only,
         names: args.names.control(args.reset_polarity.map(|p| p == PolarityArg::Low)),

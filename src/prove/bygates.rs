@@ -27,6 +27,8 @@ struct Matching<'a> {
     by_signature: FxHashMap<[u64; super::engine::WORDS], Vec<Lit>>,
     matched: FxHashSet<u32>,
     unmatched: Vec<(u32, SignalId, Vec<Lit>)>,
+    /// Units of work that are kept for the outputs.
+    reserve: u64,
 }
 
 impl Matching<'_> {
@@ -95,6 +97,9 @@ impl Leaves for Matching<'_> {
             }
             return bits;
         }
+        if e.left <= self.reserve {
+            return bits;
+        }
         e.simulate();
         if e.simulated_difference(&bits, &model).is_none() && e.equal(&bits, &model) == Outcome::Equal {
             self.matched.insert(op.0);
@@ -148,6 +153,7 @@ pub(super) fn compare(
         by_signature,
         matched: FxHashSet::default(),
         unmatched: Vec::new(),
+        reserve: e.left / 2,
     };
     let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, latency.max(structure) + 4);
     let mut outputs = Vec::new();
@@ -167,17 +173,20 @@ pub(super) fn compare(
         outputs.push((j, word[lo as usize..lo as usize + width].to_vec()));
     }
     if let Some((valid_in, valid_out)) = ports.valid {
-        match unroll.word(&mut Gates { e, leaves: &mut matching }, rtl.read(valid_out), 0) {
-            Ok(word) if matching.others.get(&(valid_in, latency)).is_some_and(|v| **v == *word) => {
-                report.notes.push(format!("valid_out is valid_in of {latency} clocks before"));
-            }
-            // Without registers the flag may be a wire.
-            _ => {
-                let reason = format!("valid_out is not valid_in of {latency} clocks before");
+        let wanted: Arc<[Lit]> = matching.input(e, valid_in, latency).into();
+        let found = match unroll.word(&mut Gates { e, leaves: &mut matching }, rtl.read(valid_out), 0) {
+            Ok(word) => word,
+            Err(_) => {
+                let reason = "valid_out depends on itself without a register".to_owned();
                 report.verdict = Verdict::Differs { reason, counterexample: None };
                 return;
             }
+        };
+        if let Some(verdict) = valid_flag(e, &found, &wanted, latency) {
+            report.verdict = verdict;
+            return;
         }
+        report.notes.push(format!("valid_out is valid_in of {latency} clocks before"));
     }
     report.operations_matched = matching.matched.len() as u64;
     let matched = std::mem::take(&mut matching.matched);
@@ -204,13 +213,35 @@ pub(super) fn compare(
                 return;
             }
             Outcome::Unknown => {
-                let reason = format!(
-                    "output {j}: its cone was not decided within {} solver steps and {} gates",
-                    e.limits.sat_steps, e.limits.cone
-                );
+                let reason = format!("output {j}: its cone was not decided: {}", e.limit_reached());
                 report.verdict = Verdict::Unknown { reason };
                 return;
             }
+        }
+    }
+}
+
+/// What is wrong with the valid flag, or not known of it.
+fn valid_flag(e: &mut Engine, found: &[Lit], wanted: &[Lit], latency: u32) -> Option<Verdict> {
+    match e.equal(found, wanted) {
+        Outcome::Equal => None,
+        Outcome::Unknown => {
+            Some(Verdict::Unknown { reason: format!("valid_out: its cone was not decided: {}", e.limit_reached()) })
+        }
+        Outcome::Differs(pattern) => {
+            let values = e.evaluate(&pattern);
+            let seen = |l: Lit| u8::from(values[l.node() as usize] != l.is_negated());
+            let (found, wanted) = (seen(found[0]), seen(wanted[0]));
+            Some(if found == wanted {
+                Verdict::Unknown {
+                    reason: "valid_out: a difference was found that its gates do not confirm".to_owned(),
+                }
+            } else {
+                let reason = format!(
+                    "valid_out is not valid_in of {latency} clocks before: it can be {found} where that was {wanted}"
+                );
+                Verdict::Differs { reason, counterexample: None }
+            })
         }
     }
 }

@@ -17,6 +17,10 @@ use num_bigint::{BigInt, BigUint};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
+/// Terms looked at for taking names apart, in one run.
+const APART: u64 = 400_000_000;
+/// Units of one gate made.
+const GATE: u64 = 2;
 /// Widest free value that is one atom.
 const FREE_BITS: u32 = 64;
 
@@ -31,6 +35,10 @@ struct Design<'a> {
     controls: Controls,
     bits: Bits,
     samples: Option<Samples>,
+    /// Terms that may still be looked at to take names apart.
+    apart: u64,
+    /// Units of work that signals on the way may still take.
+    hints: u64,
     /// Inputs of other moments, made when met: parts as in a word.
     others: FxHashMap<(SignalId, u32), Word>,
     matched: FxHashSet<u32>,
@@ -91,7 +99,9 @@ impl Design<'_> {
         {
             return Answer::Differs(samples, lane);
         }
+        let gates = self.e.words.aig.gates() as u64;
         let Ok(word) = self.bits.word(self.terms, self.e, d, width as usize) else { return Answer::Unknown };
+        self.e.spend(GATE * (self.e.words.aig.gates() as u64 - gates));
         let saved = std::mem::replace(&mut self.e.limits, limits);
         let outcome = self.e.equal(&word, &vec![Lit::FALSE; word.len()]);
         self.e.limits = saved;
@@ -164,19 +174,36 @@ impl Design<'_> {
             }
         }
         for &(found, part) in open.iter().take(3) {
-            if self.terms.same_unfolded(f, part, width).unwrap_or(false) {
+            if self.same_apart(f, part, width) {
                 return Ok(Some(found));
             }
         }
         for &(found, part) in open.iter().take(2) {
             let Some(d) = self.terms.difference(f, part, width)? else { return Ok(Some(found)) };
+            if self.hints == 0 {
+                break;
+            }
+            let before = self.e.left;
             let steps = self.e.limits.sat_steps / 600;
             let small = Limits { sat_steps: steps, cone: 5_000, exhaustive_leaves: 12, deep: false };
-            if matches!(self.is_zero(d, width, small), Answer::Equal) {
+            let equal = matches!(self.is_zero(d, width, small), Answer::Equal);
+            self.hints = self.hints.saturating_sub(before - self.e.left);
+            if equal {
                 return Ok(Some(found));
             }
         }
         Ok(None)
+    }
+
+    /// Whether two forms are equal once names are taken apart, as long as that may be asked.
+    fn same_apart(&mut self, f: FormId, g: FormId, width: u32) -> bool {
+        if self.apart == 0 {
+            return false;
+        }
+        let before = self.terms.work();
+        let same = self.terms.same_unfolded(f, g, width).unwrap_or(false);
+        self.apart = self.apart.saturating_sub(self.terms.work() - before);
+        same
     }
 
     /// The values under one assignment.
@@ -339,6 +366,7 @@ pub(super) fn compare(
     e: &mut Engine,
 ) -> bool {
     let mut terms = Terms::new();
+    let hints = e.left / 4;
     let Ok(model_forms) = forms(&mut terms, model) else { return false };
     let mut design = Design {
         terms: &mut terms,
@@ -351,6 +379,8 @@ pub(super) fn compare(
         controls: Controls::running(ports),
         bits: Bits::default(),
         samples: None,
+        apart: APART,
+        hints,
         others: FxHashMap::default(),
         matched: FxHashSet::default(),
         unmatched: Vec::new(),
@@ -392,10 +422,9 @@ fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Resu
             }
             _ => false,
         };
+        // What forms do not see is decided on gates.
         if !same {
-            let reason = format!("valid_out is not valid_in of {latency} clocks before");
-            report.verdict = Verdict::Differs { reason, counterexample: None };
-            return Ok(true);
+            return Ok(false);
         }
         report.notes.push(format!("valid_out is valid_in of {latency} clocks before"));
     }
@@ -406,7 +435,7 @@ fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Resu
             design.e.counts.affine += u64::from(width);
             continue;
         };
-        if design.terms.same_unfolded(f, expected, width).unwrap_or(false) {
+        if design.same_apart(f, expected, width) {
             design.e.counts.affine += u64::from(width);
             continue;
         }

@@ -1,8 +1,8 @@
 //! Clock enable and reset: what a file's registers do apart from the pipeline's flow.
 
 use super::aig::Lit;
-use super::engine::{Engine, Outcome};
-use super::equiv::Report;
+use super::engine::{Engine, Limits, Outcome};
+use super::equiv::{Report, Verdict};
 use super::ports::{Controls, Ports};
 use super::rtl::{Rtl, SignalId};
 use super::unroll::{Gates, Leaves, Unroll, alias, clock_of};
@@ -10,8 +10,44 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Enable and reset, register by register, at the level of one clock edge: with the enable low nothing changes; with
-/// the reset active, what it touches becomes zero.
-pub(super) fn check_control(rtl: &Rtl, ports: &Ports, report: &mut Report) -> Result<(), String> {
+/// the reset active, what it touches becomes zero. What is wrong, or not decided, comes back as the verdict.
+/// `stages` is how many clock edges a register's content can live.
+pub(super) fn check_control(
+    rtl: &Rtl,
+    ports: &Ports,
+    limits: Limits,
+    stages: u32,
+    report: &mut Report,
+) -> Result<(), Verdict> {
+    let differs = |reason| Verdict::Differs { reason, counterexample: None };
+    let open = edges(rtl, ports, (limits, stages), report).map_err(differs)?;
+    match open {
+        Some(reason) => Err(Verdict::Unknown { reason }),
+        None => Ok(()),
+    }
+}
+
+/// Whether a word shows something else than it should at one clock edge, shown by states and inputs for which it does;
+/// `None` if that was not decided.
+fn deviates(e: &mut Engine, found: &[Lit], wanted: &[Lit]) -> Option<bool> {
+    match e.equal(found, wanted) {
+        Outcome::Equal => Some(false),
+        Outcome::Unknown => None,
+        Outcome::Differs(pattern) => {
+            let values = e.evaluate(&pattern);
+            let seen = |l: &Lit| values[l.node() as usize] != l.is_negated();
+            found.iter().zip(wanted).any(|(x, y)| seen(x) != seen(y)).then_some(true)
+        }
+    }
+}
+
+/// Looks at every register; the answer names the first question that was left open.
+fn edges(
+    rtl: &Rtl,
+    ports: &Ports,
+    (limits, stages): (Limits, u32),
+    report: &mut Report,
+) -> Result<Option<String>, String> {
     if clock_of(rtl)?.is_some_and(|(_, rising)| !rising) {
         return Err("registers act on the falling edge of the clock".into());
     }
@@ -37,11 +73,14 @@ pub(super) fn check_control(rtl: &Rtl, ports: &Ports, report: &mut Report) -> Re
         }
     }
     if ports.enable.is_none() && ports.reset.is_none() {
-        return Ok(());
+        return Ok(None);
     }
     let mut e = Engine::new(Box::new(super::sat::Embedded));
+    e.limits = limits;
+    let mut open: Option<String> = None;
     let reset_high = !ports.reset_low;
     let mut cleared: FxHashSet<SignalId> = FxHashSet::default();
+    let mut kept: FxHashSet<SignalId> = FxHashSet::default();
     let mut asynchronous = false;
     for (reset, enable) in [(false, Some(false)), (true, Some(true)), (true, Some(false))] {
         if (reset && ports.reset.is_none()) || (enable == Some(false) && ports.enable.is_none()) {
@@ -79,19 +118,42 @@ pub(super) fn check_control(rtl: &Rtl, ports: &Ports, report: &mut Report) -> Re
                 }
                 let before = &before[lo..lo + width];
                 let is_zero = next.iter().all(|l| *l == Lit::FALSE);
+                let name = &signal.name;
                 if reset {
                     // A register that the reset does not touch behaves as with the reset low.
-                    if is_zero || e.equal(&next, &vec![Lit::FALSE; width]) == Outcome::Equal {
-                        cleared.insert(id);
-                    } else if depends_on_reset(rtl, register, ports.reset) {
-                        return Err(format!("{} is touched by the reset but does not become zero", signal.name));
+                    let stays = if is_zero { Some(false) } else { deviates(&mut e, &next, &vec![Lit::FALSE; width]) };
+                    match stays {
+                        Some(false) => {
+                            cleared.insert(id);
+                        }
+                        Some(true) if depends_on_reset(rtl, register, ports.reset) => {
+                            return Err(format!("{name} is touched by the reset but does not become zero"));
+                        }
+                        Some(true) => {
+                            kept.insert(id);
+                        }
+                        None => {
+                            let why = e.limit_reached();
+                            open.get_or_insert(format!("{name} under reset was not decided: {why}"));
+                        }
                     }
-                } else if *next != *before && e.equal(&next, before) != Outcome::Equal {
-                    return Err(format!("{} changes although the clock enable is low", signal.name));
+                } else if *next != *before {
+                    match deviates(&mut e, &next, before) {
+                        Some(false) => {}
+                        Some(true) => return Err(format!("{name} changes although the clock enable is low")),
+                        None => {
+                            let why = e.limit_reached();
+                            open.get_or_insert(format!("{name} with the clock enable low was not decided: {why}"));
+                        }
+                    }
                 }
             }
         }
     }
+    if open.is_some() {
+        return Ok(open);
+    }
+    cleared.retain(|s| !kept.contains(s));
     if ports.enable.is_some() {
         report
             .notes
@@ -104,12 +166,15 @@ pub(super) fn check_control(rtl: &Rtl, ports: &Ports, report: &mut Report) -> Re
         report
             .notes
             .push(format!("{name} is {kind} reset that clears {bits} register bits; the proof starts after it"));
-        if let Some((_, valid_out)) = ports.valid {
-            check_valid_cleared(rtl, valid_out, &cleared)?;
+        if let Some(valid) = ports.valid {
+            let open = check_valid_cleared(&mut e, rtl, (ports, valid), &cleared, stages)?;
+            if open.is_some() {
+                return Ok(open);
+            }
             report.notes.push("the reset clears every valid flag".into());
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Whether the reset port is in the logic of a register's next value or in its asynchronous resets.
@@ -135,30 +200,81 @@ fn depends_on_reset(rtl: &Rtl, register: &super::rtl::Register, reset: Option<Si
     false
 }
 
-/// Every register that the valid flag passes is cleared by the reset.
-fn check_valid_cleared(rtl: &Rtl, valid_out: SignalId, cleared: &FxHashSet<SignalId>) -> Result<(), String> {
-    let mut seen: FxHashSet<SignalId> = FxHashSet::default();
-    let mut stack = vec![rtl.read(valid_out)];
-    let mut nodes: FxHashSet<super::rtl::NodeId> = FxHashSet::default();
-    while let Some(node) = stack.pop() {
-        if !nodes.insert(node) {
-            continue;
-        }
-        if let super::rtl::Expr::Signal(s) = rtl.expr(node) {
-            if !seen.insert(*s) {
-                continue;
+/// After a reset no valid flag is left: without `valid_in`, `valid_out` stays low for as long as anything from before the
+/// reset could still arrive. What the reset does not clear may hold anything. The answer is the question left open.
+fn check_valid_cleared(
+    e: &mut Engine,
+    rtl: &Rtl,
+    (ports, valid): (&Ports, (SignalId, SignalId)),
+    cleared: &FxHashSet<SignalId>,
+    stages: u32,
+) -> Result<Option<String>, String> {
+    for edges in 0..=stages {
+        let mut later = AfterReset {
+            rtl,
+            controls: Controls::running(ports),
+            valid_in: valid.0,
+            cleared,
+            inputs: FxHashMap::default(),
+        };
+        let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, edges);
+        let flag = unroll
+            .word(&mut Gates { e, leaves: &mut later }, rtl.read(valid.1), 0)
+            .map_err(|_| "valid_out depends on itself without a register".to_owned())?;
+        match deviates(e, &flag, &[Lit::FALSE]) {
+            Some(false) => {}
+            Some(true) => {
+                return Err(format!(
+                    "the reset does not clear every valid flag: valid_out can be 1 {edges} clocks after it without valid_in"
+                ));
             }
-            let signal = rtl.signal(*s);
-            if !signal.registers.is_empty() && !cleared.contains(s) {
-                return Err(format!("the reset does not clear the valid flag {}", signal.name));
+            None => {
+                let why = e.limit_reached();
+                return Ok(Some(format!("valid_out {edges} clocks after the reset was not decided: {why}")));
             }
-            stack.extend(signal.wires.iter().map(|w| w.1));
-            stack.extend(signal.registers.iter().map(|r| r.next));
-        } else {
-            super::rtl::operands(rtl.expr(node), &mut |&n| stack.push(n));
         }
     }
-    Ok(())
+    Ok(None)
+}
+
+/// Leaves for the clocks after a reset: what it clears is zero, other registers hold any state.
+struct AfterReset<'a> {
+    rtl: &'a Rtl,
+    controls: Controls,
+    valid_in: SignalId,
+    cleared: &'a FxHashSet<SignalId>,
+    inputs: FxHashMap<(SignalId, u32), Vec<Lit>>,
+}
+
+impl Leaves for AfterReset<'_> {
+    fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit> {
+        if let Some(level) = self.controls.level(signal) {
+            return vec![Lit::constant(level)];
+        }
+        if signal == self.valid_in {
+            return vec![Lit::FALSE];
+        }
+        let width = self.rtl.signal(signal).width;
+        self.inputs
+            .entry((signal, k))
+            .or_insert_with(|| (0..width).map(|_| e.words.aig.input("input")).collect())
+            .clone()
+    }
+
+    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
+        (0..width).map(|_| e.words.aig.input("undefined")).collect()
+    }
+
+    fn before(&mut self, e: &mut Engine, signal: SignalId, width: u32) -> Vec<Lit> {
+        if self.cleared.contains(&signal) {
+            return vec![Lit::FALSE; width as usize];
+        }
+        self.unknown(e, width)
+    }
+
+    fn signal(&mut self, _e: &mut Engine, _signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {
+        bits
+    }
 }
 
 /// Leaves for one clock edge: registers hold any state, inputs any value.

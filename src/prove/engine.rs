@@ -16,6 +16,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Words of 64 random patterns.
 pub const WORDS: usize = 4;
+/// Units of work for one run, if nothing else is asked for: well under a minute of one core.
+pub const WORK: u64 = 5_000_000_000;
+/// Units of one gate met in a cone.
+const GATE: u64 = 2;
+/// Units of one gate told to the solver.
+const CLAUSES: u64 = 20;
+/// Units of one step of the solver, and how many gates of its cone add another one.
+const STEP: (u64, u64) = (20, 20);
 
 /// How equalities were shown, in bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -75,6 +83,9 @@ pub struct Engine {
     solver: Box<dyn Solver>,
     /// What is done at most.
     pub limits: Limits,
+    /// Units of work that are left for the whole run; every question takes what it costs. A unit is about a hundredth
+    /// of a microsecond. Without any, nothing more is decided.
+    pub left: u64,
     /// How much was shown, and how.
     pub counts: Counts,
     /// SAT questions that were answered "no difference", for a certificate.
@@ -102,6 +113,7 @@ impl Engine {
             merged: FxHashMap::default(),
             solver,
             limits: Limits::default(),
+            left: WORK,
             counts: Counts::default(),
             questions: Vec::new(),
             keep_questions: false,
@@ -270,13 +282,21 @@ impl Engine {
         let mut size = 0;
         let depths: &[u32] = if limits.deep { &[0, 1, 2, 4, 8, 1_000_000] } else { &[0, 1] };
         for &levels in depths {
-            let Some(cone) = self.cone(&[x, y], levels, limits.cone) else { return Outcome::Unknown };
+            if self.left == 0 {
+                return Outcome::Unknown;
+            }
+            let Some(cone) = self.cone(&[x, y], levels, limits.cone) else {
+                self.spend(GATE * limits.cone as u64);
+                return Outcome::Unknown;
+            };
+            self.spend(GATE * (cone.gates.len() + cone.leaves.len()) as u64);
             if levels > 0 && cone.gates.len() == size {
                 continue;
             }
             size = cone.gates.len();
             let work = (size as u64) << cone.leaves.len().saturating_sub(6).min(40);
             let answer = if cone.leaves.len() <= limits.exhaustive_leaves && work <= 20_000_000 {
+                self.spend(work / 50);
                 let answer = exhaust(&self.words.aig, &cone, x, y);
                 if answer == Answer::Unsat {
                     self.counts.exhaustive += 1;
@@ -286,7 +306,17 @@ impl Engine {
                 let steps = if cone.complete { limits.sat_steps } else { limits.sat_steps / 10 };
                 let problem =
                     Problem { aig: &self.words.aig, gates: &cone.gates, leaves: &cone.leaves, differ: &[(x, y)] };
-                let answer = self.solver.solve(&problem, steps);
+                // A step is a decision and what follows from it: the more gates, the more that is.
+                let gates = cone.gates.len() as u64;
+                self.left = self.left.saturating_sub(CLAUSES * gates);
+                let price = STEP.0 + gates / STEP.1;
+                let given = steps.min(self.left / price);
+                let mut rest = given;
+                let answer = self.solver.solve(&problem, &mut rest);
+                self.left = self.left.saturating_sub((given - rest) * price);
+                if rest == 0 && given < steps {
+                    self.left = 0;
+                }
                 if answer == Answer::Unsat {
                     self.counts.sat += 1;
                     if self.keep_questions {
@@ -313,6 +343,19 @@ impl Engine {
         Outcome::Unknown
     }
 
+    /// Takes units from what is left.
+    pub fn spend(&mut self, units: u64) {
+        self.left = self.left.saturating_sub(units);
+    }
+
+    /// The limit that a question met which was not decided, in words.
+    pub fn limit_reached(&self) -> String {
+        if self.left == 0 {
+            return "the units of work of the whole run (--work) were spent".to_owned();
+        }
+        format!("it takes more than {} solver steps or {} gates (--sat-steps)", self.limits.sat_steps, self.limits.cone)
+    }
+
     /// Looks for internal equivalences below `roots` among all nodes, oldest first, each decided within small limits.
     /// What it finds makes later cones smaller.
     pub fn sweep(&mut self, roots: &[Lit], limits: Limits) {
@@ -324,7 +367,11 @@ impl Engine {
         let mut nodes: Vec<u32> = cone.leaves.clone();
         nodes.extend(cone.gates.iter().map(|g| g.0));
         nodes.sort_unstable();
+        self.spend(GATE * nodes.len() as u64);
         for node in nodes {
+            if self.left == 0 {
+                return;
+            }
             let lit = Lit::new(node, false);
             if self.merged.contains_key(&node) {
                 continue;
@@ -509,5 +556,31 @@ mod tests {
         e.sweep(&both, Limits { sat_steps: 10_000, ..Limits::default() });
         assert_eq!(e.equal(&resize(&ripple, false, 12), &other), Outcome::Equal);
         assert!(e.counts.swept > 0);
+    }
+
+    #[test]
+    fn work_ends_with_the_units_of_the_run() {
+        // A product both ways round with its rows in another order, which is beyond any solver.
+        let hard = |left: u64| {
+            let mut e = Engine::new(Box::new(Embedded));
+            e.left = left;
+            let x = inputs(&mut e.words, 48);
+            let (a, b) = (x[..24].to_vec(), x[24..].to_vec());
+            let mut sums = [vec![Lit::FALSE; 48], vec![Lit::FALSE; 48]];
+            for (sum, (rows, other)) in sums.iter_mut().zip([(&a, &b), (&b, &a)]) {
+                for (j, &select) in rows.iter().enumerate() {
+                    let row: Vec<Lit> = other.iter().map(|&l| e.words.aig.and(l, select)).collect();
+                    let row = resize(&row, false, 48 - j);
+                    let high = e.words.add(&sum[j..], &row, Lit::FALSE, false);
+                    sum[j..].copy_from_slice(&high);
+                }
+            }
+            let outcome = e.equal_bits(sums[0][40], sums[1][40], e.limits);
+            (outcome, e.left, e.limit_reached())
+        };
+        let (outcome, left, why) = hard(3_000_000);
+        assert_eq!((outcome, left), (Outcome::Unknown, 0));
+        assert!(why.contains("whole run"), "{why}");
+        assert_eq!(hard(0).0, Outcome::Unknown);
     }
 }

@@ -35,6 +35,8 @@ pub struct Request {
     pub latency: Option<u32>,
     /// Limits of each cone.
     pub limits: Limits,
+    /// Units of work for the whole run, if not [`super::engine::WORK`].
+    pub work: Option<u64>,
     /// Whether SAT questions are kept for a certificate.
     pub keep_questions: bool,
     /// Whether the comparison of forms is left out.
@@ -117,6 +119,7 @@ pub struct Report {
 pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver>) -> (Report, Engine) {
     let mut e = Engine::new(solver);
     e.limits = request.limits;
+    e.left = request.work.unwrap_or(e.left);
     e.keep_questions = request.keep_questions;
     let mut report = Report {
         verdict: Verdict::Proved,
@@ -149,8 +152,9 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
         differs(&mut report, format!("a latency of {asked} was asked for, the file states {stated}"));
         return (report, e);
     }
-    if let Err(reason) = check_control(rtl, &ports, &mut report) {
-        differs(&mut report, reason);
+    let stages = latency.clamp(structure, structure + 16);
+    if let Err(verdict) = check_control(rtl, &ports, request.limits, stages, &mut report) {
+        report.verdict = verdict;
         return (report, e);
     }
     let by_words = !request.gates_only && bywords::compare(model, rtl, &ports, latency, structure, &mut report, &mut e);
@@ -354,7 +358,7 @@ mod tests {
     #[test]
     fn words_and_gates_agree_on_mutants() {
         let (mut proved, mut differs) = (0, 0);
-        for seed in 0..40u64 {
+        for seed in 0..60u64 {
             let recipe = crate::random::Recipe::seeded(crate::random::Profile::TINY, 12, seed);
             let model = recipe.build();
             let netlist =
@@ -374,7 +378,86 @@ mod tests {
                 }
             }
         }
-        assert!(proved >= 40 && differs >= 15, "{proved} proved, {differs} differ");
+        assert!(proved >= 60 && differs >= 22, "{proved} proved, {differs} differ");
+    }
+
+    /// A design with clock enable, reset and valid flag around `y = x`, with some of its lines replaced.
+    fn controlled(replace: &[(&str, &str)]) -> String {
+        let mut text =
+            "module m(input clk, input rst, input ce, input valid_in, input [3:0] model_inp, output valid_out, \
+            output [3:0] model_out);\n\
+            reg v;\n reg [3:0] q;\n\
+            always @(posedge clk) begin\n\
+            if (rst) v <= 1'b0; else if (ce) v <= valid_in;\n\
+            if (ce) q <= model_inp;\n\
+            end\n\
+            assign valid_out = v;\n assign model_out = q;\nendmodule\n"
+                .to_owned();
+        for (old, new) in replace {
+            assert!(text.contains(old), "{old}");
+            text = text.replace(old, new);
+        }
+        text
+    }
+
+    /// `y = x` of four bits.
+    fn identity() -> Model {
+        let text = r#"{"meta": "ALIRModel", "spec_version": 4, "model": [[1, 1], [0], [0], [0], [0],
+            [[[], -1, [0], [0, 15, 1], 0, 0]], -1, -1, null]}"#;
+        crate::formats::read(text.as_bytes(), &crate::ir::Limits::default(), None).unwrap().0
+    }
+
+    /// Limits within which only what is the same gates is decided.
+    const NONE: Limits = Limits { sat_steps: 0, cone: 0, exhaustive_leaves: 0, deep: false };
+
+    #[test]
+    fn what_was_not_decided_is_unknown_and_what_differs_is_shown() {
+        let model = identity();
+        // A flag, and a register that holds, in a form which is no structural match.
+        let flag = ("valid_out = v;", "valid_out = v & q[0] | v & ~q[0];");
+        let hold = ("if (ce) q <= model_inp;", "q <= ce ? model_inp : q & {4{v}} | q & ~{4{v}};");
+        let cleared = ("v <= 1'b0;", "v <= v & q[0] & ~(v & q[0] | q[1]);");
+        for good in [&[][..], &[flag], &[hold], &[cleared], &[flag, hold, cleared]] {
+            let text = controlled(good);
+            let rtl = read(Language::Verilog, &text, None).unwrap_or_else(|d| panic!("{d}\n{text}"));
+            let verdict = |limits| {
+                let request = Request { limits, latency: Some(1), ..Request::default() };
+                prove(&model, &rtl, &request, Box::new(Embedded)).0.verdict
+            };
+            assert_eq!(verdict(Limits::default()), Verdict::Proved, "{text}");
+            if good.is_empty() {
+                assert_eq!(verdict(NONE), Verdict::Proved);
+            } else {
+                let unknown = verdict(NONE);
+                let Verdict::Unknown { reason } = &unknown else { panic!("{unknown:?}\n{text}") };
+                assert!(reason.contains("was not decided"), "{reason}");
+            }
+        }
+        let bad = [
+            (("valid_out = v;", "valid_out = v & q[0];"), "valid_out is not valid_in"),
+            (("valid_out = v;", "valid_out = 1'b1;"), "does not clear every valid flag"),
+            (("if (rst) v <= 1'b0; else if", "if"), "does not clear every valid flag"),
+            (("if (ce) q <= model_inp;", "q <= model_inp;"), "changes although"),
+            (("v <= 1'b0;", "v <= v & q[0];"), "does not become zero"),
+        ];
+        for (change, said) in bad {
+            let verdict = verdict(&model, &controlled(&[change]), Language::Verilog, Some(1)).verdict;
+            let Verdict::Differs { reason, .. } = &verdict else { panic!("{verdict:?}") };
+            assert!(reason.contains(said), "{reason}");
+        }
+    }
+
+    #[test]
+    fn sums_that_were_solved_anew_are_the_same_forms() {
+        // At level 2 values keep no names; every one is found by what it is, and no question goes to the solver.
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models/jet_mlp/model.json.gz");
+        let model = crate::formats::read_path(&path, &crate::ir::Limits::default(), None).unwrap().0;
+        let netlist = hardware(&model, 2, 3, &crate::netlist::Options::default());
+        for language in [Language::Verilog, Language::Vhdl] {
+            let report = verdict(&model, &emitted(&netlist, language), language, Some(netlist.interface.latency));
+            assert_eq!(report.verdict, Verdict::Proved);
+            assert_eq!(report.bits.sat, 0, "{:?}", report.bits);
+        }
     }
 
     #[test]

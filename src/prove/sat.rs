@@ -45,8 +45,8 @@ impl Callbacks for Budget {
 
 /// A way to decide a [`Problem`].
 pub trait Solver {
-    /// Decides it within `limit` steps.
-    fn solve(&mut self, problem: &Problem<'_>, limit: u64) -> Answer;
+    /// Decides it within `steps` steps, and takes those that it needed from them.
+    fn solve(&mut self, problem: &Problem<'_>, steps: &mut u64) -> Answer;
 }
 
 /// The embedded solver, in pure Rust.
@@ -95,7 +95,7 @@ pub fn clauses(problem: &Problem<'_>) -> (Vec<Disjunction>, FxHashMap<u32, u32>)
 }
 
 impl Solver for Embedded {
-    fn solve(&mut self, problem: &Problem<'_>, limit: u64) -> Answer {
+    fn solve(&mut self, problem: &Problem<'_>, steps: &mut u64) -> Answer {
         let (clauses, var) = clauses(problem);
         let mut solver = rustsat_batsat::Solver::<Budgeted>::default();
         for clause in clauses {
@@ -105,8 +105,10 @@ impl Solver for Embedded {
                 return Answer::Limit;
             }
         }
-        solver.batsat_mut().cb_mut().0.left.set(limit);
-        match solver.solve() {
+        solver.batsat_mut().cb_mut().0.left.set(*steps);
+        let result = solver.solve();
+        *steps = solver.batsat_mut().cb_mut().0.left.get();
+        match result {
             Ok(SolverResult::Unsat) => Answer::Unsat,
             Ok(SolverResult::Sat) => {
                 let value = |leaf: &u32| {
@@ -152,7 +154,7 @@ mod tests {
         let gates: Vec<_> = (0..g.len() as u32).filter_map(|n| g.fanins(n).map(|(a, b)| (n, a, b))).collect();
         let leaves = [a.node(), b.node(), c.node()];
         let ask = |differ: &[(Lit, Lit)]| {
-            Embedded.solve(&Problem { aig: &g, gates: &gates, leaves: &leaves, differ }, 1_000_000)
+            Embedded.solve(&Problem { aig: &g, gates: &gates, leaves: &leaves, differ }, &mut 1_000_000)
         };
         assert_eq!(ask(&[(left, right)]), Answer::Unsat);
         let Answer::Sat(values) = ask(&[(left, right), (left, ab)]) else { panic!("a difference exists") };

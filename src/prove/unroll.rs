@@ -55,8 +55,12 @@ pub trait Domain {
     fn mux(&mut self, cond: &Self::Word, yes: &Self::Word, no: &Self::Word, width: u32) -> Made<Self>;
     /// The word of an input port.
     fn input(&mut self, signal: SignalId, k: u32) -> Made<Self>;
-    /// An undefined value, or a register's state before the time that is looked at.
+    /// An undefined value.
     fn unknown(&mut self, width: u32) -> Made<Self>;
+    /// A register's state before the time that is looked at.
+    fn before(&mut self, _signal: SignalId, width: u32) -> Made<Self> {
+        self.unknown(width)
+    }
     /// A signal's word is known: what shall be used for it from now on.
     fn signal(&mut self, signal: SignalId, k: u32, word: Self::Word) -> Made<Self>;
 }
@@ -290,7 +294,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
             let mut word: Option<W> = None;
             if !certain {
                 if k >= self.max_k {
-                    word = Some(d.unknown(width)?);
+                    word = Some(d.before(id, width)?);
                 } else {
                     match self.known(register.next, k + 1) {
                         Some(next) => word = Some(next.clone()),
@@ -358,8 +362,12 @@ impl<'a, W: Clone> Unroll<'a, W> {
 pub trait Leaves {
     /// Bits of an input port.
     fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit>;
-    /// Bits of an undefined value, or of a register's state before the time that is looked at.
+    /// Bits of an undefined value.
     fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit>;
+    /// Bits of a register's state before the time that is looked at.
+    fn before(&mut self, e: &mut Engine, _signal: SignalId, width: u32) -> Vec<Lit> {
+        self.unknown(e, width)
+    }
     /// A signal's bits are known: what shall be used for them from now on.
     fn signal(&mut self, e: &mut Engine, signal: SignalId, k: u32, bits: Vec<Lit>) -> Vec<Lit>;
 }
@@ -452,6 +460,10 @@ impl<L: Leaves> Domain for Gates<'_, L> {
 
     fn unknown(&mut self, width: u32) -> Made<Self> {
         Ok(self.leaves.unknown(self.e, width).into())
+    }
+
+    fn before(&mut self, signal: SignalId, width: u32) -> Made<Self> {
+        Ok(self.leaves.before(self.e, signal, width).into())
     }
 
     fn signal(&mut self, signal: SignalId, k: u32, word: Arc<[Lit]>) -> Made<Self> {

@@ -18,6 +18,8 @@ pub enum Word {
 
 /// Up to this many parts are joined to one form at once.
 const JOINED: usize = 6;
+/// Words of up to this width are; wider ones are ports more often than numbers, and then their parts are asked for.
+const JOINED_BITS: u32 = 40;
 /// Words up to this width are joined when arithmetic needs them.
 const MAX_JOINED: u32 = 118;
 
@@ -109,7 +111,7 @@ impl Arithmetic<'_> {
 
     fn settled(&mut self, word: Word) -> Made {
         match &word {
-            Word::Many(parts, width) if parts.len() <= JOINED && *width <= MAX_JOINED => {
+            Word::Many(parts, width) if parts.len() <= JOINED && *width <= JOINED_BITS => {
                 Ok(Word::One(self.form(&word)?))
             }
             _ => Ok(word),

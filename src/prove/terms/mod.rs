@@ -90,6 +90,8 @@ struct FormData {
 const MAX_FORM: usize = 1 << 14;
 /// Largest number of terms of all forms.
 const MAX_TERMS: usize = 200_000_000;
+/// Most terms looked at for all forms.
+const MAX_WORK: u64 = 4_000_000_000;
 
 /// All forms and atoms.
 #[derive(Default)]
@@ -108,6 +110,19 @@ pub struct Terms {
     /// Forms whose choices were looked at.
     aliased: rustc_hash::FxHashSet<FormId>,
     tables: u32,
+    /// What a name stands for instead of the atom that it was given to; see [`Terms::named`].
+    solved: FxHashMap<AtomId, FormId>,
+    /// Floors that have names: what they are of, reduced, and the shift; and the shift from which on the name does not
+    /// help, since other atoms make up what it leaves out.
+    shifted: FxHashMap<(FormId, u32), u32>,
+    /// Shifts of those floors, each once.
+    shifts: Vec<u32>,
+    /// How many floors are being said by names, one within the other.
+    within_names: u32,
+    /// Names are being taken apart: none is put in.
+    taking_apart: bool,
+    /// Terms looked at so far, and the most that may be.
+    work: u64,
 }
 
 /// A form's parts while it is being made.
@@ -176,6 +191,11 @@ impl Terms {
         self.forms[f.0 as usize].len as usize
     }
 
+    /// Terms looked at so far: a measure of the work, the same on every machine.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
     /// Whether there are no forms at all.
     pub fn is_empty(&self) -> bool {
         self.forms.is_empty()
@@ -198,8 +218,8 @@ impl Terms {
         Sum { terms: self.terms(f).collect(), constant: self.constant_of(f) }
     }
 
-    /// The form with these parts.
-    pub(super) fn form(&mut self, sum: &Sum) -> Fit<FormId> {
+    /// The form with these parts if it exists, or else the place for it.
+    fn find(&self, sum: &Sum) -> Result<FormId, u64> {
         let mut hasher = FxHasher::default();
         hasher.write_i128(sum.constant);
         for &(a, c) in &sum.terms {
@@ -216,7 +236,19 @@ impl Terms {
             }
             key = key.wrapping_add(0x9E37_79B9_7F4A_7C15);
         }
-        if sum.terms.len() > MAX_FORM || self.term_atoms.len() > MAX_TERMS {
+        Err(key)
+    }
+
+    /// The form with these parts.
+    pub(super) fn form(&mut self, sum: &Sum) -> Fit<FormId> {
+        self.work += sum.terms.len() as u64 + 1;
+        let key = match self.find(sum) {
+            Ok(known) => return Ok(known),
+            Err(key) => key,
+        };
+        // Constants are always said.
+        let full = self.work > MAX_WORK || self.term_atoms.len() > MAX_TERMS;
+        if !sum.terms.is_empty() && (full || sum.terms.len() > MAX_FORM) {
             return Err(Beyond);
         }
         let mut range = (sum.constant, sum.constant);
@@ -272,7 +304,104 @@ impl Terms {
             return Ok(f);
         }
         let atom = self.intern(Atom::Value(f), self.range(f));
-        self.single(atom)
+        let name = self.single(atom)?;
+        self.solve(f, name)?;
+        Ok(name)
+    }
+
+    /// From `name = f` on, the atom that `f` is made of is said by the name: `f = c a + rest` with `c` 1 or -1 makes `a`
+    /// the form `c (name - rest)`, wherever it is met again. So whatever computes a value of the model, under any name or
+    /// none, is that value; and the bits of a number that the model cuts out are the same in any other sum. Where all
+    /// atoms of `f` are floors, as those of cut-out bits are, the lowest one is replaced.
+    fn solve(&mut self, f: FormId, name: FormId) -> Fit<()> {
+        let open: Vec<(AtomId, i128)> =
+            self.terms(f).filter(|(a, _)| !matches!(self.atom(*a), Atom::Free(_) | Atom::Value(_))).collect();
+        let (atom, factor, end) = match open[..] {
+            [(atom, factor)] => (atom, factor, u32::MAX),
+            _ => {
+                let mut floors = Vec::new();
+                for &(a, c) in &open {
+                    match self.atom(a) {
+                        Atom::Floor(_, m) => floors.push((*m, a, c)),
+                        Atom::Negative(_) => {}
+                        _ => return Ok(()),
+                    }
+                }
+                floors.sort_unstable();
+                let Some(&(low, atom, factor)) = floors.first() else { return Ok(()) };
+                let others = open.iter().filter(|t| t.0 != atom).map(|t| t.1.trailing_zeros());
+                (atom, factor, low + others.min().unwrap_or(0) + 1)
+            }
+        };
+        if factor.abs() != 1 || self.solved.contains_key(&atom) {
+            return Ok(());
+        }
+        let part = self.single(atom)?;
+        let rest = self.linear(f, -factor, part)?;
+        let d = self.sub(name, rest)?;
+        let stands = self.scale(d, factor)?;
+        self.narrow(stands, self.atom_range(atom));
+        self.solved.insert(atom, stands);
+        if let Atom::Floor(x, m) = *self.atom(atom) {
+            self.shifted.insert((x, m), end);
+            if let Err(at) = self.shifts.binary_search(&m) {
+                self.shifts.insert(at, m);
+            }
+        }
+        // What was said with the atom shall be said with the name.
+        self.floors.clear();
+        self.negatives.clear();
+        Ok(())
+    }
+
+    /// The form of an atom that was just made: itself, or what stands for it.
+    pub(super) fn made(&mut self, atom: AtomId) -> Fit<FormId> {
+        match self.solved.get(&atom) {
+            Some(&stands) if !self.taking_apart => Ok(stands),
+            _ => self.single(atom),
+        }
+    }
+
+    /// The form with names for the atoms that got one after it was made.
+    pub(super) fn renewed(&mut self, f: FormId) -> Fit<FormId> {
+        if self.taking_apart || !self.terms(f).any(|(a, _)| self.solved.contains_key(&a)) {
+            return Ok(f);
+        }
+        let Sum { terms, constant } = self.sum_of(f);
+        let mut out = self.constant(constant);
+        for (a, factor) in terms {
+            let part = self.made(a)?;
+            out = self.linear(out, factor, part)?;
+        }
+        self.narrow(out, self.range(f));
+        Ok(out)
+    }
+
+    /// What is behind a name, for an atom that is one.
+    pub(super) fn behind(&self, a: AtomId) -> &Atom {
+        match self.atom(a) {
+            Atom::Value(x) => match self.terms(*x).next() {
+                Some((inner, 1)) if self.len(*x) == 1 && self.constant_of(*x) == 0 => self.atom(inner),
+                _ => self.atom(a),
+            },
+            atom => atom,
+        }
+    }
+
+    /// Runs something without putting names in.
+    pub(super) fn apart<T>(&mut self, run: impl FnOnce(&mut Terms) -> T) -> T {
+        let before = self.taking_apart;
+        let mut kept = None;
+        if !before {
+            kept = Some((std::mem::take(&mut self.floors), std::mem::take(&mut self.negatives)));
+        }
+        self.taking_apart = true;
+        let out = run(self);
+        self.taking_apart = before;
+        if let Some((floors, negatives)) = kept {
+            (self.floors, self.negatives) = (floors, negatives);
+        }
+        out
     }
 
     /// What a named value is, or the form itself.

@@ -8,6 +8,8 @@ use std::sync::Arc;
 const MAX_EXPANDED: usize = 256;
 /// Floors taken apart make forms of up to this many terms.
 const MAX_MERGED: usize = 2_000;
+/// Floors by names within floors by names: a rule that merges floors may lead back to where it began.
+const MAX_NAMED: u32 = 3;
 /// A function is kept as a table for up to this many arguments.
 const MAX_TABLE: i128 = 1 << 20;
 /// A function of a function of a small argument becomes one table.
@@ -217,10 +219,43 @@ impl Terms {
         if let Some(&known) = self.floors.get(&(f, m)) {
             return Ok(known);
         }
-        let out = self.floor_new(f, m)?;
+        let out = match self.floor_named(f, m)? {
+            Some(out) => out,
+            None => self.floor_new(f, m)?,
+        };
         self.narrow(out, (lo >> m, hi >> m));
         self.floors.insert((f, m), out);
         Ok(out)
+    }
+
+    /// `floor(f / 2^m)` by a lower floor of the same number that has a name.
+    fn floor_named(&mut self, f: FormId, m: u32) -> Fit<Option<FormId>> {
+        if self.taking_apart || self.len(f) > MAX_MERGED || self.within_names >= MAX_NAMED {
+            return Ok(None);
+        }
+        for i in (0..self.shifts.len()).rev() {
+            let k = self.shifts[i];
+            if k >= m {
+                continue;
+            }
+            // The number reduced modulo 2^k, as the floor's argument is.
+            let mut inner = Sum { terms: Vec::new(), constant: self.constant_of(f) & (power(k)? - 1) };
+            for (a, c) in self.terms(f) {
+                let r = residue(c, k);
+                if r != 0 {
+                    inner.terms.push((a, r));
+                }
+            }
+            self.work += self.len(f) as u64;
+            let Ok(inner) = self.find(&inner) else { continue };
+            if self.shifted.get(&(inner, k)).is_some_and(|&end| m < end) {
+                self.within_names += 1;
+                let out = self.floor(f, k).and_then(|low| self.floor(low, m - k));
+                self.within_names -= 1;
+                return Ok(Some(out?));
+            }
+        }
+        Ok(None)
     }
 
     fn floor_new(&mut self, f: FormId, m: u32) -> Fit<FormId> {
@@ -270,6 +305,9 @@ impl Terms {
                 _ => {}
             }
         }
+        if let Some((high, k)) = self.without_low_part(f, m)? {
+            return self.floor(high, m - k);
+        }
         if let Some((part, k)) = self.without_low_bits(f, m)? {
             return self.floor(part, m - k);
         }
@@ -315,7 +353,51 @@ impl Terms {
             return self.sub(top, below);
         }
         let atom = self.intern(Atom::Floor(f, m), (low, high));
-        self.single(atom)
+        self.made(atom)
+    }
+
+    /// `2^k y + x`: only `y + floor(x / 2^k)` matters above bit `k`. That, and `k`, where the floor is known, or a sign that
+    /// is in `y`.
+    fn without_low_part(&mut self, f: FormId, m: u32) -> Fit<Option<(FormId, u32)>> {
+        if self.len(f) > 64 {
+            return Ok(None);
+        }
+        let mut zeros: Vec<u32> = self.terms(f).map(|t| t.1.trailing_zeros()).filter(|&k| k > 0 && k < m).collect();
+        zeros.sort_unstable();
+        zeros.dedup();
+        for k in zeros {
+            let mut low = Sum { terms: Vec::new(), constant: self.constant_of(f) & (power(k)? - 1) };
+            let mut high = Sum { terms: Vec::new(), constant: self.constant_of(f) >> k };
+            let mut range = (low.constant, low.constant);
+            for (a, c) in self.terms(f) {
+                if c.trailing_zeros() >= k {
+                    high.terms.push((a, c >> k));
+                    continue;
+                }
+                low.terms.push((a, c));
+                let (lo, hi) = self.atom_range(a);
+                let (x, y) = (mul(lo, c)?, mul(hi, c)?);
+                range = (add(range.0, x.min(y))?, add(range.1, x.max(y))?);
+            }
+            if let Ok(known) = self.find(&low) {
+                let proved = self.range(known);
+                range = (range.0.max(proved.0), range.1.min(proved.1));
+            }
+            let (first, last) = (range.0 >> k, range.1 >> k);
+            if first == last {
+                high.constant = add(high.constant, first)?;
+                return Ok(Some((self.form(&high)?, k)));
+            }
+            // One of two: the sign of something, which the high part may speak of.
+            if last == first + 1 {
+                let (low, high) = (self.form(&low)?, self.form(&high)?);
+                let part = self.floor(low, k)?;
+                if self.terms(part).all(|(a, _)| self.terms(high).any(|(b, _)| a == b)) {
+                    return Ok(Some((self.add(high, part)?, k)));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// `2^k y + x` with `y` a multiple of `floor(x / 2^k)` and more: only `y + floor(x / 2^k)` matters above bit `k`.
@@ -375,6 +457,30 @@ impl Terms {
         rest.terms.retain(|t| t.0 != a);
         let rest = self.form(&rest)?;
         Ok(Some((self.linear(x, power(k)?, rest)?, k)))
+    }
+
+    /// Whether a form is linear in inputs and names, and one floor once.
+    fn is_plain_floor(&self, f: FormId) -> bool {
+        let mut open = self.terms(f).filter(|(a, _)| !matches!(self.atom(*a), Atom::Free(_) | Atom::Value(_)));
+        let found = open.next().is_some_and(|(a, c)| c == 1 && matches!(self.atom(a), Atom::Floor(..)));
+        found && open.next().is_none()
+    }
+
+    /// Names of plain floors in a form and in the floors that it is made of.
+    fn plain_floors(&mut self, f: FormId) -> Vec<FormId> {
+        let mut names: Vec<AtomId> = Vec::new();
+        for (a, _) in self.terms(f) {
+            let inside = match self.atom(a) {
+                Atom::Floor(y, _) => self.terms(*y).map(|t| t.0).collect(),
+                _ => vec![a],
+            };
+            for b in inside {
+                if matches!(self.atom(b), Atom::Value(x) if self.is_plain_floor(*x)) && !names.contains(&b) {
+                    names.push(b);
+                }
+            }
+        }
+        names.into_iter().take(4).filter_map(|a| self.single(a).ok()).collect()
     }
 
     /// If exactly one term is a choice: its condition, and the form in both cases.
@@ -509,6 +615,13 @@ impl Terms {
                 return self.scale(f, -1);
             }
             match self.atom(atom).clone() {
+                // The sign of a number without its low bits is the number's own.
+                Atom::Value(x) if !self.taking_apart && self.is_plain_floor(x) => {
+                    let x = self.offset(x, constant)?;
+                    if let Some((whole, _)) = self.merged(x, 0)? {
+                        return self.negative(whole);
+                    }
+                }
                 Atom::Floor(x, k) => {
                     if let Ok(c) = power(k).and_then(|p| mul(constant, p)) {
                         let whole = self.offset(x, c)?;
@@ -548,7 +661,7 @@ impl Terms {
             return self.mux(cond, yes, no);
         }
         let atom = self.intern(Atom::Negative(f), (0, 1));
-        self.single(atom)
+        self.made(atom)
     }
 
     /// `1 - f`.
@@ -587,7 +700,7 @@ impl Terms {
             return self.table_of(x, t.first, values);
         }
         let atom = self.intern(Atom::Zero(f), (0, 1));
-        self.single(atom)
+        self.made(atom)
     }
 
     /// `max(f, 0)`.
@@ -622,9 +735,19 @@ impl Terms {
         }
         if let Some((a, 1)) = self.only(f) {
             let constant = self.constant_of(f);
-            if let Atom::Table(x, t) = self.atom(a).clone() {
-                let values = t.values.iter().map(|v| (v + constant).max(0)).collect();
-                return self.table_of(x, t.first, values);
+            match self.atom(a).clone() {
+                Atom::Table(x, t) => {
+                    let values = t.values.iter().map(|v| (v + constant).max(0)).collect();
+                    return self.table_of(x, t.first, values);
+                }
+                Atom::Value(x) if !self.taking_apart && self.is_plain_floor(x) => {
+                    let x = self.offset(x, constant)?;
+                    if let Some((whole, k)) = self.merged(x, 0)? {
+                        let above = self.positive(whole)?;
+                        return self.floor(above, k);
+                    }
+                }
+                _ => {}
             }
         }
         if let Some((whole, k)) = self.merged(f, 0)? {
@@ -638,7 +761,7 @@ impl Terms {
             return self.add(f, above);
         }
         let atom = self.intern(Atom::Positive(f), (0, hi));
-        self.single(atom)
+        self.made(atom)
     }
 
     /// Whether a condition says that `f` is negative (true) or that it is not (false), zero being either.
@@ -678,7 +801,7 @@ impl Terms {
         let chosen = self.when(cond, d)?;
         let mut out = self.add(no, chosen)?;
         if let Some(&alias) = self.aliases.get(&out) {
-            out = alias;
+            out = self.renewed(alias)?;
         }
         let (r, s) = (self.range(yes), self.range(no));
         let range = match self.sign_told(cond, d)? {
@@ -780,23 +903,42 @@ impl Terms {
             return self.table_of(y, s.first, values);
         }
         let atom = self.intern(Atom::If(cond, x), (lo.min(0), hi.max(0)));
-        self.single(atom)
+        self.made(atom)
     }
 
     /// `cond * x` where the condition is the sign of a number `s`, and `x` a sum of floors of `s`, such as some of its
     /// bits: the same floors of `max(s, 0)`.
     fn when_sign(&mut self, cond: AtomId, x: FormId) -> Fit<Option<FormId>> {
-        let Atom::Negative(t) = *self.atom(cond) else { return Ok(None) };
+        let Atom::Negative(t) = *self.behind(cond) else { return Ok(None) };
         if self.len(x) > MAX_MERGED || !self.terms(x).any(|(a, _)| matches!(self.atom(a), Atom::Floor(..))) {
             return Ok(None);
         }
         // s >= 0 where the condition is 0, or where it is 1.
         let minus = self.scale(t, -1)?;
         let minus = self.offset(minus, -1)?;
-        for (s, holds) in [(t, false), (minus, true)] {
+        let mut numbers = vec![(t, false), (minus, true)];
+        // The same sign is that of a name for the number without its low bits, and of a multiple of the number.
+        let condition = self.single(cond)?;
+        let opposite = self.complement(condition)?;
+        let mut others = self.plain_floors(x);
+        let mut floors: Vec<(u32, FormId)> = self
+            .terms(x)
+            .filter_map(|(a, _)| match self.atom(a) {
+                Atom::Floor(y, m) => Some((*m, *y)),
+                _ => None,
+            })
+            .collect();
+        floors.sort_unstable();
+        others.extend(floors.iter().rev().take(2).map(|f| f.1));
+        for s in others {
+            let below = self.negative(s)?;
+            if below == condition || below == opposite {
+                numbers.push((s, below == opposite));
+            }
+        }
+        for (s, holds) in numbers {
             let Some((parts, rest)) = self.as_floors(x, s)? else { continue };
             let p = self.positive(s)?;
-            let condition = self.single(cond)?;
             let above = if holds { condition } else { self.complement(condition)? };
             let mut out = self.scale(above, rest)?;
             for (factor, m) in parts {
@@ -869,7 +1011,7 @@ impl Terms {
             at += run;
         }
         let atom = self.intern(Atom::Monomial(kept.into()), range);
-        self.single(atom)
+        self.made(atom)
     }
 
     /// `f * g`.
@@ -919,7 +1061,7 @@ impl Terms {
             pair.sort_unstable();
             let range = products(self.range(pair[0]), self.range(pair[1]))?;
             let atom = self.intern(Atom::Product(pair[0], pair[1]), range);
-            let single = self.single(atom)?;
+            let single = self.made(atom)?;
             self.scale(single, factor)?
         };
         self.narrow(out, range);
@@ -1011,7 +1153,7 @@ impl Terms {
             None => (-power(bits)?, power(bits)? - 1),
         };
         let atom = self.intern(Atom::And(flat.into()), range);
-        self.single(atom)
+        self.made(atom)
     }
 
     fn low_zeros(&self, f: FormId) -> u32 {
@@ -1087,7 +1229,7 @@ impl Terms {
         let values: Vec<i128> = (lo..=hi).map(|v| (at(v) - start) / content).collect();
         let ends = values.iter().fold((0, 0), |(l, h), &v| (v.min(l), v.max(h)));
         let atom = self.intern(Atom::Table(x, Arc::new(Table { first: lo, values })), ends);
-        let out = self.single(atom)?;
+        let out = self.made(atom)?;
         let out = self.scale(out, content)?;
         self.offset(out, start)
     }

@@ -38,6 +38,10 @@ impl Terms {
 
     /// Whether two forms are equal modulo `2^width` once values that only one of them names are taken apart.
     pub fn same_unfolded(&mut self, f: FormId, g: FormId, width: u32) -> Fit<bool> {
+        self.apart(|t| t.same_apart(f, g, width))
+    }
+
+    fn same_apart(&mut self, f: FormId, g: FormId, width: u32) -> Fit<bool> {
         // First the names that stand for something said with the other names there.
         let Some(d) = self.difference(f, g, width)? else { return Ok(true) };
         if self.related_unfolded(d, width)? {
