@@ -153,7 +153,7 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
         return (report, e);
     }
     let stages = latency.clamp(structure, structure + 16);
-    if let Err(verdict) = check_control(rtl, &ports, request.limits, stages, &mut report) {
+    if let Some(verdict) = check_control(rtl, &ports, request.limits, stages, &mut report) {
         report.verdict = verdict;
         return (report, e);
     }
