@@ -31,6 +31,7 @@ class Proof:
 class _Pipeline(TypedDict, total=False):
     optimise: Literal[0, 1, 2]
     passes: Sequence[str]
+    assume_intervals: bool
     pipeline: int | Literal["auto"]
     max_stage_delay: float | None
     clock_period: float | None
