@@ -18,14 +18,14 @@ use std::time::Duration;
 /// A pipeline that waits, with several beats on both sides and more of them behind it than before it.
 const GAPS: u64 = 103;
 
-struct Case {
+pub(crate) struct Case {
     model: Model,
     core: Netlist,
-    axis: Axis,
+    pub(crate) axis: Axis,
 }
 
 /// A random program in a random wrapper.
-fn case(seed: u64) -> Case {
+pub(crate) fn case(seed: u64) -> Case {
     let model = random::model(seed);
     let mut rng = SplitMix::new(seed ^ 0xa815);
     let built = optimised(&model, 1);

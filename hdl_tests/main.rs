@@ -5,6 +5,7 @@
 //! of them run at once.
 
 mod axis;
+mod axis_proof;
 mod bench;
 mod fuzz;
 mod gates;
