@@ -45,7 +45,8 @@ fn fine(dir: &TempDir, args: &[&str]) -> String {
 /// Every command that reads a model, once. Gives what `run` makes of `x.csv`.
 #[track_caller]
 fn every_command(dir: &TempDir, file: &str) -> String {
-    assert!(fine(dir, &["check", file]).starts_with("valid"), "{file}");
+    let said = fine(dir, &["check", file]);
+    assert!(said.starts_with("valid: ") && said.ends_with(")\n"), "{file}: {said}");
     assert!(fine(dir, &["info", file, "--pipeline", "2"]).contains("operations"), "{file}");
     assert!(!fine(dir, &["info", file, "--format", form_of(dir, file)]).is_empty(), "{file}");
     fine(dir, &[file, "--verilog", "m.v", "--vhdl", "m.vhd", "--pipeline", "2", "--interface", "m.js"]);

@@ -3,9 +3,9 @@
 use alir2hdl::formats;
 use alir2hdl::interp::LookupMiss;
 use alir2hdl::interp::machine::Simulation;
-use alir2hdl::ir::Limits;
 use alir2hdl::ir::machine::{Machine, SignalId};
-use alir2hdl::netlist::{Evaluator, Netlist, lower_machine};
+use alir2hdl::ir::{Limits, Model};
+use alir2hdl::netlist::{Evaluator, Netlist, Slack, lower_machine, retime};
 use alir2hdl::passes;
 use alir2hdl::random::machine::{MachineRecipe, stimulus};
 use alir2hdl::random::{Gene, SplitMix};
@@ -52,10 +52,19 @@ fn compare(machine: &Machine, sim: &Simulation<'_>, port: SignalId, row: &[f64],
     compared
 }
 
-/// The checked hardware of a machine, its blocks optimised.
-fn hardware(machine: &Machine, level: u8) -> Netlist {
-    let optimised = machine.clone().with_blocks(|model| passes::run(model, passes::pipeline(level)).0);
-    let netlist = lower_machine(&optimised, "machine");
+/// The checked hardware of a machine, its blocks optimised and, if asked for, its pipelines cut anew.
+fn hardware(machine: &Machine, level: u8, slack: Option<Slack>) -> Netlist {
+    let optimise = |model: &Model| passes::run(model, passes::pipeline(level)).0;
+    let optimised = machine.clone().with_blocks(optimise);
+    let plain = lower_machine(&optimised, "machine");
+    let netlist = match slack {
+        None => plain,
+        Some(slack) => {
+            let retimed = lower_machine(&retime(&optimised, slack, &optimise).machine, "machine");
+            assert!(retimed.register_bits() <= plain.register_bits());
+            retimed
+        }
+    };
     netlist.check().unwrap_or_else(|found| panic!("{found:?}"));
     assert!(netlist.register_bits() <= machine.register_bits());
     netlist
@@ -93,7 +102,8 @@ fn every_trace_is_reproduced_cycle_by_cycle() {
         let outputs: Vec<_> = machine.outputs().map(|s| (s, npy(&file("before", s)), npy(&file("out", s)))).collect();
         assert!(!outputs.is_empty());
         let mut sim = Simulation::new(&machine, LookupMiss::Error);
-        let netlists = [0, 2].map(|level| hardware(&machine, level));
+        let netlists = [(0, None), (2, None), (1, Some(Slack::Registers)), (2, Some(Slack::Delay))]
+            .map(|(level, slack)| hardware(&machine, level, slack));
         let mut hardware = netlists.each_ref().map(Evaluator::new);
         let mut compared = 0;
         let steps = outputs[0].1.len();
@@ -133,8 +143,8 @@ fn every_trace_is_reproduced_cycle_by_cycle() {
 
 /// What the hardware of a machine shows, cycle by cycle, beside the golden simulator. Returns how many defined values other
 /// than zero were compared.
-fn same_everywhere(machine: &Machine, level: u8, seed: u64) -> usize {
-    let netlist = hardware(machine, level);
+fn same_everywhere(machine: &Machine, level: u8, slack: Option<Slack>, seed: u64) -> usize {
+    let netlist = hardware(machine, level, slack);
     let mut hardware = Evaluator::new(&netlist);
     let mut sim = Simulation::new(machine, LookupMiss::Zero);
     let mut rng = SplitMix::new(seed);
@@ -154,12 +164,14 @@ fn same_everywhere(machine: &Machine, level: u8, seed: u64) -> usize {
     compared
 }
 
+const SLACKS: [Option<Slack>; 3] = [None, Some(Slack::Registers), Some(Slack::Delay)];
+
 proptest! {
     #[test]
     fn random_machines_become_the_hardware_that_they_are(
-        genes in prop::collection::vec(any::<Gene>(), 0..24), level in 0..3u8, seed: u64
+        genes in prop::collection::vec(any::<Gene>(), 0..24), level in 0..3u8, slack in 0..3usize, seed: u64
     ) {
-        same_everywhere(&MachineRecipe(genes).build(), level, seed);
+        same_everywhere(&MachineRecipe(genes).build(), level, SLACKS[slack], seed);
     }
 }
 
@@ -168,8 +180,57 @@ fn many_random_machines_become_the_hardware_that_they_are() {
     let mut compared = 0;
     for seed in 0..600 {
         let recipe = MachineRecipe::seeded(1 + seed as usize % 30, seed);
-        let result = std::panic::catch_unwind(|| same_everywhere(&recipe.build(), (seed % 3) as u8, seed));
+        let result = std::panic::catch_unwind(|| {
+            same_everywhere(&recipe.build(), (seed % 3) as u8, SLACKS[seed as usize / 3 % 3], seed)
+        });
         compared += result.unwrap_or_else(|_| panic!("seed {seed}"));
     }
     assert!(compared > 10_000, "only {compared} values compared");
+}
+
+#[test]
+fn pipelines_inside_random_machines_are_cut_anew() {
+    let optimise = |model: &Model| passes::run(model, passes::pipeline(1)).0;
+    let (mut moved, mut kept, mut bits, mut before, mut shorter, mut controlled) = (0, 0, 0, 0, 0, 0);
+    for seed in 0..400 {
+        let machine = MachineRecipe::seeded(4 + seed as usize % 24, seed).build().with_blocks(optimise);
+        let retimed = retime(&machine, if seed % 2 == 0 { Slack::Registers } else { Slack::Delay }, &optimise);
+        for pipeline in &retimed.pipelines {
+            assert!(pipeline.stages >= 2 && !pipeline.blocks.is_empty() && !pipeline.registers.is_empty());
+            assert!(pipeline.delay <= pipeline.delay_before * (1.0 + 1e-9), "seed {seed}: {pipeline:?}");
+            *(if pipeline.moved { &mut moved } else { &mut kept }) += 1;
+            shorter += usize::from(pipeline.delay < pipeline.delay_before);
+            let first = machine.signals().iter().find(|s| s.name == pipeline.registers[0]).unwrap();
+            controlled += usize::from(pipeline.moved && first.reset_to.is_some());
+        }
+        if retimed.pipelines.iter().any(|p| p.moved) {
+            bits += lower_machine(&retimed.machine, "machine").register_bits();
+            before += lower_machine(&machine, "machine").register_bits();
+        }
+        // The new machine is the old one from outside, for the simulator too.
+        let mut sims = [&machine, &retimed.machine].map(|m| Simulation::new(m, LookupMiss::Zero));
+        let mut rng = SplitMix::new(seed);
+        for cycle in 0..24 {
+            for port in machine.inputs() {
+                let codes = stimulus(&machine, port, &mut rng);
+                let name = &machine.signal(port).name;
+                let other = retimed.machine.inputs().find(|&s| retimed.machine.signal(s).name == *name).unwrap();
+                sims[0].apply(port, &codes);
+                sims[1].apply(other, &codes);
+            }
+            sims.iter_mut().for_each(|sim| sim.settle().unwrap());
+            for (a, b) in machine.outputs().zip(retimed.machine.outputs()) {
+                assert_eq!(machine.signal(a).name, retimed.machine.signal(b).name);
+                for (k, (expected, found)) in sims[0].values(a).iter().zip(sims[1].values(b)).enumerate() {
+                    let same = !expected.defined || expected.code == found.code;
+                    assert!(same, "seed {seed}, cycle {cycle}: {}[{k}]", machine.signal(a).name);
+                }
+            }
+            sims.iter_mut().for_each(Simulation::clock);
+        }
+    }
+    eprintln!(
+        "{moved} pipelines moved, {kept} kept, {bits} bits of {before}, {shorter} shorter, {controlled} with first values"
+    );
+    assert!(moved > 40 && shorter > 10 && controlled > 3 && bits < before);
 }

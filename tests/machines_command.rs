@@ -35,7 +35,10 @@ fn refused(arguments: &[&str]) -> String {
 fn check_and_info_tell_ports_registers_and_schedule() {
     let (file, mlp) = (design("leaky_integrator"), design("mlp_pipeline"));
     let text = works(&["check", file.to_str().unwrap()]);
-    assert_eq!(text, "valid: a state machine, 3 input ports, 1 output port, 1 block, 1 register of 17 bits\n");
+    assert_eq!(
+        text,
+        "valid: a state machine, 3 input ports, 1 output port, 1 block, 1 register of 17 bits (ALIRFSM JSON, version 4, gzip)\n"
+    );
     let facts: serde_json::Value = serde_json::from_str(&works(&["info", "--json", file.to_str().unwrap()])).unwrap();
     assert_eq!(facts["registers"][0]["name"], "acc");
     assert_eq!(facts["registers"][0]["starts_as"][0], "24");
@@ -43,9 +46,35 @@ fn check_and_info_tell_ports_registers_and_schedule() {
     assert_eq!((&facts["blocks"][0]["name"], &facts["register_bits"]), (&"leak".into(), &17.into()));
     let text = works(&["info", mlp.to_str().unwrap()]);
     assert!(
-        text.contains("schedule") && text.lines().any(|l| l.starts_with("model_out ") && l.ends_with(" 5")),
+        text.starts_with("ALIRFSM JSON, version 4, gzip\n")
+            && text.contains("schedule")
+            && text.lines().any(|l| l.starts_with("model_out ") && l.ends_with(" 5")),
         "{text}"
     );
+}
+
+#[test]
+fn slack_of_a_pipeline_is_used_unless_that_is_switched_off() {
+    let file = design("mlp_pipeline");
+    let facts = |options: &[&str]| -> serde_json::Value {
+        let all = [&["info", "--json", file.to_str().unwrap()], options].concat();
+        serde_json::from_str(&works(&all)).unwrap()
+    };
+    let (usual, off, delay) = (facts(&[]), facts(&["--retime", "no"]), facts(&["--retime", "delay"]));
+    let bits = |facts: &serde_json::Value| facts["register_bits"].as_u64().unwrap();
+    assert_eq!((bits(&off), off["pipelines"].as_array().unwrap().len()), (651, 0));
+    assert!(bits(&usual) <= 419 && bits(&delay) <= 651, "{} {}", bits(&usual), bits(&delay));
+    assert_eq!(usual["register_bits_without_retiming"], 651);
+    let pipeline = |facts: &serde_json::Value, key: &str| facts["pipelines"][0][key].clone();
+    assert_eq!((pipeline(&usual, "stages"), pipeline(&usual, "moved")), (4.into(), true.into()));
+    let number = |facts, key| pipeline(facts, key).as_f64().unwrap();
+    assert!(number(&usual, "delay") <= number(&usual, "delay_before"));
+    assert!(number(&delay, "delay") < number(&delay, "delay_before"));
+    assert!(works(&["info", file.to_str().unwrap()]).contains("register bits 419, without retiming 651"));
+    // A program has --pipeline for that.
+    let program = design("mlp_pipeline").parent().unwrap().parent().unwrap().with_file_name("tiny_ops/model.json.gz");
+    let said = refused(&["info", program.to_str().unwrap(), "--retime", "delay"]);
+    assert!(said.contains("E0804") && said.contains("--pipeline"), "{said}");
 }
 
 #[test]

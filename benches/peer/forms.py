@@ -16,6 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# 0.7.1 crashes at random on small programs, on files and words of its own too; what it says when it does not is compared.
+TRIES = 12
 FORMS = {'0.7': ('alir2', 'bytecode2'), '0.8': ('alir4', 'bytecode4')}
 
 
@@ -54,7 +56,7 @@ def main() -> None:
         child(args.child[0], args.child[1], Path(args.child[2]))
         return
     library = version('alkaid')
-    equal, other = 0, []
+    equal, other, crashes = 0, [], 0
     with tempfile.TemporaryDirectory() as scratch:
         for folder in args.folders:
             if model_file(folder) is None:
@@ -68,13 +70,17 @@ def main() -> None:
                     other.append((name, f'{name} {form}: we refuse: {done.stderr.strip().splitlines()[0]}'))
                     continue
                 run = [sys.executable, __file__, '--child', form, str(path), str(folder)]
-                done = subprocess.run(run, capture_output=True, text=True)
+                for _ in range(TRIES):
+                    done = subprocess.run(run, capture_output=True, text=True)
+                    if done.returncode >= 0:
+                        break
+                    crashes += 1
                 if done.returncode == 0:
                     equal += 1
                     continue
                 said = (done.stdout.strip() or done.stderr.strip() or f'signal {-done.returncode}').splitlines()[-1]
                 other.append((name, f'{name} {form}: {said}'))
-    print(f'alkaid {library}: {equal} equal, {len(other)} not')
+    print(f'alkaid {library}: {equal} equal, {len(other)} not; {crashes} crashes of the library')
     for _, line in other:
         print('  ' + line)
     expected = set(args.expect.split(','))

@@ -20,7 +20,8 @@ pub(super) struct Args {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let (design, _) = args.input.read_design(global)?;
+    let (design, file) = args.input.read_design(global)?;
+    let form = file.form;
     if global.quiet {
         return Ok(ExitStatus::Ok);
     }
@@ -30,7 +31,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Design::Machine(machine) => {
             let registers = machine.signals().iter().filter(|s| s.kind == SignalKind::Register).count();
             let text = format!(
-                "valid: a state machine, {}, {}, {}, {} of {}\n",
+                "valid: a state machine, {}, {}, {}, {} of {} ({form})\n",
                 count(machine.inputs().count(), "input port"),
                 count(machine.outputs().count(), "output port"),
                 count(machine.blocks().len(), "block"),
@@ -49,6 +50,6 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if !model.tables().is_empty() {
         text.push_str(&format!(", {}", count(model.tables().len(), "table")));
     }
-    text.push('\n');
+    text.push_str(&format!(" ({form})\n"));
     print(text.as_bytes())
 }

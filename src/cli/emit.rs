@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let mut clock = Clock::start();
     // The process ends with this job: taking a million operations apart again would cost time and gain nothing.
-    let (design, checksum) = args.input.read_design(global)?;
+    let (design, file) = args.input.read_design(global)?;
     let design = ManuallyDrop::new(design);
     clock.lap("read");
     let (netlists, about) = match &*design {
@@ -125,7 +125,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
                 let wrapper = made.axis.as_ref().map(|axis| axis.text(language));
                 out.write_all(wrapper.unwrap_or_default().as_bytes())
             }
-            None => out.write_all(sidecar(made, &targets, &about, &checksum).as_bytes()),
+            None => out.write_all(sidecar(made, &targets, &about, &file.checksum).as_bytes()),
         };
         stage(&mut batch, target, write).map_err(|e| unwritable(target, &e))?;
     }
@@ -216,16 +216,16 @@ fn of_machine(
     clock: &mut Clock,
 ) -> Result<(Vec<Option<Made>>, About), Failure> {
     machine::refuse(args.pipeline.given().into_iter().chain(args.ports.given()).chain(args.wrapper.given()))?;
-    let optimised = args.optimise.apply_to_blocks(machine)?;
+    let optimised = args.optimise.apply_to_machine(machine)?;
     clock.lap("optimise");
     let legal = |stem: &str| netlist::names::legalise(stem);
     let netlists = netlists(args, targets, legal, |top| {
-        let netlist = machine::lower(&optimised, top, args.ports.top.as_deref())?;
+        let netlist = machine::lower(&optimised.machine, top, args.ports.top.as_deref())?;
         Ok(Made { netlist, axis: None })
     })?;
     let netlist = &first(&netlists).netlist;
-    let summary = machine::summary(machine, netlist);
-    let machine = Some(machine::facts(machine, netlist));
+    let summary = machine::summary(machine, netlist, &optimised.pipelines);
+    let machine = Some(machine::facts(machine, netlist, &optimised.pipelines));
     Ok((netlists, About { summary, delays: Vec::new(), machine }))
 }
 

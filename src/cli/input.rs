@@ -102,12 +102,12 @@ impl InputArgs {
         Ok(model)
     }
 
-    /// Reads and checks a model or a stateful design, whichever the file shows; notes are said at once. Beside it comes the
-    /// CRC-32 of the file's bytes as they are: `crc32:` and eight hexadecimal digits.
+    /// Reads and checks a model or a stateful design, whichever the file shows; notes are said at once. Beside it comes what
+    /// is known of the file.
     ///
     /// # Errors
     /// Every problem of the file (exit code 2).
-    pub(super) fn read_design(&self, global: Global) -> Result<(Design, String), Failure> {
+    pub(super) fn read_design(&self, global: Global) -> Result<(Design, FileFacts), Failure> {
         let failed = |e: &io::Error| Failure::io(&self.model, "read", e);
         let mut reader: Box<dyn Read> = match self.model.as_os_str() == "-" {
             true => Box::new(io::stdin().lock()),
@@ -117,17 +117,29 @@ impl InputArgs {
             None => formats::look_ahead(&mut reader).map_err(|e| failed(&e))?,
             Some(form) => (form.format().is_none(), Vec::new()),
         };
-        let mut summed = Summed { reader: Box::new(io::Cursor::new(head).chain(reader)), crc: Crc::new() };
+        let mut summed =
+            Summed { reader: Box::new(io::Cursor::new(head).chain(reader)), crc: Crc::new(), head: Vec::new() };
         let limits = self.limits.limits();
-        let design = if is_machine {
-            Design::Machine(formats::read_machine(&mut summed, &limits).map_err(Failure::input)?)
+        let (design, form) = if is_machine {
+            let machine = formats::read_machine(&mut summed, &limits).map_err(Failure::input)?;
+            let is_gzip = summed.head.starts_with(&[0x1f, 0x8b]);
+            (Design::Machine(machine), format!("ALIRFSM JSON, version 4{}", if is_gzip { ", gzip" } else { "" }))
         } else {
-            let (model, notes) = formats::read(&mut summed, &limits, self.format()).map_err(Failure::input)?;
+            let (model, notes, form) =
+                formats::recognise(&mut summed, &limits, self.format()).map_err(Failure::input)?;
             report(&notes, global);
-            Design::Model(model)
+            (Design::Model(model), form)
         };
-        Ok((design, format!("crc32:{:08x}", summed.crc.sum())))
+        Ok((design, FileFacts { checksum: format!("crc32:{:08x}", summed.crc.sum()), form }))
     }
+}
+
+/// What is known of a file beside what it holds.
+pub(super) struct FileFacts {
+    /// CRC-32 of its bytes as they are: `crc32:` and eight hexadecimal digits.
+    pub(super) checksum: String,
+    /// Which form it has, for people: `ALIR JSON, version 4, gzip`.
+    pub(super) form: String,
 }
 
 /// What a file holds.
@@ -152,12 +164,16 @@ impl Design {
 struct Summed<R> {
     reader: R,
     crc: Crc,
+    /// Its first bytes.
+    head: Vec<u8>,
 }
 
 impl<R: Read> Read for Summed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.reader.read(buffer)?;
         self.crc.update(&buffer[..n]);
+        let missing = 2usize.saturating_sub(self.head.len());
+        self.head.extend_from_slice(&buffer[..n.min(missing)]);
         Ok(n)
     }
 }

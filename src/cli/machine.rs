@@ -5,7 +5,7 @@ use super::hardware::bug;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::{MachineFacts, RegisterFacts, ScheduleFacts};
 use crate::ir::machine::{Machine, SignalKind};
-use crate::netlist::{Cell, NetId, Netlist, check_machine_top, lower_machine};
+use crate::netlist::{Cell, NetId, Netlist, Pipeline, check_machine_top, lower_machine};
 
 /// Refuses options that a state machine has no use for.
 ///
@@ -55,21 +55,24 @@ pub(super) fn schedules(machine: &Machine) -> Vec<ScheduleFacts> {
 }
 
 /// What the interface file says of a machine beyond its ports.
-pub(super) fn facts(machine: &Machine, netlist: &Netlist) -> MachineFacts {
+pub(super) fn facts(machine: &Machine, netlist: &Netlist, pipelines: &[Pipeline]) -> MachineFacts {
     MachineFacts {
         register_bits_in_file: machine.register_bits(),
         registers: registers(netlist),
         schedules: schedules(machine),
+        pipelines: pipelines.to_vec(),
     }
 }
 
 /// One line about what was made.
-pub(super) fn summary(machine: &Machine, netlist: &Netlist) -> String {
+pub(super) fn summary(machine: &Machine, netlist: &Netlist, pipelines: &[Pipeline]) -> String {
     let operations: usize = machine.blocks().iter().map(|b| b.model.nodes().len()).sum();
     let registers = machine.signals().iter().filter(|s| s.kind == SignalKind::Register).count();
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let moved = pipelines.iter().filter(|p| p.moved).count();
+    let moved = if moved > 0 { format!("; {} cut anew", count(moved, "pipeline")) } else { String::new() };
     format!(
-        "{}: a state machine, {}, {}, {}, {} register bits of {}",
+        "{}: a state machine, {}, {}, {}, {} register bits of {}{moved}",
         netlist.interface.top,
         count(machine.blocks().len(), "block"),
         count(operations, "operation"),

@@ -4,7 +4,7 @@ use super::{ExitStatus, Failure, print};
 use crate::diag::{Diagnostic, Place};
 use crate::ir::machine::Machine;
 use crate::ir::{Model, Op};
-use crate::netlist::Netlist;
+use crate::netlist::{self, Netlist, Pipeline, Slack};
 use crate::passes::{self, PASSES, PassStat, Trust};
 use crate::verify::Vectors;
 use std::borrow::Cow;
@@ -23,32 +23,72 @@ pub(super) struct OptimiseArgs {
     /// the model's for such inputs only, which its head says
     #[arg(long)]
     assume_intervals: bool,
+    /// What the slack of the pipelines inside a state machine is used for: fewer register bits, a shorter longest stage, or
+    /// nothing [default: registers, or no with -O0 and --passes]
+    #[arg(long, value_name = "WHAT")]
+    retime: Option<RetimeArg>,
+}
+
+/// What slack is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum RetimeArg {
+    /// Registers stay where the file has them
+    No,
+    /// The fewest register bits; no stage gets longer than the longest was
+    Registers,
+    /// The smallest stage delay, then the fewest register bits
+    Delay,
+}
+
+/// An optimised state machine.
+pub(super) struct OptimisedMachine {
+    /// The machine with each of its blocks optimised, which are those of the file.
+    pub(super) blocks: Machine,
+    /// The same with its pipelines cut anew, if that is wanted.
+    pub(super) machine: Machine,
+    /// These pipelines.
+    pub(super) pipelines: Vec<Pipeline>,
 }
 
 /// What the head of a file says that was written with `--assume-intervals`, and what follows: input elements.
 pub(super) const ASSUMPTION: &str = "assumes that every input stays in its declared interval:";
 
 impl OptimiseArgs {
-    /// The machine with each of its blocks optimised.
+    /// The machine with each of its blocks optimised, and its registers where they are best.
     ///
     /// # Errors
     /// As [`OptimiseArgs::apply`].
-    pub(super) fn apply_to_blocks(&self, machine: &Machine) -> Result<Machine, Failure> {
+    pub(super) fn apply_to_machine(&self, machine: &Machine) -> Result<OptimisedMachine, Failure> {
         if self.assume_intervals {
             let message = "--assume-intervals is for models; a state machine's registers hold whatever its cycles give";
             let place = Place::Flag("--assume-intervals".into());
             return Err(Failure::input(Diagnostic::error("E0804", place, message).with_help("leave it out")));
         }
         let names = self.names()?;
-        Ok(machine.clone().with_blocks(|model| passes::run(model, &names).0))
+        let optimise = |model: &Model| passes::run(model, &names).0;
+        let blocks = machine.clone().with_blocks(optimise);
+        let usual = if self.passes.is_some() || self.level == 0 { RetimeArg::No } else { RetimeArg::Registers };
+        let slack = match self.retime.unwrap_or(usual) {
+            RetimeArg::No => return Ok(OptimisedMachine { machine: blocks.clone(), blocks, pipelines: Vec::new() }),
+            RetimeArg::Registers => Slack::Registers,
+            RetimeArg::Delay => Slack::Delay,
+        };
+        let retimed = netlist::retime(&blocks, slack, &optimise);
+        Ok(OptimisedMachine { machine: retimed.machine, blocks, pipelines: retimed.pipelines })
     }
 
     /// The optimised program, and what each pass did.
     ///
     /// # Errors
-    /// If a pass that was named does not exist (exit code 2).
+    /// If a pass that was named does not exist, or `--retime` is given (exit code 2).
     pub(super) fn apply<'m>(&self, model: &'m Model) -> Result<(Cow<'m, Model>, Vec<PassStat>), Failure> {
         let names = self.names()?;
+        if self.retime.is_some() {
+            let message = "--retime does not go with a program, which has no registers of its own";
+            return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--retime".into()), message).with_help(
+                "--pipeline and --pipeline-objective place the registers of a program; leave out --retime",
+            )));
+        }
         // Nothing to do is nothing to copy either.
         if names.is_empty() {
             return Ok((Cow::Borrowed(model), Vec::new()));

@@ -131,7 +131,7 @@ impl FolderArgs {
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let problems = args.folder.problems();
     let (design, checksum) = match args.input.read_design(global) {
-        Ok(read) => read,
+        Ok((design, file)) => (design, file.checksum),
         Err(mut failure) => {
             failure.diagnostics.0.splice(0..0, problems);
             return Err(failure);
@@ -205,11 +205,16 @@ fn of_machine(
     refuse(problems)?;
     let asked = args.ports.top.as_deref();
     let top = asked.map_or_else(|| legalise(super::verify::stem(&args.input.model)), str::to_owned);
-    let netlist = machine::lower(&args.optimise.apply_to_blocks(machine)?, &top, asked)?;
+    let optimised = args.optimise.apply_to_machine(machine)?;
+    let netlist = machine::lower(&optimised.machine, &top, asked)?;
     let stimulus = machine_stimulus(machine, args.folder.vectors as usize, args.folder.seed);
     let run = MachineRun::golden(machine, stimulus);
     let lanes = [run.clone().cycles(&netlist.interface)];
-    let facts = Sidecar::new(&netlist, &LANGUAGES, &[], checksum).with_machine(Some(machine::facts(machine, &netlist)));
+    let facts = Sidecar::new(&netlist, &LANGUAGES, &[], checksum).with_machine(Some(machine::facts(
+        machine,
+        &netlist,
+        &optimised.pipelines,
+    )));
     let text = |language| emit::text(&netlist, language, &args.text.options(args.pipeline.wants_dsp()));
     let design = Design {
         netlist: &netlist,

@@ -200,7 +200,7 @@ fn of_machine(
     machine::refuse(args.pipeline.given().into_iter().chain(args.ports.given()).chain(args.wrapper.given()))?;
     let asked = args.ports.top.as_deref();
     let top = asked.map_or_else(|| netlist::names::legalise(stem(&args.input.model)), str::to_owned);
-    let netlist = machine::lower(&args.optimise.apply_to_blocks(machine)?, &top, asked)?;
+    let netlist = machine::lower(&args.optimise.apply_to_machine(machine)?.machine, &top, asked)?;
     let cycles = args.simulation.vectors as usize;
     let stimulus = match &args.simulation.stimulus {
         None => machine_stimulus(machine, cycles, args.simulation.seed),

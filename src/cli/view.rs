@@ -3,7 +3,7 @@
 use super::hardware::{self, PipelineArgs};
 use super::info::plot;
 use super::input::{Design, InputArgs};
-use super::optimise::OptimiseArgs;
+use super::optimise::{OptimiseArgs, OptimisedMachine};
 use super::{ExitStatus, Failure, Global, machine, ports, say};
 use crate::emit::{self, Language};
 use crate::files::Batch;
@@ -134,7 +134,7 @@ impl Args {
 
     fn of_machine(&self, machine: &Machine) -> Result<Shown, Failure> {
         machine::refuse(self.pipeline.given().into_iter())?;
-        let optimised = self.optimise.apply_to_blocks(machine)?;
+        let OptimisedMachine { machine: optimised, pipelines, .. } = self.optimise.apply_to_machine(machine)?;
         let netlist = machine::lower(&optimised, &self.top(), None)?;
         let mut inputs = Vec::new();
         if let Some(path) = &self.samples {
@@ -148,7 +148,7 @@ impl Args {
         let timed = optimised.blocks().iter().any(|block| block.model.has_delays());
         let unit = if timed { "latency units" } else { "LUT levels" };
         let longest = drawing.timed().filter_map(|column| column.delay).fold(0.0, f64::max);
-        let summary = machine::summary(machine, &netlist);
+        let summary = machine::summary(machine, &netlist, &pipelines);
         let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts);
         let facts = format!("{facts}, longest path {longest:.2} {unit}, {} boxes", drawing.boxes());
         Ok(Shown { drawing, unit, facts })

@@ -63,6 +63,8 @@ pub struct MachineFacts {
     pub registers: Vec<RegisterFacts>,
     /// When ports mean something, where the file says so.
     pub schedules: Vec<ScheduleFacts>,
+    /// Pipelines inside, and whether their registers were moved.
+    pub pipelines: Vec<crate::netlist::Pipeline>,
 }
 
 /// A register of the text.

@@ -161,19 +161,52 @@ pub fn gzip(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Resul
 /// # Errors
 /// Every problem of the file.
 pub fn read(reader: impl Read, limits: &Limits, format: Option<Format>) -> Result<(Model, Diagnostics), Diagnostics> {
+    recognise(reader, limits, format).map(|(model, notes, _)| (model, notes))
+}
+
+/// [`read`], which also says what form the file has, for people: `ALIR JSON, version 4, gzip`.
+///
+/// # Errors
+/// As [`read`].
+pub fn recognise(
+    reader: impl Read,
+    limits: &Limits,
+    format: Option<Format>,
+) -> Result<(Model, Diagnostics, String), Diagnostics> {
+    let mut form = String::new();
+    let mut is_gzip = false;
+    let (model, notes) = read_into(reader, limits, format, &mut form, &mut is_gzip)?;
+    if is_gzip {
+        form.push_str(", gzip");
+    }
+    Ok((model, notes, form))
+}
+
+fn read_into(
+    reader: impl Read,
+    limits: &Limits,
+    format: Option<Format>,
+    form: &mut String,
+    is_gzip: &mut bool,
+) -> Result<(Model, Diagnostics), Diagnostics> {
     let fatal = |stop: Box<Diagnostic>| Diagnostics::from(*stop);
     let mut source = Source::new(reader, limits.max_bytes).map_err(fatal)?;
+    *is_gzip = source.is_gzip();
     let format = match format {
         Some(format) => Some(format),
         None => detect(source.peek(8).map_err(fatal)?),
     };
     let binary = |source: &mut Source<_>| source.read_to_end().map_err(fatal);
     let frame = match format {
-        Some(Format::Words) => return bytecode::read_words(&binary(&mut source)?, limits, Some(Header::Six)),
-        Some(Format::Words3) => return bytecode::read_words(&binary(&mut source)?, limits, Some(Header::Three)),
-        Some(Format::AnyWords) => return bytecode::read_words(&binary(&mut source)?, limits, None),
-        Some(Format::Bytecode) => return bytecode::read_bytes(&binary(&mut source)?, limits),
-        Some(Format::Alirz) => return alirz::read(&binary(&mut source)?, limits),
+        Some(Format::Words) => return bytecode::read_words(&binary(&mut source)?, limits, Some(Header::Six), form),
+        Some(Format::Words3) => return bytecode::read_words(&binary(&mut source)?, limits, Some(Header::Three), form),
+        Some(Format::AnyWords) => return bytecode::read_words(&binary(&mut source)?, limits, None, form),
+        Some(Format::Bytecode) => return bytecode::read_bytes(&binary(&mut source)?, limits, form),
+        Some(Format::Alirz) => {
+            let bytes = binary(&mut source)?;
+            *form = ".alirz".to_owned();
+            return alirz::read(&bytes, limits);
+        }
         Some(Format::Alir) => Some(Frame::Object),
         Some(Format::Dais) => Some(Frame::Bare(Era::Old)),
         Some(Format::Dais2) => Some(Frame::Bare(Era::Two)),
@@ -187,7 +220,7 @@ pub fn read(reader: impl Read, limits: &Limits, format: Option<Format>) -> Resul
         _ => None,
     });
     match frame {
-        Some(frame) => alir::read(json, limits, frame),
+        Some(frame) => alir::read(json, limits, frame, form),
         None => Err(unknown(json.ahead()).into()),
     }
 }

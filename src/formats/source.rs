@@ -61,6 +61,11 @@ impl<R: Read> BufRead for Counted<R> {
 }
 
 impl<R: Read> Source<R> {
+    /// Whether the bytes come out of gzip. To be asked before anything is read.
+    pub(super) fn is_gzip(&self) -> bool {
+        matches!(self.inner, Inner::Gzip(_))
+    }
+
     /// Looks at the first bytes of `reader` and prepares to read it to its end.
     ///
     /// # Errors

@@ -271,6 +271,11 @@ impl MachineBuilder {
         self.signals[register.index()].reset_if = Some(when);
     }
 
+    /// Sets what a register starts as.
+    pub fn reset_to(&mut self, register: SignalId, to: Option<Vec<BigInt>>) {
+        self.signals[register.index()].reset_to = to;
+    }
+
     /// The checked machine.
     ///
     /// # Errors

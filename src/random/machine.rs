@@ -97,12 +97,13 @@ impl Cook {
     fn part(&mut self, gene: Gene) {
         let mut words = Words(gene.iter());
         self.parts += 1;
-        match words.below(8) {
+        match words.below(9) {
             _ if self.readable.is_empty() => self.input(&mut words),
             0 => self.input(&mut words),
             1..=3 => self.register(&mut words, gene),
             4 | 5 => self.wire(&mut words),
-            _ => self.block(&mut words),
+            6 | 7 => self.block(&mut words),
+            _ => self.pipeline(&mut words),
         }
     }
 
@@ -214,6 +215,67 @@ impl Cook {
                 self.signal(format!("INTERNAL_{}_outp", self.parts), SignalKind::BlockOutput(id), kifs, output);
             self.readable.push(signal);
         }
+    }
+
+    /// Blocks with nothing but registers between them, now and then with something that enters or is read half way.
+    fn pipeline(&mut self, words: &mut Words<'_>) {
+        let depth = 1 + words.below(3);
+        let controls = words.below(8);
+        let when = |cook: &Self, words: &mut Words<'_>, wanted: bool| if wanted { cook.bit(words) } else { None };
+        let enable_if = when(self, words, controls == 1 || controls == 2);
+        let reset_if = when(self, words, controls == 2 || controls == 3);
+        let starts = reset_if.is_some() || controls == 4;
+        let mut seed = words.below(1 << 16) as u64;
+        let odd = words.below(1 << 10);
+        let mut from = self.readable[self.readable.len() - 1];
+        for stage in 0..=depth {
+            let model = loop {
+                seed += 1;
+                let model = super::Recipe::seeded(Profile::TINY, 2 + (seed % 11) as usize, seed).build();
+                if model.n_inputs() > 0 && !model.outputs().is_empty() {
+                    break model;
+                }
+            };
+            let inputs = model.input_kifs().to_vec();
+            let result: Vec<Kif> = (0..model.outputs().len()).map(|j| model.output_kif(j)).collect();
+            let block = self.builder.block(format!("p{}_{stage}", self.parts), model);
+            let n = self.builder.signals()[from.index()].elements.len();
+            let element = |signal, k| Access { signal, lo: k, hi: k + 1, dynamic: None };
+            let name = |what: &str, parts: usize| format!("INTERNAL_p{parts}_{stage}_{what}");
+            let input = self.signal(name("inp", self.parts), SignalKind::BlockInput(block), inputs.clone(), false);
+            for k in 0..inputs.len() {
+                let other = (odd + k + stage).is_multiple_of(13).then(|| self.view_of(words, 1)).flatten();
+                let src = other.unwrap_or_else(|| element(from, (k + odd) % n));
+                self.builder.connection(Connection { src, dst: element(input, k), enable_if: None, alternative: None });
+            }
+            let output =
+                self.signal(name("outp", self.parts), SignalKind::BlockOutput(block), result.clone(), stage == depth);
+            from = output;
+            if stage == depth {
+                break;
+            }
+            let kifs = if (odd + stage).is_multiple_of(4) { Cook::kifs(words, result.len()) } else { result };
+            let reset_to = starts.then(|| vec![BigInt::ZERO; kifs.len()]);
+            let register = self.signal(format!("p{}_r{stage}", self.parts), SignalKind::Register, kifs, false);
+            self.builder.reset_to(register, reset_to);
+            if let Some(when) = &reset_if {
+                self.builder.reset_if(register, when.clone());
+            }
+            let n = self.builder.signals()[register.index()].elements.len();
+            let whole = |signal| Access { signal, lo: 0, hi: n, dynamic: None };
+            let enable_if = enable_if.clone();
+            self.builder.connection(Connection {
+                src: whole(output),
+                dst: whole(register),
+                enable_if,
+                alternative: None,
+            });
+            if (odd + stage).is_multiple_of(11) {
+                self.readable.push(register);
+            }
+            from = register;
+        }
+        self.readable.push(from);
     }
 
     /// A view of 1 to `most` elements.

@@ -60,6 +60,8 @@ pub(super) struct Args {
 /// Everything that is shown.
 #[derive(Serialize)]
 struct Facts {
+    /// Which form the file has.
+    form: String,
     inputs: Elements,
     outputs: Elements,
     operations: usize,
@@ -97,9 +99,10 @@ struct Kind {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let model = match args.input.read_design(global)?.0 {
+    let (design, file) = args.input.read_design(global)?;
+    let model = match design {
         Design::Model(model) => model,
-        Design::Machine(machine) => return states::of_machine(args, &machine),
+        Design::Machine(machine) => return states::of_machine(args, &machine, file.form),
     };
     let (optimised, _) = args.optimise.apply(&model)?;
     let sweep = args.sweep.map(|last| sweep::sweep(&optimised, &args.pipeline, last)).transpose()?;
@@ -110,7 +113,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if let (Some(path), Some(rows)) = (&args.svg, &sweep) {
         write_plot(path, &args.input.model, &optimised, rows)?;
     }
-    let facts = Facts { pipeline, sweep, ..facts(&model, &optimised) };
+    let facts = Facts { form: file.form, pipeline, sweep, ..facts(&model, &optimised) };
     let text = match args.json {
         true => serde_json::to_string_pretty(&facts).expect("plain data") + "\n",
         false => facts.to_text(),
@@ -140,6 +143,7 @@ fn facts(model: &Model, optimised: &Model) -> Facts {
     let output_kifs = (0..model.outputs().len()).map(|j| model.output_kif(j));
     let (depth, delay) = depth(optimised, schedule::default_delay(optimised));
     Facts {
+        form: String::new(),
         inputs: elements(model.input_kifs().iter().copied()),
         outputs: elements(output_kifs),
         operations: model.nodes().len(),
@@ -226,6 +230,7 @@ impl Facts {
             let widths = range(side.narrowest, side.widest);
             format!("{name:<12}{:>9}   {} bits, widths {widths}\n", side.elements, side.bits)
         };
+        let _ = writeln!(out, "{:<12}{}", "form", self.form);
         out.push_str(&side("inputs", &self.inputs));
         out.push_str(&side("outputs", &self.outputs));
         let _ = writeln!(

@@ -4,6 +4,7 @@ use super::super::{ExitStatus, Failure, machine, print};
 use super::{Args, depth, short};
 use crate::emit::ScheduleFacts;
 use crate::ir::machine::{Block, Machine, Signal, SignalId, SignalKind};
+use crate::netlist::Pipeline;
 use crate::num::Kif;
 use crate::schedule;
 use serde::Serialize;
@@ -12,6 +13,8 @@ use std::fmt::Write;
 /// Everything that is shown of a state machine.
 #[derive(Serialize)]
 struct MachineShape {
+    /// Which form the file has.
+    form: String,
     inputs: Vec<PortShape>,
     outputs: Vec<PortShape>,
     register_bits: u64,
@@ -19,6 +22,9 @@ struct MachineShape {
     registers: Vec<RegisterShape>,
     blocks: Vec<BlockShape>,
     schedules: Vec<ScheduleFacts>,
+    /// Bits of the hardware if no register moved.
+    register_bits_without_retiming: u64,
+    pipelines: Vec<Pipeline>,
 }
 
 #[derive(Serialize)]
@@ -54,12 +60,16 @@ struct BlockShape {
 ///
 /// # Errors
 /// If options are given that a state machine has no use for (exit code 2).
-pub(super) fn of_machine(args: &Args, machine: &Machine) -> Result<ExitStatus, Failure> {
+pub(super) fn of_machine(args: &Args, machine: &Machine, form: String) -> Result<ExitStatus, Failure> {
     let own = [("--sweep", args.sweep.is_some()), ("--valid", args.valid), ("--whole-values", args.whole_values)];
     let own = own.into_iter().filter_map(|(flag, given)| given.then_some(flag));
     machine::refuse(own.chain(args.pipeline.given()))?;
-    let optimised = args.optimise.apply_to_blocks(machine)?;
-    let netlist = machine::lower(&optimised, "top", None)?;
+    let optimised = args.optimise.apply_to_machine(machine)?;
+    let netlist = machine::lower(&optimised.machine, "top", None)?;
+    let bits_without = match optimised.pipelines.iter().any(|p| p.moved) {
+        true => machine::lower(&optimised.blocks, "top", None)?.register_bits(),
+        false => netlist.register_bits(),
+    };
     let types = |signal: &Signal| signal.elements.iter().map(Kif::to_string).collect::<Vec<_>>();
     let mut elements = netlist.interface.inputs.iter().chain(&netlist.interface.outputs);
     let mut ports = |signals: &mut dyn Iterator<Item = SignalId>| -> Vec<PortShape> {
@@ -98,13 +108,16 @@ pub(super) fn of_machine(args: &Args, machine: &Machine) -> Result<ExitStatus, F
         }
     };
     let shape = MachineShape {
+        form,
         inputs,
         outputs,
         register_bits: netlist.register_bits(),
         register_bits_in_file: machine.register_bits(),
         registers: machine.signals().iter().filter(is_register).map(register).collect(),
-        blocks: machine.blocks().iter().zip(optimised.blocks()).map(block).collect(),
+        blocks: machine.blocks().iter().zip(optimised.blocks.blocks()).map(block).collect(),
         schedules: machine::schedules(machine),
+        register_bits_without_retiming: bits_without,
+        pipelines: optimised.pipelines,
     };
     let text = match args.json {
         true => serde_json::to_string_pretty(&shape).expect("plain data") + "\n",
@@ -117,6 +130,7 @@ impl MachineShape {
     fn to_text(&self) -> String {
         let mut text = String::new();
         let out = &mut text;
+        let _ = writeln!(out, "{}\n", self.form);
         let _ = writeln!(out, "{:<24}{:>9}{:>9}   types", "port", "elements", "bits");
         for (port, direction) in self.inputs.iter().map(|p| (p, "in")).chain(self.outputs.iter().map(|p| (p, "out"))) {
             let name = format!("{direction:<4}{}", shown(&port.name));
@@ -150,6 +164,23 @@ impl MachineShape {
             let (before, after) = (block.operations, block.operations_after_optimisation);
             let (name, delay) = (shown(&block.name), short(block.delay));
             let _ = writeln!(out, "{name:<24}{before:>9}{after:>9}{:>9}{delay:>9}", block.depth);
+        }
+        for Pipeline { blocks, registers, stages, delay_before, delay, moved } in &self.pipelines {
+            let ends = |names: &[String]| match names {
+                [] => String::new(),
+                [one] => shown(one),
+                [first, .., last] => format!("{} ... {}", shown(first), shown(last)),
+            };
+            let (blocks, registers) = (ends(blocks), ends(registers));
+            let what = match moved {
+                true => format!("registers moved, longest stage {} (was {})", short(*delay), short(*delay_before)),
+                false => format!("registers as in the file, longest stage {}", short(*delay_before)),
+            };
+            let _ = writeln!(out, "\npipeline of {stages} stages, {blocks}; registers {registers}: {what}");
+        }
+        if self.pipelines.iter().any(|p| p.moved) {
+            let (now, without) = (self.register_bits, self.register_bits_without_retiming);
+            let _ = writeln!(out, "register bits {now}, without retiming {without}");
         }
         if !self.schedules.is_empty() {
             let _ = writeln!(out, "\n{:<24}{:>9}   valid from, to before, ...", "schedule", "period");

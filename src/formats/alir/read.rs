@@ -24,7 +24,8 @@ pub(in super::super) enum Frame {
     Bare(Era),
 }
 
-/// Reads the one JSON value of a file as a model. What is worth knowing comes beside the model.
+/// Reads the one JSON value of a file as a model. What is worth knowing comes beside the model; `form` becomes what the file
+/// is called.
 ///
 /// # Errors
 /// Every problem found, up to [`Limits::max_problems`].
@@ -32,12 +33,14 @@ pub(in super::super) fn read<R: Read>(
     json: Json<R>,
     limits: &Limits,
     frame: Frame,
+    form: &mut String,
 ) -> Result<(Model, Diagnostics), Diagnostics> {
     let mut reader = Reader::new(json, limits, frame);
     let outcome = match frame {
         Frame::Object => reader.file(),
         Frame::Bare(_) => reader.bare(),
     };
+    *form = reader.form();
     reader.conclude(outcome)
 }
 
@@ -211,6 +214,25 @@ impl<'l, R: Read> Reader<'l, R> {
             }
         }
         self.json.finish()
+    }
+
+    /// What a valid file of this header is called.
+    fn form(&self) -> String {
+        let language = match (self.frame, self.meta.as_deref()) {
+            (Frame::Object, Some(meta)) if meta.starts_with("DAIS") => "DAIS",
+            (Frame::Object, _) => "ALIR",
+            (Frame::Bare(_), _) => "DAIS",
+        };
+        let version = match (self.frame, self.version) {
+            (Frame::Object, Some(version)) => format!(", version {version}"),
+            (Frame::Bare(Era::Two), _) => " without a header, opcodes as in version 2".to_owned(),
+            _ => " without a header".to_owned(),
+        };
+        let stages = self.stages.as_ref().map_or_else(String::new, |stages| match stages.len() {
+            1 => ", a pipeline of 1 stage".to_owned(),
+            n => format!(", a pipeline of {n} stages"),
+        });
+        format!("{language} JSON{version}{stages}")
     }
 
     /// A file without a header.

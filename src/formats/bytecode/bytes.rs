@@ -79,7 +79,11 @@ impl Offsets {
 ///
 /// # Errors
 /// Every problem of the file.
-pub(in super::super) fn read(bytes: &[u8], limits: &Limits) -> Result<(Model, Diagnostics), Diagnostics> {
+pub(in super::super) fn read(
+    bytes: &[u8],
+    limits: &Limits,
+    form: &mut String,
+) -> Result<(Model, Diagnostics), Diagnostics> {
     let mut cursor = Cursor { all: bytes, pos: 0 };
     if cursor.take::<4>()? != *MAGIC {
         let problem = Diagnostic::error("E0115", Place::Byte(0), "byte code of version 4 starts with ALIR");
@@ -90,6 +94,7 @@ pub(in super::super) fn read(bytes: &[u8], limits: &Limits) -> Result<(Model, Di
         let message = format!("unknown version {spec} in the header");
         return Err(Diagnostic::error("E0154", Place::Byte(4), message).with_help("known in bytes: 3 and 4").into());
     }
+    *form = format!("byte code of ALIR {spec}");
     // The sizes stand together; each is checked as soon as it is known what it counts.
     let n_in = cursor.count(4)?;
     let n_out = cursor.count(9)?;

@@ -169,6 +169,7 @@ pub(in super::super) fn read(
     bytes: &[u8],
     limits: &Limits,
     header: Option<Header>,
+    form: &mut String,
 ) -> Result<(Model, Diagnostics), Diagnostics> {
     let words = Words(bytes);
     if !bytes.len().is_multiple_of(4) || bytes.is_empty() {
@@ -178,6 +179,11 @@ pub(in super::super) fn read(
     let sizes = match header {
         Some(header) => Sizes::fitting(&words, header)?,
         None => recognise(&words, limits)?,
+    };
+    *form = match (sizes.header, sizes.spec) {
+        (Header::Three, _) => "DAIS in 32-bit words, header of three".to_owned(),
+        (Header::Six, 2) => "byte code of ALIR 2 in 32-bit words".to_owned(),
+        (Header::Six, spec) => format!("DAIS in 32-bit words, version {spec}"),
     };
     program(&words, limits, sizes)
 }
