@@ -154,6 +154,27 @@ fn info_counts_operations_and_shows_stages() {
 }
 
 #[test]
+fn what_each_pass_saved_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let jet = model("jet_mlp");
+    let (_, text, _) = run(folder.path(), &["info", &jet, "--json", "--passes", "ranges,demand"]);
+    let info: Value = serde_json::from_str(&text).unwrap();
+    let passes = info["passes"].as_array().unwrap();
+    assert_eq!(passes.iter().map(|p| p["name"].as_str().unwrap()).collect::<Vec<_>>(), ["ranges", "demand"]);
+    let number = |pass: usize, what: &str| passes[pass][what].as_u64().unwrap();
+    assert_eq!(number(0, "bits_after"), number(1, "bits_before"));
+    assert!(number(1, "bits_after") < number(0, "bits_before"));
+    let line = format!("demand {} to {}", number(1, "ops_before"), number(1, "ops_after"));
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, text, _) = run(folder.path(), &["info", &jet, "--passes", "ranges,demand"]);
+    assert!(squeezed(&text).contains(&line), "{text}");
+    let (_, _, said) = run(folder.path(), &[&jet, "--verilog", "j.v", "--passes", "ranges,demand", "-v"]);
+    assert!(squeezed(&said).contains(&line), "{said}");
+    let (_, _, said) = run(folder.path(), &[&jet, "--verilog", "j.v", "--passes", "ranges,demand"]);
+    assert!(!squeezed(&said).contains(&line), "{said}");
+}
+
+#[test]
 fn info_in_json_agrees_with_what_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let sorting = model("sort_topk");

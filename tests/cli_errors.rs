@@ -101,6 +101,15 @@ fn requests_of_other_commands() {
     refused(&["verify", &tiny, "--sim", "ghdl", "--lang", "verilog"], 2, "E1006");
     refused(&["verify", &tiny, "--stimulus", &inputs], 2, "E1008");
     refused(&["verify", &tiny, "--passes", "nonsense"], 2, "E0301");
+    refused(&[&tiny, "--verilog", "x.v", "--assume-intervals", "--prove"], 2, "E0303");
+    // Two readers of one input: its code is 0 to 2 for the one, 3 for the other.
+    let torn = r#"{"meta": "ALIRModel", "spec_version": 4, "model": [[1, 2], [0], [0, 1], [0, 0], [false, false],
+        [[[], -1, [0], [0, 2, 1], 0, 0], [[], -1, [0], [3, 3, 1], 0, 0]], 1, 1, null]}"#;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("torn.json");
+    fs::write(&file, torn).expect("written");
+    let file = file.to_str().expect("text");
+    refused(&["project", file, "--output", "build", "--assume-intervals"], 2, "E0302");
     refused(&["info", &tiny, "--max-stage-delay", "0"], 2, "E0503");
 }
 

@@ -182,9 +182,13 @@ fn truthful(model: &Model, rng: &mut SplitMix) -> Model {
 #[test]
 fn assumed_intervals_keep_the_meaning_inside_them() {
     let (mut compared, mut narrower) = (0, 0);
-    for seed in 0..100 {
+    for seed in 0..160 {
         let mut rng = SplitMix::new(seed);
-        let before = truthful(&random::model(seed), &mut rng);
+        let mut before = truthful(&random::model(seed), &mut rng);
+        if seed % 2 == 1 {
+            // The tightest intervals that are true.
+            before = passes::run(&before, &["ranges"]).0;
+        }
         let Ok(samples) = Vectors::generate_inside(&before, 20, seed) else { continue };
         let mut lists: Vec<Vec<&str>> = PASSES.iter().map(|p| vec![p.name]).collect();
         lists.extend([passes::pipeline(1).to_vec(), passes::pipeline(2).to_vec()]);

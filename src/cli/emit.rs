@@ -3,7 +3,7 @@
 use super::hardware::{self, PipelineArgs, PolarityArg, PortArgs};
 use super::input::{Design, InputArgs};
 use super::machine;
-use super::optimise::OptimiseArgs;
+use super::optimise::{self, OptimiseArgs};
 use super::proof;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
@@ -15,6 +15,7 @@ use crate::files::Batch;
 use crate::ir::Model;
 use crate::ir::machine::Machine;
 use crate::netlist::{self, Netlist};
+use crate::passes::PassStat;
 use crate::schedule::Outcome;
 use std::io::{self, Write};
 use std::mem::ManuallyDrop;
@@ -131,6 +132,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     clock.lap("write");
     batch.commit().map_err(|e| Failure::io(targets[0].path, "write", &e))?;
+    if global.verbose && !about.passes.is_empty() {
+        say(&optimise::savings(&about.passes), global);
+    }
     say(&about.summary, global);
     if args.output.prove && first(&netlists).axis.is_some() {
         say(
@@ -168,6 +172,8 @@ fn prove(args: &Args, design: &Design, made: &Made, target: &Target<'_>) -> Resu
 struct About {
     /// One line for people.
     summary: String,
+    /// What the optimisations did, for those who ask.
+    passes: Vec<PassStat>,
     /// Delay of each pipeline stage.
     delays: Vec<f64>,
     /// What only a state machine has.
@@ -192,7 +198,7 @@ fn of_model(
         args.optimise.every_input("--prove")?;
     }
     let read = model;
-    let (model, _) = args.optimise.apply(model)?;
+    let (model, passes) = args.optimise.apply(model)?;
     clock.lap("optimise");
     let outcome = args.pipeline.schedule(&model)?;
     clock.lap("schedule");
@@ -205,7 +211,7 @@ fn of_model(
     let netlists = netlists(args, targets, |stem| args.ports.top_from_stem(stem), lower)?;
     let summary = summary(&model, &outcome, first(&netlists));
     let delays = if outcome.schedule.stages == 0 { Vec::new() } else { outcome.stage_delays };
-    Ok((netlists, About { summary, delays, machine: None }))
+    Ok((netlists, About { summary, passes, delays, machine: None }))
 }
 
 /// The hardware of a state machine for each target.
@@ -226,7 +232,7 @@ fn of_machine(
     let netlist = &first(&netlists).netlist;
     let summary = machine::summary(machine, netlist, &optimised.pipelines);
     let machine = Some(machine::facts(machine, netlist, &optimised.pipelines));
-    Ok((netlists, About { summary, delays: Vec::new(), machine }))
+    Ok((netlists, About { summary, passes: Vec::new(), delays: Vec::new(), machine }))
 }
 
 /// What cannot be meant.

@@ -159,6 +159,9 @@ pub struct Global {
     /// Say nothing but errors
     #[arg(short, long, global = true, help_heading = "Output")]
     pub quiet: bool,
+    /// Say more: what each optimisation saved
+    #[arg(short, long, global = true, help_heading = "Output", conflicts_with = "quiet")]
+    pub verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -225,7 +228,7 @@ fn not_parsed(said: &clap::Error, words: &[OsString]) -> ExitStatus {
     let json = words.iter().any(|word| word == "--error-format=json")
         || words.windows(2).any(|pair| pair[0] == "--error-format" && pair[1] == "json");
     if said.use_stderr() && json {
-        let global = Global { error_format: ErrorFormat::Json, quiet: true };
+        let global = Global { error_format: ErrorFormat::Json, quiet: true, verbose: false };
         report(&Diagnostics(vec![usage(&said.render().to_string())]), global);
         return ExitStatus::Input;
     }

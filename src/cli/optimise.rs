@@ -166,6 +166,30 @@ impl OptimiseArgs {
     }
 }
 
+/// What each pass did, a line each: operations, and bits of what costs hardware. Empty if none ran.
+pub(super) fn savings(stats: &[PassStat]) -> String {
+    let mut text = String::new();
+    for (k, stat) in stats.iter().enumerate() {
+        if k == 0 {
+            text.push_str(&format!("{:<12}{:>20}{:>24}", "pass", "operations", "bits computed"));
+        }
+        let less = |before: u64, after: u64| match before {
+            0 => String::new(),
+            _ => format!("{:+.1} %", 100.0 * (after as f64 - before as f64) / before as f64),
+        };
+        text.push_str(&format!(
+            "\n{:<12}{:>9} to {:>7}{:>13} to {:>7}   {}",
+            stat.name,
+            stat.ops_before,
+            stat.ops_after,
+            stat.bits_before,
+            stat.bits_after,
+            less(stat.bits_before, stat.bits_after)
+        ));
+    }
+    text
+}
+
 /// `alir2hdl passes`: lists the passes.
 pub(super) fn list() -> Result<ExitStatus, Failure> {
     let mut text = String::new();

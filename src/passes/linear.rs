@@ -5,7 +5,7 @@
 //! pass recovers the matrix, writes its coefficients in canonical signed digits and shares the most profitable two-term
 //! partial sum again and again: R. I. Hartley, *Subexpression sharing in filters using canonic signed digit multipliers*,
 //! IEEE TCAS-II 43 (1996); the weight by overlapping bits and the bound on adder levels follow C. Sun et al., *da4ml*
-//! (2025), section 3. Several weightings are tried. A group of sums is replaced only if the result has fewer adder bits and
+//! (2025), section 3. For small groups two weightings are tried. A group of sums is replaced only if the result has fewer adder bits and
 //! no more adder levels than the file's own.
 
 use super::Trust;
@@ -22,8 +22,10 @@ use std::collections::BinaryHeap;
 const MOST_COEFFICIENTS: usize = 8_000_000;
 /// Digit pairs of all groups together, for each operation of the program and in any case. Groups are solved in the order of their
 /// size as long as this lasts, which keeps the pass linear.
-const PAIRS_PER_OPERATION: usize = 12;
+const PAIRS_PER_OPERATION: usize = 8;
 const SPARE_PAIRS: usize = 1 << 14;
+/// Digit pairs of a group up to which both weightings are tried.
+const FEW_PAIRS: usize = 4096;
 
 /// Solves every group of sums anew and keeps what got smaller.
 pub(super) fn run(model: &Model, trust: Trust) -> Model {
@@ -37,8 +39,10 @@ pub(super) fn run(model: &Model, trust: Trust) -> Model {
         let Some(rest) = left.checked_sub(pairs) else { break };
         left = rest;
         let group = &sums.groups[index];
-        solved[index] = [Weight::Overlap, Weight::Count]
-            .into_iter()
+        let weights = [Weight::Overlap, Weight::Count];
+        solved[index] = weights[..if pairs > FEW_PAIRS { 1 } else { 2 }]
+            .iter()
+            .copied()
             .filter_map(|weight| solve(model, group, &facts, weight))
             .min_by_key(|s| s.bits)
             .filter(|s| s.bits < group.bits);

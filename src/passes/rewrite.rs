@@ -69,8 +69,9 @@ impl<'a> Rewrite<'a> {
         if let Some(known) = self.typed[old.index()] {
             return known;
         }
-        let node = self.old.node(old);
-        let made = self.push(Op::Quantise { x: stand_in, shift: 0 }, node.interval.clone(), 0.0, 0.0, node.origin);
+        // The whole type, not the old interval: of a value that steers a multiplexer only the top bit may be left.
+        let origin = self.old.node(old).origin;
+        let made = self.push(Op::Quantise { x: stand_in, shift: 0 }, Interval::full(kif), 0.0, 0.0, origin);
         self.typed[old.index()] = Some(made);
         made
     }

@@ -7,12 +7,13 @@ mod sweep;
 
 use super::hardware::PipelineArgs;
 use super::input::{Design, InputArgs};
-use super::optimise::OptimiseArgs;
+use super::optimise::{self, OptimiseArgs};
 use super::{ExitStatus, Failure, Global, print};
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::ir::{Model, Op};
 use crate::num::Kif;
+use crate::passes::PassStat;
 use crate::schedule::{self, Delay};
 use pipeline::Pipeline;
 use serde::Serialize;
@@ -66,6 +67,8 @@ struct Facts {
     outputs: Elements,
     operations: usize,
     operations_after_optimisation: usize,
+    /// What each optimisation did, in order.
+    passes: Vec<PassStat>,
     kinds: Vec<Kind>,
     tables: usize,
     table_entries: usize,
@@ -104,7 +107,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Design::Model(model) => model,
         Design::Machine(machine) => return states::of_machine(args, &machine, file.form),
     };
-    let (optimised, _) = args.optimise.apply(&model)?;
+    let (optimised, passes) = args.optimise.apply(&model)?;
     let sweep = args.sweep.map(|last| sweep::sweep(&optimised, &args.pipeline, last)).transpose()?;
     let pipeline = match args.pipeline.is_combinational() || sweep.is_some() {
         true => None,
@@ -113,7 +116,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if let (Some(path), Some(rows)) = (&args.svg, &sweep) {
         write_plot(path, &args.input.model, &optimised, rows)?;
     }
-    let facts = Facts { form: file.form, pipeline, sweep, ..facts(&model, &optimised) };
+    let facts = Facts { form: file.form, passes, pipeline, sweep, ..facts(&model, &optimised) };
     let text = match args.json {
         true => serde_json::to_string_pretty(&facts).expect("plain data") + "\n",
         false => facts.to_text(),
@@ -148,6 +151,7 @@ fn facts(model: &Model, optimised: &Model) -> Facts {
         outputs: elements(output_kifs),
         operations: model.nodes().len(),
         operations_after_optimisation: optimised.nodes().len(),
+        passes: Vec::new(),
         kinds: kinds(model, optimised),
         tables: model.tables().len(),
         table_entries: model.tables().iter().map(|table| table.entries.len()).sum(),
@@ -260,6 +264,9 @@ impl Facts {
                 "{:<12}{:>9}{share:>7.1} %{:>9}   {widths}",
                 kind.operation, kind.count, kind.after_optimisation
             );
+        }
+        if !self.passes.is_empty() {
+            let _ = writeln!(out, "\n{}", optimise::savings(&self.passes));
         }
         if let Some(pipeline) = &self.pipeline {
             pipeline.to_text(out);
