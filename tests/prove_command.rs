@@ -158,3 +158,61 @@ fn a_file_that_assumes_intervals_says_so_and_is_not_proved() {
     let (code, said) = alir2hdl(&dir, &args);
     assert!(code == 2 && said.contains("E0303") && !dir.path().join("n.v").exists(), "{said}");
 }
+
+#[test]
+fn each_optimisation_is_proved_as_it_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, options) in [("tiny_ops", "-O2 --pipeline 2"), ("edge_kif", "-O1"), ("bit_logic", "-O2 --ports split")] {
+        let model = path(name);
+        let mut args = vec![model.to_str().unwrap(), "--verilog", "m.v", "--vhdl", "m.vhd", "--prove", "-v"];
+        args.extend(options.split(' '));
+        let (code, said) = alir2hdl(&dir, &args);
+        assert_eq!(code, 0, "{name}: {said}");
+        for step in ["dce", "simplify", "netlist against the optimised model", "Vhdl text against the optimised model"]
+        {
+            assert!(said.contains(&format!("prove: {step}: ")), "{name}, {step}: {said}");
+        }
+        assert!(said.matches(": proved (").count() >= 4, "{name}: {said}");
+        assert!(!said.contains("not decided"), "{name}: {said}");
+        // Without -v only the summary.
+        args.retain(|a| *a != "-v");
+        let (code, said) = alir2hdl(&dir, &args);
+        assert!(code == 0 && !said.contains("prove:"), "{name}: {said}");
+    }
+}
+
+#[test]
+fn a_state_machines_text_is_proved_as_it_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let machine = path("fsm/biquad").with_file_name("fsm.json.gz");
+    let args = [machine.to_str().unwrap(), "--verilog", "m.v", "--vhdl", "m.vhd", "--prove", "-v"];
+    let (code, said) = alir2hdl(&dir, &args);
+    assert!(code == 0 && said.contains("Vhdl text against the machine as read: proved"), "{said}");
+    assert!(dir.path().join("m.vhd").exists());
+}
+
+#[test]
+fn sat_questions_come_with_clauses_and_proofs() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = path("tiny_ops");
+    let model = model.to_str().unwrap();
+    let (code, said) = alir2hdl(&dir, &[model, "--verilog", "m.v", "-O0", "--pipeline", "2"]);
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = alir2hdl(&dir, &["prove", model, "m.v", "--gates-only", "--certificate", "proof"]);
+    assert_eq!(code, 0, "{said}");
+    let read = |name: &str| std::fs::read(dir.path().join("proof").join(name));
+    let report: serde_json::Value = serde_json::from_slice(&read("report.json").unwrap()).unwrap();
+    let solved = report["bits"]["sat"].as_u64().unwrap() as usize;
+    assert!(solved > 0, "no question went to the solver: {report}");
+    for i in 0..solved {
+        let clauses = String::from_utf8(read(&format!("question_{i:05}.cnf")).unwrap()).unwrap();
+        let proof = String::from_utf8(read(&format!("question_{i:05}.drat")).unwrap()).unwrap();
+        let counted: usize = clauses.lines().next().unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+        assert!(clauses.starts_with("p cnf ") && clauses.lines().count() == counted + 1, "{clauses}");
+        assert!(proof.ends_with("0\n") && proof.lines().last() == Some("0"), "{proof}");
+        assert!(read(&format!("question_{i:05}.aig")).unwrap().starts_with(b"aig "));
+    }
+    assert!(read("statement.aig").unwrap().starts_with(b"aig "));
+    let (code, said) = alir2hdl(&dir, &["prove", model, "m.v", "--solver", "no-such-solver"]);
+    assert!(code == 2 && said.contains("E0908"), "{said}");
+}

@@ -54,7 +54,7 @@ struct OutputArgs {
     /// Write ports, types, latency and register bits as JSON to this file; `-` for stdout
     #[arg(long, value_name = "FILE")]
     interface: Option<PathBuf>,
-    /// Prove each Verilog and VHDL text against the model as it was read, before anything is written; with --wrapper the
+    /// Prove each optimisation, the netlist and each Verilog and VHDL text, before anything is written; with --wrapper the
     /// pipeline inside it (`verify --wrapper axis` simulates the whole)
     #[arg(long)]
     prove: bool,
@@ -105,6 +105,11 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (design, file) = args.input.read_design(global)?;
     let design = ManuallyDrop::new(design);
     clock.lap("read");
+    // First of all: an optimisation that changed the meaning ends the job here.
+    let chain = match &*design {
+        Design::Model(model) if args.output.prove => Some(proof::Chain::of(&args.optimise, model, global)?),
+        _ => None,
+    };
     let (netlists, about) = match &*design {
         Design::Model(model) => of_model(args, &targets, model, &mut clock)?,
         Design::Machine(machine) => of_machine(args, &targets, machine, &mut clock)?,
@@ -118,7 +123,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     for (target, netlist) in targets.iter().zip(netlists.iter()) {
         let made = netlist.as_ref().unwrap_or_else(|| first(&netlists));
         if args.output.prove {
-            prove(args, &design, made, target)?;
+            prove(args, &design, chain.as_ref(), (made, target), global)?;
         }
         let write = |out: &mut dyn Write| match target.language {
             Some(language) => {
@@ -149,13 +154,14 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 }
 
 /// Proves what is about to be written: of a wrapper's file, the pipeline in it.
-fn prove(args: &Args, design: &Design, made: &Made, target: &Target<'_>) -> Result<(), Failure> {
+fn prove(
+    args: &Args,
+    design: &Design,
+    chain: Option<&proof::Chain>,
+    (made, target): (&Made, &Target<'_>),
+    global: Global,
+) -> Result<(), Failure> {
     let Some(language) = target.language else { return Ok(()) };
-    let Design::Model(model) = design else {
-        let message = "a state machine is not proved while it is written";
-        let help = "`alir2hdl prove MODEL FILE` proves a state machine's file";
-        return Err(Failure::input(Diagnostic::error("E0802", Place::Flag("--prove".into()), message).with_help(help)));
-    };
     let mut text = Vec::new();
     emit::write(&made.netlist, language, &args.text.options(args.pipeline.wants_dsp()), &mut text)
         .map_err(|e| unwritable(target, &e))?;
@@ -164,8 +170,15 @@ fn prove(args: &Args, design: &Design, made: &Made, target: &Target<'_>) -> Resu
         text.extend(axis.text(language).into_bytes());
         top = Some(made.netlist.interface.top.as_str());
     }
-    let names = (&args.ports.names, args.ports.reset_polarity == PolarityArg::Low);
-    proof::prove(model, language, (&text, top), made.netlist.interface.latency, names)
+    match (design, chain) {
+        (Design::Model(model), Some(chain)) => {
+            let names = (&args.ports.names, args.ports.reset_polarity == PolarityArg::Low);
+            chain.prove(model, &made.netlist, (language, &text, top), names, global)
+        }
+        (Design::Machine(machine), _) => proof::of_machine(machine, (language, &text), global),
+        // A model that shall be proved has a chain.
+        (Design::Model(_), None) => Ok(()),
+    }
 }
 
 /// What is told about the hardware beside it.
@@ -193,9 +206,6 @@ fn of_model(
     problems.extend(args.ports.options(&top).check().err().unwrap_or_default());
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
-    }
-    if args.output.prove {
-        args.optimise.every_input("--prove")?;
     }
     let read = model;
     let (model, passes) = args.optimise.apply(model)?;

@@ -25,23 +25,25 @@ pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> 
         ("--register-outputs", args.register_outputs),
     ];
     machine::refuse(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
-    let source = std::fs::read_to_string(&args.file).map_err(|e| Failure::io(&args.file, "read", &e))?;
-    let language = text::Language::of(&args.file, &source);
+    let file = args.file()?;
+    let source = std::fs::read_to_string(file).map_err(|e| Failure::io(file, "read", &e))?;
+    let language = text::Language::of(file, &source);
     let rtl = text::read(language, &source, args.top.as_deref()).map_err(Failure::input)?;
     let request = Request {
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
         depth: args.depth.unwrap_or(Request::default().depth),
         keep_questions: args.certificate.is_some(),
     };
-    let (report, engine) = prove(design, &rtl, &request, &|| Box::new(Embedded));
+    let (report, engine) = prove(design, &rtl, &request, &args.solvers()?);
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
         // The whole statement: a graph with registers whose output is never 1 from power-on.
         let product = product(design, &rtl, Box::new(Embedded)).ok();
-        certificate(dir, product.map(|graph| ("product.aig", graph)), &report, &engine, &mut batch)?;
+        let graphs = product.map(|graph| ("product.aig", graph)).into_iter().collect();
+        certificate(dir, graphs, &report, &engine, &mut batch)?;
     }
     let bench = bench(args, language, design, &rtl, &report, &mut batch)?;
-    batch.commit().map_err(|e| Failure::io(&args.file, "write beside", &e))?;
+    batch.commit().map_err(|e| Failure::io(file, "write beside", &e))?;
     let seconds = start.elapsed().as_secs_f64();
     let shown = if args.json { json(&report, seconds) } else { people(&report, bench.as_deref(), seconds) };
     print(shown.as_bytes())?;

@@ -159,7 +159,7 @@ pub struct Global {
     /// Say nothing but errors
     #[arg(short, long, global = true, help_heading = "Output")]
     pub quiet: bool,
-    /// Say more: what each optimisation saved
+    /// Say more: what each optimisation saved; with `--prove` each step that was proved
     #[arg(short, long, global = true, help_heading = "Output", conflicts_with = "quiet")]
     pub verbose: bool,
 }

@@ -148,6 +148,24 @@ impl OptimiseArgs {
         Err(Failure::input(Diagnostic::error("E0303", place, message).with_help("leave one of the two out")))
     }
 
+    /// The optimised program, with each pass shown to `visit`: its name, the program before and after it.
+    ///
+    /// # Errors
+    /// As [`OptimiseArgs::apply`], and what `visit` finds.
+    pub(super) fn step_by_step(
+        &self,
+        model: &Model,
+        mut visit: impl FnMut(&'static str, &Model, &Model) -> Result<(), Failure>,
+    ) -> Result<Model, Failure> {
+        let mut current = model.clone();
+        for pass in self.names()?.into_iter().filter_map(passes::find) {
+            let next = pass.apply(&current, self.trust());
+            visit(pass.name, &current, &next)?;
+            current = next;
+        }
+        Ok(current)
+    }
+
     fn names(&self) -> Result<Vec<&str>, Failure> {
         let names: Vec<&str> = match &self.passes {
             Some(names) => names.iter().map(String::as_str).collect(),

@@ -2,9 +2,8 @@
 
 use super::hardware::PolarityArg;
 use super::input::{Design, InputArgs};
-use super::machine_proof;
 use super::names::NameArgs;
-use super::{ExitStatus, Failure, Global, print};
+use super::{ExitStatus, Failure, Global, machine, machine_proof, print};
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::ir::Model;
@@ -12,8 +11,10 @@ use crate::prove::aig::Aig;
 use crate::prove::engine::{Engine, Limits, WORK};
 use crate::prove::equiv::{self, Report, Request, Verdict};
 use crate::prove::rtl::Rtl;
-use crate::prove::sat::Embedded;
+use crate::prove::sat::{Embedded, Proving, Solver};
 use crate::prove::{aiger, bench, text};
+use crate::verify::solver::External;
+use crate::verify::{Tools, via};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -25,6 +26,7 @@ Examples:
   alir2hdl prove model.json.gz out.vhd --pipeline 3      a latency of 3 is part of the statement
   alir2hdl prove model.json.gz out.v --json
   alir2hdl prove model.json.gz out.v --certificate proof/
+  alir2hdl prove model.json.gz top.v part.v --via yosys --top top     what yosys reads in the files, not our own reader
   alir2hdl prove machine.json.gz out.v                   a state machine: every cycle from power-on, register by register
 
 The file is read as the language standards say, by a reader that knows nothing of our writer. Verdicts: proved (exit
@@ -33,9 +35,12 @@ synthesizable subset is refused (2), never proved.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// The Verilog or VHDL file
-    #[arg(value_name = "HDL")]
-    pub(super) file: PathBuf,
+    /// The Verilog or VHDL file; with `--via` also several
+    #[arg(value_name = "HDL", required = true)]
+    pub(super) files: Vec<PathBuf>,
+    /// Whose reading of the file is proved. yosys: what yosys makes of it (of VHDL with ghdl before it), as gates
+    #[arg(long, value_enum, value_name = "TOOL")]
+    via: Option<Via>,
     /// The module or entity; without it the one that no other uses
     #[arg(long, value_name = "NAME")]
     pub(super) top: Option<String>,
@@ -53,7 +58,8 @@ pub(super) struct Args {
     /// The level at which the file's reset resets [default: low if the port's name ends in `_n`]
     #[arg(long, value_enum, value_name = "LEVEL")]
     reset_polarity: Option<PolarityArg>,
-    /// Write what an outsider needs to check again: AIGER files of both sides and of every SAT question
+    /// Write what an outsider needs to check again: the whole statement and each SAT question as AIGER, with clauses and
+    /// DRAT proofs
     #[arg(long, value_name = "DIR")]
     pub(super) certificate: Option<PathBuf>,
     /// Write a testbench that shows a difference in a simulator
@@ -71,9 +77,70 @@ pub(super) struct Args {
     /// Units of work for the whole run, about a hundredth of a microsecond each; what is open then is `unknown`
     #[arg(long, value_name = "N", default_value_t = WORK)]
     pub(super) work: u64,
+    /// A SAT solver on the PATH, or its path, instead of the embedded one: cadical, kissat, or what answers like them
+    #[arg(long, value_name = "PROGRAM")]
+    solver: Option<String>,
     /// Cycles from power-on in which a difference of a state machine is looked for if there is no proof [default: 12]
     #[arg(long, value_name = "N")]
     pub(super) depth: Option<u32>,
+}
+
+/// A reader that is not ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Via {
+    Yosys,
+}
+
+impl Args {
+    /// The file, if it is one.
+    ///
+    /// # Errors
+    /// If there are several and our own reader shall read them (exit code 2).
+    pub(super) fn file(&self) -> Result<&Path, Failure> {
+        match &self.files[..] {
+            [file] => Ok(file),
+            _ => {
+                let message = "our own reader takes one file with everything in it";
+                let help = "--via yosys takes several; or put them into one file";
+                Err(Failure::input(Diagnostic::error("E0807", Place::Whole, message).with_help(help)))
+            }
+        }
+    }
+
+    /// What makes the solvers that are asked for.
+    ///
+    /// # Errors
+    /// If there is no such program (exit code 2).
+    pub(super) fn solvers(&self) -> Result<impl Fn() -> Box<dyn Solver> + use<>, Failure> {
+        let proofs = self.certificate.is_some();
+        let find = |name: &String| External::find(&Tools::of_environment(), name, proofs).map_err(Failure::input);
+        let external = self.solver.as_ref().map(find).transpose()?;
+        Ok(move || -> Box<dyn Solver> {
+            match (&external, proofs) {
+                (Some(external), _) => Box::new(external.clone()),
+                (None, true) => Box::new(Proving::default()),
+                (None, false) => Box::new(Embedded),
+            }
+        })
+    }
+
+    /// The design in the files, and its language.
+    fn design(&self) -> Result<(Rtl, text::Language), Failure> {
+        let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| Failure::io(path, "read", &e));
+        if self.via.is_none() {
+            let file = self.file()?;
+            let source = read(file)?;
+            every_input(file, &source)?;
+            let language = text::Language::of(file, &source);
+            return Ok((text::read(language, &source, self.top.as_deref()).map_err(Failure::input)?, language));
+        }
+        let sources = self.files.iter().map(|path| Ok(via::Source { path: path.clone(), text: read(path)? }));
+        let sources: Vec<via::Source> = sources.collect::<Result<_, Failure>>()?;
+        sources.iter().try_for_each(|source| every_input(&source.path, &source.text))?;
+        let language = text::Language::of(&sources[0].path, &sources[0].text);
+        let rtl = via::yosys(&Tools::of_environment(), &sources, self.top.as_deref()).map_err(Failure::input)?;
+        Ok((rtl, language))
+    }
 }
 
 /// Runs the sub-command.
@@ -81,37 +148,37 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let start = Instant::now();
     let model = match args.input.read_design(global)?.0 {
         Design::Model(model) => model,
-        Design::Machine(machine) => return machine_proof::run(args, &machine),
+        Design::Machine(machine) => {
+            machine::refuse(args.via.map(|_| "--via").into_iter())?;
+            return machine_proof::run(args, &machine);
+        }
     };
     if args.depth.is_some() {
         let message = "--depth is for a state machine, and this is none";
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--depth".into()), message)));
     }
-    let source = std::fs::read_to_string(&args.file).map_err(|e| Failure::io(&args.file, "read", &e))?;
-    let language = text::Language::of(&args.file, &source);
-    if source.lines().take_while(|line| line.starts_with("//") || line.starts_with("--")).any(assumes) {
-        let message = "the file says in its head that it assumes the inputs to stay in their declared intervals";
-        let help = "a proof is about every input: write the file without --assume-intervals, or run `verify --assume-intervals`";
-        let place = Place::Path(args.file.display().to_string());
-        return Err(Failure::input(Diagnostic::error("E0907", place, message).with_help(help)));
-    }
-    let rtl = text::read(language, &source, args.top.as_deref()).map_err(Failure::input)?;
+    let (rtl, language) = args.design()?;
     let request = Request {
         latency: args.pipeline.map(|n| n + u32::from(args.register_inputs) + u32::from(args.register_outputs)),
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
         work: Some(args.work),
         keep_questions: args.certificate.is_some(),
-        gates_only: args.gates_only,
+        // Yosys gives gates, where forms find nothing.
+        gates_only: args.gates_only || args.via.is_some(),
         names: args.names.control(args.reset_polarity.map(|p| p == PolarityArg::Low)),
     };
-    let (report, engine) = equiv::prove(&model, &rtl, &request, Box::new(Embedded));
+    let (mut report, engine) = equiv::prove(&model, &rtl, &request, args.solvers()?());
+    if args.via.is_some() {
+        report.notes.push("the file was read by yosys; an asynchronous reset counts from the clock edge on".into());
+    }
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
-        let graph = equiv::model_graph(&model, report.latency);
-        certificate(dir, Some(("model.aig", graph)), &report, &engine, &mut batch)?;
+        let mut graphs = vec![("model.aig", equiv::model_graph(&model, report.latency))];
+        graphs.extend(equiv::miter(&model, &rtl, &request.names, report.latency).map(|g| ("statement.aig", g)));
+        certificate(dir, graphs, &report, &engine, &mut batch)?;
     }
     let bench_path = testbench(args, language, &model, &rtl, (&request.names, &report), &mut batch)?;
-    batch.commit().map_err(|e| Failure::io(&args.file, "write beside", &e))?;
+    batch.commit().map_err(|e| Failure::io(&args.files[0], "write beside", &e))?;
     let seconds = start.elapsed().as_secs_f64();
     let shown = if args.json { json(&report, seconds) } else { people(&report, bench_path.as_deref(), seconds) };
     print(shown.as_bytes())?;
@@ -127,30 +194,63 @@ fn assumes(line: &str) -> bool {
     line.ends_with(super::optimise::ASSUMPTION)
 }
 
-/// Writes what an outsider needs to check a proof again: a graph of what is to be shown, by its file name; the questions that
-/// went to the solver, each a graph without registers whose output is never 1; the report.
+/// Refuses a file that is not for every input.
+fn every_input(path: &Path, source: &str) -> Result<(), Failure> {
+    if source.lines().take_while(|line| line.starts_with("//") || line.starts_with("--")).any(assumes) {
+        let message = "the file says in its head that it assumes the inputs to stay in their declared intervals";
+        let help = "a proof is about every input: write the file without --assume-intervals, or run `verify --assume-intervals`";
+        let place = Place::Path(path.display().to_string());
+        return Err(Failure::input(Diagnostic::error("E0907", place, message).with_help(help)));
+    }
+    Ok(())
+}
+
+/// What stands beside a certificate's files.
+const HOW_TO_CHECK: &str = "\
+How to check this proof again, without the program that made it
+----------------------------------------------------------------
+
+statement.aig   the whole statement as an AIGER graph: its output `differ` is 1 where file and model differ. `abc -c
+                \"read statement.aig; iprove; print_status\"`, or any other prover, shows that it never is. (For a pipeline the
+                file is unrolled: model_inp belongs to the moment that the result belongs to, port[bit]@n to n clocks before
+                the result. For a state machine the file is product.aig, with registers, from power-on.)
+model.aig       the model alone, for a comparison with what another tool makes of the file, registers included.
+question_*.aig  each question that went to a SAT solver: an equality inside of the statement, over values that were shown equal
+                before (inputs called n17). The output is never 1.
+question_*.cnf  the same as clauses, in DIMACS.
+question_*.drat why they contradict one another: `drat-trim question_00000.cnf question_00000.drat`.
+report.json     the verdict, and how many bits were shown by which method. What was shown by integer forms or by trying all
+                assignments has no file of its own: statement.aig holds it.
+";
+
+/// Writes what an outsider needs to check a proof again: graphs of what is to be shown, by file name; the questions that
+/// went to the solver, each a graph without registers whose output is never 1, its clauses and the proof; the report.
 pub(super) fn certificate(
     dir: &Path,
-    graph: Option<(&str, Aig)>,
+    graphs: Vec<(&str, Aig)>,
     report: &impl serde::Serialize,
     engine: &Engine,
     batch: &mut Batch,
 ) -> Result<(), Failure> {
     std::fs::create_dir_all(dir).map_err(|e| Failure::io(dir, "create", &e))?;
-    let mut add = |name: String, bytes: Vec<u8>| {
+    let mut add = |name: String, bytes: &[u8]| {
         let path = dir.join(name);
-        batch.add(&path, &bytes).map_err(|e| Failure::io(&path, "write", &e))
+        batch.add(&path, bytes).map_err(|e| Failure::io(&path, "write", &e))
     };
-    if let Some((name, graph)) = graph {
-        add(name.into(), aiger::write(&graph, aiger::Encoding::Binary))?;
+    for (name, graph) in graphs {
+        add(name.into(), &aiger::write(&graph, aiger::Encoding::Binary))?;
     }
     for (i, question) in engine.questions.iter().enumerate() {
-        let miter = engine.miter(question);
-        add(format!("question_{i:05}.aig"), aiger::write(&miter, aiger::Encoding::Binary))?;
+        add(format!("question_{i:05}.aig"), &aiger::write(&question.miter, aiger::Encoding::Binary))?;
+        add(format!("question_{i:05}.cnf"), &question.dimacs)?;
+        if let Some(proof) = &question.proof {
+            add(format!("question_{i:05}.drat"), proof)?;
+        }
     }
     let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
     text.push('\n');
-    add("report.json".into(), text.into_bytes())
+    add("README.txt".into(), HOW_TO_CHECK.as_bytes())?;
+    add("report.json".into(), text.as_bytes())
 }
 
 /// Writes the testbench of a counterexample, if there is one and a place for it.

@@ -1,6 +1,6 @@
 //! The comparison on gates: for what forms cannot say.
 
-use super::aig::Lit;
+use super::aig::{Aig, Lit};
 use super::blast::{ModelBits, blast};
 use super::engine::{Engine, Limits, Outcome};
 use super::equiv::{Report, Seen, Verdict, Witness, explain, operation_of};
@@ -67,19 +67,10 @@ impl Leaves for Matching<'_> {
                 .or_insert_with(|| (0..width).map(|i| e.words.aig.input(format!("{name}[{i}]@{k}"))).collect())
                 .clone()
         };
-        let is_data = self.ports.inputs.iter().flatten().any(|p| p.0 == signal);
-        if !is_data || k != self.latency {
-            return free(e, &mut self.others);
+        match data_word(self.rtl, self.ports, self.inputs, signal) {
+            Some(word) if k == self.latency => word,
+            _ => free(e, &mut self.others),
         }
-        let mut word = vec![Lit::FALSE; width];
-        for (bits, place) in self.inputs.iter().zip(&self.ports.inputs) {
-            if let Some((port, lo)) = place
-                && *port == signal
-            {
-                word[*lo as usize..*lo as usize + bits.len()].copy_from_slice(bits);
-            }
-        }
-        word
     }
 
     fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
@@ -244,6 +235,77 @@ fn valid_flag(e: &mut Engine, found: &[Lit], wanted: &[Lit], latency: u32) -> Op
             })
         }
     }
+}
+
+/// Leaves of the whole statement: nothing is replaced.
+struct Plain<'a> {
+    rtl: &'a Rtl,
+    inputs: &'a [Vec<Lit>],
+    ports: &'a Ports,
+    latency: u32,
+    controls: Controls,
+    others: FxHashMap<(SignalId, u32), Vec<Lit>>,
+}
+
+impl Leaves for Plain<'_> {
+    fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit> {
+        if let Some(level) = self.controls.level(signal) {
+            return vec![Lit::constant(level)];
+        }
+        data_word(self.rtl, self.ports, self.inputs, signal).filter(|_| k == self.latency).unwrap_or_else(|| {
+            let port = self.rtl.signal(signal);
+            let pin = |i| e.words.aig.input(format!("{}[{i}]@{k}", port.name));
+            self.others.entry((signal, k)).or_insert_with(|| (0..port.width).map(pin).collect()).clone()
+        })
+    }
+
+    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
+        (0..width).map(|_| e.words.aig.input("undefined")).collect()
+    }
+
+    fn signal(&mut self, _: &mut Engine, _: SignalId, _: u32, bits: Vec<Lit>) -> Vec<Lit> {
+        bits
+    }
+}
+
+/// The bits of a data port, made of those of the elements on it; nothing for another port.
+fn data_word(rtl: &Rtl, ports: &Ports, inputs: &[Vec<Lit>], signal: SignalId) -> Option<Vec<Lit>> {
+    let mut word = None;
+    for (bits, place) in inputs.iter().zip(&ports.inputs) {
+        if let Some((port, lo)) = place
+            && *port == signal
+        {
+            let word = word.get_or_insert_with(|| vec![Lit::FALSE; rtl.signal(signal).width as usize]);
+            word[*lo as usize..*lo as usize + bits.len()].copy_from_slice(bits);
+        }
+    }
+    word
+}
+
+/// The whole statement as one graph; see [`super::equiv::miter`].
+pub(super) fn miter(model: &Model, rtl: &Rtl, ports: &Ports, latency: u32, structure: u32) -> Option<Aig> {
+    let mut e = Engine::new(Box::new(super::sat::Embedded));
+    let mut at = 0;
+    let mut inputs: Vec<Vec<Lit>> = Vec::new();
+    for kif in model.input_kifs() {
+        inputs.push((at..at + kif.width()).map(|i| e.words.aig.input(format!("model_inp[{i}]"))).collect());
+        at += kif.width();
+    }
+    let bits = blast(&mut e.words, model, &inputs);
+    let controls = Controls::running(ports);
+    let mut leaves = Plain { rtl, inputs: &inputs, ports, latency, controls, others: FxHashMap::default() };
+    let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, latency.max(structure) + 4);
+    let mut differ = Lit::FALSE;
+    for (j, place) in ports.outputs.iter().enumerate() {
+        let Some((port, lo)) = *place else { continue };
+        let word = unroll.word(&mut Gates { e: &mut e, leaves: &mut leaves }, rtl.read(port), 0).ok()?;
+        for (i, &expected) in bits.outputs[j].iter().enumerate() {
+            let x = e.words.aig.xor(word[lo as usize + i], expected);
+            differ = e.words.aig.or(differ, x);
+        }
+    }
+    e.words.aig.output(differ, "differ");
+    Some(e.words.aig)
 }
 
 /// A word of literals as a code.

@@ -89,9 +89,19 @@ pub struct Engine {
     /// How much was shown, and how.
     pub counts: Counts,
     /// SAT questions that were answered "no difference", for a certificate.
-    pub questions: Vec<Vec<(Lit, Lit)>>,
+    pub questions: Vec<Question>,
     /// Whether `questions` are kept.
     pub keep_questions: bool,
+}
+
+/// A question that a solver answered with "no difference".
+pub struct Question {
+    /// Its gates, with one output that is never 1.
+    pub miter: Aig,
+    /// Its clauses.
+    pub dimacs: Vec<u8>,
+    /// Why they cannot all hold, as DRAT, if the solver keeps proofs.
+    pub proof: Option<Vec<u8>>,
 }
 
 /// Gates and leaves below some literals.
@@ -320,7 +330,8 @@ impl Engine {
                 if answer == Answer::Unsat {
                     self.counts.sat += 1;
                     if self.keep_questions {
-                        self.questions.push(vec![(x, y)]);
+                        let (miter, dimacs) = (problem.miter(), problem.dimacs());
+                        self.questions.push(Question { miter, dimacs, proof: self.solver.take_proof() });
                     }
                 }
                 answer
@@ -409,34 +420,6 @@ impl Engine {
             values.push(value);
         }
         values
-    }
-
-    /// A graph of its own for each SAT question: one output that is never 1.
-    pub fn miter(&self, question: &[(Lit, Lit)]) -> Aig {
-        let roots: Vec<Lit> = question.iter().flat_map(|&(a, b)| [a, b]).collect();
-        let mut out = Aig::new();
-        let Some(cone) = self.cone(&roots, 1_000_000, usize::MAX) else { return out };
-        let mut map: FxHashMap<u32, Lit> = FxHashMap::from_iter([(0, Lit::FALSE)]);
-        for &leaf in &cone.leaves {
-            let name = match self.words.aig.gate(leaf) {
-                Gate::Input(n) => self.words.aig.inputs()[n as usize].name.clone(),
-                _ => format!("n{leaf}"),
-            };
-            map.insert(leaf, out.input(name));
-        }
-        for &(node, a, b) in &cone.gates {
-            let of = |l: Lit| map[&l.node()].xor(l.is_negated());
-            let made = out.and(of(a), of(b));
-            map.insert(node, made);
-        }
-        let mut differ = Lit::FALSE;
-        for &(a, b) in question {
-            let of = |l: Lit| map[&l.node()].xor(l.is_negated());
-            let x = out.xor(of(a), of(b));
-            differ = out.or(differ, x);
-        }
-        out.output(differ, "differ");
-        out
     }
 }
 

@@ -13,6 +13,8 @@
 use super::aig::Lit;
 use super::blast::blast;
 use super::control::check_control;
+#[cfg(test)]
+use super::engine::Outcome;
 use super::engine::{Counts, Engine, Limits};
 pub use super::ports::ControlNames;
 use super::ports::{find_ports, stated_latency};
@@ -266,6 +268,15 @@ pub fn model_graph(model: &Model, latency: u32) -> super::aig::Aig {
     }
     w.aig
 }
+/// The whole statement as one graph without registers: its output `differ` is 1 for inputs of the moment that the result
+/// belongs to (`model_inp`, flat), and of other moments where the file looks at those (`port[bit]@clocks`), for which file
+/// and model differ. Nothing where the file's ports are not the model's, or a signal depends on itself.
+pub fn miter(model: &Model, rtl: &Rtl, names: &ControlNames, latency: u32) -> Option<super::aig::Aig> {
+    let ports = find_ports(model, rtl, names).ok()?;
+    let control: Vec<SignalId> = [ports.clock, ports.reset, ports.enable].into_iter().flatten().collect();
+    bygates::miter(model, rtl, &ports, latency, depth(rtl, &control))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -458,6 +469,33 @@ mod tests {
             assert_eq!(report.verdict, Verdict::Proved);
             assert_eq!(report.bits.sat, 0, "{:?}", report.bits);
         }
+    }
+
+    #[test]
+    fn the_statement_as_a_graph_is_never_true_for_a_proved_file() {
+        let names = ControlNames::default();
+        let mut shown = 0;
+        for seed in 0..12u64 {
+            let model = crate::random::Recipe::seeded(crate::random::Profile::TINY, 12, seed).build();
+            let netlist = hardware(&model, 1, (seed % 3) as u32, &crate::netlist::Options::default());
+            let text = emitted(&netlist, Language::Verilog);
+            let mut rng = crate::random::SplitMix::new(seed);
+            for text in [Some(text.clone()), mutated(&text, &mut rng)].into_iter().flatten() {
+                let Ok(rtl) = read(Language::Verilog, &text, None) else { continue };
+                let latency = netlist.interface.latency;
+                let request = Request { latency: Some(latency), ..Request::default() };
+                let verdict = prove(&model, &rtl, &request, Box::new(Embedded)).0.verdict;
+                let graph = miter(&model, &rtl, &names, latency).expect("a graph");
+                assert!(graph.latches().is_empty() && graph.outputs().len() == 1);
+                let mut e = Engine::new(Box::new(Embedded));
+                e.words.aig = graph;
+                let goal = e.words.aig.outputs()[0].lit;
+                let outcome = e.equal(&[goal], &[Lit::FALSE]);
+                assert_eq!(outcome == Outcome::Equal, verdict == Verdict::Proved, "seed {seed}: {verdict:?}");
+                shown += usize::from(outcome != Outcome::Equal);
+            }
+        }
+        assert!(shown >= 3, "only {shown} differ");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Satisfiability of cones of an and-inverter graph.
 
-use super::aig::{Aig, Lit};
-use batsat::{Callbacks, lbool};
+use super::aig::{Aig, Gate, Lit};
+use batsat::{Callbacks, ClauseKind, lbool};
 use rustc_hash::FxHashMap;
 use rustsat::solvers::{Solve, SolverResult};
 use rustsat::types::{Lit as SatLit, TernaryVal};
 use std::cell::Cell;
+use std::fmt::Write as _;
 
 /// What a solver found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,28 +31,71 @@ pub struct Problem<'a> {
     pub differ: &'a [(Lit, Lit)],
 }
 
-/// Counts the questions that the solver asks about its budget, a deterministic measure of work.
-struct Budget {
-    left: Cell<u64>,
-}
-
-impl Callbacks for Budget {
-    fn stop(&self) -> bool {
-        let left = self.left.get();
-        self.left.set(left.saturating_sub(1));
-        left == 0
-    }
-}
-
 /// A way to decide a [`Problem`].
 pub trait Solver {
     /// Decides it within `steps` steps, and takes those that it needed from them.
     fn solve(&mut self, problem: &Problem<'_>, steps: &mut u64) -> Answer;
+
+    /// The DRAT proof of the last answer, if it was [`Answer::Unsat`] and this solver keeps proofs.
+    fn take_proof(&mut self) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// The embedded solver, in pure Rust.
 #[derive(Debug, Default)]
 pub struct Embedded;
+
+/// The embedded solver with a proof of what it finds impossible: each clause that it learns, in the text form of DRAT (Wetzler, Heule, Hunt, "DRAT-trim", SAT 2014) over the variables of [`Problem::dimacs`].
+#[derive(Debug, Default)]
+pub struct Proving {
+    proof: Option<Vec<u8>>,
+}
+
+/// Bytes of a proof beyond which it is dropped.
+const MAX_PROOF: usize = 1 << 28;
+
+impl Problem<'_> {
+    /// The clauses in the DIMACS form, variables counted from 1 in the order of [`clauses`].
+    pub fn dimacs(&self) -> Vec<u8> {
+        let (clauses, _) = clauses(self);
+        let variables = clauses.iter().flatten().map(|l| l.0 + 1).max().unwrap_or(0);
+        let mut out = format!("p cnf {variables} {}\n", clauses.len());
+        for clause in &clauses {
+            for &(variable, positive) in clause {
+                let _ = write!(out, "{}{} ", if positive { "" } else { "-" }, variable + 1);
+            }
+            out.push_str("0\n");
+        }
+        out.into_bytes()
+    }
+
+    /// The goal as a graph of its own with one output, which is 1 where the goal is reached.
+    pub fn miter(&self) -> Aig {
+        let mut out = Aig::new();
+        let mut map: FxHashMap<u32, Lit> = FxHashMap::from_iter([(0, Lit::FALSE)]);
+        for &leaf in self.leaves {
+            let name = match self.aig.gate(leaf) {
+                Gate::Input(n) => self.aig.inputs()[n as usize].name.clone(),
+                _ => format!("n{leaf}"),
+            };
+            map.insert(leaf, out.input(name));
+        }
+        for &(node, a, b) in self.gates {
+            let of = |l: Lit| map[&l.node()].xor(l.is_negated());
+            let made = out.and(of(a), of(b));
+            map.insert(node, made);
+        }
+        let mut differ = Lit::FALSE;
+        for &(a, b) in self.differ {
+            let of = |l: Lit| map[&l.node()].xor(l.is_negated());
+            let x = out.xor(of(a), of(b));
+            differ = out.or(differ, x);
+        }
+        out.output(differ, "differ");
+        out
+    }
+}
 
 /// A clause: variables, and whether each is positive.
 pub type Disjunction = Vec<(u32, bool)>;
@@ -96,52 +140,102 @@ pub fn clauses(problem: &Problem<'_>) -> (Vec<Disjunction>, FxHashMap<u32, u32>)
 
 impl Solver for Embedded {
     fn solve(&mut self, problem: &Problem<'_>, steps: &mut u64) -> Answer {
-        let (clauses, var) = clauses(problem);
-        let mut solver = rustsat_batsat::Solver::<Budgeted>::default();
-        for clause in clauses {
-            let clause: rustsat::types::Clause =
-                clause.into_iter().map(|(v, positive)| SatLit::new(v, !positive)).collect();
-            if solver.add_clause(clause).is_err() {
-                return Answer::Limit;
-            }
-        }
-        solver.batsat_mut().cb_mut().0.left.set(*steps);
-        let result = solver.solve();
-        *steps = solver.batsat_mut().cb_mut().0.left.get();
-        match result {
-            Ok(SolverResult::Unsat) => Answer::Unsat,
-            Ok(SolverResult::Sat) => {
-                let value = |leaf: &u32| {
-                    let lit = SatLit::new(var[leaf], false);
-                    matches!(solver.lit_val(lit), Ok(TernaryVal::True))
-                };
-                Answer::Sat(problem.leaves.iter().map(value).collect())
-            }
-            Ok(SolverResult::Interrupted) | Err(_) => Answer::Limit,
-        }
+        decide(problem, steps, Watch::default()).0
     }
 }
 
-/// [`Budget`] with the default that the solver's constructor needs.
-struct Budgeted(Budget);
+impl Solver for Proving {
+    fn solve(&mut self, problem: &Problem<'_>, steps: &mut u64) -> Answer {
+        let (answer, proof) = decide(problem, steps, Watch { proof: Some(Vec::new()), ..Watch::default() });
+        // The solver ends at a conflict without decisions; the empty clause follows.
+        self.proof = proof.filter(|_| answer == Answer::Unsat).map(|mut p| {
+            p.extend_from_slice(b"0\n");
+            p
+        });
+        answer
+    }
 
-impl Default for Budgeted {
+    fn take_proof(&mut self) -> Option<Vec<u8>> {
+        self.proof.take()
+    }
+}
+
+fn decide(problem: &Problem<'_>, steps: &mut u64, watch: Watch) -> (Answer, Option<Vec<u8>>) {
+    let (clauses, var) = clauses(problem);
+    let mut solver = rustsat_batsat::Solver::<Watch>::default();
+    *solver.batsat_mut().cb_mut() = watch;
+    for clause in clauses {
+        let clause: rustsat::types::Clause =
+            clause.into_iter().map(|(v, positive)| SatLit::new(v, !positive)).collect();
+        if solver.add_clause(clause).is_err() {
+            return (Answer::Limit, None);
+        }
+    }
+    solver.batsat_mut().cb_mut().left.set(*steps);
+    let result = solver.solve();
+    *steps = solver.batsat_mut().cb_mut().left.get();
+    let answer = match result {
+        Ok(SolverResult::Unsat) => Answer::Unsat,
+        Ok(SolverResult::Sat) => {
+            let value = |leaf: &u32| {
+                let lit = SatLit::new(var[leaf], false);
+                matches!(solver.lit_val(lit), Ok(TernaryVal::True))
+            };
+            Answer::Sat(problem.leaves.iter().map(value).collect())
+        }
+        Ok(SolverResult::Interrupted) | Err(_) => Answer::Limit,
+    };
+    (answer, solver.batsat_mut().cb_mut().proof.take())
+}
+
+/// What is looked at while the solver works.
+struct Watch {
+    /// Questions about the budget that are left, a deterministic measure of work.
+    left: Cell<u64>,
+    /// The proof, if it is kept.
+    proof: Option<Vec<u8>>,
+}
+
+impl Default for Watch {
     fn default() -> Self {
-        Budgeted(Budget { left: Cell::new(u64::MAX) })
+        Watch { left: Cell::new(u64::MAX), proof: None }
     }
 }
 
-impl Callbacks for Budgeted {
-    fn stop(&self) -> bool {
-        self.0.stop()
+impl Watch {
+    /// Keeps a learnt clause. What is dropped is not told: the solver shortens clauses without a word, so that a checker might not
+    /// know what is meant, and a proof without deletions is one too.
+    fn learnt(&mut self, clause: &[batsat::Lit]) {
+        let Some(proof) = self.proof.as_mut() else { return };
+        for lit in clause {
+            let sign = if lit.sign() { "" } else { "-" };
+            proof.extend_from_slice(format!("{sign}{} ", lit.var().idx() + 1).as_bytes());
+        }
+        proof.extend_from_slice(b"0\n");
+        if proof.len() > MAX_PROOF {
+            self.proof = None;
+        }
+    }
+}
+
+impl Callbacks for Watch {
+    fn on_new_clause(&mut self, clause: &[batsat::Lit], _: ClauseKind) {
+        self.learnt(clause);
     }
 
     fn on_result(&mut self, _: lbool) {}
+
+    fn stop(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left == 0
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prove::word::resize;
 
     #[test]
     fn decides_both_ways() {
@@ -159,5 +253,74 @@ mod tests {
         assert_eq!(ask(&[(left, right)]), Answer::Unsat);
         let Answer::Sat(values) = ask(&[(left, right), (left, ab)]) else { panic!("a difference exists") };
         assert!(values[2], "they differ where c is set");
+    }
+
+    /// Checks a proof by unit propagation alone (each learnt clause must be a unit consequence): a checker that shares nothing
+    /// with the solver, slow and plain.
+    fn refutes(dimacs: &str, proof: &str) -> bool {
+        let numbers = |line: &str| -> Vec<i32> {
+            line.split_whitespace().filter_map(|n| n.parse().ok()).filter(|&n| n != 0).collect()
+        };
+        let mut clauses: Vec<Vec<i32>> = dimacs.lines().skip(1).map(numbers).collect();
+        for line in proof.lines() {
+            let learnt = numbers(line);
+            let mut known: std::collections::HashSet<i32> = learnt.iter().map(|l| -l).collect();
+            let conflict = 'search: loop {
+                let mut more = false;
+                for clause in &clauses {
+                    if clause.iter().any(|l| known.contains(l)) {
+                        continue;
+                    }
+                    let mut open = clause.iter().filter(|l| !known.contains(&-**l));
+                    match (open.next(), open.next()) {
+                        (None, _) => break 'search true,
+                        (Some(&unit), None) => more |= known.insert(unit),
+                        _ => {}
+                    }
+                }
+                if !more {
+                    break false;
+                }
+            };
+            if !conflict {
+                return false;
+            }
+            if learnt.is_empty() {
+                return true;
+            }
+            clauses.push(learnt);
+        }
+        false
+    }
+
+    #[test]
+    fn proofs_are_accepted_by_a_checker_and_fail_for_another_question() {
+        let mut w = crate::prove::word::Words::new();
+        let x: Vec<Lit> = (0..6).map(|_| w.aig.input("")).collect();
+        let wide = |part: &[Lit]| resize(part, false, 5);
+        let (a, b, c) = (wide(&x[..2]), wide(&x[2..4]), wide(&x[4..]));
+        // The law of distribution, of which gates know nothing.
+        let sum = w.add(&b, &c, Lit::FALSE, false);
+        let left = w.mul((&a, false), (&sum, false), 5);
+        let (ab, ac) = (w.mul((&a, false), (&b, false), 5), w.mul((&a, false), (&c, false), 5));
+        let right = w.add(&ab, &ac, Lit::FALSE, false);
+        let gates: Vec<_> = (0..w.aig.len() as u32).filter_map(|n| w.aig.fanins(n).map(|(a, b)| (n, a, b))).collect();
+        let leaves: Vec<u32> = x.iter().map(|l| l.node()).collect();
+        let differ: Vec<(Lit, Lit)> = left.iter().copied().zip(right.iter().copied()).filter(|(a, b)| a != b).collect();
+        assert!(!differ.is_empty());
+        let problem = Problem { aig: &w.aig, gates: &gates, leaves: &leaves, differ: &differ };
+        let mut solver = Proving::default();
+        assert_eq!(solver.solve(&problem, &mut { u64::MAX }), Answer::Unsat);
+        let proof = String::from_utf8(solver.take_proof().unwrap()).unwrap();
+        let dimacs = String::from_utf8(problem.dimacs()).unwrap();
+        assert!(proof.lines().count() > 10 && refutes(&dimacs, &proof));
+        assert!(!refutes(&dimacs, "0\n"), "without the learnt clauses there is no proof");
+        let other = Problem { differ: &[(left[1], right[2])], ..problem };
+        assert!(matches!(solver.solve(&other, &mut { u64::MAX }), Answer::Sat(_)));
+        assert_eq!(solver.take_proof(), None);
+        assert!(!refutes(&String::from_utf8(other.dimacs()).unwrap(), &proof));
+        // A graph of the same, for those who want gates.
+        let miter = Problem { differ: &differ, ..other }.miter();
+        assert_eq!((miter.inputs().len(), miter.outputs().len()), (6, 1));
     }
 }

@@ -17,8 +17,10 @@ mod locate;
 mod machine;
 mod run;
 mod sim;
+pub mod solver;
 mod stream;
 mod vectors;
+pub mod via;
 
 pub use bench::{Bench, SHOWN, Testbench};
 pub use compare::{Difference, Mismatch, Report};

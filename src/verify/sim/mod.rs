@@ -5,7 +5,7 @@
 
 mod ghdl;
 mod iverilog;
-mod process;
+pub(super) mod process;
 mod tools;
 mod verilator;
 

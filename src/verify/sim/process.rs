@@ -74,13 +74,33 @@ fn quoted(word: &str) -> String {
 pub(crate) fn run(what: &Invocation, dir: &Path, log: &str, deadline: Deadline) -> Result<ExitStatus, SimError> {
     let out = File::create(dir.join(log)).map_err(SimError::Io)?;
     let both = out.try_clone().map_err(SimError::Io)?;
+    start(what, dir, out, both, deadline)
+}
+
+/// Runs a command in `dir` with its standard output in the file `out` and its messages in `log`.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_apart(
+    what: &Invocation,
+    dir: &Path,
+    out: &Path,
+    log: &Path,
+    deadline: Deadline,
+) -> Result<ExitStatus, SimError> {
+    let out = File::create(out).map_err(SimError::Io)?;
+    let log = File::create(log).map_err(SimError::Io)?;
+    start(what, dir, out, log, deadline)
+}
+
+fn start(what: &Invocation, dir: &Path, out: File, log: File, deadline: Deadline) -> Result<ExitStatus, SimError> {
     let child = Command::new(&what.program)
         .args(&what.args)
         .envs(what.env.iter().map(|(n, v)| (n, v)))
         .current_dir(dir)
         .stdin(Stdio::null())
         .stdout(out)
-        .stderr(both)
+        .stderr(log)
         .spawn()
         .map_err(SimError::Io)?;
     wait(child, deadline)
