@@ -15,6 +15,7 @@ const RANKS: &[(&str, u32)] = &[
     ("passes", 20),
     ("schedule", 20),
     ("netlist", 30),
+    ("device", 35),
     ("emit", 40),
     ("prove", 40),
     ("report", 40),

@@ -36,7 +36,12 @@ fn random_options(rng: &mut SplitMix) -> Options {
         valid: rng.below(2) == 1,
         enable: rng.below(2) == 1,
         reset,
-        multipliers: if rng.below(2) == 1 { Multipliers::Rows } else { Multipliers::Synthesiser },
+        multipliers: match rng.below(4) {
+            0 => Multipliers::Synthesiser,
+            1 => Multipliers::Rows,
+            // Small blocks, so that random products take several.
+            _ => Multipliers::Blocks { longer: 2 + rng.below(7) as u32, shorter: 2 + rng.below(5) as u32 },
+        },
     }
 }
 

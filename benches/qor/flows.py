@@ -52,11 +52,11 @@ def cached(key, make):
     return result
 
 
-def run(command, folder, timeout):
+def run(command, folder, timeout, nice=15):
     """Runs a tool with low priority. Returns its output and its CPU seconds, or None after `timeout` seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        done = subprocess.run(['nice', '-n', '15', *map(str, command)], cwd=folder, capture_output=True, text=True, timeout=timeout)
+        done = subprocess.run(['nice', '-n', str(nice), *map(str, command)], cwd=folder, capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
         return None
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -132,21 +132,34 @@ endmodule
 '''
 
 
-def place(verilog, top, inputs, outputs, clocked, seed, timeout=1500):
-    """nextpnr-ecp5's clock in MHz for the module between shift registers; None if it does not finish."""
+def place(verilog, top, inputs, outputs, clocked, seeds, timeout=1500):
+    """nextpnr-ecp5's clocks in MHz for the module between shift registers, one a seed; None where it does not finish.
+
+    The module is synthesised once for all seeds.
+    """
     wrapped = harness(verilog, top, inputs, outputs, clocked)
     script = 'synth_ecp5 -nodsp -nobram -nolutram -top harness -json top.json'
-    options = ['--85k', '--speed', '6', '--seed', str(seed), '--json', 'top.json', '--freq', '400', '--lpf-allow-unconstrained']
+    fixed = ['--85k', '--speed', '6', '--json', 'top.json', '--freq', '400', '--lpf-allow-unconstrained']
+    with tempfile.TemporaryDirectory() as folder:
 
-    def make():
-        with tempfile.TemporaryDirectory() as folder:
-            Path(folder, 'top.v').write_text(wrapped)
-            if run(['yosys', '-q', '-p', f'read_verilog top.v; {script}'], folder, timeout) is None:
-                return None
-            done = run([NEXTPNR, *options, '--timing-allow-fail'], folder, timeout)
+        def make(seed):
+            mapped = Path(folder, 'top.json')
+            if not mapped.exists():
+                Path(folder, 'top.v').write_text(wrapped)
+                if run(['yosys', '-q', '-p', f'read_verilog top.v; {script}'], folder, timeout) is None:
+                    return None
+            done = run([NEXTPNR, *fixed, '--seed', str(seed), '--timing-allow-fail'], folder, timeout)
             if done is None:
                 return None
             clocks = re.findall(r'Max frequency for clock .*?: ([\d.]+) MHz', done[0])
             return {'mhz': float(clocks[-1]), 'cpu': round(done[1], 1)}
 
-    return cached([wrapped, script, ' '.join(options), version('yosys'), version(NEXTPNR)], make)
+        results = []
+        for seed in range(1, seeds + 1):
+            # A module that does not fit or does not finish with one seed is not tried with the others.
+            if results and results[-1] is None:
+                results.append(None)
+                continue
+            key = [wrapped, script, ' '.join(fixed), str(seed), version('yosys'), version(NEXTPNR)]
+            results.append(cached(key, lambda: make(seed)))
+        return results

@@ -20,7 +20,8 @@ from flows import ROOT, WORK, cached, figures, place, synthesise
 
 MODELS = ROOT / 'tests' / 'data' / 'models'
 OURS = Path(os.environ.get('ALIR2HDL', ROOT / 'target' / 'release' / 'alir2hdl'))
-PEER = WORK / 'venv' / 'bin' / 'python'
+# An environment with the peer that is there already, or our own.
+PEER = Path(os.environ.get('PEER_PYTHON', WORK / 'venv' / 'bin' / 'python'))
 SMALL = ['bit_logic', 'lut_heavy', 'sort_topk', 'var_mul', 'anomaly_ae', 'jet_mlp']
 LARGE = ['conv_small', 'cmvm_64x64', 'mlp_8bit', 'mixer_particles']
 RESULTS = Path(__file__).with_name('RESULTS.md')
@@ -123,7 +124,7 @@ def clock_table(names, variants, stages, seeds):
         cells = []
         for _, source in variants:
             verilog = source(name, stages)
-            runs = [place(verilog, 'model', *ports(verilog), bool(stages), seed) for seed in range(1, seeds + 1)]
+            runs = place(verilog, 'model', *ports(verilog), bool(stages), seeds)
             clocks = [run['mhz'] for run in runs if run]
             cells.append(f'{median(clocks):.1f}' if clocks else 'does not place')
             print(name, stages, cells[-1], flush=True, file=sys.stderr)

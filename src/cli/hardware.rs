@@ -1,11 +1,12 @@
 //! The options that say what the hardware looks like, the same in every sub-command that makes some, and the road
 //! from a model to a netlist that they describe.
 
+use super::device::{self, DelayModelArg, DeviceArgs};
 use super::{ExitStatus, Failure};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::ir::Model;
 use crate::netlist::{self, Multipliers, Netlist, Ports, ResetOptions};
-use crate::schedule::{self, Effort, Goal, Objective, Outcome, Uses};
+use crate::schedule::{self, Delay, Effort, Goal, Objective, Outcome, Uses};
 use clap::ValueEnum;
 
 /// Where the registers are.
@@ -27,13 +28,15 @@ pub(super) struct PipelineArgs {
     /// a file that has none); together with --pipeline N: exactly N stages
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(super) max_stage_delay: Option<f64>,
-    /// The same with the bound in nanoseconds: the logic between two registers takes at most NS, one unit of delay
-    /// being --delay-unit nanoseconds. What the clock itself takes (register, skew, setup) is to be left out of NS
+    /// The same with the bound in nanoseconds. With --delay-model device (and so with --pipeline auto) it is the period of the
+    /// clock on --device, registers included; else the logic between two registers takes at most NS, one unit of delay being
+    /// --delay-unit nanoseconds, and what the clock itself takes (register, skew, setup) is to be left out of NS
     #[arg(long, value_name = "NS", allow_negative_numbers = true, conflicts_with = "max_stage_delay")]
     pub(super) clock_period: Option<f64>,
-    /// Nanoseconds in a unit of delay: what a latency of 1 in the file means on the device
-    #[arg(long, value_name = "NS", default_value_t = 1.0, requires = "clock_period", allow_negative_numbers = true)]
-    pub(super) delay_unit: f64,
+    /// Nanoseconds in a unit of delay: what a latency of 1 in the file means on the device [default: 1; with
+    /// --delay-model device the delays are nanoseconds]
+    #[arg(long, value_name = "NS", requires = "clock_period", allow_negative_numbers = true)]
+    pub(super) delay_unit: Option<f64>,
     /// Time after the clock edge at which inputs arrive
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) input_delay: f64,
@@ -50,6 +53,8 @@ pub(super) struct PipelineArgs {
     /// Whether multiplications go into multiplier blocks: `yes` asks synthesis for them, `no` makes adders
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Resources")]
     pub(super) use_dsp: UseDspArg,
+    #[command(flatten)]
+    pub(super) device: DeviceArgs,
 }
 
 /// Where multiplications go, as it is typed.
@@ -58,10 +63,10 @@ pub(super) enum UseDspArg {
     /// The synthesiser chooses
     #[default]
     Auto,
-    /// Into multiplier blocks: attributes ask for them
-    Yes,
     /// Into logic, as rows of adders
     No,
+    /// Into the blocks of --device, wide ones split to their size, with attributes that ask for them
+    Yes,
 }
 
 /// How many stages.
@@ -112,7 +117,7 @@ impl PipelineArgs {
                 Some(Stages::Exactly(n)) => Some(n),
                 Some(Stages::Fewest) | None => None,
             },
-            max_stage_delay: self.clock_period.map(|period| period / self.delay_unit).or(self.max_stage_delay),
+            max_stage_delay: self.clock_period.map(|period| self.logic_time(period)).or(self.max_stage_delay),
             register_inputs: self.register_inputs,
             register_outputs: self.register_outputs,
             input_delay: self.input_delay,
@@ -130,9 +135,28 @@ impl PipelineArgs {
         }
     }
 
+    /// A clock period in units of the delays, without what registers take.
+    fn logic_time(&self, period: f64) -> f64 {
+        match self.delay_model() {
+            DelayModelArg::Device => (period - self.device().technology().times.register).max(0.0),
+            DelayModelArg::LatencyFields | DelayModelArg::Width => period / self.unit_ns(),
+        }
+    }
+
+    /// Nanoseconds in a unit of delay.
+    fn unit_ns(&self) -> f64 {
+        self.delay_unit.unwrap_or(1.0)
+    }
+
+    /// Whether the number of stages is left to us.
+    pub(super) fn is_automatic(&self) -> bool {
+        self.pipeline == Some(Stages::Fewest)
+    }
+
     /// The options that were given another value than their default.
     pub(super) fn given(&self) -> Vec<&'static str> {
         let options = [
+            ("--delay-model", self.device.delay_model.is_some()),
             ("--pipeline", self.pipeline.is_some()),
             ("--register-inputs", self.register_inputs),
             ("--register-outputs", self.register_outputs),
@@ -154,7 +178,11 @@ impl PipelineArgs {
 
     /// What multiplications become.
     pub(super) fn multipliers(&self) -> Multipliers {
-        if self.use_dsp == UseDspArg::No { Multipliers::Rows } else { Multipliers::Synthesiser }
+        match (self.use_dsp, self.device().technology().multiplier) {
+            (UseDspArg::Yes, Some((longer, shorter))) => Multipliers::Blocks { longer, shorter },
+            (UseDspArg::Auto | UseDspArg::Yes, _) => Multipliers::Synthesiser,
+            (UseDspArg::No, _) => Multipliers::Rows,
+        }
     }
 
     /// What lowering shall make, with the multipliers that are asked for.
@@ -173,18 +201,35 @@ impl PipelineArgs {
     /// If the goal cannot be reached (exit code 2), or if the checker objects, which is our mistake (exit code 4).
     pub(super) fn schedule(&self, model: &Model) -> Result<Outcome, Failure> {
         self.check_clock()?;
-        let (goal, delay) = (self.goal(), schedule::default_delay(model));
+        let delay = self.delays(model);
+        let goal = self.goal();
+        let period = match self.delay_model() {
+            DelayModelArg::Device if goal.stages.is_none() => self.clock_period,
+            _ => None,
+        };
+        let Some(period) = period else { return self.keep(model, &*delay, &goal) };
+        device::meet(period, self.time_for_logic(period)?, |bound| {
+            let outcome = self.keep(model, &*delay, &Goal { max_stage_delay: Some(bound), ..goal })?;
+            let netlist = lower(model, &outcome, &self.with_multipliers(netlist::Options::default()))?;
+            let estimate = self.estimate(&netlist, false);
+            Ok((outcome, estimate))
+        })
+    }
+
+    /// The schedule for one goal, judged by the independent checker.
+    fn keep(&self, model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Outcome, Failure> {
         // Without a search there is nothing to count exactly for.
         let quick = goal.effort == Effort::Fast || goal.is_combinational();
         let uses = if quick { Uses::whole_values(model) } else { netlist::uses_with(model, self.multipliers()) };
-        let outcome = schedule::schedule(model, delay, &goal, &uses).map_err(|why| {
-            let (flag, unit) = match self.clock_period {
-                Some(_) => ("--clock-period", self.delay_unit),
-                None => ("--max-stage-delay", 1.0),
+        let outcome = schedule::schedule(model, delay, goal, &uses).map_err(|why| {
+            let (flag, unit) = match (self.clock_period, self.delay_model()) {
+                (None, _) => ("--max-stage-delay", 1.0),
+                (Some(_), DelayModelArg::Device) => ("--clock-period", 1.0),
+                (Some(_), _) => ("--clock-period", self.unit_ns()),
             };
             Failure::input(why.diagnostic(model, flag, unit))
         })?;
-        outcome.check(model, delay, &goal, &uses).map_err(bug)?;
+        outcome.check(model, delay, goal, &uses).map_err(bug)?;
         Ok(outcome)
     }
 
@@ -193,6 +238,12 @@ impl PipelineArgs {
         let wrong = |flag: &str, message: String, help: &str| {
             Err(Failure::input(Diagnostic::error("E0505", Place::Flag(flag.into()), message).with_help(help)))
         };
+        if self.use_dsp == UseDspArg::Yes && self.device().technology().multiplier.is_none() {
+            let place = Place::Flag("--use-dsp".into());
+            let message = format!("{} has no multiplier blocks", self.device().name());
+            let help = "leave it out, or name another --device";
+            return Err(Failure::input(Diagnostic::error("E0801", place, message).with_help(help)));
+        }
         if self.pipeline == Some(Stages::Fewest) && self.goal().max_stage_delay.is_none() {
             let help = "add --clock-period NS or --max-stage-delay D, or ask for a number of stages";
             return wrong("--pipeline", "auto needs a clock to meet".to_owned(), help);
@@ -201,8 +252,8 @@ impl PipelineArgs {
             Some(period) if !(period.is_finite() && period >= 0.0) => {
                 wrong("--clock-period", format!("{period} is no time"), "a period is a finite number of nanoseconds")
             }
-            _ if !(self.delay_unit.is_finite() && self.delay_unit > 0.0) => {
-                wrong("--delay-unit", format!("{} is no unit", self.delay_unit), "a unit is a finite number above zero")
+            _ if !(self.unit_ns().is_finite() && self.unit_ns() > 0.0) => {
+                wrong("--delay-unit", format!("{} is no unit", self.unit_ns()), "a unit is a finite number above zero")
             }
             _ => Ok(()),
         }

@@ -5,6 +5,7 @@
 
 mod check;
 mod convert;
+mod device;
 mod emit;
 mod graphs;
 mod hardware;

@@ -1,5 +1,6 @@
 //! `alir2hdl project`: a folder for a synthesis or simulation flow.
 
+use super::device::{self, DeviceArgs};
 use super::hardware::{self, PipelineArgs, PortArgs};
 use super::input::{self, InputArgs};
 use super::optimise::OptimiseArgs;
@@ -25,7 +26,7 @@ Examples:
   make -C build/sim verilator                 does it compute what the model says?
   alir2hdl report build                       what the tools said about it
 
---pipeline auto takes the fewest stages that meet --clock-period (a unit of delay being --delay-unit nanoseconds).")]
+--pipeline auto takes the fewest stages that meet --clock-period on the device of --part (or --device).")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -127,6 +128,14 @@ impl FolderArgs {
     }
 }
 
+impl Args {
+    /// The device of --device, or that of --part.
+    fn device(&self) -> DeviceArgs {
+        let given = self.pipeline.device.clone();
+        DeviceArgs { device: given.device.or_else(|| device::of_parts(&self.folder.part)), ..given }
+    }
+}
+
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let problems = args.folder.problems();
@@ -160,8 +169,9 @@ fn of_model(
     problems.extend(args.ports.options(&top).check().err().unwrap_or_default());
     refuse(problems)?;
     let (optimised, _) = args.optimise.apply(model)?;
-    let outcome = args.pipeline.schedule(&optimised)?;
-    let options = args.pipeline.with_multipliers(args.wrapper.core_options(&args.ports, &top));
+    let pipeline = PipelineArgs { device: args.device(), ..args.pipeline.clone() };
+    let outcome = pipeline.schedule(&optimised)?;
+    let options = pipeline.with_multipliers(args.wrapper.core_options(&args.ports, &top));
     let netlist = args.optimise.noted(hardware::lower(&optimised, &outcome, &options)?, model);
     let axis = args.wrapper.around(&top, &netlist)?;
     if axis.is_some() {
@@ -176,7 +186,7 @@ fn of_model(
     let facts = Sidecar::new(&netlist, &LANGUAGES, delays, checksum).with_axis(axis.as_ref());
     let text = |language| {
         let wrapper = axis.as_ref().map(|axis| axis.text(language));
-        emit::text(&netlist, language, &args.text.options(args.pipeline.wants_dsp())) + &wrapper.unwrap_or_default()
+        emit::text(&netlist, language, &args.text.options(pipeline.wants_dsp())) + &wrapper.unwrap_or_default()
     };
     let design = Design {
         netlist: &netlist,
@@ -186,6 +196,7 @@ fn of_model(
         bench: streams.as_ref().map_or(&pulses as &dyn Testbench, |streams| streams),
         samples: Samples::Model(&vectors),
         facts: serde_json::to_value(&facts).expect("plain data"),
+        estimate: serde_json::to_value(pipeline.estimate(&netlist, args.text.in_block_memories())).expect("plain data"),
     };
     write(args, &design, &format!("latency {}", outcome.schedule.latency()), global)
 }
@@ -198,9 +209,10 @@ fn of_machine(
     checksum: String,
     global: Global,
 ) -> Result<ExitStatus, Failure> {
+    let pipeline = PipelineArgs { device: args.device(), ..args.pipeline.clone() };
     // The constraints want a clock whatever the pipeline is.
-    let pipeline = args.pipeline.given().into_iter().filter(|flag| *flag != "--clock-period");
-    let given = pipeline.chain(args.ports.given()).chain(args.wrapper.given());
+    let refused = args.pipeline.given().into_iter().filter(|flag| *flag != "--clock-period");
+    let given = refused.chain(args.ports.given()).chain(args.wrapper.given());
     problems.extend(machine::refuse(given).err().map(|failure| failure.diagnostics.0).unwrap_or_default());
     refuse(problems)?;
     let asked = args.ports.top.as_deref();
@@ -224,6 +236,7 @@ fn of_machine(
         bench: &Bench { lanes: &lanes, vcd: false },
         samples: Samples::Machine(&run),
         facts: serde_json::to_value(&facts).expect("plain data"),
+        estimate: serde_json::to_value(pipeline.estimate(&netlist, args.text.in_block_memories())).expect("plain data"),
     };
     write(args, &design, &format!("{} register bits", netlist.register_bits()), global)
 }

@@ -43,6 +43,11 @@ pub(super) enum YesNo {
 }
 
 impl TextArgs {
+    /// Whether tables go into block memories.
+    pub(super) fn in_block_memories(&self) -> bool {
+        self.rom_style == RomStyleArg::Block
+    }
+
     /// How the text is written; `use_dsp`: products ask for multiplier blocks.
     pub(super) fn options(&self, use_dsp: bool) -> emit::Options {
         emit::Options {

@@ -96,19 +96,19 @@ impl Args {
         let outcome = self.pipeline.schedule(&optimised)?;
         let options = netlist::Options { top: self.top(), ..netlist::Options::default() };
         let netlist = hardware::lower(&optimised, &outcome, &self.pipeline.with_multipliers(options))?;
-        let delay = schedule::default_delay(&optimised);
+        let delay = self.pipeline.delays(&optimised);
         let uses = netlist::uses_with(&optimised, self.pipeline.multipliers());
         let schedule = &outcome.schedule;
         let bits = netlist.stage_register_bits();
         let after = |k: usize| bits.get(k + 1).copied().unwrap_or(0);
         let mut drawing = Drawing::of_model(&Pipeline {
             model: &optimised,
-            delay,
+            delay: &*delay,
             stage: &schedule.stage,
             stages: schedule.stages,
             stage_delays: &outcome.stage_delays,
             register_bits: &(0..outcome.stage_delays.len()).map(after).collect::<Vec<_>>(),
-            view: &schedule::view(&optimised, delay, &self.pipeline.goal(), &uses, schedule),
+            view: &schedule::view(&optimised, &*delay, &self.pipeline.goal(), &uses, schedule),
             rtl: &emit::text(&netlist, Language::Verilog, &emit::Options::default()),
         });
         if let Some(path) = &self.samples {
@@ -118,7 +118,7 @@ impl Args {
             let observed = drawing.observe(&optimised, &samples::input_ports(&optimised), &block, rows);
             observed.map_err(|(row, fault)| Failure::input(fault.diagnostic(reader.name(), row as u64)))?;
         }
-        let unit = if optimised.has_delays() { "latency units" } else { "LUT levels" };
+        let unit = self.pipeline.unit(&optimised).0;
         let longest = outcome.stage_delays.iter().copied().fold(0.0, f64::max);
         let facts = format!(
             "{} operations, {} inputs, {} outputs, latency {}, longest stage {:.2} {unit}, {} register bits",

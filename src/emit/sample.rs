@@ -69,6 +69,7 @@ impl Sample {
             width,
             cell,
             stage: self.stage,
+            operation: None,
             name: (name_at, name.len() as u32),
             comment: (comment_at, comment.len() as u32),
         });

@@ -10,6 +10,7 @@
 
 use super::builder::{Draft, repeat};
 use super::cell::{Cell, Piece, Wiring};
+use super::options::Multipliers;
 use super::wiring::{EMPTY, part};
 use num_bigint::BigInt;
 
@@ -250,8 +251,9 @@ impl Draft {
         Fixed { bits: self.wire(width, Cell::Neg { a }), at: x.at, signed: end == exact }
     }
 
-    /// `a * b`, right at all positions below `top`; as rows of adders if asked for.
-    pub(super) fn product(&mut self, a: Fixed, b: Fixed, top: i64, rows: bool) -> Fixed {
+    /// `a * b`, right at all positions below `top`, made of what is asked for.
+    pub(super) fn product(&mut self, a: Fixed, b: Fixed, top: i64, multipliers: Multipliers) -> Fixed {
+        let rows = multipliers == Multipliers::Rows;
         let (a, b) = (self.trimmed(a), self.trimmed(b));
         let at = a.at + b.at;
         if a.is_zero() || b.is_zero() || at >= top {
@@ -274,6 +276,11 @@ impl Draft {
                     return sum;
                 }
             }
+        }
+        if let Multipliers::Blocks { longer, shorter } = multipliers
+            && let Some(product) = self.tiles(a, Fixed { at: 0, ..b }, at, top, (longer, shorter))
+        {
+            return product;
         }
         let signed = a.signed || b.signed;
         let wide = |x: Fixed| x.bits.width + u32::from(signed && !x.signed);

@@ -3,7 +3,7 @@
 //! What the registers of a netlist mean is not known here: a pipeline ([`super::pipeline`]) moves bits from register to
 //! register, a state machine ([`super::machine`]) has registers among the draft's nets. Both find operands this way.
 
-use super::builder::{Draft, repeat};
+use super::builder::{Draft, Owner, repeat};
 use super::cell::{Cell, Net, NetId, Piece, PortId, Rom, RomId, Wiring};
 use super::demand::{Demand, Select, for_each_part};
 use super::describe::Describer;
@@ -126,7 +126,11 @@ impl<'a> Body<'a> {
             }
             Cell::Register { .. } => net.cell,
         };
-        let made = self.push(Net { width, cell, stage, name, comment });
+        let operation = match net.owner {
+            Owner::Op(operation) => Some(operation),
+            Owner::Input(_) | Owner::Output(_) | Owner::Object(_) => None,
+        };
+        let made = self.push(Net { width, cell, stage, operation, name, comment });
         let is_run = self.demand.run(bits, lowest, net.width).is_some_and(|(start, stop)| stop - start == width);
         self.made[id.index()] = Made { net: made.0, stage, lowest: if is_run { lowest } else { SCATTERED } };
         let Some(first) = self.demand.held(id) else { return made };

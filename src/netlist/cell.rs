@@ -267,6 +267,9 @@ pub struct Net {
     pub cell: Cell,
     /// Pipeline stage in which it is computed, from 1; for a register, the stage that it ends (0: input register).
     pub stage: u32,
+    /// Which operation of the program it computes, by its index, for whoever maps figures back; nothing for registers, ports
+    /// and whatever belongs to no operation.
+    pub operation: Option<u32>,
     /// Its name, legal and unique in Verilog and VHDL: an index into the netlist's text pool.
     pub(crate) name: (u32, u32),
     /// A remark for the reader of the text, possibly empty: an index into the netlist's text pool.

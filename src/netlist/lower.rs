@@ -45,8 +45,7 @@ pub(super) struct Drafted {
 /// The combinational part of the hardware.
 pub(super) fn draft(model: &Model, schedule: &Schedule, multipliers: Multipliers) -> Drafted {
     assert_eq!(schedule.stage.len(), model.nodes().len(), "a stage for each operation");
-    let rows = multipliers == Multipliers::Rows;
-    let mut lowering = Lowering { rows, ..Lowering::new(model, Draft::with_capacity(model.nodes().len())) };
+    let mut lowering = Lowering { multipliers, ..Lowering::new(model, Draft::with_capacity(model.nodes().len())) };
     lowering.inputs(u32::from(!schedule.register_inputs));
     lowering.operations(schedule);
     let outputs = lowering.outputs(schedule.stages.max(1));
@@ -94,8 +93,8 @@ struct Lowering<'a> {
     spare_words: u64,
     /// Scratch of [`Lowering::sum`].
     terms: Vec<(Fixed, bool)>,
-    /// Whether products are made of adders.
-    rows: bool,
+    /// What products are made of.
+    multipliers: Multipliers,
     /// Values whose top bit selects in a multiplexer, or that hold that bit for one that does.
     selects: Vec<bool>,
 }
@@ -110,7 +109,7 @@ impl<'a> Lowering<'a> {
             memories: FxHashMap::default(),
             spare_words: model.tables().iter().map(|t| 4 * t.entries.len() as u64).sum::<u64>() + SPARE_WORDS,
             terms: Vec::new(),
-            rows: false,
+            multipliers: Multipliers::Synthesiser,
             selects: selects(model),
         }
     }
@@ -200,7 +199,7 @@ impl<'a> Lowering<'a> {
             }
             Op::Mul { a, b } => {
                 let (a, b) = (self.operand(*a, 0, 0), self.operand(*b, frac, 0));
-                self.draft.product(a, b, top, self.rows)
+                self.draft.product(a, b, top, self.multipliers)
             }
             Op::Lookup { x, table, base } => self.lookup(*x, *table, base, width),
             Op::Unary { op: UnaryBits::Not, x } => self.complement(self.operand(*x, frac, 0), *x, kif),

@@ -28,6 +28,7 @@ mod options;
 mod pipeline;
 mod retime;
 mod rows;
+mod tiles;
 mod uses;
 mod wiring;
 

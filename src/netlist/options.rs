@@ -23,6 +23,13 @@ pub enum Multipliers {
     Synthesiser,
     /// Rows of adders in logic, without multiplier blocks.
     Rows,
+    /// Multiplier blocks: a product of wider factors is a sum of products that each fill one.
+    Blocks {
+        /// Bits of a block's longer factor in two's complement, at least 2.
+        longer: u32,
+        /// Bits of its shorter factor in two's complement, at least 2.
+        shorter: u32,
+    },
 }
 
 /// The reset port and what it clears.

@@ -5,7 +5,7 @@
 
 mod parts;
 
-pub use parts::{DEVICES, Device, find};
+pub use parts::{DEVICES, Device, edits, find};
 
 use crate::emit::axis::Axis;
 use crate::files::FileSet;
@@ -74,6 +74,8 @@ pub struct Design<'a> {
     pub samples: Samples<'a>,
     /// The facts of the interface file.
     pub facts: Value,
+    /// What the pipeline takes of the device.
+    pub estimate: Value,
 }
 
 /// What the cocotb test applies and expects.
@@ -347,6 +349,7 @@ pub fn package(spec: &Spec<'_>, design: &Design<'_>) -> FileSet {
         }
     }
     let mut facts = design.facts.clone();
+    facts["estimate"] = design.estimate.clone();
     facts["project"] = json!({
         "flows": spec.flows.iter().map(|f| flow_name(*f)).collect::<Vec<_>>(),
         "parts": { "vivado": view.vivado_part, "quartus": view.quartus_part, "yosys": view.ecp5_part },

@@ -131,7 +131,7 @@ fn nearest(part: &str) -> &'static str {
 }
 
 /// Levenshtein's distance.
-fn edits(a: &[u8], b: &[u8]) -> usize {
+pub fn edits(a: &[u8], b: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
         let mut corner = row[0];

@@ -5,16 +5,18 @@ pub(super) mod plot;
 mod states;
 mod sweep;
 
+use super::device;
 use super::hardware::PipelineArgs;
 use super::input::{Design, InputArgs};
 use super::optimise::{self, OptimiseArgs};
 use super::{ExitStatus, Failure, Global, print};
+use crate::device::Estimate;
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::ir::{Model, Op};
 use crate::num::Kif;
 use crate::passes::PassStat;
-use crate::schedule::{self, Delay};
+use crate::schedule::Delay;
 use pipeline::Pipeline;
 use serde::Serialize;
 use std::fmt::Write;
@@ -77,6 +79,8 @@ struct Facts {
     delay: f64,
     delay_source: &'static str,
     cost: f64,
+    /// What the hardware would take of the device: with the pipeline, if there is one.
+    estimate: Estimate,
     pipeline: Option<Pipeline>,
     sweep: Option<Vec<sweep::Row>>,
 }
@@ -114,9 +118,14 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         false => Some(Pipeline::new(&optimised, &args.pipeline, args.valid, args.whole_values)?),
     };
     if let (Some(path), Some(rows)) = (&args.svg, &sweep) {
-        write_plot(path, &args.input.model, &optimised, rows)?;
+        write_plot(path, &args.input.model, &optimised, args.pipeline.unit(&optimised).0, rows)?;
     }
-    let facts = Facts { form: file.form, passes, pipeline, sweep, ..facts(&model, &optimised) };
+    let estimate = match &pipeline {
+        Some(pipeline) => pipeline.estimate.clone(),
+        None => args.pipeline.estimate_combinational(&optimised),
+    };
+    let facts =
+        Facts { form: file.form, passes, pipeline, sweep, ..facts(&model, &optimised, &args.pipeline, estimate) };
     let text = match args.json {
         true => serde_json::to_string_pretty(&facts).expect("plain data") + "\n",
         false => facts.to_text(),
@@ -124,14 +133,13 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     print(text.as_bytes())
 }
 
-fn write_plot(path: &Path, source: &Path, model: &Model, rows: &[sweep::Row]) -> Result<(), Failure> {
+fn write_plot(path: &Path, source: &Path, model: &Model, unit: &str, rows: &[sweep::Row]) -> Result<(), Failure> {
     // The name alone: the same model gives the same picture in every folder.
     let name = match source.file_name() {
         Some(name) if source.as_os_str() != "-" => name.to_string_lossy().into_owned(),
         _ => "standard input".to_owned(),
     };
     let title = format!("{name}: {} operations", model.nodes().len());
-    let unit = if model.has_delays() { "latency units" } else { "LUT levels" };
     let mut batch = Batch::default();
     let drawn = plot::svg(&title, unit, rows);
     let unwritable = |e: std::io::Error| {
@@ -142,9 +150,9 @@ fn write_plot(path: &Path, source: &Path, model: &Model, rows: &[sweep::Row]) ->
     batch.commit().map_err(unwritable)
 }
 
-fn facts(model: &Model, optimised: &Model) -> Facts {
+fn facts(model: &Model, optimised: &Model, arguments: &PipelineArgs, estimate: Estimate) -> Facts {
     let output_kifs = (0..model.outputs().len()).map(|j| model.output_kif(j));
-    let (depth, delay) = depth(optimised, schedule::default_delay(optimised));
+    let (depth, delay) = depth(optimised, &*arguments.delays(optimised));
     Facts {
         form: String::new(),
         inputs: elements(model.input_kifs().iter().copied()),
@@ -158,8 +166,9 @@ fn facts(model: &Model, optimised: &Model) -> Facts {
         widest: model.kifs().iter().map(|kif| kif.width()).max().unwrap_or(0),
         depth,
         delay,
-        delay_source: if optimised.has_delays() { "latency fields" } else { "widths" },
+        delay_source: arguments.unit(optimised).1,
         cost: model.nodes().iter().map(|node| node.cost).sum(),
+        estimate,
         pipeline: None,
         sweep: None,
     }
@@ -268,6 +277,7 @@ impl Facts {
         if !self.passes.is_empty() {
             let _ = writeln!(out, "\n{}", optimise::savings(&self.passes));
         }
+        device::show(&self.estimate, out);
         if let Some(pipeline) = &self.pipeline {
             pipeline.to_text(out);
         }

@@ -3,9 +3,10 @@
 use super::super::Failure;
 use super::super::hardware::{self, PipelineArgs};
 use super::short;
+use crate::device::Estimate;
 use crate::ir::Model;
 use crate::netlist;
-use crate::schedule::{self, Goal, Held, Outcome, PathStep, Step, Uses};
+use crate::schedule::{self, Delay, Goal, Held, Outcome, PathStep, Step, Uses};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -23,6 +24,8 @@ pub(super) struct Pipeline {
     output_register_bits: u64,
     /// The fewest register bits if whole values are held, and what is proved about them.
     whole_values: Option<WholeValues>,
+    #[serde(skip)]
+    pub(super) estimate: Estimate,
     #[serde(skip)]
     quality: String,
 }
@@ -94,10 +97,10 @@ impl Pipeline {
         let netlist = hardware::lower(model, &outcome, &options)?;
         let bits = netlist.stage_register_bits();
         let after = |boundary: u32| bits.get(boundary as usize).copied().unwrap_or(0);
-        let delay = schedule::default_delay(model);
+        let delay = arguments.delays(model);
         let view = schedule::view(
             model,
-            delay,
+            &*delay,
             &arguments.goal(),
             &netlist::uses_with(model, arguments.multipliers()),
             &outcome.schedule,
@@ -118,7 +121,8 @@ impl Pipeline {
             register_bits_at_least: outcome.lower_bound,
             input_register_bits: after(0),
             output_register_bits: after(outcome.schedule.stages + 1),
-            whole_values: if whole_values { Some(WholeValues::new(model, arguments.goal())?) } else { None },
+            whole_values: if whole_values { Some(WholeValues::new(model, &*delay, arguments.goal())?) } else { None },
+            estimate: arguments.estimate(&netlist, false),
             quality: hardware::quality(&outcome),
             stages: stages.collect(),
         })
@@ -179,8 +183,8 @@ impl Pipeline {
 
 impl WholeValues {
     /// The same question where a register holds a whole value or nothing of it: the plain linear program.
-    fn new(model: &Model, goal: Goal) -> Result<WholeValues, Failure> {
-        let (delay, uses) = (schedule::default_delay(model), Uses::whole_values(model));
+    fn new(model: &Model, delay: &dyn Delay, goal: Goal) -> Result<WholeValues, Failure> {
+        let uses = Uses::whole_values(model);
         let outcome = schedule::schedule(model, delay, &goal, &uses)
             .map_err(|why| Failure::input(why.diagnostic(model, "--max-stage-delay", 1.0)))?;
         outcome.check(model, delay, &goal, &uses).map_err(hardware::bug)?;

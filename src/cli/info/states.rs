@@ -1,7 +1,8 @@
 //! Ports, registers, blocks and schedule of a state machine.
 
-use super::super::{ExitStatus, Failure, machine, print};
+use super::super::{ExitStatus, Failure, device, machine, print};
 use super::{Args, depth, short};
+use crate::device::Estimate;
 use crate::emit::ScheduleFacts;
 use crate::ir::machine::{Block, Machine, Signal, SignalId, SignalKind};
 use crate::netlist::Pipeline;
@@ -25,6 +26,8 @@ struct MachineShape {
     /// Bits of the hardware if no register moved.
     register_bits_without_retiming: u64,
     pipelines: Vec<Pipeline>,
+    /// What the hardware would take of the device.
+    estimate: Estimate,
 }
 
 #[derive(Serialize)]
@@ -118,6 +121,7 @@ pub(super) fn of_machine(args: &Args, machine: &Machine, form: String) -> Result
         schedules: machine::schedules(machine),
         register_bits_without_retiming: bits_without,
         pipelines: optimised.pipelines,
+        estimate: args.pipeline.estimate(&netlist, false),
     };
     let text = match args.json {
         true => serde_json::to_string_pretty(&shape).expect("plain data") + "\n",
@@ -189,6 +193,7 @@ impl MachineShape {
             let toggles: Vec<String> = toggles.iter().map(ToString::to_string).collect();
             let _ = writeln!(out, "{:<24}{period:>9}   {}", shown(signal), toggles.join(", "));
         }
+        device::show(&self.estimate, out);
         text
     }
 }

@@ -1,0 +1,203 @@
+//! What a netlist would take of a device, and how fast it would be.
+
+use super::Device;
+use super::cover::{Cover, cover};
+use super::gates::{BlockKind, Gate, Gates, Lit};
+use super::technology::{ErrorOf, Scale, Technology};
+use super::timing::{Arrival, Path, arrivals, latest};
+use crate::netlist::Netlist;
+use serde::Serialize;
+
+/// Tables of a product of logic for each product of two bits: partial products and the adders under them.
+const TABLES_PER_PARTIAL_PRODUCT: f64 = 1.15;
+/// Entries of a large memory in one table, multiplexers included.
+const ENTRIES_PER_TABLE: f64 = 48.0;
+
+/// What a netlist would take of a device. Counts are those that Yosys gives for the devices it knows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The device.
+    pub device: &'static str,
+    /// Look-up tables.
+    pub lut: u64,
+    /// Flip-flops.
+    pub ff: u64,
+    /// Carry cells.
+    pub carry: u64,
+    /// Multiplier blocks.
+    pub dsp: u64,
+    /// Block memories.
+    pub ram: u64,
+    /// The shortest clock period in nanoseconds; of a module without registers the delay from ports to ports.
+    pub period_ns: f64,
+    /// The fastest clock in MHz.
+    pub clock_mhz: f64,
+    /// What the longest path goes through.
+    pub longest_path: Path,
+    /// Tables before the fitted factors, by what they are.
+    pub tables: Tables,
+    /// Nine of ten estimates are nearer to the tools than this share; nothing where no tool was at hand.
+    pub lut_error: Option<f64>,
+    /// The same of the clock.
+    pub clock_error: Option<f64>,
+}
+
+/// Tables by what they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Tables {
+    /// Logic but multiplexers.
+    pub logic: u64,
+    /// Multiplexers, which memories of logic are made of.
+    pub multiplexers: u64,
+    /// In front of, or instead of, carry bits.
+    pub carry: u64,
+    /// Inverters.
+    pub inverters: u64,
+    /// Products and large memories of logic, by a rule.
+    pub rule: u64,
+}
+
+/// How multiplications and memories are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Whether multiplications may go into multiplier blocks.
+    pub multiplier_blocks: bool,
+    /// Whether tables go into block memories.
+    pub block_memories: bool,
+}
+
+/// A netlist on a device.
+pub(super) struct Mapped {
+    pub(super) gates: Gates,
+    pub(super) arrivals: Vec<Arrival>,
+    tables: Tables,
+}
+
+/// All bits that something other than a table reads.
+fn roots(gates: &Gates) -> Vec<Lit> {
+    let mut roots = gates.ends.clone();
+    for gate in &gates.gates {
+        if let Gate::Carry { a, b, .. } = *gate {
+            roots.extend([a, b]);
+        }
+    }
+    gates.blocks.iter().for_each(|block| roots.extend(&block.inputs));
+    roots
+}
+
+impl Mapped {
+    pub(super) fn of(netlist: &Netlist, technology: &Technology, resources: Resources) -> Mapped {
+        let gates = Gates::of(netlist, technology, resources.multiplier_blocks);
+        let cover = cover(&gates, &roots(&gates), technology);
+        let tables = tables(&gates, &cover, technology);
+        let size = total(&tables, technology).max(1.0);
+        let wires = 1.0 + technology.times.spread * (size / 1000.0).log2().max(0.0);
+        let arrivals = arrivals(&gates, &cover, technology, wires);
+        Mapped { gates, arrivals, tables }
+    }
+
+    /// The latest of what registers and output ports read.
+    fn latest(&self) -> Arrival {
+        latest(&self.arrivals, self.gates.ends.iter().copied())
+    }
+}
+
+/// Tables by what they are.
+fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> Tables {
+    let mut tables = Tables::default();
+    let mut inverted = vec![false; gates.gates.len()];
+    // An inverter in front of a register, a port, or a carry bit that no table stands before.
+    let mut invert = |x: Lit| {
+        if x.inverted() && !x.is_constant() && !gates.gates[x.gate()].is_logic() {
+            inverted[x.gate()] = true;
+        }
+    };
+    gates.ends.iter().for_each(|&x| invert(x));
+    for (index, gate) in gates.gates.iter().enumerate() {
+        match *gate {
+            Gate::Carry { a, b, own_table, .. } if technology.table_before_carry => {
+                tables.carry += u64::from(own_table);
+                [a, b].into_iter().for_each(&mut invert);
+            }
+            _ if cover.used[index] => {
+                let inputs = cover.cut(index).map_or(1, |cut| cut.leaves().len());
+                let number = u64::from(technology.tables[inputs - 1]);
+                match gate {
+                    Gate::Mux(..) => tables.multiplexers += number,
+                    _ => tables.logic += number,
+                }
+            }
+            _ => {}
+        }
+    }
+    if !technology.table_before_carry {
+        let cells = gates.chains.iter().map(|bits| u64::from(bits.div_ceil(technology.carry_cell)));
+        tables.carry = cells.sum::<u64>() * u64::from(technology.carry_cell * technology.tables_per_carry_bit);
+    }
+    tables.inverters = inverted.iter().filter(|&&is| is).count() as u64;
+    tables.rule = gates.blocks.iter().map(|block| by_rule(block.kind)).sum();
+    tables
+}
+
+/// Tables of what is not looked at bit by bit.
+fn by_rule(kind: BlockKind) -> u64 {
+    match kind {
+        BlockKind::Dsp(..) => 0,
+        BlockKind::SoftProduct(a, b) => (TABLES_PER_PARTIAL_PRODUCT * f64::from(a) * f64::from(b)).round() as u64,
+        BlockKind::Table(address, width) => {
+            (f64::from(width) * 2f64.powi(address.min(64) as i32) / ENTRIES_PER_TABLE).round() as u64
+        }
+    }
+}
+
+fn total(tables: &Tables, technology: &Technology) -> f64 {
+    let Tables { logic, multiplexers, carry, inverters, rule } = *tables;
+    let Scale { logic: of_logic, multiplexers: of_multiplexers, carry: of_carry } = technology.scale;
+    let fitted = of_logic * logic as f64 + of_multiplexers * multiplexers as f64 + of_carry * carry as f64;
+    fitted + (inverters + rule) as f64
+}
+
+/// Picoseconds are more than an estimate has.
+fn picoseconds(ns: f64) -> f64 {
+    (ns * 1000.0).round() / 1000.0
+}
+
+impl Estimate {
+    /// Estimates what `netlist` takes of a device.
+    pub fn of(netlist: &Netlist, device: Device, resources: Resources) -> Estimate {
+        let technology = device.technology();
+        let mapped = Mapped::of(netlist, technology, resources);
+        let longest = mapped.latest();
+        let registers = if netlist.register_bits() > 0 { technology.times.register } else { 0.0 };
+        let period = picoseconds(f64::from(longest.at) + registers);
+        let gates = &mapped.gates;
+        let ErrorOf { lut, clock } = technology.error;
+        Estimate {
+            device: device.name(),
+            lut: total(&mapped.tables, technology).round() as u64,
+            ff: netlist.register_bits(),
+            carry: gates.chains.iter().map(|bits| u64::from(bits.div_ceil(technology.carry_cell))).sum(),
+            dsp: gates.blocks.iter().map(|block| dsp(block.kind, technology)).sum(),
+            ram: if resources.block_memories { memories(netlist, technology) } else { 0 },
+            period_ns: period,
+            clock_mhz: if period > 0.0 { (10_000.0 / period).round() / 10.0 } else { 0.0 },
+            longest_path: longest.path,
+            tables: mapped.tables,
+            lut_error: lut,
+            clock_error: clock,
+        }
+    }
+}
+
+fn dsp(kind: BlockKind, technology: &Technology) -> u64 {
+    match kind {
+        BlockKind::Dsp(longer, shorter) => technology.blocks(longer, shorter),
+        BlockKind::SoftProduct(..) | BlockKind::Table(..) => 0,
+    }
+}
+
+/// Block memories, if every table is in some.
+fn memories(netlist: &Netlist, technology: &Technology) -> u64 {
+    let bits = |rom: &crate::netlist::Rom| u64::from(rom.word_width) << rom.addr_width.min(40);
+    netlist.roms().iter().map(|rom| bits(rom).div_ceil(technology.memory)).sum()
+}

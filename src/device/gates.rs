@@ -1,0 +1,426 @@
+//! A netlist bit by bit: gates that look-up tables will cover, and between them what no table covers: carry chains,
+//! multiplier blocks, registers and ports.
+//!
+//! Equal gates are one and constants are folded, as every synthesiser does first. A carry chain keeps its order: each of
+//! its bits knows the one before. What tables cannot pass through is a *root* on one side and a source on the other.
+
+use super::technology::Technology;
+use crate::netlist::{Cell, Netlist, Piece, Rom, Wiring};
+use rustc_hash::FxHashMap;
+
+/// A gate's output, or its complement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Lit(u32);
+
+impl Lit {
+    /// Constant zero: gate 0.
+    pub(super) const ZERO: Lit = Lit(0);
+    /// Constant one.
+    pub(super) const ONE: Lit = Lit(1);
+
+    fn of(gate: usize) -> Lit {
+        Lit(u32::try_from(2 * gate).expect("fewer than 2^31 gates"))
+    }
+
+    /// Index of the gate.
+    pub(super) fn gate(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    /// Whether it is the complement.
+    pub(super) fn inverted(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// The other polarity.
+    pub(super) fn not(self) -> Lit {
+        Lit(self.0 ^ 1)
+    }
+
+    fn flip(self, when: bool) -> Lit {
+        Lit(self.0 ^ u32::from(when))
+    }
+
+    /// Whether it is one of the constants.
+    pub(super) fn is_constant(self) -> bool {
+        self.0 < 2
+    }
+}
+
+/// What makes a bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Gate {
+    /// Constant zero; a register's or a port's bit.
+    Source,
+    /// Both.
+    And(Lit, Lit),
+    /// One of them.
+    Xor(Lit, Lit),
+    /// The second if the first is set, else the third.
+    Mux(Lit, Lit, Lit),
+    /// The sum bit of a carry chain.
+    Carry {
+        /// What selects: an operand, or their exclusive or where a table in front of the chain makes it.
+        a: Lit,
+        /// What else enters.
+        b: Lit,
+        /// The bit below; [`FIRST`] for the lowest.
+        before: u32,
+        /// Whether the table in front of the chain holds nothing but this bit's exclusive or.
+        own_table: bool,
+    },
+    /// A bit of a block's result.
+    Block(u32),
+}
+
+/// Marks the lowest bit of a chain.
+pub(super) const FIRST: u32 = u32::MAX;
+
+impl Gate {
+    /// Whether a table can cover it.
+    pub(super) fn is_logic(self) -> bool {
+        matches!(self, Gate::And(..) | Gate::Xor(..) | Gate::Mux(..))
+    }
+
+    /// Calls `visit` for each operand of a gate that tables cover.
+    pub(super) fn for_each_operand(self, mut visit: impl FnMut(Lit)) {
+        match self {
+            Gate::And(a, b) | Gate::Xor(a, b) => [a, b].map(&mut visit).into_iter().collect(),
+            Gate::Mux(s, a, b) => [s, a, b].map(&mut visit).into_iter().collect(),
+            Gate::Source | Gate::Carry { .. } | Gate::Block(_) => {}
+        }
+    }
+}
+
+/// A multiplier, or a memory: what makes several bits at once.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    /// What it reads.
+    pub(super) inputs: Vec<Lit>,
+    /// What it is.
+    pub(super) kind: BlockKind,
+}
+
+/// Kinds of [`Block`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    /// A product of factors of so many bits in multiplier blocks.
+    Dsp(u32, u32),
+    /// A product in logic, as the synthesiser makes it.
+    SoftProduct(u32, u32),
+    /// A table too large to be looked at bit by bit: address and word bits.
+    Table(u32, u32),
+}
+
+/// The gates of a netlist.
+#[derive(Debug)]
+pub(super) struct Gates {
+    /// All gates; operands come before readers.
+    pub(super) gates: Vec<Gate>,
+    /// What registers and output ports read.
+    pub(super) ends: Vec<Lit>,
+    /// What makes several bits at once.
+    pub(super) blocks: Vec<Block>,
+    /// Bits of all carry chains, by the chain's length.
+    pub(super) chains: Vec<u32>,
+    /// First bit of each net in `bits`.
+    starts: Vec<u32>,
+    /// The gate of each bit of each net.
+    bits: Vec<Lit>,
+}
+
+impl Gates {
+    /// Takes a netlist apart. `in_blocks`: whether multiplications may go into multiplier blocks.
+    pub(super) fn of(netlist: &Netlist, technology: &Technology, in_blocks: bool) -> Gates {
+        let gates = Gates {
+            gates: vec![Gate::Source],
+            ends: Vec::new(),
+            blocks: Vec::new(),
+            chains: Vec::new(),
+            starts: Vec::with_capacity(netlist.nets().len() + 1),
+            bits: Vec::new(),
+        };
+        let mut taker = Taker { gates, known: FxHashMap::default(), netlist, technology, in_blocks };
+        for net in netlist.nets() {
+            let start = u32::try_from(taker.gates.bits.len()).expect("fewer than 2^32 bits");
+            taker.gates.starts.push(start);
+            let bits = taker.cell(&net.cell, net.width);
+            debug_assert_eq!(bits.len(), net.width as usize);
+            taker.gates.bits.extend(bits);
+        }
+        for net in netlist.nets() {
+            if let Cell::Register { d, .. } = net.cell {
+                let ends = taker.wiring(d);
+                taker.gates.ends.extend(ends);
+            }
+        }
+        for driver in netlist.ports().iter().filter_map(|port| port.driver) {
+            let ends = taker.wiring(driver);
+            taker.gates.ends.extend(ends);
+        }
+        taker.gates
+    }
+
+    /// The bits of a net.
+    pub(super) fn net(&self, net: usize, width: u32) -> &[Lit] {
+        let start = self.starts[net] as usize;
+        &self.bits[start..start + width as usize]
+    }
+}
+
+/// Table entries times word bits above which a table is not looked at bit by bit.
+const LARGE_TABLE: u64 = 1 << 22;
+
+struct Taker<'a> {
+    gates: Gates,
+    /// Gates by what they are.
+    known: FxHashMap<Gate, Lit>,
+    netlist: &'a Netlist,
+    technology: &'a Technology,
+    in_blocks: bool,
+}
+
+impl Taker<'_> {
+    fn wiring(&self, wiring: Wiring) -> Vec<Lit> {
+        let mut bits = Vec::with_capacity(wiring.width() as usize);
+        for &piece in self.netlist.pieces(wiring) {
+            match piece {
+                Piece::Const { one, width } => {
+                    bits.extend(std::iter::repeat_n(if one { Lit::ONE } else { Lit::ZERO }, width as usize));
+                }
+                Piece::Bits { net, lo, width } => {
+                    let start = (self.gates.starts[net.index()] + lo) as usize;
+                    bits.extend_from_slice(&self.gates.bits[start..start + width as usize]);
+                }
+                Piece::Repeat { net, bit, count } => {
+                    let bit = self.gates.bits[(self.gates.starts[net.index()] + bit) as usize];
+                    bits.extend(std::iter::repeat_n(bit, count as usize));
+                }
+            }
+        }
+        bits
+    }
+
+    fn cell(&mut self, cell: &Cell, width: u32) -> Vec<Lit> {
+        let bitwise = |taker: &mut Self, a: Wiring, b: Wiring, gate: fn(&mut Self, Lit, Lit) -> Lit| {
+            let (a, b) = (taker.wiring(a), taker.wiring(b));
+            a.into_iter().zip(b).map(|(a, b)| gate(taker, a, b)).collect()
+        };
+        match *cell {
+            Cell::Input { .. } | Cell::Register { .. } => (0..width).map(|_| self.push(Gate::Source)).collect(),
+            Cell::Alias { x } => self.wiring(x),
+            Cell::Not { a } => self.wiring(a).into_iter().map(Lit::not).collect(),
+            Cell::And { a, b } => bitwise(self, a, b, Self::and),
+            Cell::Or { a, b } => bitwise(self, a, b, Self::or),
+            Cell::Xor { a, b } => bitwise(self, a, b, Self::xor),
+            Cell::Mux { sel, on_true, on_false } => {
+                let sel = self.wiring(sel)[0];
+                let (a, b) = (self.wiring(on_true), self.wiring(on_false));
+                a.into_iter().zip(b).map(|(a, b)| self.mux(sel, a, b)).collect()
+            }
+            Cell::Add { a, b } => {
+                let (a, b) = (self.wiring(a), self.wiring(b));
+                self.adder(&a, &b, Lit::ZERO)
+            }
+            Cell::Sub { a, b } => {
+                let a = self.wiring(a);
+                let b: Vec<Lit> = self.wiring(b).into_iter().map(Lit::not).collect();
+                self.adder(&a, &b, Lit::ONE)
+            }
+            Cell::Neg { a } => {
+                let b: Vec<Lit> = self.wiring(a).into_iter().map(Lit::not).collect();
+                self.adder(&vec![Lit::ZERO; b.len()], &b, Lit::ONE)
+            }
+            Cell::Less { a, b, signed } => {
+                let (mut a, mut b) = (self.wiring(a), self.wiring(b));
+                if signed && let (Some(a), Some(b)) = (a.last_mut(), b.last_mut()) {
+                    (*a, *b) = (a.not(), b.not());
+                }
+                vec![self.less(&a, &b).0]
+            }
+            Cell::ReduceOr { a } => {
+                let bits: Vec<Lit> = self.wiring(a).into_iter().map(Lit::not).collect();
+                vec![self.all(&bits).not()]
+            }
+            Cell::ReduceAnd { a } => {
+                let bits = self.wiring(a);
+                vec![self.all(&bits)]
+            }
+            Cell::Mul { a, b, signed: _ } => {
+                let widths = (a.width().min(b.width()), a.width().max(b.width()));
+                let blocks = self.in_blocks && self.technology.multiplies(widths.0, widths.1);
+                let kind = if blocks {
+                    BlockKind::Dsp(widths.1, widths.0)
+                } else {
+                    BlockKind::SoftProduct(widths.1, widths.0)
+                };
+                let mut inputs = self.wiring(a);
+                inputs.extend(self.wiring(b));
+                self.block(inputs, kind, width)
+            }
+            Cell::Rom { rom, addr } => {
+                let address = self.wiring(addr);
+                let netlist = self.netlist;
+                let rom = &netlist.roms()[rom.0 as usize];
+                if (u64::from(width) << rom.addr_width.min(40)) > LARGE_TABLE {
+                    return self.block(address, BlockKind::Table(rom.addr_width, width), width);
+                }
+                (0..width).map(|bit| self.column(rom, bit, &address)).collect()
+            }
+        }
+    }
+
+    fn block(&mut self, inputs: Vec<Lit>, kind: BlockKind, width: u32) -> Vec<Lit> {
+        let block = self.gates.blocks.len() as u32;
+        self.gates.blocks.push(Block { inputs, kind });
+        (0..width).map(|_| self.push(Gate::Block(block))).collect()
+    }
+
+    fn push(&mut self, gate: Gate) -> Lit {
+        self.gates.gates.push(gate);
+        Lit::of(self.gates.gates.len() - 1)
+    }
+
+    fn logic(&mut self, gate: Gate) -> Lit {
+        if let Some(&known) = self.known.get(&gate) {
+            return known;
+        }
+        let made = self.push(gate);
+        self.known.insert(gate, made);
+        made
+    }
+
+    fn and(&mut self, a: Lit, b: Lit) -> Lit {
+        let (a, b) = (a.min(b), a.max(b));
+        match a {
+            Lit::ZERO => Lit::ZERO,
+            Lit::ONE => b,
+            _ if a == b => a,
+            _ if a == b.not() => Lit::ZERO,
+            _ => self.logic(Gate::And(a, b)),
+        }
+    }
+
+    fn or(&mut self, a: Lit, b: Lit) -> Lit {
+        self.and(a.not(), b.not()).not()
+    }
+
+    fn xor(&mut self, a: Lit, b: Lit) -> Lit {
+        let inverted = a.inverted() != b.inverted();
+        let (a, b) = (a.flip(a.inverted()), b.flip(b.inverted()));
+        let (a, b) = (a.min(b), a.max(b));
+        let plain = if a == Lit::ZERO {
+            b
+        } else if a == b {
+            Lit::ZERO
+        } else {
+            self.logic(Gate::Xor(a, b))
+        };
+        plain.flip(inverted)
+    }
+
+    fn mux(&mut self, select: Lit, a: Lit, b: Lit) -> Lit {
+        if select.inverted() {
+            return self.mux(select.not(), b, a);
+        }
+        if select == Lit::ZERO {
+            return b;
+        }
+        let a = if a == select {
+            Lit::ONE
+        } else if a == select.not() {
+            Lit::ZERO
+        } else {
+            a
+        };
+        let b = if b == select {
+            Lit::ZERO
+        } else if b == select.not() {
+            Lit::ONE
+        } else {
+            b
+        };
+        match (a, b) {
+            _ if a == b => a,
+            _ if a == b.not() => self.xor(select, b),
+            (Lit::ZERO, _) => self.and(select.not(), b),
+            (Lit::ONE, _) => self.or(select, b),
+            (_, Lit::ZERO) => self.and(select, a),
+            (_, Lit::ONE) => self.or(select.not(), a),
+            _ => self.logic(Gate::Mux(select, a.flip(b.inverted()), b.flip(b.inverted()))).flip(b.inverted()),
+        }
+    }
+
+    /// `a + b + carry` modulo `2^n`: a carry chain, or gates if it is short.
+    fn adder(&mut self, a: &[Lit], b: &[Lit], carry: Lit) -> Vec<Lit> {
+        if a.len() as u32 <= self.technology.short_adder {
+            let mut carry = carry;
+            let bit = |(&a, &b): (&Lit, &Lit)| {
+                let half = self.xor(a, b);
+                let sum = self.xor(half, carry);
+                carry = self.mux(half, carry, a);
+                sum
+            };
+            return a.iter().zip(b).map(bit).collect();
+        }
+        self.gates.chains.push(a.len() as u32);
+        let mut before = FIRST;
+        let mut sum = Vec::with_capacity(a.len());
+        for (&a, &b) in a.iter().zip(b) {
+            let bit = if self.technology.table_before_carry { self.entry(a, b) } else { (a, b, false) };
+            let (a, b, own_table) = bit;
+            let made = self.push(Gate::Carry { a, b, before, own_table });
+            before = made.gate() as u32;
+            sum.push(made);
+        }
+        sum
+    }
+
+    /// What enters a chain behind a table that makes the exclusive or of both operands.
+    fn entry(&mut self, a: Lit, b: Lit) -> (Lit, Lit, bool) {
+        let is_logic = |x: Lit| self.gates.gates[x.gate()].is_logic();
+        if !a.is_constant() && !b.is_constant() && !is_logic(a) && !is_logic(b) && a.gate() != b.gate() {
+            return (a.flip(a.inverted()), b.flip(b.inverted()), true);
+        }
+        (self.xor(a, b), a, false)
+    }
+
+    /// Whether `a < b` unsigned, and whether they are equal, as a balanced tree.
+    fn less(&mut self, a: &[Lit], b: &[Lit]) -> (Lit, Lit) {
+        match a.len() {
+            0 => (Lit::ZERO, Lit::ONE),
+            1 => (self.and(a[0].not(), b[0]), self.xor(a[0], b[0]).not()),
+            n => {
+                let middle = n / 2;
+                let (low, low_equal) = self.less(&a[..middle], &b[..middle]);
+                let (high, high_equal) = self.less(&a[middle..], &b[middle..]);
+                let below = self.and(high_equal, low);
+                (self.or(high, below), self.and(high_equal, low_equal))
+            }
+        }
+    }
+
+    /// Whether all bits are set, as a balanced tree.
+    fn all(&mut self, bits: &[Lit]) -> Lit {
+        match bits {
+            [] => Lit::ONE,
+            [bit] => *bit,
+            _ => {
+                let (low, high) = bits.split_at(bits.len() / 2);
+                let (low, high) = (self.all(low), self.all(high));
+                self.and(low, high)
+            }
+        }
+    }
+
+    /// One column of a memory: the decision diagram of its bits, the lowest address bit at the leaves.
+    fn column(&mut self, rom: &Rom, bit: u32, address: &[Lit]) -> Lit {
+        let word = |at: usize| rom.words.get(at).is_some_and(|w| w >> bit & 1 == 1);
+        let mut level: Vec<Lit> =
+            (0..1usize << rom.addr_width).map(|at| if word(at) { Lit::ONE } else { Lit::ZERO }).collect();
+        for &select in address {
+            level = level.chunks_exact(2).map(|pair| self.mux(select, pair[1], pair[0])).collect();
+        }
+        level[0]
+    }
+}

@@ -1,0 +1,96 @@
+//! What hardware costs on a device: look-up tables, flip-flops, carries, multipliers, memories, clock.
+//!
+//! A netlist is taken apart into bits ([`gates`]), covered with look-up tables as a synthesiser does ([`cover`]), and timed
+//! bit by bit along its carry chains ([`timing`]). The devices differ in what a table can hold and in times
+//! ([`technology`]); what the open tools can tell is fitted to them by `benches/qor/fit.py` (`fitted.rs`), the rest comes
+//! from what the vendors publish. `docs/estimates.md` shows how far the estimates are off.
+//!
+//! | file | what |
+//! |---|---|
+//! | `technology`, `fitted` | what each device is made of |
+//! | `gates` | a netlist bit by bit |
+//! | `cover` | which gates become one table |
+//! | `timing` | when each bit is there |
+//! | `estimate` | the figures |
+//! | `delays` | how long each operation takes, for the scheduler |
+
+mod cover;
+mod delays;
+mod estimate;
+mod fitted;
+mod gates;
+mod technology;
+mod timing;
+
+pub use delays::Delays;
+pub use estimate::{Estimate, Resources, Tables};
+pub use technology::{ErrorOf, Scale, Technology, Times};
+pub use timing::Path;
+
+/// A device, or a family of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Device {
+    /// AMD Virtex UltraScale+ VU13P.
+    Xcvu13p,
+    /// AMD Kintex UltraScale+ KU5P.
+    Xcku5p,
+    /// Any AMD UltraScale+.
+    UltrascalePlus,
+    /// Any of AMD's 7 series.
+    Series7,
+    /// Lattice ECP5.
+    Ecp5,
+    /// Lattice iCE40 HX.
+    Ice40,
+    /// Intel Agilex 7.
+    Agilex,
+    /// None in particular.
+    #[default]
+    Generic,
+}
+
+impl Device {
+    /// All of them.
+    pub const ALL: [Device; 8] = [
+        Device::Xcvu13p,
+        Device::Xcku5p,
+        Device::UltrascalePlus,
+        Device::Series7,
+        Device::Ecp5,
+        Device::Ice40,
+        Device::Agilex,
+        Device::Generic,
+    ];
+
+    /// Its name, as it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Device::Xcvu13p => "xcvu13p",
+            Device::Xcku5p => "xcku5p",
+            Device::UltrascalePlus => "ultrascale+",
+            Device::Series7 => "7series",
+            Device::Ecp5 => "ecp5",
+            Device::Ice40 => "ice40",
+            Device::Agilex => "agilex",
+            Device::Generic => "generic",
+        }
+    }
+
+    /// The device of a name.
+    pub fn by_name(name: &str) -> Option<Device> {
+        let lower = name.to_ascii_lowercase();
+        Device::ALL.into_iter().find(|device| device.name() == lower)
+    }
+
+    /// What it is made of.
+    pub fn technology(self) -> &'static Technology {
+        match self {
+            Device::Xcvu13p | Device::Xcku5p | Device::UltrascalePlus => &technology::ULTRASCALE_PLUS,
+            Device::Series7 => &technology::SERIES7,
+            Device::Ecp5 => &technology::ECP5,
+            Device::Ice40 => &technology::ICE40,
+            Device::Agilex => &technology::AGILEX,
+            Device::Generic => &technology::GENERIC,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What a device is made of, and how long its parts take.
+
+use super::fitted;
+
+/// The parts of a device family as far as the estimates know them. Times are nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Technology {
+    /// Tables that a function of 1, 2, ... inputs takes; functions of more inputs do not fit. A function of more inputs than a
+    /// table has is made of several, behind the slice's own multiplexers.
+    pub tables: &'static [u32],
+    /// Inputs of one table.
+    pub table_inputs: u32,
+    /// Whether the table in front of each carry bit can take logic in.
+    pub table_before_carry: bool,
+    /// Tables that a carry bit takes where it cannot.
+    pub tables_per_carry_bit: u32,
+    /// Carry bits in a cell of the report.
+    pub carry_cell: u32,
+    /// Adders of so many bits or fewer are made of gates.
+    pub short_adder: u32,
+    /// Signed factors of a multiplier block, the longer first; none if there are no such blocks.
+    pub multiplier: Option<(u32, u32)>,
+    /// Bits of a block memory.
+    pub memory: u64,
+    /// Times of its parts.
+    pub times: Times,
+    /// What the counts of tables are multiplied by: logic, tables before carries.
+    pub scale: Scale,
+    /// How far the estimates may be off.
+    pub error: ErrorOf,
+}
+
+/// Times of a device's parts in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Times {
+    /// A register's clock to output and setup, and the clock's skew.
+    pub register: f64,
+    /// A table and the wire behind it.
+    pub table: f64,
+    /// From a carry chain's operand into the chain and from the chain to a sum bit, with the wire behind it.
+    pub chain: f64,
+    /// One bit of a carry chain.
+    pub carry: f64,
+    /// A multiplier block and the wire behind it.
+    pub multiplier: f64,
+    /// Share by which wires get longer for every doubling of the tables beyond a thousand.
+    pub spread: f64,
+}
+
+/// Factors that a fit found between our cover and the synthesiser's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// Tables that are logic but no multiplexers.
+    pub logic: f64,
+    /// Tables that are multiplexers: synthesisers spend more on them to be fast.
+    pub multiplexers: f64,
+    /// Tables in front of carry bits.
+    pub carry: f64,
+}
+
+/// Errors of the estimates where they were measured: nine of ten are nearer than this. Shares.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ErrorOf {
+    /// Of tables.
+    pub lut: Option<f64>,
+    /// Of the clock.
+    pub clock: Option<f64>,
+}
+
+impl Technology {
+    /// Whether a product of factors of these widths, the shorter first, goes into multiplier blocks: as Yosys's `mul2dsp`
+    /// decides it.
+    pub(super) fn multiplies(&self, shorter: u32, longer: u32) -> bool {
+        self.multiplier.is_some() && shorter >= 2 && shorter + longer >= 9
+    }
+
+    /// Multiplier blocks of a product.
+    pub(super) fn blocks(&self, longer: u32, shorter: u32) -> u64 {
+        match self.multiplier {
+            None => 0,
+            Some((a, b)) => {
+                let tiles = |x: u32, y: u32| u64::from(longer.div_ceil(x)) * u64::from(shorter.div_ceil(y));
+                tiles(a, b).min(tiles(b, a))
+            }
+        }
+    }
+}
+
+/// Cost of functions by their inputs in slices of six-input tables with two levels of multiplexers.
+const SIX: &[u32] = &[1, 1, 1, 1, 1, 1, 2, 4];
+/// In slices of four-input tables with multiplexers up to seven inputs.
+const FOUR: &[u32] = &[1, 1, 1, 1, 2, 4, 8];
+/// Four-input tables alone.
+const FOUR_ALONE: &[u32] = &[1, 1, 1, 1];
+/// Six-input tables alone.
+const SIX_ALONE: &[u32] = &[1, 1, 1, 1, 1, 1];
+
+/// AMD's 7 series: 48E1 multipliers of 25 x 18, memories of 36 Kibit (UG479, UG473). Times: DS181/DS182, -1 speed grade, for
+/// the parts; half of a path is wire (UG949).
+pub(super) const SERIES7: Technology = Technology {
+    tables: SIX,
+    table_inputs: 6,
+    table_before_carry: true,
+    tables_per_carry_bit: 0,
+    carry_cell: 4,
+    short_adder: 2,
+    multiplier: Some((25, 18)),
+    memory: 36 * 1024,
+    times: Times { register: 0.75, table: 0.62, chain: 0.85, carry: 0.029, multiplier: 4.2, spread: 0.02 },
+    scale: fitted::SERIES7,
+    error: fitted::SERIES7_ERROR,
+};
+
+/// AMD's UltraScale+: 48E2 multipliers of 27 x 18, memories of 36 Kibit (UG579, UG573), chains of eight bits (UG574).
+pub(super) const ULTRASCALE_PLUS: Technology = Technology {
+    carry_cell: 8,
+    multiplier: Some((27, 18)),
+    times: Times { register: 0.30, table: 0.34, chain: 0.45, carry: 0.015, multiplier: 1.9, spread: 0.02 },
+    scale: fitted::ULTRASCALE_PLUS,
+    error: fitted::ULTRASCALE_PLUS_ERROR,
+    ..SERIES7
+};
+
+/// Lattice ECP5: four-input tables, carry cells of two bits that take nothing in (FPGA-DS-02012).
+pub(super) const ECP5: Technology = Technology {
+    tables: FOUR,
+    table_inputs: 4,
+    table_before_carry: false,
+    tables_per_carry_bit: 1,
+    carry_cell: 2,
+    short_adder: 4,
+    multiplier: Some((18, 18)),
+    memory: 18 * 1024,
+    times: fitted::ECP5_TIMES,
+    scale: fitted::ECP5,
+    error: fitted::ECP5_ERROR,
+};
+
+/// Lattice iCE40 HX: four-input tables with a carry each, no multipliers (FPGA-DS-02029).
+pub(super) const ICE40: Technology = Technology {
+    tables: FOUR_ALONE,
+    table_inputs: 4,
+    table_before_carry: false,
+    tables_per_carry_bit: 1,
+    carry_cell: 1,
+    short_adder: 2,
+    multiplier: None,
+    memory: 4 * 1024,
+    times: fitted::ICE40_TIMES,
+    scale: fitted::ICE40,
+    error: fitted::ICE40_ERROR,
+};
+
+/// Intel Agilex 7: adaptive tables of six inputs with two adder bits, multipliers of 18 x 19 in pairs or one of 27 x 27,
+/// memories of 20 Kibit (Agilex 7 device overview, 683458).
+pub(super) const AGILEX: Technology = Technology {
+    tables: SIX_ALONE,
+    table_inputs: 6,
+    table_before_carry: true,
+    tables_per_carry_bit: 0,
+    carry_cell: 2,
+    short_adder: 2,
+    multiplier: Some((27, 27)),
+    memory: 20 * 1024,
+    times: Times { register: 0.28, table: 0.33, chain: 0.42, carry: 0.012, multiplier: 1.7, spread: 0.02 },
+    scale: fitted::ULTRASCALE_PLUS,
+    error: ErrorOf { lut: None, clock: None },
+};
+
+/// No device in particular: six-input tables, carry chains, 18 x 18 multipliers, in a middling process.
+pub(super) const GENERIC: Technology = Technology {
+    tables: SIX_ALONE,
+    multiplier: Some((18, 18)),
+    times: Times { register: 0.5, table: 0.5, chain: 0.65, carry: 0.025, multiplier: 3.0, spread: 0.02 },
+    scale: fitted::ULTRASCALE_PLUS,
+    error: ErrorOf { lut: None, clock: None },
+    ..SERIES7
+};
