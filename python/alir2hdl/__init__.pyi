@@ -43,6 +43,9 @@ class _Pipeline(TypedDict, total=False):
     pipeline_objective: Literal["delay", "balanced", "registers"]
     effort: Literal["fast", "normal", "max"]
     use_dsp: Literal["auto", "yes", "no"]
+    device: str
+    delay_model: Literal["latency-fields", "device", "width"]
+    retime: Literal["registers", "delay", "no"]
 
 class _Hardware(_Pipeline, total=False):
     top: str
