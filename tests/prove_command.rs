@@ -114,15 +114,6 @@ fn of_a_wrapper_the_pipeline_is_proved() {
 }
 
 #[test]
-fn a_state_machine_is_not_proved_while_it_is_written() {
-    let dir = tempfile::tempdir().unwrap();
-    let machine = path("fsm/biquad").with_file_name("fsm.json.gz");
-    let (code, said) = alir2hdl(&dir, &[machine.to_str().unwrap(), "--verilog", "w.v", "--prove"]);
-    assert!(code == 2 && said.contains("E0802") && said.contains("not proved while it is written"), "{said}");
-    assert!(!dir.path().join("w.v").exists());
-}
-
-#[test]
 fn certificates_hold_a_graph_that_can_be_read_and_the_report() {
     let dir = tempfile::tempdir().unwrap();
     let machine = path("fsm/biquad").with_file_name("fsm.json.gz");
