@@ -7,6 +7,7 @@ use alir2hdl::ir::Model;
 use alir2hdl::netlist::Interface;
 use alir2hdl::prove::aig::{Aig, Gate, Lit, Pin};
 use alir2hdl::prove::{aiger, equiv};
+use alir2hdl::verify::via;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -93,7 +94,7 @@ pub(crate) fn equal(
             assert!(analysed.status.success(), "{}", said(&analysed));
             let made = run(dir.path(), "ghdl", &["--synth", "--out=verilog", top])?;
             assert!(made.status.success(), "{}", said(&made));
-            write("dut.v", &made.stdout);
+            write("dut.v", via::completed(&String::from_utf8_lossy(&made.stdout)).as_bytes());
         }
     }
     let widths = |kifs: &mut dyn Iterator<Item = u32>| kifs.sum::<u32>();

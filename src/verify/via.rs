@@ -136,7 +136,7 @@ fn synthesised(tools: &Tools, sources: &[Source], top: Option<&str>, at: &Path, 
 
 /// ghdl's Verilog with every choice complete. It leaves out the values of a selector that cannot come, which is a latch by
 /// the rules of Verilog though it was none in VHDL (where ghdl refuses latches); there any value may come instead.
-fn completed(verilog: &str) -> String {
+pub fn completed(verilog: &str) -> String {
     let mut out = String::with_capacity(verilog.len() + 1000);
     let mut last = "";
     for line in verilog.lines() {
