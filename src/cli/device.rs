@@ -114,12 +114,17 @@ impl PipelineArgs {
         self.estimate(&netlist, false)
     }
 
+    /// What a register takes of the clock period on the device, in nanoseconds.
+    pub(super) fn register_time(&self) -> f64 {
+        self.device().technology().times.register
+    }
+
     /// What the clock period leaves for logic on the device.
     ///
     /// # Errors
     /// If it leaves nothing (exit code 2).
     pub(super) fn time_for_logic(&self, period: f64) -> Result<f64, Failure> {
-        let register = self.device().technology().times.register;
+        let register = self.register_time();
         if period > register {
             return Ok(period - register);
         }

@@ -6,7 +6,7 @@ use super::{ExitStatus, Failure};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::ir::Model;
 use crate::netlist::{self, Multipliers, Netlist, Ports, ResetOptions};
-use crate::schedule::{self, Delay, Effort, Goal, Objective, Outcome, Uses};
+use crate::schedule::{self, BoundFlag, Delay, Effort, Goal, Objective, Outcome, Uses};
 use clap::ValueEnum;
 
 /// Where the registers are.
@@ -138,7 +138,7 @@ impl PipelineArgs {
     /// A clock period in units of the delays, without what registers take.
     fn logic_time(&self, period: f64) -> f64 {
         match self.delay_model() {
-            DelayModelArg::Device => (period - self.device().technology().times.register).max(0.0),
+            DelayModelArg::Device => (period - self.register_time()).max(0.0),
             DelayModelArg::LatencyFields | DelayModelArg::Width => period / self.unit_ns(),
         }
     }
@@ -222,12 +222,13 @@ impl PipelineArgs {
         let quick = goal.effort == Effort::Fast || goal.is_combinational();
         let uses = if quick { Uses::whole_values(model) } else { netlist::uses_with(model, self.multipliers()) };
         let outcome = schedule::schedule(model, delay, goal, &uses).map_err(|why| {
-            let (flag, unit) = match (self.clock_period, self.delay_model()) {
-                (None, _) => ("--max-stage-delay", 1.0),
-                (Some(_), DelayModelArg::Device) => ("--clock-period", 1.0),
-                (Some(_), _) => ("--clock-period", self.unit_ns()),
+            let name = "--clock-period";
+            let given = match (self.clock_period, self.delay_model()) {
+                (None, _) => BoundFlag::STAGE_DELAY,
+                (Some(_), DelayModelArg::Device) => BoundFlag { name, unit: 1.0, overhead: self.register_time() },
+                (Some(_), _) => BoundFlag { name, unit: self.unit_ns(), overhead: 0.0 },
             };
-            Failure::input(why.diagnostic(model, flag, unit))
+            Failure::input(why.diagnostic(model, &given))
         })?;
         outcome.check(model, delay, goal, &uses).map_err(bug)?;
         Ok(outcome)

@@ -167,15 +167,32 @@ pub enum Infeasible {
     },
 }
 
+/// How the bound on a stage's delay was given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoundFlag<'a> {
+    /// The option.
+    pub name: &'a str,
+    /// What one unit of the delays is worth in the option's unit.
+    pub unit: f64,
+    /// What the option's value has above the bound itself, in its unit: the register's share of a clock period.
+    pub overhead: f64,
+}
+
+impl BoundFlag<'_> {
+    /// The bound as it is, in the unit of the delays.
+    pub const STAGE_DELAY: BoundFlag<'static> = BoundFlag { name: "--max-stage-delay", unit: 1.0, overhead: 0.0 };
+}
+
 impl Infeasible {
     /// The message for the user.
     ///
     /// `model` is the program that was to be scheduled; operations are called by their number in the file it comes from.
-    /// `bound` is the option that the bound was given with, and `unit` what one unit of the delays is worth in the
-    /// bound's unit.
-    pub fn diagnostic(&self, model: &Model, bound_flag: &str, unit: f64) -> Diagnostic {
+    /// `given` tells how the bound was given: what is to be asked for instead is told in the same terms.
+    pub fn diagnostic(&self, model: &Model, given: &BoundFlag) -> Diagnostic {
         let flag = |flag: &str| Place::Flag(flag.to_owned());
-        let in_unit = |delay: f64| if unit == 1.0 { delay } else { delay * unit };
+        let bound_flag = given.name;
+        let in_unit = |delay: f64| if given.unit == 1.0 { delay } else { delay * given.unit };
+        let to_ask = |delay: f64| in_unit(delay) + given.overhead;
         match *self {
             Infeasible::NotADelay { flag: option, value } => {
                 Diagnostic::error("E0501", flag(option), format!("{value} is not a delay"))
@@ -186,7 +203,7 @@ impl Infeasible {
                     .with_help(format!("ask for {most} or fewer"))
             }
             Infeasible::TooSlow { operation, delay, bound } => {
-                let (delay, bound) = (in_unit(delay), in_unit(bound));
+                let (delay, bound, enough) = (in_unit(delay), in_unit(bound), to_ask(delay));
                 let who = match operation {
                     Some(id) => {
                         let node = model.node(id);
@@ -195,10 +212,10 @@ impl Infeasible {
                     None => format!("what lies outside (--input-delay, --output-delay) alone takes {delay}"),
                 };
                 Diagnostic::error("E0503", flag(bound_flag), format!("{who}, more than a stage's {bound}"))
-                    .with_help(format!("no number of stages helps; ask for {bound_flag} {delay} or more"))
+                    .with_help(format!("no number of stages helps; ask for {bound_flag} {enough} or more"))
             }
             Infeasible::TooFewStages { asked, bound, needed, least } => {
-                let (bound, least) = (in_unit(bound), in_unit(least));
+                let (bound, least) = (in_unit(bound), to_ask(least));
                 let message = format!("{asked} {} asked, {needed} needed for a stage delay of {bound}", plural(asked));
                 Diagnostic::error("E0504", flag("--pipeline"), message).with_help(match asked {
                     0 => format!("ask for {needed} stages, or for {bound_flag} {least} without any"),

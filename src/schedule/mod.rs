@@ -44,7 +44,7 @@ mod uses;
 pub use certificate::{Certificate, check_certificate};
 pub use check::check;
 pub use delay::{ByWidth, Delay, LatencyFields, default_delay};
-pub use goal::{Effort, Goal, Infeasible, Objective};
+pub use goal::{BoundFlag, Effort, Goal, Infeasible, Objective};
 pub use random::random;
 pub use show::{Held, PathStep, StageView, Step, View, view};
 pub use uses::{Class, Reader, Root, Uses, UsesBuilder};
@@ -273,10 +273,11 @@ mod tests {
         let goal = Goal { max_stage_delay: Some(4.0), ..Goal::stages(2) };
         let error = plain(&model, &goal).unwrap_err();
         assert_eq!(error, Infeasible::TooFewStages { asked: 2, bound: 4.0, needed: 3, least: 5.0 });
-        let text = error.diagnostic(&model, "--max-stage-delay", 1.0).to_string();
+        let text = error.diagnostic(&model, &BoundFlag::STAGE_DELAY).to_string();
         assert!(text.contains("2 stages asked, 3 needed") && text.contains("--max-stage-delay 5"), "{text}");
-        let text = error.diagnostic(&model, "--clock-period", 0.5).to_string();
-        assert!(text.contains("stage delay of 2") && text.contains("--clock-period 2.5"), "{text}");
+        let text =
+            error.diagnostic(&model, &BoundFlag { name: "--clock-period", unit: 0.5, overhead: 0.25 }).to_string();
+        assert!(text.contains("stage delay of 2") && text.contains("--clock-period 2.75"), "{text}");
         assert!(plain(&model, &Goal { output_delay: f64::NAN, ..Goal::stages(2) }).is_err());
     }
 

@@ -6,7 +6,7 @@ use super::short;
 use crate::device::Estimate;
 use crate::ir::Model;
 use crate::netlist;
-use crate::schedule::{self, Delay, Goal, Held, Outcome, PathStep, Step, Uses};
+use crate::schedule::{self, BoundFlag, Delay, Goal, Held, Outcome, PathStep, Step, Uses};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -186,7 +186,7 @@ impl WholeValues {
     fn new(model: &Model, delay: &dyn Delay, goal: Goal) -> Result<WholeValues, Failure> {
         let uses = Uses::whole_values(model);
         let outcome = schedule::schedule(model, delay, &goal, &uses)
-            .map_err(|why| Failure::input(why.diagnostic(model, "--max-stage-delay", 1.0)))?;
+            .map_err(|why| Failure::input(why.diagnostic(model, &BoundFlag::STAGE_DELAY)))?;
         outcome.check(model, delay, &goal, &uses).map_err(hardware::bug)?;
         Ok(WholeValues { register_bits: outcome.register_bits, register_bits_at_least: outcome.lower_bound })
     }
