@@ -134,6 +134,9 @@ fn synthesised(tools: &Tools, sources: &[Source], top: Option<&str>, at: &Path, 
     std::fs::write(dir.join("source0.v"), completed(&verilog)).map_err(|e| failed(&e))
 }
 
+/// The value of what ghdl left out.
+const OPEN: &str = "'bx; // any";
+
 /// ghdl's Verilog with every choice complete. It leaves out the values of a selector that cannot come, which is a latch by
 /// the rules of Verilog though it was none in VHDL (where ghdl refuses latches); there any value may come instead.
 pub fn completed(verilog: &str) -> String {
@@ -146,7 +149,7 @@ pub fn completed(verilog: &str) -> String {
             && let Some((_, assignment)) = item.split_once(": ")
             && let Some((target, operator)) = ["<=", "="].iter().find_map(|op| Some((assignment.split_once(op)?.0, op)))
         {
-            let _ = writeln!(out, "default: {} {operator} 'bx;", target.trim());
+            let _ = writeln!(out, "default: {} {operator} {OPEN}", target.trim());
         }
         out.push_str(line);
         out.push('\n');
@@ -155,7 +158,11 @@ pub fn completed(verilog: &str) -> String {
     out
 }
 
-/// What yosys reads in these files.
+/// In the head of a design where ghdl left out values of a choice. Some of its versions (2.0) also leave out what VHDL says for all
+/// others: those values are free here, so that a proof holds, but a difference may be ghdl's.
+pub const INCOMPLETE: &str = "ghdl left out values of a choice";
+
+/// What yosys reads in these files. Its head holds [`INCOMPLETE`] where that is so.
 ///
 /// # Errors
 /// `E0910` if a tool is missing, refuses a file, or reads what a proof cannot be about: several clocks, latches, signals
@@ -229,6 +236,10 @@ pub fn yosys(tools: &Tools, sources: &[Source], top: Option<&str>) -> Result<Rtl
     }
     module.clock = clocks.into_iter().next();
     module.head = head(&sources[0].text, language);
+    let between = std::fs::read_to_string(dir.join("source0.v")).unwrap_or_default();
+    if language == Language::Vhdl && between.lines().any(|line| line.ends_with(OPEN)) {
+        module.head.push(INCOMPLETE.into());
+    }
     let bytes = std::fs::read(dir.join("gates.aig")).map_err(|e| failed(&e))?;
     let graph = aiger::read(&bytes).map_err(|e| refused(format!("what yosys wrote cannot be read: {}", e.message)))?;
     circuit::rtl(&graph, &module, &rank)
@@ -258,7 +269,7 @@ mod tests {
     #[test]
     fn choices_of_ghdl_are_completed() {
         let text = "case (s)\n  2'b10: n_o <= 6'b1;\n  2'b01: n_o <= m[7:2];\nendcase\n";
-        assert!(completed(text).contains("m[7:2];\ndefault: n_o <= 'bx;\nendcase"), "{}", completed(text));
+        assert!(completed(text).contains("m[7:2];\ndefault: n_o <= 'bx; // any\nendcase"), "{}", completed(text));
         let whole = "case (s)\n  1'b1: n = a;\n  default: n = b;\nendcase\n";
         assert_eq!(completed(whole), whole);
     }
