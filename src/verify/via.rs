@@ -25,9 +25,10 @@ const SHOWN: &str = "w:v[0123456789]* w:*.v[0123456789]*";
 
 /// A value that has no source is any value, at every clock, and optimisation must not choose one. Registers become plain
 /// ones: enables and resets are gates before them.
-const TO_GATES: &str = "setundef -undriven -anyseq; opt_clean; expose SHOWN; opt -keepdc -nodffe -nosdff; async2sync; \
-    dffunmap; memory_map; setundef -undriven -anyseq; techmap; setundef -undriven -anyseq; \
-    opt -keepdc -nodffe -nosdff; simplemap; dffunmap; aigmap; opt_clean";
+/// Gates are not optimised, only hashed when they are read: that is most of yosys's time. Memories go first: the undefined words of a table cannot be made sources while they are a memory's initial value.
+const TO_GATES: &str = "memory_map; setundef -undriven -anyseq; opt_clean; expose SHOWN; opt -keepdc -nodffe -nosdff; \
+    async2sync; dffunmap; setundef -undriven -anyseq; techmap; setundef -undriven -anyseq; \
+    simplemap; dffunmap; aigmap; opt_clean";
 
 fn refused(message: String) -> Diagnostic {
     Diagnostic::error("E0910", Place::Flag("--via".into()), message)
