@@ -2,7 +2,7 @@
 
 use alir2hdl::device::{Delays, Device, Estimate, Resources};
 use alir2hdl::ir::Model;
-use alir2hdl::netlist::{Multipliers, Options, lower, uses_with};
+use alir2hdl::netlist::{Fabric, Multipliers, Options, lower, uses_with};
 use alir2hdl::random;
 use alir2hdl::schedule::{Delay, Goal, Schedule, schedule};
 use assert_cmd::Command;
@@ -85,7 +85,7 @@ fn delays_add_up_to_the_time_of_the_longest_path() {
     for seed in 0..60 {
         let model = random::model(seed);
         for device in [Device::Ecp5, Device::UltrascalePlus] {
-            let delays = Delays::of(&model, device, Multipliers::Synthesiser);
+            let delays = Delays::of(&model, device, Fabric::default());
             let resources = Resources { multiplier_blocks: true, block_memories: false };
             let whole = Estimate::of(&combinational(&model), device, resources).period_ns;
             let mut arrival = vec![0.0f64; model.nodes().len()];
@@ -113,8 +113,9 @@ fn delays_add_up_to_the_time_of_the_longest_path() {
 fn schedules_by_device_pass_the_checker() {
     for seed in 0..40 {
         let model = random::model(seed);
-        let delays = Delays::of(&model, Device::Ecp5, Multipliers::Rows);
-        let uses = uses_with(&model, Multipliers::Rows);
+        let fabric = Fabric { multipliers: Multipliers::Rows, table_inputs: 4 };
+        let delays = Delays::of(&model, Device::Ecp5, fabric);
+        let uses = uses_with(&model, fabric);
         let goal = Goal { register_inputs: seed % 2 == 0, ..Goal::stages(1 + seed as u32 % 4) };
         let outcome = schedule(&model, &delays, &goal, &uses).unwrap();
         outcome.check(&model, &delays, &goal, &uses).unwrap();

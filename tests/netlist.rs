@@ -3,7 +3,9 @@
 
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Builder, Model, Op, Output, Table, TableId, ValueId};
-use alir2hdl::netlist::{Cell, Evaluator, Multipliers, Netlist, Options, PortNames, Ports, ResetOptions, lower};
+use alir2hdl::netlist::{
+    Cell, Evaluator, Fabric, Multipliers, Netlist, Options, PortNames, Ports, ResetOptions, lower,
+};
 use alir2hdl::num::{Code, Interval};
 use alir2hdl::random::{self, Profile, Recipe, SplitMix};
 use alir2hdl::schedule::{self, Schedule};
@@ -36,11 +38,14 @@ fn random_options(rng: &mut SplitMix) -> Options {
         valid: rng.below(2) == 1,
         enable: rng.below(2) == 1,
         reset,
-        multipliers: match rng.below(4) {
-            0 => Multipliers::Synthesiser,
-            1 => Multipliers::Rows,
-            // Small blocks, so that random products take several.
-            _ => Multipliers::Blocks { longer: 2 + rng.below(7) as u32, shorter: 2 + rng.below(5) as u32 },
+        fabric: Fabric {
+            multipliers: match rng.below(4) {
+                0 => Multipliers::Synthesiser,
+                1 => Multipliers::Rows,
+                // Small blocks, so that random products take several.
+                _ => Multipliers::Blocks { longer: 2 + rng.below(7) as u32, shorter: 2 + rng.below(5) as u32 },
+            },
+            table_inputs: if rng.below(2) == 0 { 4 } else { 6 },
         },
     }
 }

@@ -19,15 +19,17 @@ from qor import OURS, RESULTS, LARGE, SMALL, ours, ports, theirs
 
 # What ours is told beside the objective: alkaid's files have no multiplier blocks here either (-nodsp).
 OPTIONS = ['-O2', '--use-dsp', 'no']
+# Files for ECP5 are written for its tables of four inputs.
+FOR_ECP5 = ['--device', 'ecp5']
 COMBINATIONAL = {
-    'alkaid': lambda name, n: theirs(name, n, True),
-    'alkaid, no fusion': lambda name, n: theirs(name, n, False),
-    'ours': lambda name, n: ours(name, n, OPTIONS),
+    'alkaid': lambda name, n, device: theirs(name, n, True),
+    'alkaid, no fusion': lambda name, n, device: theirs(name, n, False),
+    'ours': lambda name, n, device: ours(name, n, [*OPTIONS, *device]),
 }
 PIPELINED = {
     **COMBINATIONAL,
-    'ours': lambda name, n: ours(name, n, [*OPTIONS, '--objective', 'delay']),
-    'ours, registers': lambda name, n: ours(name, n, [*OPTIONS, '--objective', 'registers']),
+    'ours': lambda name, n, device: ours(name, n, [*OPTIONS, *device, '--objective', 'delay']),
+    'ours, registers': lambda name, n, device: ours(name, n, [*OPTIONS, *device, '--objective', 'registers']),
 }
 EXTRA = {
     'ours, device': ['--delay-model', 'device', '--device', 'ecp5'],
@@ -47,17 +49,18 @@ def attempt(what, make):
 def measure(name, stages, seeds):
     """Every figure of a model: {table: {variant: {figure: number}}}."""
     found = {'xcup comb': {}, 'ecp5 comb': {}, 'stages': {}}
-    for table, target in [('xcup comb', 'xcup'), ('ecp5 comb', 'ecp5')]:
+    for table, target, device in [('xcup comb', 'xcup', []), ('ecp5 comb', 'ecp5', FOR_ECP5)]:
         for label, source in COMBINATIONAL.items():
-            verilog = attempt(f'{name} {label}', lambda: source(name, 0))
+            verilog = attempt(f'{name} {label}', lambda: source(name, 0, device))
             result = verilog and attempt(f'{name} {label}', lambda: synthesise(verilog, 'model', target))
             found[table][label] = figures(result, target) if result else None
             print(name, table, label, found[table][label], file=sys.stderr, flush=True)
     for label, source in PIPELINED.items():
-        verilog = attempt(f'{name} {label}', lambda: source(name, stages))
+        verilog = attempt(f'{name} {label}', lambda: source(name, stages, []))
         result = verilog and attempt(f'{name} {label}', lambda: synthesise(verilog, 'model', 'xcup'))
         row = figures(result, 'xcup') if result else None
-        if row:
+        verilog = row and attempt(f'{name} {label}', lambda: source(name, stages, FOR_ECP5))
+        if verilog:
             seen = attempt(f'{name} {label}', lambda: place(verilog, 'model', *ports(verilog), True, seeds)) or []
             clocks = [run['mhz'] for run in seen if run]
             row['mhz'] = round(median(clocks), 1) if clocks else None
@@ -129,7 +132,7 @@ def report(rows, stages, seeds):
         '-noclkbuf -nodsp -nobram -nosrl` (LUT1 to LUT6, INV, LUT memories) and of `synth_ecp5 -nodsp -nobram -nolutram` '
         '(LUT4, and two for each CCU2C). Flip-flops are those of the first, delay lines counted bit by bit. Clock: '
         f'nextpnr-ecp5, `--85k --speed 6`, between shift registers, median of {seeds} seeds; `-` where it does not finish. '
-        f'Ours: `{" ".join(OPTIONS)}` of {commit.stdout.strip()}.',
+        f'Ours: `{" ".join(OPTIONS)}`, for ECP5 and nextpnr also `{" ".join(FOR_ECP5)}`, of {commit.stdout.strip()}.',
         '## Combinational, LUT, UltraScale+', table(comb('xcup comb'), area_columns()),
         '## Combinational, LUT4, ECP5', table(comb('ecp5 comb'), area_columns()),
         f'## {stages} stages, flip-flops', table(staged, stage_columns('ff')),
@@ -148,7 +151,7 @@ def main():
     args = parser.parse_args()
     if args.device:
         for label, options in EXTRA.items():
-            PIPELINED[label] = lambda name, n, options=options: ours(name, n, [*OPTIONS, *options])
+            PIPELINED[label] = lambda name, n, device, options=options: ours(name, n, [*OPTIONS, *options])
     if not OURS.exists():
         sys.exit('run setup.sh first')
     rows = {}

@@ -88,7 +88,7 @@ impl PipelineArgs {
         match self.delay_model() {
             DelayModelArg::LatencyFields if model.has_delays() => Box::new(LatencyFields),
             DelayModelArg::LatencyFields | DelayModelArg::Width => Box::new(ByWidth),
-            DelayModelArg::Device => Box::new(Delays::of(model, self.device(), self.multipliers())),
+            DelayModelArg::Device => Box::new(Delays::of(model, self.device(), self.fabric())),
         }
     }
 
@@ -103,14 +103,14 @@ impl PipelineArgs {
 
     /// What a netlist takes of the device.
     pub(super) fn estimate(&self, netlist: &Netlist, block_memories: bool) -> Estimate {
-        let multiplier_blocks = self.multipliers() != Multipliers::Rows;
+        let multiplier_blocks = self.fabric().multipliers != Multipliers::Rows;
         Estimate::of(netlist, self.device(), Resources { multiplier_blocks, block_memories })
     }
 
     /// What a program takes of the device without registers.
     pub(super) fn estimate_combinational(&self, model: &Model) -> Estimate {
         let schedule = Schedule::combinational(model.nodes().len());
-        let netlist = netlist::lower(model, &schedule, &self.with_multipliers(netlist::Options::default()));
+        let netlist = netlist::lower(model, &schedule, &self.for_device(netlist::Options::default()));
         self.estimate(&netlist, false)
     }
 

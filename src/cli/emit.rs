@@ -213,7 +213,7 @@ fn of_model(
     let outcome = args.pipeline.schedule(&model)?;
     clock.lap("schedule");
     let lower = |top: &str| {
-        let options = args.pipeline.with_multipliers(args.wrapper.core_options(&args.ports, top));
+        let options = args.pipeline.for_device(args.wrapper.core_options(&args.ports, top));
         let netlist = args.optimise.noted(hardware::lower(&model, &outcome, &options)?, read);
         let axis = args.wrapper.around(top, &netlist)?;
         Ok(Made { netlist, axis })

@@ -5,7 +5,7 @@ use super::device::{self, DelayModelArg, DeviceArgs};
 use super::{ExitStatus, Failure};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::ir::Model;
-use crate::netlist::{self, Multipliers, Netlist, Ports, ResetOptions};
+use crate::netlist::{self, Fabric, Multipliers, Netlist, Ports, ResetOptions};
 use crate::schedule::{self, BoundFlag, Delay, Effort, Goal, Objective, Outcome, Uses};
 use clap::ValueEnum;
 
@@ -176,18 +176,19 @@ impl PipelineArgs {
         self.use_dsp == UseDspArg::Yes
     }
 
-    /// What multiplications become.
-    pub(super) fn multipliers(&self) -> Multipliers {
-        match (self.use_dsp, self.device().technology().multiplier) {
+    /// What the logic is made for.
+    pub(super) fn fabric(&self) -> Fabric {
+        let multipliers = match (self.use_dsp, self.device().technology().multiplier) {
             (UseDspArg::Yes, Some((longer, shorter))) => Multipliers::Blocks { longer, shorter },
             (UseDspArg::Auto | UseDspArg::Yes, _) => Multipliers::Synthesiser,
             (UseDspArg::No, _) => Multipliers::Rows,
-        }
+        };
+        Fabric { multipliers, table_inputs: self.device().technology().table_inputs }
     }
 
-    /// What lowering shall make, with the multipliers that are asked for.
-    pub(super) fn with_multipliers(&self, options: netlist::Options) -> netlist::Options {
-        netlist::Options { multipliers: self.multipliers(), ..options }
+    /// What lowering shall make, for the device and with the multipliers that are asked for.
+    pub(super) fn for_device(&self, options: netlist::Options) -> netlist::Options {
+        netlist::Options { fabric: self.fabric(), ..options }
     }
 
     /// Whether no register at all is asked for.
@@ -210,7 +211,7 @@ impl PipelineArgs {
         let Some(period) = period else { return self.keep(model, &*delay, &goal) };
         device::meet(period, self.time_for_logic(period)?, |bound| {
             let outcome = self.keep(model, &*delay, &Goal { max_stage_delay: Some(bound), ..goal })?;
-            let netlist = lower(model, &outcome, &self.with_multipliers(netlist::Options::default()))?;
+            let netlist = lower(model, &outcome, &self.for_device(netlist::Options::default()))?;
             let estimate = self.estimate(&netlist, false);
             Ok((outcome, estimate))
         })
@@ -220,7 +221,7 @@ impl PipelineArgs {
     fn keep(&self, model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Outcome, Failure> {
         // Without a search there is nothing to count exactly for.
         let quick = goal.effort == Effort::Fast || goal.is_combinational();
-        let uses = if quick { Uses::whole_values(model) } else { netlist::uses_with(model, self.multipliers()) };
+        let uses = if quick { Uses::whole_values(model) } else { netlist::uses_with(model, self.fabric()) };
         let outcome = schedule::schedule(model, delay, goal, &uses).map_err(|why| {
             let name = "--clock-period";
             let given = match (self.clock_period, self.delay_model()) {
@@ -358,7 +359,7 @@ impl PortArgs {
                 ResetArg::Sync => Some(reset(false)),
                 ResetArg::Async => Some(reset(true)),
             },
-            multipliers: Multipliers::default(),
+            fabric: Fabric::default(),
         }
     }
 

@@ -171,7 +171,7 @@ fn of_model(
     let (optimised, _) = args.optimise.apply(model)?;
     let pipeline = PipelineArgs { device: args.device(), ..args.pipeline.clone() };
     let outcome = pipeline.schedule(&optimised)?;
-    let options = pipeline.with_multipliers(args.wrapper.core_options(&args.ports, &top));
+    let options = pipeline.for_device(args.wrapper.core_options(&args.ports, &top));
     let netlist = args.optimise.noted(hardware::lower(&optimised, &outcome, &options)?, model);
     let axis = args.wrapper.around(&top, &netlist)?;
     if axis.is_some() {

@@ -171,7 +171,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Some(top) => top.clone(),
         None => args.ports.top_from_stem(stem(&args.input.model)),
     };
-    let options = args.pipeline.with_multipliers(args.wrapper.core_options(&args.ports, &top));
+    let options = args.pipeline.for_device(args.wrapper.core_options(&args.ports, &top));
     options.check().map_err(|problems| Failure::input(Diagnostics(problems)))?;
     let netlist = args.optimise.noted(hardware::lower(&optimised, &outcome, &options)?, &model);
     // Expected values are those of the model as it was read: optimisation is under test too.

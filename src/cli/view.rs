@@ -95,9 +95,9 @@ impl Args {
         let (optimised, _) = self.optimise.apply(model)?;
         let outcome = self.pipeline.schedule(&optimised)?;
         let options = netlist::Options { top: self.top(), ..netlist::Options::default() };
-        let netlist = hardware::lower(&optimised, &outcome, &self.pipeline.with_multipliers(options))?;
+        let netlist = hardware::lower(&optimised, &outcome, &self.pipeline.for_device(options))?;
         let delay = self.pipeline.delays(&optimised);
-        let uses = netlist::uses_with(&optimised, self.pipeline.multipliers());
+        let uses = netlist::uses_with(&optimised, self.pipeline.fabric());
         let schedule = &outcome.schedule;
         let bits = netlist.stage_register_bits();
         let after = |k: usize| bits.get(k + 1).copied().unwrap_or(0);

@@ -4,7 +4,7 @@ use super::Device;
 use super::estimate::{Mapped, Resources};
 use super::timing::latest;
 use crate::ir::{Model, ValueId};
-use crate::netlist::{self, Multipliers, Options};
+use crate::netlist::{self, Fabric, Options};
 use crate::schedule::{Delay, Schedule};
 
 /// Own delays on a device in nanoseconds: by how much later an operation's last bit is there than those of its operands, in
@@ -21,8 +21,8 @@ pub struct Delays {
 
 impl Delays {
     /// Lowers `model` for `device` and times it.
-    pub fn of(model: &Model, device: Device, multipliers: Multipliers) -> Delays {
-        let options = Options { multipliers, ..Options::default() };
+    pub fn of(model: &Model, device: Device, fabric: Fabric) -> Delays {
+        let options = Options { fabric, ..Options::default() };
         let netlist = netlist::lower(model, &Schedule::combinational(model.nodes().len()), &options);
         let resources = Resources { multiplier_blocks: true, block_memories: false };
         let mapped = Mapped::of(&netlist, device.technology(), resources);

@@ -10,7 +10,7 @@
 
 use super::builder::{Draft, repeat};
 use super::cell::{Cell, Piece, Wiring};
-use super::options::Multipliers;
+use super::options::{Fabric, Multipliers};
 use super::wiring::{EMPTY, part};
 use num_bigint::BigInt;
 
@@ -204,7 +204,7 @@ impl Draft {
     /// Two variables whose comparison steers a multiplexer stay a subtraction: yosys takes fewer LUTs for `a < b` alone, but
     /// merges it with the multiplexers around it into wider functions, a tenth more LUTs for a sorting network (3,486
     /// instead of 3,187, UltraScale+).
-    pub(super) fn sign_of_difference(&mut self, a: Fixed, b: Fixed, variables: bool) -> Option<Fixed> {
+    pub(super) fn sign_of_difference(&mut self, a: Fixed, b: Fixed, variables: bool, fabric: Fabric) -> Option<Fixed> {
         let (a, b) = (self.trimmed(a), self.trimmed(b));
         let constants = [a, b].iter().filter(|x| self.pool.is_const(x.bits)).count();
         if a.is_zero() || b.is_zero() || constants > 1 || (constants == 0 && !variables) {
@@ -217,6 +217,9 @@ impl Draft {
         }
         // What `a` has below `b` cannot make it smaller by a whole unit of `b`.
         let width = (sign - b.at) as u32;
+        if !fabric.compares(width, constants > 0) {
+            return None;
+        }
         let (left, right) = (self.window(a, b.at, width), self.window(b, b.at, width));
         let bits = self.wire(1, Cell::Less { a: left, b: right, signed });
         Some(Fixed { bits, at: 0, signed: true })

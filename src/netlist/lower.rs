@@ -6,7 +6,7 @@
 use super::arith::{Bitwise, Fixed};
 use super::builder::{Draft, Owner};
 use super::cell::{Cell, Netlist, PortId, RomId, Wiring};
-use super::options::{Multipliers, Options};
+use super::options::{Fabric, Options};
 use super::pipeline;
 use super::wiring::EMPTY;
 use crate::ir::{BinaryBits, Model, Op, TableId, Term, UnaryBits, ValueId};
@@ -31,7 +31,7 @@ const SPARE_WORDS: u64 = 1 << 20;
 /// If the schedule is not one for this program: another number of operations, a stage that does not exist, or an
 /// operation before its operands.
 pub fn lower(model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
-    pipeline::assemble(draft(model, schedule, options.multipliers), model, schedule, options)
+    pipeline::assemble(draft(model, schedule, options.fabric), model, schedule, options)
 }
 
 /// A program in cells, before trimming, registers and names.
@@ -43,9 +43,9 @@ pub(super) struct Drafted {
 }
 
 /// The combinational part of the hardware.
-pub(super) fn draft(model: &Model, schedule: &Schedule, multipliers: Multipliers) -> Drafted {
+pub(super) fn draft(model: &Model, schedule: &Schedule, fabric: Fabric) -> Drafted {
     assert_eq!(schedule.stage.len(), model.nodes().len(), "a stage for each operation");
-    let mut lowering = Lowering { multipliers, ..Lowering::new(model, Draft::with_capacity(model.nodes().len())) };
+    let mut lowering = Lowering { fabric, ..Lowering::new(model, Draft::with_capacity(model.nodes().len())) };
     lowering.inputs(u32::from(!schedule.register_inputs));
     lowering.operations(schedule);
     let outputs = lowering.outputs(schedule.stages.max(1));
@@ -93,8 +93,8 @@ struct Lowering<'a> {
     spare_words: u64,
     /// Scratch of [`Lowering::sum`].
     terms: Vec<(Fixed, bool)>,
-    /// What products are made of.
-    multipliers: Multipliers,
+    /// What the logic is made for.
+    fabric: Fabric,
     /// Values whose top bit selects in a multiplexer, or that hold that bit for one that does.
     selects: Vec<bool>,
 }
@@ -109,7 +109,7 @@ impl<'a> Lowering<'a> {
             memories: FxHashMap::default(),
             spare_words: model.tables().iter().map(|t| 4 * t.entries.len() as u64).sum::<u64>() + SPARE_WORDS,
             terms: Vec::new(),
-            multipliers: Multipliers::Synthesiser,
+            fabric: Fabric::default(),
             selects: selects(model),
         }
     }
@@ -171,7 +171,7 @@ impl<'a> Lowering<'a> {
             }
             Op::Sub { a, b, shift } => {
                 let (a, b) = (self.operand(*a, frac, 0), self.operand(*b, frac, *shift));
-                match self.draft.sign_of_difference(a, b, !self.selects[id.index()]) {
+                match self.draft.sign_of_difference(a, b, !self.selects[id.index()], self.fabric) {
                     Some(sign) => sign,
                     None => self.draft.sum(a, b, true, top),
                 }
@@ -184,7 +184,7 @@ impl<'a> Lowering<'a> {
                 let magnitude = if value.is_negative() { value.negated() } else { value.clone() };
                 let place = i64::from(frac) - i64::from(*shift);
                 let threshold = self.draft.constant(&-value.to_big(), place);
-                match self.draft.sign_of_difference(x, threshold, true) {
+                match self.draft.sign_of_difference(x, threshold, true, self.fabric) {
                     Some(sign) => sign,
                     None => {
                         let constant = self.draft.constant(&magnitude.to_big(), place);
@@ -199,7 +199,7 @@ impl<'a> Lowering<'a> {
             }
             Op::Mul { a, b } => {
                 let (a, b) = (self.operand(*a, 0, 0), self.operand(*b, frac, 0));
-                self.draft.product(a, b, top, self.multipliers)
+                self.draft.product(a, b, top, self.fabric.multipliers)
             }
             Op::Lookup { x, table, base } => self.lookup(*x, *table, base, width),
             Op::Unary { op: UnaryBits::Not, x } => self.complement(self.operand(*x, frac, 0), *x, kif),

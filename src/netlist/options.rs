@@ -32,6 +32,33 @@ pub enum Multipliers {
     },
 }
 
+/// What the logic is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fabric {
+    /// What multiplications become.
+    pub multipliers: Multipliers,
+    /// Inputs of the device's look-up tables.
+    pub table_inputs: u32,
+}
+
+impl Default for Fabric {
+    fn default() -> Self {
+        Fabric { multipliers: Multipliers::default(), table_inputs: 6 }
+    }
+}
+
+impl Fabric {
+    /// Whether a comparison is best left to the synthesiser as one, rather than as the carry of a subtraction. `bits` are those
+    /// compared.
+    ///
+    /// Tables of six inputs compare three bits of two variables before a carry (Yosys' `cmp2lcu`: 9 bits take 6 LUT and 1 CARRY4 instead
+    /// of 9 LUT and 3). Tables of four do not: there, Yosys takes single bits out of the carry chain, which is slow and large
+    /// (9 bits on ECP5: 21 LUT4 and 4 CCU2C instead of 5 CCU2C), except where a few tables hold it all.
+    pub(super) fn compares(&self, bits: u32, constant: bool) -> bool {
+        self.table_inputs >= 6 || bits <= if constant { 5 } else { 4 }
+    }
+}
+
 /// The reset port and what it clears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResetOptions {
@@ -97,8 +124,8 @@ pub struct Options {
     pub enable: bool,
     /// The reset, if any. Adds a port only if there is a register that it clears.
     pub reset: Option<ResetOptions>,
-    /// What multiplications become.
-    pub multipliers: Multipliers,
+    /// What the logic is made for.
+    pub fabric: Fabric,
 }
 
 impl Default for Options {
@@ -110,7 +137,7 @@ impl Default for Options {
             valid: false,
             enable: false,
             reset: None,
-            multipliers: Multipliers::Synthesiser,
+            fabric: Fabric::default(),
         }
     }
 }

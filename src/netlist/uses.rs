@@ -8,19 +8,19 @@ use super::builder::{Draft, Owner};
 use super::cell::{Cell, NetId, Piece, Wiring};
 use super::demand::{Demand, Select, for_each_part};
 use super::lower::{Drafted, draft};
-use super::options::Multipliers;
+use super::options::Fabric;
 use super::wiring::part;
 use crate::ir::{Model, ValueId};
 use crate::schedule::{Reader, Root, Schedule, Uses, UsesBuilder};
 
 /// The bits of a program that can be held, and who reads them, if multiplications are left to the synthesiser.
 pub fn uses(model: &Model) -> Uses {
-    uses_with(model, Multipliers::Synthesiser)
+    uses_with(model, Fabric::default())
 }
 
 /// The bits of a program that can be held, and who reads them.
-pub fn uses_with(model: &Model, multipliers: Multipliers) -> Uses {
-    let Drafted { draft, outputs } = draft(model, &Schedule::combinational(model.nodes().len()), multipliers);
+pub fn uses_with(model: &Model, fabric: Fabric) -> Uses {
+    let Drafted { draft, outputs } = draft(model, &Schedule::combinational(model.nodes().len()), fabric);
     let demand = Demand::of(&draft, &outputs, 1);
     let mut walk = Walk { draft: &draft, demand: &demand, uses: UsesBuilder::default(), owner: None };
     for (index, net) in draft.nets.iter().enumerate() {

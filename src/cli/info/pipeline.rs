@@ -93,7 +93,7 @@ impl Pipeline {
         whole_values: bool,
     ) -> Result<Pipeline, Failure> {
         let outcome = arguments.schedule(model)?;
-        let options = arguments.with_multipliers(netlist::Options { valid, ..netlist::Options::default() });
+        let options = arguments.for_device(netlist::Options { valid, ..netlist::Options::default() });
         let netlist = hardware::lower(model, &outcome, &options)?;
         let bits = netlist.stage_register_bits();
         let after = |boundary: u32| bits.get(boundary as usize).copied().unwrap_or(0);
@@ -102,7 +102,7 @@ impl Pipeline {
             model,
             &*delay,
             &arguments.goal(),
-            &netlist::uses_with(model, arguments.multipliers()),
+            &netlist::uses_with(model, arguments.fabric()),
             &outcome.schedule,
         );
         let stages = (1..).zip(view.stages).zip(&outcome.stage_delays).map(|((stage, seen), &delay)| Stage {

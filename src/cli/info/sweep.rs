@@ -30,8 +30,7 @@ pub(super) fn sweep(model: &Model, arguments: &PipelineArgs, last: u32) -> Resul
     let row = |stages: u32| {
         let arguments = PipelineArgs { pipeline: Some(Stages::Exactly(stages)), ..arguments.clone() };
         let outcome = arguments.schedule(model)?;
-        let netlist =
-            hardware::lower(model, &outcome, &arguments.with_multipliers(crate::netlist::Options::default()))?;
+        let netlist = hardware::lower(model, &outcome, &arguments.for_device(crate::netlist::Options::default()))?;
         let (stage_delay, latency) = (longest(&outcome), outcome.schedule.latency());
         Ok(Row {
             stages,
