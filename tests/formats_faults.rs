@@ -1,7 +1,7 @@
 //! Each fault of DAIS, of pipelines and of `.alirz` has its own message, and so has what a target cannot say.
 
 use alir2hdl::formats::{self, Format, Target};
-use alir2hdl::ir::{Builder, Limits, Model, Op, Output};
+use alir2hdl::ir::{Builder, Limits, Model, Node, Op, Output};
 use alir2hdl::num::{Code, Interval};
 use flate2::read::DeflateEncoder;
 use flate2::{Compression, Crc};
@@ -80,7 +80,8 @@ fn columns() -> Columns {
     all[7] = vec![0];
     all[8] = vec![0, 4];
     all[9] = vec![0, 0];
-    all[10] = vec![0; 16];
+    // A delay of 0 and a cost of 1.
+    all[10] = vec![0, 0xbf, 0xe0, 0x03];
     all
 }
 
@@ -118,10 +119,20 @@ fn alirz_by_the_book() {
     let (model, _) = formats::read(file(&columns()).as_slice(), &Limits::default(), None).unwrap();
     let mut ours = Builder::new(vec![0]);
     ours.cost_model(1, -1);
-    let x = ours.op(Op::Input { input: 0 }, Interval::new(-8, 7, 0));
-    let y = ours.op(Op::Neg { x }, Interval::new(-7, 8, 0));
+    let node = |op, interval, origin| Node { op, interval, latency: 0.0, cost: 1.0, origin };
+    let x = ours.push(node(Op::Input { input: 0 }, Interval::new(-8, 7, 0), 0));
+    let y = ours.push(node(Op::Neg { x }, Interval::new(-7, 8, 0), 1));
     ours.output(Output { source: Some(y), shift: 0, neg: false });
     assert_eq!(model, ours.finish().unwrap());
+
+    // The same in halves: 0, 1 and 2 are frequent, the twelve other bytes stand behind.
+    let body = columns().concat();
+    let half = |b: &u8| if *b < 3 { *b } else { 15 };
+    let mut halves = vec![3, 0, 1, 2];
+    halves.extend(body.chunks(2).map(|two| half(&two[0]) | two.get(1).map_or(0, half) << 4));
+    halves.extend(body.iter().filter(|b| **b >= 3));
+    let file = sealed([head(&columns()), vec![13, 2], leb(halves.len()), halves].concat());
+    assert_eq!(formats::read(file.as_slice(), &Limits::default(), None).unwrap().0, model);
 }
 
 #[test]
@@ -157,7 +168,8 @@ fn each_fault_of_a_column_has_its_message() {
     with(7, &[1], "no such input");
     with(8, &[0, 0xff, 0xff, 0x7f], "a type wider than --max-width");
     with(9, &[0, 3], "a pair of delay and cost that does not exist");
-    with(10, &[0; 15], "15 bytes are no whole number of pairs");
+    with(10, &[0, 0, 0], "at pairs: its column has no more bytes");
+    with(10, &[0, 0xbf, 0xe0, 0x83, 0], "at pairs: a number of too many bits");
     let two = |codes: &[u8], column: usize, bytes: &[u8], says: &str| {
         let mut all = columns();
         (all[1], all[column]) = (codes.to_vec(), bytes.to_vec());
@@ -195,6 +207,35 @@ fn each_fault_of_the_frame_has_its_message() {
         DeflateEncoder::new(&other[..], Compression::best()).read_to_end(&mut packed).unwrap();
         refused(deflated(&packed), None, "E0162", says);
     }
+    let in_halves = |packed: &[u8]| {
+        let file = whole(13, 2, packed.len() as u8, packed);
+        formats::read(file.as_slice(), &Limits::default(), None).unwrap_err().0.remove(0)
+    };
+    let frequent = body.len().div_ceil(2);
+    let halves = |fill: u8, others: usize| [vec![2, 0, 1], vec![fill; frequent], vec![0; others]].concat();
+    for (packed, says) in [
+        (vec![], "no number of frequent values"),
+        (vec![16; 40], "16 frequent values"),
+        (vec![9, 1, 2], "the frequent values end early"),
+        (halves(0, 0)[..frequent].to_vec(), "the halves end early"),
+        (halves(0x02, 0), "half 2 of 2 frequent values"),
+        (halves(0x0f, 3), "the other values end early"),
+        (halves(0x00, 1), "bytes behind the other values"),
+    ] {
+        let problem = in_halves(&packed);
+        assert_eq!(problem.code, "E0162");
+        assert!(problem.message.contains(says), "{says}: {}", problem.message);
+    }
+    // An odd number of bytes leaves a half, in which nothing may stand.
+    let mut odd = columns();
+    odd[11] = vec![0; 1 - body.len() % 2];
+    let body = odd.concat();
+    assert!(body.len() % 2 == 1);
+    let mut packed = vec![0];
+    packed.extend(body.chunks(2).map(|two| if two.len() == 2 { 0xff } else { 0x1f }));
+    packed.extend(&body);
+    let file = sealed([head(&odd), vec![13, 2], leb(packed.len()), packed].concat());
+    refused(file, None, "E0162", "something in the half behind the last");
     refused(parts(&[]), None, "E0162", "the list of columns ends early");
     let mut greedy = b"\x8aALIRZ\r\n\x01".to_vec();
     greedy.extend(leb(1 << 40));

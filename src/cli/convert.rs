@@ -18,7 +18,7 @@ Examples:
   alir2hdl convert model.v2.json model.json.gz
   alir2hdl convert model.json.gz old.json --to alir2    sums are split, relative shifts folded
   alir2hdl convert dais.json model.json.gz              DAIS of every age, upgraded
-  alir2hdl convert model.json.gz model.alirz            a third of the size, fast to load
+  alir2hdl convert model.json.gz model.alirz            half the size and less, fast to load
   alir2hdl convert model.json.gz code.bin --to bytecode4
   alir2hdl convert model.json.gz - | jq .model[0]
   alir2hdl convert model.json.gz model.aig              its gates as AIGER, for ABC and other provers

@@ -116,6 +116,19 @@ impl<R: Read> Source<R> {
     /// As [`Source::read`].
     pub(super) fn read_to_end(&mut self) -> Result<Vec<u8>, Stop> {
         let mut all = std::mem::take(&mut self.head);
+        // What is not compressed stands in the reader's buffer already.
+        while let Inner::Plain(reader) = &mut self.inner {
+            let piece = retrying(|| reader.fill_buf().map(<[u8]>::len)).map_err(|e| failed(&e))?;
+            if piece == 0 {
+                return Ok(all);
+            }
+            all.extend_from_slice(&reader.reader.buffer()[..piece]);
+            reader.consume(piece);
+            self.given += piece as u64;
+            if self.given > self.max_bytes {
+                return Err(self.too_large());
+            }
+        }
         let mut piece = vec![0; CHUNK];
         loop {
             match self.fill(&mut piece)? {

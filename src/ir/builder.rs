@@ -1,6 +1,6 @@
 //! The only way to a [`Model`].
 
-use super::check::{self, Problem};
+use super::check::{self, Along, Problem};
 use super::model::{Model, Node, Output, Table};
 use super::{Op, TableId, ValueId};
 use crate::num::{Interval, Kif};
@@ -42,6 +42,8 @@ pub struct Builder {
     parts: Model,
     /// Port types taken over from an earlier form of the program.
     ports: Option<(Vec<Kif>, Vec<Interval>)>,
+    /// What is known of the operations that were checked while they came.
+    along: Along,
 }
 
 impl Builder {
@@ -61,6 +63,7 @@ impl Builder {
                 output_intervals: Vec::new(),
             },
             ports: None,
+            along: Along::default(),
         }
     }
 
@@ -83,6 +86,8 @@ impl Builder {
     /// Other limits than the default ones.
     pub fn limits(&mut self, limits: Limits) -> &mut Builder {
         self.limits = limits;
+        // What was judged by others is judged anew.
+        self.along = Along::default();
         self
     }
 
@@ -95,7 +100,8 @@ impl Builder {
 
     /// Makes room for that many more operations.
     pub fn reserve(&mut self, operations: usize) -> &mut Builder {
-        self.parts.nodes.reserve(operations);
+        self.along.reserve(operations);
+        self.parts.nodes.reserve_exact(operations);
         self
     }
 
@@ -106,6 +112,20 @@ impl Builder {
         id
     }
 
+    /// Appends an operation and checks it while it is at hand. If all were appended so, [`Builder::finish`] does not go through
+    /// them again; for what is wrong it says the same as ever. The tables that an operation
+    /// reads have to be there before.
+    #[inline(always)]
+    pub fn push_checked(&mut self, node: Node) -> ValueId {
+        let id = ValueId(self.parts.nodes.len() as u32);
+        let sure = self.along.surely_right(&self.parts, &self.limits, &node);
+        self.parts.nodes.push(node);
+        if !sure {
+            self.along.judge(&self.parts, &self.limits);
+        }
+        id
+    }
+
     /// Appends an operation without latency and cost, its origin being its own index.
     pub fn op(&mut self, op: Op, interval: Interval) -> ValueId {
         let origin = self.parts.nodes.len() as u32;
@@ -113,8 +133,14 @@ impl Builder {
     }
 
     /// The operations so far.
+    #[inline]
     pub fn nodes(&self) -> &[Node] {
         &self.parts.nodes
+    }
+
+    /// The tables so far.
+    pub fn tables(&self) -> &[Table] {
+        &self.parts.tables
     }
 
     /// Appends a table.
@@ -127,6 +153,7 @@ impl Builder {
     /// Forgets all tables taken over by [`Builder::like`], for a pass that drops or reorders them.
     pub fn clear_tables(&mut self) -> &mut Builder {
         self.parts.tables.clear();
+        self.along = Along::default();
         self
     }
 
@@ -146,7 +173,11 @@ impl Builder {
     /// # Errors
     /// Every problem found, up to [`Limits::max_problems`], in the order of the program.
     pub fn finish(mut self) -> Result<Model, Vec<Problem>> {
-        let checked = check::check(&self.parts, &self.limits, self.ports.as_ref());
+        let along = std::mem::take(&mut self.along);
+        let early = if self.ports.is_none() { along.conclude(&self.parts, &self.limits) } else { None };
+        let full = || check::check(&self.parts, &self.limits, self.ports.as_ref());
+        debug_assert!(early.as_ref().is_none_or(|early| *early == full()), "the check along the way is the check");
+        let checked = early.unwrap_or_else(full);
         if !checked.problems.is_empty() {
             return Err(checked.problems);
         }

@@ -3,7 +3,7 @@
 //! Spelling (record lengths, numbers that are not integers, unknown opcodes) is the readers' matter.
 
 use super::builder::Limits;
-use super::model::{Model, Output};
+use super::model::{Model, Node, Output};
 use super::{Op, ValueId};
 use crate::num::{Code, Interval, Kif};
 use std::fmt;
@@ -91,6 +91,7 @@ impl fmt::Display for Problem {
 }
 
 /// What a check found, and the types that it worked out on the way.
+#[derive(Debug, PartialEq)]
 pub(super) struct Checked {
     /// Every broken rule, up to the limit.
     pub(super) problems: Vec<Problem>,
@@ -135,19 +136,23 @@ pub(super) fn derived_input_kifs(parts: &Model, kifs: &[Kif]) -> Vec<Kif> {
     let mut ports = vec![Kif::ZERO; parts.inp_shifts.len()];
     for (node, &reader) in parts.nodes.iter().zip(kifs) {
         let Op::Input { input } = node.op else { continue };
-        if reader.is_zero() {
-            continue;
-        }
-        let port = &mut ports[input as usize];
-        if port.is_zero() {
-            *port = reader;
-            continue;
-        }
-        let top = (port.int + i32::from(port.signed)).max(reader.int + i32::from(reader.signed));
-        let signed = port.signed || reader.signed;
-        *port = Kif { signed, int: top - i32::from(signed), frac: port.frac.max(reader.frac) };
+        serve(&mut ports[input as usize], reader);
     }
     ports
+}
+
+/// Widens the type of an input port for one more reader.
+fn serve(port: &mut Kif, reader: Kif) {
+    if reader.is_zero() {
+        return;
+    }
+    if port.is_zero() {
+        *port = reader;
+        return;
+    }
+    let top = (port.int + i32::from(port.signed)).max(reader.int + i32::from(reader.signed));
+    let signed = port.signed || reader.signed;
+    *port = Kif { signed, int: top - i32::from(signed), frac: port.frac.max(reader.frac) };
 }
 
 /// The intervals of the sources, scaled and negated.
@@ -160,6 +165,123 @@ pub(super) fn derived_output_intervals(parts: &Model) -> Vec<Interval> {
         }
     };
     parts.outputs.iter().map(interval).collect()
+}
+
+/// A check that goes along with the building: operations are judged while they are at hand, those that are right beyond doubt
+/// by a few comparisons, others by [`check`]'s own rules. It only says that all is well; what is wrong, [`check`] tells.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Along {
+    /// Types of the operations, which were all right so far.
+    kifs: Vec<Kif>,
+    /// As in [`Checker`].
+    most: (u64, u64),
+    /// The types of the input ports as far as they are known.
+    input_kifs: Vec<Kif>,
+    /// Whether anything was wrong.
+    wrong: bool,
+}
+
+impl Along {
+    /// Makes room for that many more operations.
+    pub(super) fn reserve(&mut self, operations: usize) {
+        self.kifs.reserve_exact(operations);
+    }
+
+    /// Whether the operation that is appended next is right beyond doubt; it is noted then.
+    #[inline(always)]
+    pub(super) fn surely_right(&mut self, parts: &Model, limits: &Limits, node: &Node) -> bool {
+        let index = parts.nodes.len();
+        if self.wrong || self.kifs.len() != index {
+            return false;
+        }
+        let kif = node.interval.kif();
+        let most = (self.most.0.max(kif.width().into()), self.most.1.max(kif.frac.unsigned_abs().into()));
+        let known = |v: &ValueId| v.index() < index;
+        // As in `Checker::surely_narrow`: whether operands exist, the shift, the bits of a constant.
+        let (exist, shift, more) = match &node.op {
+            Op::Input { input } => ((*input as usize) < parts.inp_shifts.len(), 0, 0),
+            Op::Const { .. } => (true, 0, 0),
+            Op::Neg { x } | Op::Relu { x } => (known(x), 0, 0),
+            Op::Quantise { x, shift } => (known(x), *shift, 0),
+            Op::Add { a, b, shift } | Op::Sub { a, b, shift } | Op::Binary { a, b, shift, .. } => {
+                (known(a) && known(b), *shift, 0)
+            }
+            Op::AddConst { x, value, shift } => (known(x), *shift, value.bits() + 1),
+            Op::Mux { cond, on_true, on_false, shift } => (known(cond) && known(on_true) && known(on_false), *shift, 0),
+            Op::Mul { a, b } => (known(a) && known(b), 0, 0),
+            // These have rules of their own.
+            Op::Lookup { .. } | Op::Unary { .. } | Op::Sum { .. } => return false,
+        };
+        let narrow = narrow(most, shift, more, limits);
+        let within = shift.unsigned_abs() <= limits.max_shift && kif.frac.unsigned_abs() <= limits.max_shift;
+        if !(exist && narrow && within && node.latency.is_finite() && node.cost.is_finite()) {
+            return false;
+        }
+        self.most = most;
+        self.note(parts, &node.op, kif);
+        true
+    }
+
+    /// Judges the operation that was appended last by every rule.
+    #[cold]
+    pub(super) fn judge(&mut self, parts: &Model, limits: &Limits) {
+        let Some(index) = parts.nodes.len().checked_sub(1) else { return };
+        if self.wrong || self.kifs.len() != index {
+            self.wrong = true;
+            return;
+        }
+        let kifs = std::mem::take(&mut self.kifs);
+        let mut checker = Checker { parts, limits, problems: Vec::new(), kifs, most: self.most };
+        checker.op(index);
+        self.wrong = !checker.problems.is_empty();
+        (self.kifs, self.most) = (checker.kifs, checker.most);
+        if !self.wrong
+            && let Some(kif) = self.kifs.pop()
+        {
+            self.note(parts, &parts.nodes[index].op, kif);
+        }
+    }
+
+    /// Takes an operation that is right among the others.
+    #[inline(always)]
+    fn note(&mut self, parts: &Model, op: &Op, kif: Kif) {
+        if let Op::Input { input } = op {
+            if self.input_kifs.len() < parts.inp_shifts.len() {
+                self.input_kifs.resize(parts.inp_shifts.len(), Kif::ZERO);
+            }
+            serve(&mut self.input_kifs[*input as usize], kif);
+        }
+        self.kifs.push(kif);
+    }
+
+    /// What [`check`] would say of a program whose operations were all judged right: only the rest is looked at. Nothing where
+    /// [`check`] has to be asked.
+    pub(super) fn conclude(mut self, parts: &Model, limits: &Limits) -> Option<Checked> {
+        // Without a limit on problems nothing would ever be found.
+        if self.wrong || self.kifs.len() != parts.nodes.len() || limits.max_problems == 0 {
+            return None;
+        }
+        self.input_kifs.resize(parts.inp_shifts.len(), Kif::ZERO);
+        let mut checker = Checker { parts, limits, problems: Vec::new(), kifs: self.kifs, most: self.most };
+        checker.sizes();
+        checker.tables();
+        checker.outputs();
+        if !checker.problems.is_empty() {
+            return None;
+        }
+        let output_intervals = derived_output_intervals(parts);
+        checker.port_widths(&self.input_kifs, &output_intervals);
+        let Checker { problems, kifs, .. } = checker;
+        problems.is_empty().then_some(Checked { problems, kifs, input_kifs: self.input_kifs, output_intervals })
+    }
+}
+
+/// Whether an operation is within the limit of bits whatever its operands are: `most` are the most bits and fractional bits of
+/// any operand and of the result, `more` those of a constant.
+#[inline]
+fn narrow(most: (u64, u64), shift: i32, more: u64, limits: &Limits) -> bool {
+    // A product has twice the bits; aligning operands to one another and to the result adds at most the rest.
+    2 * most.0 + 4 * most.1 + 3 * u64::from(shift.unsigned_abs()) + more <= u64::from(limits.max_width)
 }
 
 struct Checker<'a> {
@@ -368,9 +490,7 @@ impl Checker<'_> {
             Op::Sum { .. } => return false,
             _ => (0, 0),
         };
-        let (bits, frac) = self.most;
-        // A product has twice the bits; aligning operands to one another and to the result adds at most the rest.
-        2 * bits + 4 * frac + 3 * u64::from(shift.unsigned_abs()) + more <= u64::from(self.limits.max_width)
+        narrow(self.most, shift, more, self.limits)
     }
 
     fn widths(&mut self, index: usize, kif: Kif) {

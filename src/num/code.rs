@@ -26,6 +26,7 @@ impl Code {
     pub const ZERO: Code = Code(Repr::Small(0));
 
     /// The integer, if it fits `i64`.
+    #[inline]
     pub fn to_i64(&self) -> Option<i64> {
         match &self.0 {
             Repr::Small(v) => Some(*v),
@@ -50,6 +51,7 @@ impl Code {
     }
 
     /// Whether the integer is below zero.
+    #[inline]
     pub fn is_negative(&self) -> bool {
         match &self.0 {
             Repr::Small(v) => *v < 0,
@@ -58,11 +60,13 @@ impl Code {
     }
 
     /// Whether the integer is zero.
+    #[inline]
     pub fn is_zero(&self) -> bool {
         matches!(self.0, Repr::Small(0))
     }
 
     /// Bits of the magnitude.
+    #[inline]
     pub fn bits(&self) -> u64 {
         match &self.0 {
             Repr::Small(v) => u64::from(64 - v.unsigned_abs().leading_zeros()),
@@ -82,20 +86,33 @@ impl Code {
     }
 
     /// `ceil(log2 n)` for `n = max(|min|, max + 1)`, the bits without sign that an interval of codes needs.
+    #[inline]
     pub(crate) fn bits_of_interval(min: &Code, max: &Code) -> u64 {
-        if let (Repr::Small(lo), Repr::Small(hi)) = (&min.0, &max.0) {
-            // max + 1 is at most 2^63.
-            let above = if *hi < 0 { 0 } else { hi.cast_unsigned() + 1 };
-            return u64::from(ceil_log2(lo.unsigned_abs().max(above)));
+        match (&min.0, &max.0) {
+            (Repr::Small(lo), Repr::Small(hi)) => bits_of_small(*lo, *hi),
+            _ => bits_of_wide(min, max),
         }
-        let (lo, hi) = (min.to_big(), max.to_big());
-        let above: BigInt = hi + 1;
-        let n = lo.magnitude().clone().max(above.to_biguint().unwrap_or_default());
-        // ceil(log2 n) is the bit length of n - 1.
-        if n == num_bigint::BigUint::ZERO { 0 } else { (n - 1u32).bits() }
     }
 }
 
+/// [`Code::bits_of_interval`] of 64-bit bounds.
+#[inline]
+pub(crate) fn bits_of_small(min: i64, max: i64) -> u64 {
+    // max + 1 is at most 2^63.
+    let above = if max < 0 { 0 } else { max.cast_unsigned() + 1 };
+    u64::from(ceil_log2(min.unsigned_abs().max(above)))
+}
+
+#[cold]
+fn bits_of_wide(min: &Code, max: &Code) -> u64 {
+    let (lo, hi) = (min.to_big(), max.to_big());
+    let above: BigInt = hi + 1;
+    let n = lo.magnitude().clone().max(above.to_biguint().unwrap_or_default());
+    // ceil(log2 n) is the bit length of n - 1.
+    if n == num_bigint::BigUint::ZERO { 0 } else { (n - 1u32).bits() }
+}
+
+#[inline]
 fn ceil_log2(n: u64) -> u32 {
     u64::BITS - n.saturating_sub(1).leading_zeros()
 }
@@ -107,6 +124,7 @@ impl Default for Code {
 }
 
 impl From<i64> for Code {
+    #[inline]
     fn from(v: i64) -> Self {
         Code(Repr::Small(v))
     }

@@ -54,14 +54,7 @@ impl Interval {
         if self.min.is_zero() && self.max.is_zero() {
             return Kif::ZERO;
         }
-        let bits = Code::bits_of_interval(&self.min, &self.max);
-        let bits = i64::try_from(bits).unwrap_or(i64::MAX);
-        Kif {
-            signed: self.min.is_negative(),
-            // Saturates far above every width limit that the readers enforce.
-            int: i32::try_from(bits - i64::from(self.frac)).unwrap_or(i32::MAX),
-            frac: self.frac,
-        }
+        Kif::of_bits(self.min.is_negative(), Code::bits_of_interval(&self.min, &self.max), self.frac)
     }
 
     /// The interval of the negated values.

@@ -21,12 +21,21 @@ impl Kif {
     /// The type of a value that is always zero: no bits, no wire.
     pub const ZERO: Kif = Kif { signed: false, int: 0, frac: 0 };
 
+    /// The type of codes that need `bits` bits without a sign bit; saturates far above every width limit that readers enforce.
+    #[inline]
+    pub(crate) fn of_bits(signed: bool, bits: u64, frac: i32) -> Kif {
+        let bits = i64::try_from(bits).unwrap_or(i64::MAX);
+        Kif { signed, int: i32::try_from(bits.saturating_sub(frac.into())).unwrap_or(i32::MAX), frac }
+    }
+
     /// Number of bits: sign, integer and fractional bits together.
+    #[inline]
     pub fn width(self) -> u32 {
         (i64::from(self.signed) + i64::from(self.int) + i64::from(self.frac)).max(0) as u32
     }
 
     /// Whether the type has no bits, so that its only value is zero.
+    #[inline]
     pub fn is_zero(self) -> bool {
         self.width() == 0
     }

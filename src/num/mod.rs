@@ -11,6 +11,7 @@ mod interval;
 mod kif;
 
 pub use code::Code;
+pub(crate) use code::bits_of_small;
 pub use decimal::push_decimal;
 pub use interval::Interval;
 pub use kif::Kif;

@@ -68,7 +68,7 @@ impl<'b> Reader<'b> {
         self.bytes.len() - self.pos
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn byte(&mut self) -> Result<u8, Bad> {
         let byte = *self.bytes.get(self.pos).ok_or(Bad::Ends)?;
         self.pos += 1;
@@ -81,12 +81,14 @@ impl<'b> Reader<'b> {
         Ok(taken)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn number(&mut self) -> Result<u64, Bad> {
         let byte = self.byte()?;
-        if byte < 0x80 {
-            return Ok(u64::from(byte));
-        }
+        if byte < 0x80 { Ok(u64::from(byte)) } else { self.long_number(byte) }
+    }
+
+    /// The number that starts with this byte.
+    fn long_number(&mut self, byte: u8) -> Result<u64, Bad> {
         let (mut value, mut shift) = (u64::from(byte & 0x7f), 7);
         loop {
             let byte = self.byte()?;
@@ -102,7 +104,7 @@ impl<'b> Reader<'b> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn signed(&mut self) -> Result<i64, Bad> {
         let bits = self.number()?;
         Ok((bits >> 1).cast_signed() ^ -(bits & 1).cast_signed())

@@ -17,51 +17,121 @@ const VERSION: u8 = 1;
 const BODY: usize = MAGIC.len() + 1;
 const CHECKSUM: usize = 4;
 
-/// Columns at least this long can be a part of their own.
-const ALONE: usize = 200;
-
 /// A part's bytes are as they are.
 const STORED: u8 = 0;
 /// A part's bytes are raw deflate.
 const DEFLATED: u8 = 1;
+/// A part's bytes are halves of bytes, each the number of a frequent value.
+const HALVES: u8 = 2;
+
+/// The half that says that the value is not among the frequent ones, and how many of these there may be.
+const OTHER: u8 = 15;
 
 /// The file of these columns.
 pub(super) fn pack(columns: &[Vec<u8>; COLUMNS]) -> Vec<u8> {
-    let mut together = Writer::default();
-    part(columns, &mut together);
-    let mut apart = Writer::default();
-    let mut from = 0;
-    for to in 1..=COLUMNS {
-        // A long column ends a part, and so does the end of a run of short ones.
-        if to == COLUMNS || columns[to - 1].len() >= ALONE || columns[to].len() >= ALONE {
-            part(&columns[from..to], &mut apart);
-            from = to;
-        }
-    }
-    let shorter = if apart.0.len() < together.0.len() { apart } else { together };
-
     let mut file = Writer(MAGIC.to_vec());
     file.byte(VERSION);
     columns.iter().for_each(|column| file.number(column.len() as u64));
-    file.0.extend(shorter.0);
+    let mut from = 0;
+    while from < COLUMNS {
+        let (method, mut bytes) = packed(&columns[from]);
+        // What takes no room goes with anything, and columns as they are with one another.
+        let mut to = from + 1;
+        while let Some(column) = columns.get(to) {
+            let stored = || method == STORED && packed(column).0 == STORED;
+            if !column.is_empty() && !stored() {
+                break;
+            }
+            bytes.extend(column);
+            to += 1;
+        }
+        file.number((to - from) as u64);
+        file.byte(method);
+        file.number(bytes.len() as u64);
+        file.0.extend(bytes);
+        from = to;
+    }
     let mut crc = Crc::new();
     crc.update(&file.0);
     file.0.extend(crc.sum().to_le_bytes());
     file.0
 }
 
-/// Adds a part of these columns: how many, how packed, how long, the bytes.
-fn part(columns: &[Vec<u8>], out: &mut Writer) {
-    let raw = columns.concat();
-    let mut packed = Vec::new();
-    DeflateEncoder::new(raw.as_slice(), flate2::Compression::best())
-        .read_to_end(&mut packed)
+/// The packing that a column gets: halves are unpacked at once, deflate takes its time and has to be worth it.
+fn packed(column: &[u8]) -> (u8, Vec<u8>) {
+    let halves = halves(column);
+    let (mut method, mut bytes) =
+        if 4 * halves.len() < 3 * column.len() { (HALVES, halves) } else { (STORED, column.to_vec()) };
+    let mut deflated = Vec::new();
+    DeflateEncoder::new(column, flate2::Compression::best())
+        .read_to_end(&mut deflated)
         .expect("compressing memory into memory");
-    let (method, bytes) = if packed.len() < raw.len() { (DEFLATED, packed) } else { (STORED, raw) };
-    out.number(columns.len() as u64);
-    out.byte(method);
-    out.number(bytes.len() as u64);
-    out.0.extend(bytes);
+    if 2 * deflated.len() + WORTH < bytes.len() {
+        (method, bytes) = (DEFLATED, deflated);
+    }
+    (method, bytes)
+}
+
+/// Bytes that deflate has to save beside half of all.
+const WORTH: usize = 100;
+
+/// Packs bytes: how many frequent values there are, these, a half for each byte (the lower one first), the bytes that are none
+/// of the frequent values.
+fn halves(raw: &[u8]) -> Vec<u8> {
+    let mut counts = [0usize; 256];
+    raw.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+    let mut values: Vec<u8> = (0..=255).filter(|&byte| counts[usize::from(byte)] > 0).collect();
+    values.sort_by_key(|&byte| std::cmp::Reverse(counts[usize::from(byte)]));
+    values.truncate(OTHER.into());
+    let half = |byte: &u8| values.iter().position(|value| value == byte).map_or(OTHER, |k| k as u8);
+    let mut packed = vec![values.len() as u8];
+    packed.extend(&values);
+    packed.extend(raw.chunks(2).map(|two| half(&two[0]) | two.get(1).map_or(0, half) << 4));
+    packed.extend(raw.iter().filter(|byte| half(byte) == OTHER));
+    packed
+}
+
+/// Appends `length` bytes that were packed by [`halves`].
+fn unpack_halves(packed: &[u8], raw: &mut Vec<u8>, length: usize) -> Result<(), String> {
+    let (&count, rest) = packed.split_first().ok_or("no number of frequent values")?;
+    if count > OTHER {
+        return Err(format!("{count} frequent values"));
+    }
+    let (values, rest) = rest.split_at_checked(count.into()).ok_or("the frequent values end early")?;
+    let (halves, others) = rest.split_at_checked(length.div_ceil(2)).ok_or("the halves end early")?;
+    let mut table = [0; 16];
+    table[..values.len()].copy_from_slice(values);
+    // What asks for a second look: other values, and halves that stand for nothing.
+    let mut odd = [true; 16];
+    odd[..values.len()].fill(false);
+    let start = raw.len();
+    raw.resize(start + 2 * halves.len(), 0);
+    let (pairs, _) = raw[start..].as_chunks_mut::<2>();
+    let mut others = others.iter();
+    let last = halves.len().wrapping_sub(1);
+    for (k, (pair, &byte)) in pairs.iter_mut().zip(halves).enumerate() {
+        let both = [byte & 15, byte >> 4];
+        *pair = both.map(|half| table[usize::from(half)]);
+        if !(odd[usize::from(both[0])] || odd[usize::from(both[1])]) {
+            continue;
+        }
+        let used = if k == last && length % 2 == 1 { 1 } else { 2 };
+        for (slot, half) in pair.iter_mut().zip(both).take(used) {
+            match half {
+                OTHER => *slot = *others.next().ok_or("the other values end early")?,
+                half if half >= count => return Err(format!("half {half} of {count} frequent values")),
+                _ => {}
+            }
+        }
+    }
+    if length % 2 == 1 && halves[last] >> 4 != 0 {
+        return Err("something in the half behind the last".into());
+    }
+    raw.truncate(start + length);
+    if others.next().is_some() {
+        return Err("bytes behind the other values".into());
+    }
+    Ok(())
 }
 
 fn fault(code: &'static str, at: usize, message: impl Into<String>) -> Diagnostic {
@@ -69,7 +139,7 @@ fn fault(code: &'static str, at: usize, message: impl Into<String>) -> Diagnosti
 }
 
 /// The least room that is made at once for what comes out of deflated data.
-const ROOM: usize = 1 << 15;
+const ROOM: usize = 1 << 12;
 
 /// Appends what the bytes unpack to, and no more than one byte beyond `length`.
 fn inflate(inflater: &mut Decompress, mut bytes: &[u8], raw: &mut Vec<u8>, length: usize) -> Result<(), String> {
@@ -80,7 +150,7 @@ fn inflate(inflater: &mut Decompress, mut bytes: &[u8], raw: &mut Vec<u8>, lengt
             return Ok(());
         }
         // A first guess that is mostly enough; then twice what was there.
-        raw.reserve_exact((length + 1 - have).min(ROOM.max(4 * bytes.len()).max(have)));
+        raw.reserve_exact((length + 1 - have).min(ROOM.max(8 * bytes.len()).max(have)));
         let before = inflater.total_in();
         let status = inflater
             .decompress_vec(bytes, raw, FlushDecompress::Finish)
@@ -137,7 +207,7 @@ pub(super) fn unpack(file: &[u8], max_bytes: u64) -> Result<(Vec<u8>, [usize; CO
     }
     // Grows with what really comes, not with what is claimed.
     let mut raw = Vec::new();
-    let mut inflater = Decompress::new(false);
+    let mut inflater = None;
     let mut column = 0;
     while column < COLUMNS {
         let count = number(&mut reader)?;
@@ -155,9 +225,11 @@ pub(super) fn unpack(file: &[u8], max_bytes: u64) -> Result<(Vec<u8>, [usize; CO
         match method {
             STORED => raw.extend_from_slice(bytes),
             DEFLATED => {
+                let inflater = inflater.get_or_insert_with(|| Decompress::new(false));
                 inflater.reset(false);
-                inflate(&mut inflater, bytes, &mut raw, length).map_err(|what| fault("E0162", place, what))?;
+                inflate(inflater, bytes, &mut raw, length).map_err(|what| fault("E0162", place, what))?;
             }
+            HALVES => unpack_halves(bytes, &mut raw, length).map_err(|what| fault("E0162", place, what))?,
             other => return Err(fault("E0162", place, format!("unknown packing {other}"))),
         }
         if raw.len() != ends[column - 1] {

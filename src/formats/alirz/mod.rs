@@ -1,9 +1,10 @@
 //! `.alirz`: models for storage and shipping, small and fast to load. `docs/alirz.md` gives every byte.
 //!
 //! A program is cut into columns of one kind of number each (operands as distances, shifts, times, ...), each a string of
-//! LEB128 numbers; what follows from the operands (most intervals) is left out. The columns are deflated, together or one
-//! by one, whichever is shorter. Nothing is lost: times and costs come back bit for bit.
+//! LEB128 numbers; what follows from the operands (most intervals) is left out. Each column is packed for itself, so that it
+//! is small but read at once. Nothing is lost: times and costs come back bit for bit.
 
+mod brief;
 mod columns;
 mod container;
 mod predict;
@@ -64,10 +65,11 @@ mod mode {
 
 /// When an operation's operands are there: the largest of their latencies, 0 without operands. The comparison is spelt out
 /// so that zeros of both signs give one answer.
-fn start(op: &crate::ir::Op, nodes: &[crate::ir::Node]) -> f64 {
+#[inline(always)]
+fn start(op: &crate::ir::Op, latency: impl Fn(crate::ir::ValueId) -> f64) -> f64 {
     let mut start = None;
     op.for_each_operand(|v| {
-        let latency = nodes[v.index()].latency;
+        let latency = latency(v);
         if start.is_none_or(|s| latency > s) {
             start = Some(latency);
         }

@@ -1,7 +1,8 @@
 //! A program out of its columns.
 
+use super::brief::Briefs;
 use super::columns::{Bad, Reader};
-use super::predict::predict;
+use super::predict::{predict_as, predict_wide};
 use super::{COLUMNS, Column, container, mode, start};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{BinaryBits, Builder, Limits, Model, Node, Op, Output, Table, TableId, Term, UnaryBits, ValueId};
@@ -24,7 +25,16 @@ pub(in super::super) fn read(file: &[u8], limits: &Limits) -> Result<(Model, Dia
     let wide = (64 * file.len() as u64 + (1 << 20)).min(limits.max_bytes);
     let mut builder = Builder::new(Vec::new());
     builder.limits(*limits);
-    let mut columns = Columns { limits, columns, builder, tables: Vec::new(), wide, input: 0, table: 0 };
+    let mut columns = Columns {
+        limits,
+        columns,
+        builder,
+        wide,
+        input: 0,
+        table: 0,
+        last_input: Interval::new(0, 0, 0),
+        briefs: Briefs::default(),
+    };
     columns.program().map_err(|fault| Diagnostics::from(*fault))?;
     columns.builder.finish().map(|model| (model, Diagnostics::default())).map_err(|problems| {
         let shown = |p: &crate::ir::Problem| {
@@ -40,12 +50,23 @@ struct Columns<'l, 'b> {
     limits: &'l Limits,
     columns: [Reader<'b>; COLUMNS],
     builder: Builder,
-    tables: Vec<Table>,
     /// Bytes that bounds beyond 64 bits may still take.
     wide: u64,
     /// The input and table that come next if they come in order.
     input: i64,
     table: i64,
+    /// The interval of the last input.
+    last_input: Interval,
+    briefs: Briefs,
+}
+
+/// The operation at hand: its number, how its interval is said, all pairs of times and how many of these hold delays.
+#[derive(Clone, Copy)]
+struct Here<'p> {
+    index: usize,
+    how: u8,
+    pairs: &'p [(f64, f64)],
+    relative: usize,
 }
 
 /// A fault that alir2hdl would not have written.
@@ -93,25 +114,9 @@ impl<'b> Columns<'_, 'b> {
             return Err(fault("pairs", format!("{relative} of {} pairs hold delays", pairs.len())));
         }
         self.builder.reserve(n_ops);
-        let mut last_input = Interval::new(0, 0, 0);
+        self.briefs.reserve(n_ops);
         for index in 0..n_ops {
-            let code = self.column(Column::Codes).byte().map_err(|e| bad_op(index, e))?;
-            let op = self.op(index, code & 15)?;
-            let predicted = predict(&op, self.builder.nodes(), &self.tables, &last_input);
-            let interval = self.interval(index, code >> 4, predicted)?;
-            let number = self.column(Column::Times).number().map_err(|e| bad_op(index, e))?;
-            let Some(&(first, cost)) = usize::try_from(number).ok().and_then(|k| pairs.get(k)) else {
-                return Err(fault_op(index, "a pair of delay and cost that does not exist"));
-            };
-            let delayed = (number as usize) < relative;
-            let latency = if delayed { start(&op, self.builder.nodes()) + first } else { first };
-            if let Op::Input { .. } = op {
-                last_input = interval.clone();
-            }
-            self.builder.push(Node { op, interval, latency, cost, origin: index as u32 });
-        }
-        for table in std::mem::take(&mut self.tables) {
-            self.builder.table(table);
+            self.operation(index, &pairs, relative)?;
         }
         for out in outputs {
             self.builder.output(out);
@@ -156,13 +161,13 @@ impl<'b> Columns<'_, 'b> {
 
     fn pairs(&mut self) -> Result<Vec<(f64, f64)>, Stop> {
         let column = self.column(Column::Pairs);
-        let bytes = column.take(column.left()).map_err(|e| bad("pairs", e))?;
-        let (chunks, rest) = bytes.as_chunks::<8>();
-        if !rest.is_empty() || chunks.len() % 2 != 0 {
-            return Err(fault("pairs", format!("{} bytes are no whole number of pairs", bytes.len())));
+        let mut pairs = Vec::with_capacity(column.left() / 4);
+        while column.left() > 0 {
+            let mut double =
+                || column.number().map(|bits| f64::from_bits(bits.swap_bytes())).map_err(|e| bad("pairs", e));
+            pairs.push((double()?, double()?));
         }
-        let (pairs, _) = chunks.as_chunks::<2>();
-        Ok(pairs.iter().map(|&[first, cost]| (f64::from_le_bytes(first), f64::from_le_bytes(cost))).collect())
+        Ok(pairs)
     }
 
     fn tables(&mut self, count: usize) -> Result<(), Stop> {
@@ -203,49 +208,75 @@ impl<'b> Columns<'_, 'b> {
                 entries.push(i32::try_from(last).map_err(|_| fault(&place, format!("an entry of {last}")))?);
             }
             let wide = [&min, &max].iter().map(|code| code.bits() / 8).sum();
-            self.tables.push(Table { entries, out: Interval { min, max, frac }, hash, inp_width });
+            self.builder.table(Table { entries, out: Interval { min, max, frac }, hash, inp_width });
             self.take_wide(&format!("lookup_tables[{t}]"), wide)?;
         }
         Ok(())
     }
 
-    fn op(&mut self, index: usize, code: u8) -> Result<Op, Stop> {
-        // The order of the reads is that of the file; evaluation of fields is in the order they are written in.
-        Ok(match i8::try_from(code).unwrap_or_default() - 2 {
-            -2 => Op::Neg { x: self.operand(index, Column::First)? },
+    /// Reads an operation. Where its kind is known, all that follows is made for that kind: the frequent ones take the way without
+    /// questions.
+    #[inline]
+    fn operation(&mut self, index: usize, pairs: &[(f64, f64)], relative: usize) -> Result<(), Stop> {
+        let code = self.column(Column::Codes).byte().map_err(|e| bad_op(index, e))?;
+        let here = Here { index, how: code >> 4, pairs, relative };
+        // The order of the reads is that of the file.
+        match i8::try_from(code & 15).unwrap_or_default() - 2 {
             -1 => {
                 let step = self.column(Column::Indices).signed().map_err(|e| bad_op(index, e))?;
                 let input = in_order(&mut self.input, step).ok_or_else(|| fault_op(index, "no such input"))?;
-                Op::Input { input }
+                self.settle(here, Op::Input { input })
             }
             0 => {
                 let (a, b) = self.pair(index)?;
-                Op::Add { a, b, shift: self.shift(index)? }
+                let shift = self.shift(index)?;
+                self.settle(here, Op::Add { a, b, shift })
             }
             1 => {
                 let (a, b) = self.pair(index)?;
-                Op::Sub { a, b, shift: self.shift(index)? }
+                let shift = self.shift(index)?;
+                self.settle(here, Op::Sub { a, b, shift })
             }
-            2 => Op::Relu { x: self.operand(index, Column::First)? },
-            3 => Op::Quantise { x: self.operand(index, Column::First)?, shift: self.shift(index)? },
-            4 => {
+            2 => {
                 let x = self.operand(index, Column::First)?;
-                Op::AddConst { x, value: self.value(index)?, shift: self.shift(index)? }
+                self.settle(here, Op::Relu { x })
             }
-            5 => Op::Const { value: self.value(index)? },
+            3 => {
+                let x = self.operand(index, Column::First)?;
+                let shift = self.shift(index)?;
+                self.settle(here, Op::Quantise { x, shift })
+            }
             6 => {
                 let (on_true, on_false) = self.pair(index)?;
                 let cond = self.operand(index, Column::Third)?;
-                Op::Mux { cond, on_true, on_false, shift: self.shift(index)? }
+                let shift = self.shift(index)?;
+                self.settle(here, Op::Mux { cond, on_true, on_false, shift })
             }
             7 => {
                 let (a, b) = self.pair(index)?;
-                Op::Mul { a, b }
+                self.settle(here, Op::Mul { a, b })
             }
+            opcode => {
+                let op = self.rare(index, opcode)?;
+                self.settle_rare(here, op)
+            }
+        }
+    }
+
+    /// Reads the operands of an operation of one of the other kinds.
+    fn rare(&mut self, index: usize, opcode: i8) -> Result<Op, Stop> {
+        Ok(match opcode {
+            -2 => Op::Neg { x: self.operand(index, Column::First)? },
+            4 => {
+                let x = self.operand(index, Column::First)?;
+                let value = self.value(index)?;
+                Op::AddConst { x, value, shift: self.shift(index)? }
+            }
+            5 => Op::Const { value: self.value(index)? },
             8 => {
                 let x = self.operand(index, Column::First)?;
                 let step = self.column(Column::Indices).signed().map_err(|e| bad_op(index, e))?;
-                let n = self.tables.len();
+                let n = self.builder.tables().len();
                 let table = in_order(&mut self.table, step).filter(|&t| (t as usize) < n);
                 let table = TableId(table.ok_or_else(|| fault_op(index, "no such table"))?);
                 let above = self.value(index)?;
@@ -293,28 +324,68 @@ impl<'b> Columns<'_, 'b> {
         })
     }
 
-    #[inline]
+    #[inline(never)]
+    fn settle_rare(&mut self, here: Here<'_>, op: Op) -> Result<(), Stop> {
+        self.settle(here, op)
+    }
+
+    /// Reads interval and times of an operation and appends it. Inlined where the kind of the operation is known, so that
+    /// nothing asks for it again.
+    #[inline(always)]
+    fn settle(&mut self, here: Here<'_>, op: Op) -> Result<(), Stop> {
+        let Here { index, how, pairs, relative } = here;
+        let (nodes, briefs) = (self.builder.nodes(), &self.briefs);
+        let span = |v: &ValueId| briefs.span(*v, nodes);
+        let predicted = predict_as::<i64>(&op, span, self.builder.tables(), &self.last_input);
+        let interval = match predicted {
+            Some(span) if how == mode::PREDICTED => span.into_interval(),
+            Some(span) => self.interval(index, how, span.into_interval())?,
+            None => {
+                let predicted = predict_wide(&op, nodes, self.builder.tables(), &self.last_input);
+                self.interval(index, how, predicted)?
+            }
+        };
+        let number = self.column(Column::Times).number().map_err(|e| bad_op(index, e))?;
+        let Some(&(first, cost)) = pairs.get(usize::try_from(number).unwrap_or(usize::MAX)) else {
+            return Err(fault_op(index, "a pair of delay and cost that does not exist"));
+        };
+        let delayed = (number as usize) < relative;
+        let known = |v: ValueId| self.briefs.latency(v, self.builder.nodes());
+        let latency = if delayed { start(&op, known) + first } else { first };
+        if let Op::Input { .. } = op {
+            self.last_input = interval.clone();
+        }
+        let node = Node { op, interval, latency, cost, origin: index as u32 };
+        self.briefs.push(&node);
+        self.builder.push_checked(node);
+        Ok(())
+    }
+
+    #[inline(always)]
     fn operand(&mut self, index: usize, column: Column) -> Result<ValueId, Stop> {
         let low = self.column(column).byte().map_err(|e| bad_op(index, e))?;
-        let mut distance = u64::from(low & 0x7f);
-        if low >= 0x80 {
-            match self.column(Column::Far).number().map_err(|e| bad_op(index, e))? {
-                0 => return Err(bad_op(index, Bad::Number)),
-                high => distance |= high.min(u64::MAX >> 7) << 7,
-            }
-        }
-        match (index as u64).checked_sub(distance) {
-            Some(next) if next > 0 => Ok(ValueId(next as u32 - 1)),
-            _ => Err(fault_op(index, "an operand before the first operation")),
+        let distance = if low < 0x80 { usize::from(low) } else { self.far(index, low)? };
+        if distance < index {
+            Ok(ValueId((index - 1 - distance) as u32))
+        } else {
+            Err(fault_op(index, "an operand before the first operation"))
         }
     }
 
-    #[inline]
+    /// A distance of more than seven bits.
+    fn far(&mut self, index: usize, low: u8) -> Result<usize, Stop> {
+        match self.column(Column::Far).number().map_err(|e| bad_op(index, e))? {
+            0 => Err(bad_op(index, Bad::Number)),
+            high => Ok(usize::try_from(high.min(u64::MAX >> 7) << 7 | u64::from(low & 0x7f)).unwrap_or(usize::MAX)),
+        }
+    }
+
+    #[inline(always)]
     fn pair(&mut self, index: usize) -> Result<(ValueId, ValueId), Stop> {
         Ok((self.operand(index, Column::First)?, self.operand(index, Column::Second)?))
     }
 
-    #[inline]
+    #[inline(always)]
     fn shift(&mut self, index: usize) -> Result<i32, Stop> {
         let shift = self.column(Column::Shifts).signed().map_err(|e| bad_op(index, e))?;
         i32::try_from(shift).map_err(|_| fault_op(index, "a shift beyond 32 bits"))
@@ -331,7 +402,8 @@ impl<'b> Columns<'_, 'b> {
         Ok(value)
     }
 
-    #[inline]
+    /// The interval that the code says, relative to the predicted one.
+    #[inline(never)]
     fn interval(&mut self, index: usize, how: u8, predicted: Interval) -> Result<Interval, Stop> {
         let max_width = self.limits.max_width;
         let mut interval = predicted;

@@ -166,7 +166,7 @@ impl Columns<'_, '_> {
     fn times(&mut self) -> u64 {
         let nodes = self.model.nodes();
         let key = |node: &Node| {
-            let start = start(&node.op, nodes);
+            let start = start(&node.op, |v| nodes[v.index()].latency);
             let delay = node.latency - start;
             let relative = (start + delay).to_bits() == node.latency.to_bits();
             let first = if relative { delay } else { node.latency };
@@ -184,8 +184,8 @@ impl Columns<'_, '_> {
         for (number, (pair, _)) in order.iter().enumerate() {
             relative += u64::from(!pair.0);
             numbers.insert(*pair, number as u64);
-            self.column(Column::Pairs).0.extend(pair.1.to_le_bytes());
-            self.column(Column::Pairs).0.extend(pair.2.to_le_bytes());
+            self.column(Column::Pairs).number(pair.1.swap_bytes());
+            self.column(Column::Pairs).number(pair.2.swap_bytes());
         }
         for node in nodes {
             self.column(Column::Times).number(numbers[&key(node)]);
