@@ -33,7 +33,7 @@ fn written(machine: &Machine, level: u8, language: Language) -> String {
 fn judged(machine: &Machine, text: &str, language: Language) -> Report {
     let rtl = text::read(language, text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let limits = engine::Limits { sat_steps: 100_000, ..engine::Limits::default() };
-    prove(machine, &rtl, &Request { limits, depth: 6, keep_questions: false }, &|| Box::new(Embedded)).0
+    prove(machine, &rtl, &Request { limits, depth: 6, ..Request::default() }, &|| Box::new(Embedded)).0
 }
 
 /// The text with one change, which must be there to be made.

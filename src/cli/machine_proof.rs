@@ -31,6 +31,7 @@ pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> 
     let rtl = text::read(language, &source, args.top.as_deref()).map_err(Failure::input)?;
     let request = Request {
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
+        work: args.work,
         depth: args.depth.unwrap_or(Request::default().depth),
         keep_questions: args.certificate.is_some(),
     };
@@ -108,7 +109,12 @@ fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
         if register.held > 0 {
             parts.push(format!("{} held by {}", register.held, register.file.join(", ")));
         }
-        for (bits, what) in [(register.constant, "constant"), (register.absent, "that no output needs")] {
+        let others = [
+            (register.constant, "constant"),
+            (register.piped, "in a pipeline"),
+            (register.absent, "that no output needs"),
+        ];
+        for (bits, what) in others {
             if bits > 0 {
                 parts.push(format!("{bits} {what}"));
             }

@@ -35,6 +35,19 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// For what follows from a valid design, which may go a few bits beyond the limits that guard against files.
+    pub fn derived() -> Limits {
+        Limits {
+            max_ops: u64::from(u32::MAX),
+            max_table_entries: u64::MAX,
+            max_shift: i32::MAX as u32 / 4,
+            max_width: u32::MAX / 4,
+            ..Limits::default()
+        }
+    }
+}
+
 /// Collects the parts of a program; [`Builder::finish`] checks them.
 #[derive(Clone, Debug)]
 pub struct Builder {
@@ -71,11 +84,7 @@ impl Builder {
     /// operations and outputs. Passes start here: the port layout is the file's, whatever they do inside.
     pub fn like(model: &Model) -> Builder {
         let mut builder = Builder::new(model.inp_shifts.clone());
-        // The limits guard against files; what follows from a valid program may go beyond them by a few bits.
-        builder.limits.max_shift = i32::MAX as u32 / 4;
-        builder.limits.max_width = u32::MAX / 4;
-        builder.limits.max_ops = u64::from(u32::MAX);
-        builder.limits.max_table_entries = u64::MAX;
+        builder.limits = Limits::derived();
         builder.parts.tables = model.tables.clone();
         builder.parts.carry_size = model.carry_size;
         builder.parts.adder_size = model.adder_size;

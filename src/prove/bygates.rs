@@ -67,14 +67,21 @@ impl Leaves for Matching<'_> {
                 .or_insert_with(|| (0..width).map(|i| e.words.aig.input(format!("{name}[{i}]@{k}"))).collect())
                 .clone()
         };
-        match data_word(self.rtl, self.ports, self.inputs, signal) {
-            Some(word) if k == self.latency => word,
-            _ => free(e, &mut self.others),
+        match data_word(self.rtl, self.ports, self.inputs, signal, (k, self.latency)) {
+            Some(word) => word,
+            None => free(e, &mut self.others),
         }
     }
 
     fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
         (0..width).map(|_| e.words.aig.input("undefined")).collect()
+    }
+
+    fn before(&mut self, e: &mut Engine, signal: SignalId, lo: u32, width: u32) -> Vec<Lit> {
+        match self.ports.before(signal, lo, width) {
+            Some(value) => (0..u64::from(width)).map(|i| Lit::constant(value.bit(i))).collect(),
+            None => self.unknown(e, width),
+        }
     }
 
     fn signal(&mut self, e: &mut Engine, signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {
@@ -146,7 +153,7 @@ pub(super) fn compare(
         unmatched: Vec::new(),
         reserve: e.left / 2,
     };
-    let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, latency.max(structure) + 4);
+    let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, ports.depth(latency, structure));
     let mut outputs = Vec::new();
     for (j, place) in ports.outputs.iter().enumerate() {
         let Some((port, lo)) = *place else { continue };
@@ -206,6 +213,7 @@ pub(super) fn compare(
             Outcome::Unknown => {
                 let reason = format!("output {j}: its cone was not decided: {}", e.limit_reached());
                 report.verdict = Verdict::Unknown { reason };
+                report.open = Some(*j);
                 return;
             }
         }
@@ -252,7 +260,7 @@ impl Leaves for Plain<'_> {
         if let Some(level) = self.controls.level(signal) {
             return vec![Lit::constant(level)];
         }
-        data_word(self.rtl, self.ports, self.inputs, signal).filter(|_| k == self.latency).unwrap_or_else(|| {
+        data_word(self.rtl, self.ports, self.inputs, signal, (k, self.latency)).unwrap_or_else(|| {
             let port = self.rtl.signal(signal);
             let pin = |i| e.words.aig.input(format!("{}[{i}]@{k}", port.name));
             self.others.entry((signal, k)).or_insert_with(|| (0..port.width).map(pin).collect()).clone()
@@ -268,16 +276,19 @@ impl Leaves for Plain<'_> {
     }
 }
 
-/// The bits of a data port, made of those of the elements on it; nothing for another port.
-fn data_word(rtl: &Rtl, ports: &Ports, inputs: &[Vec<Lit>], signal: SignalId) -> Option<Vec<Lit>> {
+/// The bits of a data port at a moment, made of those of the elements on it; nothing for another port or moment.
+fn data_word(
+    rtl: &Rtl,
+    ports: &Ports,
+    inputs: &[Vec<Lit>],
+    signal: SignalId,
+    (k, latency): (u32, u32),
+) -> Option<Vec<Lit>> {
     let mut word = None;
-    for (bits, place) in inputs.iter().zip(&ports.inputs) {
-        if let Some((port, lo)) = place
-            && *port == signal
-        {
-            let word = word.get_or_insert_with(|| vec![Lit::FALSE; rtl.signal(signal).width as usize]);
-            word[*lo as usize..*lo as usize + bits.len()].copy_from_slice(bits);
-        }
+    for (i, lo) in ports.on(signal, k, latency) {
+        let bits = &inputs[i];
+        let word = word.get_or_insert_with(|| vec![Lit::FALSE; rtl.signal(signal).width as usize]);
+        word[lo as usize..lo as usize + bits.len()].copy_from_slice(bits);
     }
     word
 }

@@ -69,15 +69,16 @@ impl Design<'_> {
     }
 
     /// A data port's word, made of the codes of the elements on it.
-    fn data(&mut self, signal: SignalId, mut code: impl FnMut(&mut Terms, usize, Kif) -> Fit<FormId>) -> Made<Self> {
+    fn data(
+        &mut self,
+        signal: SignalId,
+        at: u32,
+        mut code: impl FnMut(&mut Terms, usize, Kif) -> Fit<FormId>,
+    ) -> Made<Self> {
         let width = self.rtl.signal(signal).width;
         let mut parts: Vec<(u32, FormId)> = Vec::new();
-        for (i, place) in self.ports.inputs.iter().enumerate() {
-            if let Some((port, lo)) = place
-                && *port == signal
-            {
-                parts.push((*lo, code(self.terms, i, self.model.input_kifs()[i])?));
-            }
+        for (i, lo) in self.ports.on(signal, at, self.latency) {
+            parts.push((lo, code(self.terms, i, self.model.input_kifs()[i])?));
         }
         parts.sort_unstable_by_key(|p| p.0);
         Ok(match parts[..] {
@@ -308,13 +309,14 @@ impl Domain for Design<'_> {
         if let Some(known) = self.others.get(&(signal, k)) {
             return Ok(known.clone());
         }
-        let is_data = self.ports.inputs.iter().flatten().any(|p| p.0 == signal);
-        if is_data && k == self.latency {
+        if self.ports.on(signal, k, self.latency).next().is_some() {
             let forms = self.forms;
-            return self.data(signal, |_, i, _| Ok(forms.inputs[i]));
+            return self.data(signal, k, |_, i, _| Ok(forms.inputs[i]));
         }
+        // The same elements at another moment.
+        let is_data = self.ports.moments.is_none() && self.ports.on(signal, self.latency, self.latency).next().is_some();
         let word = if is_data {
-            self.data(signal, |t, _, kif| {
+            self.data(signal, self.latency, |t, _, kif| {
                 let width = kif.width();
                 if width > 100 {
                     return Err(super::terms::Beyond);
@@ -331,6 +333,13 @@ impl Domain for Design<'_> {
 
     fn unknown(&mut self, width: u32) -> Made<Self> {
         self.free(width)
+    }
+
+    fn before(&mut self, signal: SignalId, lo: u32, width: u32) -> Made<Self> {
+        match self.ports.before(signal, lo, width) {
+            Some(value) => self.constant(&value, width),
+            None => self.free(width),
+        }
     }
 
     fn signal(&mut self, signal: SignalId, _k: u32, word: Word) -> Made<Self> {
@@ -404,7 +413,7 @@ pub(super) fn compare(
 
 fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Result<bool, Fault> {
     let (model, rtl, ports, latency) = (design.model, design.rtl, design.ports, design.latency);
-    let mut unroll: Unroll<'_, Word> = Unroll::new(rtl, latency.max(structure) + 4);
+    let mut unroll: Unroll<'_, Word> = Unroll::new(rtl, ports.depth(latency, structure));
     let mut found: Vec<(usize, u32, FormId)> = Vec::new();
     for (j, place) in ports.outputs.iter().enumerate() {
         let Some((port, lo)) = *place else { continue };

@@ -264,7 +264,7 @@ impl Leaves for AfterReset<'_> {
         (0..width).map(|_| e.words.aig.input("undefined")).collect()
     }
 
-    fn before(&mut self, e: &mut Engine, signal: SignalId, width: u32) -> Vec<Lit> {
+    fn before(&mut self, e: &mut Engine, signal: SignalId, _lo: u32, width: u32) -> Vec<Lit> {
         if self.cleared.contains(&signal) {
             return vec![Lit::FALSE; width as usize];
         }

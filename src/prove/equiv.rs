@@ -17,7 +17,7 @@ use super::control::check_control;
 use super::engine::Outcome;
 use super::engine::{Counts, Engine, Limits};
 pub use super::ports::ControlNames;
-use super::ports::{find_ports, stated_latency};
+use super::ports::{Ports, find_ports, stated_latency};
 use super::rtl::{Rtl, SignalId};
 use super::sat::Solver;
 use super::unroll::depth;
@@ -116,7 +116,11 @@ pub struct Report {
     pub register_bits: u64,
     /// What else the statement says, or assumes.
     pub notes: Vec<String>,
+    /// The output that was not decided.
+    #[serde(skip)]
+    pub open: Option<usize>,
 }
+
 /// Proves or refutes that `rtl` computes `model`.
 pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver>) -> (Report, Engine) {
     let mut e = Engine::new(solver);
@@ -132,6 +136,7 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
         gates: 0,
         register_bits: rtl.signals().iter().flat_map(|s| &s.registers).map(|r| u64::from(rtl.width(r.next))).sum(),
         notes: Vec::new(),
+        open: None,
     };
     let differs = |report: &mut Report, reason: String| {
         report.verdict = Verdict::Differs { reason, counterexample: None };
@@ -161,11 +166,59 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
     }
     let by_words = !request.gates_only && bywords::compare(model, rtl, &ports, latency, structure, &mut report, &mut e);
     if !by_words {
+        report.verdict = Verdict::Proved;
         bygates::compare(model, rtl, &ports, latency, structure, &mut report, &mut e);
     }
     report.bits = e.counts;
     report.gates = e.words.aig.gates();
     (report, e)
+}
+
+/// What became of a comparison of a part of a design.
+pub(super) enum Found {
+    /// Equal for every input.
+    Equal,
+    /// This output can differ.
+    Differs(usize),
+    /// Not decided: which output, if it is one, and why.
+    Open(Option<usize>, String),
+}
+
+/// A comparison of a part of a design.
+pub(super) struct Outcome {
+    pub(super) found: Found,
+    /// Operations whose signals were found and proved equal.
+    pub(super) matched: u64,
+    /// Inputs that show a difference: model inputs in order.
+    pub(super) inputs: Vec<BigInt>,
+}
+
+/// Compares outputs where it is known which port is what, and which moment each input is of.
+pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &Ports, e: &mut Engine) -> Outcome {
+    let mut report = Report {
+        verdict: Verdict::Proved,
+        latency: 0,
+        operations_matched: 0,
+        operations_unmatched: 0,
+        bits: Counts::default(),
+        gates: 0,
+        register_bits: 0,
+        notes: Vec::new(),
+        open: None,
+    };
+    if !bywords::compare(model, rtl, ports, 0, 0, &mut report, e) {
+        report.verdict = Verdict::Proved;
+        bygates::compare(model, rtl, ports, 0, 0, &mut report, e);
+    }
+    let matched = report.operations_matched;
+    let (found, inputs) = match report.verdict {
+        Verdict::Proved => (Found::Equal, Vec::new()),
+        Verdict::Differs { counterexample: Some(c), .. } => (Found::Differs(c.output), c.inputs),
+        Verdict::Differs { reason, .. } | Verdict::Unknown { reason } => {
+            (Found::Open(report.open, reason), Vec::new())
+        }
+    };
+    Outcome { found, matched, inputs }
 }
 
 /// The model operation that a signal's name speaks of: `v17`, `v17_s2`, and the like inside instances.

@@ -3,6 +3,7 @@
 use super::rtl::{Rtl, SignalId};
 use super::unroll::clock_of;
 use crate::ir::Model;
+use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Names of the control ports, where the usual ones must not decide.
@@ -33,6 +34,45 @@ pub(super) struct Ports {
     pub(super) reset_low: bool,
     pub(super) enable: Option<SignalId>,
     pub(super) valid: Option<(SignalId, SignalId)>,
+    /// Moments of their own, where not all inputs are of the moment that the latency says.
+    pub(super) moments: Option<Moments>,
+}
+
+/// Which moments the inputs of a comparison are of, and how far back it goes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Moments {
+    /// For each model input element, how many clocks before the outputs.
+    pub(super) back: Vec<u32>,
+    /// Registers are followed this far back.
+    pub(super) depth: u32,
+    /// What registers hold before; what is not here may hold anything.
+    pub(super) before: FxHashMap<SignalId, BigUint>,
+}
+
+impl Ports {
+    /// How many clocks before the outputs a model input is, where all others are `latency` before.
+    pub(super) fn back(&self, input: usize, latency: u32) -> u32 {
+        self.moments.as_ref().map_or(latency, |m| m.back[input])
+    }
+
+    /// Model inputs on a port at a moment, with the lowest bit there.
+    pub(super) fn on(&self, signal: SignalId, k: u32, latency: u32) -> impl Iterator<Item = (usize, u32)> {
+        let places = self.inputs.iter().enumerate();
+        places.filter_map(move |(i, place)| {
+            place.filter(|p| p.0 == signal && self.back(i, latency) == k).map(|(_, lo)| (i, lo))
+        })
+    }
+
+    /// How far back registers are followed, in a design so deep.
+    pub(super) fn depth(&self, latency: u32, structure: u32) -> u32 {
+        self.moments.as_ref().map_or(latency.max(structure) + 4, |m| m.depth)
+    }
+
+    /// What bits of a register hold before that, if it is known.
+    pub(super) fn before(&self, signal: SignalId, lo: u32, width: u32) -> Option<BigUint> {
+        let whole = self.moments.as_ref()?.before.get(&signal)?;
+        Some((whole >> lo) & ((BigUint::from(1u32) << width) - 1u32))
+    }
 }
 
 /// The latency that the file's head states: `latency: 3`, in any case, in one of its comments.
@@ -124,6 +164,7 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Resu
         reset_low,
         enable,
         valid,
+        moments: None,
     })
 }
 

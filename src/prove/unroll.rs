@@ -57,8 +57,8 @@ pub trait Domain {
     fn input(&mut self, signal: SignalId, k: u32) -> Made<Self>;
     /// An undefined value.
     fn unknown(&mut self, width: u32) -> Made<Self>;
-    /// A register's state before the time that is looked at.
-    fn before(&mut self, _signal: SignalId, width: u32) -> Made<Self> {
+    /// A register's state before the time that is looked at: `width` bits from `lo` on.
+    fn before(&mut self, _signal: SignalId, _lo: u32, width: u32) -> Made<Self> {
         self.unknown(width)
     }
     /// A signal's word is known: what shall be used for it from now on.
@@ -294,7 +294,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
             let mut word: Option<W> = None;
             if !certain {
                 if k >= self.max_k {
-                    word = Some(d.before(id, width)?);
+                    word = Some(d.before(id, register.lo, width)?);
                 } else {
                     match self.known(register.next, k + 1) {
                         Some(next) => word = Some(next.clone()),
@@ -364,8 +364,8 @@ pub trait Leaves {
     fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit>;
     /// Bits of an undefined value.
     fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit>;
-    /// Bits of a register's state before the time that is looked at.
-    fn before(&mut self, e: &mut Engine, _signal: SignalId, width: u32) -> Vec<Lit> {
+    /// Bits of a register's state before the time that is looked at: `width` bits from `lo` on.
+    fn before(&mut self, e: &mut Engine, _signal: SignalId, _lo: u32, width: u32) -> Vec<Lit> {
         self.unknown(e, width)
     }
     /// A signal's bits are known: what shall be used for them from now on.
@@ -462,8 +462,8 @@ impl<L: Leaves> Domain for Gates<'_, L> {
         Ok(self.leaves.unknown(self.e, width).into())
     }
 
-    fn before(&mut self, signal: SignalId, width: u32) -> Made<Self> {
-        Ok(self.leaves.before(self.e, signal, width).into())
+    fn before(&mut self, signal: SignalId, lo: u32, width: u32) -> Made<Self> {
+        Ok(self.leaves.before(self.e, signal, lo, width).into())
     }
 
     fn signal(&mut self, signal: SignalId, k: u32, word: Arc<[Lit]>) -> Made<Self> {

@@ -32,17 +32,6 @@ pub(super) struct Joined {
     pub(super) history: Option<Vec<BigInt>>,
 }
 
-/// Limits guard against files; what follows from a valid design may go beyond them by a few bits.
-pub(super) fn no_limits() -> Limits {
-    Limits {
-        max_ops: u64::from(u32::MAX),
-        max_table_entries: u64::MAX,
-        max_shift: i32::MAX as u32 / 4,
-        max_width: u32::MAX / 4,
-        ..Limits::default()
-    }
-}
-
 /// The program of a pipeline: its outputs are the elements of its sinks in order. None if first values of the registers stand
 /// in the way.
 pub(super) fn join(machine: &Machine, segment: &Segment) -> Option<Joined> {
@@ -90,7 +79,7 @@ pub(super) fn join(machine: &Machine, segment: &Segment) -> Option<Joined> {
     let Joiner { parts, stage, tables, order, origins, .. } = joiner;
     let sources = order;
     let mut builder = Builder::new(vec![0; sources.len()]);
-    builder.limits(no_limits());
+    builder.limits(Limits::derived());
     parts.into_iter().for_each(|node| {
         builder.push(node);
     });

@@ -4,8 +4,8 @@
 //! What crosses a boundary is an *anchor*: an input or the result of an operation that computes something. Quantises without
 //! delay are wires, and are made again in every stage that reads them, so that no bit is held twice.
 
-use super::join::{no_limits, values};
-use crate::ir::{Builder, Model, Node, Op, Output, TableId, ValueId};
+use super::join::values;
+use crate::ir::{Builder, Limits, Model, Node, Op, Output, TableId, ValueId};
 use crate::num::{Interval, Kif};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
@@ -183,7 +183,7 @@ impl Splitter<'_> {
             Some(outputs) => outputs.iter().map(|&v| Some(draft.value(v))).collect(),
         };
         let mut builder = Builder::new(vec![0; draft.inputs.len()]);
-        builder.limits(no_limits());
+        builder.limits(Limits::derived());
         builder.cost_model(program.carry_size(), program.adder_size());
         for node in draft.nodes {
             builder.push(Node { origin: self.origins[node.origin as usize].1, ..node });

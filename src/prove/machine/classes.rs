@@ -3,12 +3,15 @@
 use super::model::{self, Cell, Cells};
 use super::ports::key;
 use super::search::{free_inputs, outputs};
-use super::{Pair, RegisterReport, Report};
+use super::{Pair, RegisterReport, Report, renew};
 use crate::ir::machine::SignalId;
 use crate::prove::aig::Lit;
 use crate::prove::engine::{Engine, Outcome};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
+
+/// Units of work of one gate made.
+const GATE: u64 = 2;
 
 /// All register bits, numbered: first the machine's, then the file's.
 pub(super) struct States {
@@ -204,8 +207,23 @@ impl Partition {
         more
     }
 
+    /// Number of classes.
+    pub(super) fn classes(&self) -> usize {
+        self.classes as usize
+    }
+
+    /// The class of a bit; that of the constant 0 is the one of the bit after the last.
+    pub(super) fn class(&self, bit: usize) -> u32 {
+        self.class[bit]
+    }
+
+    /// Whether a bit is complemented before it is compared.
+    pub(super) fn phase(&self, bit: usize) -> bool {
+        self.phase[bit]
+    }
+
     /// Gives a bit a class of its own.
-    fn isolate(&mut self, bit: usize) {
+    pub(super) fn isolate(&mut self, bit: usize) {
         self.class[bit] = self.classes;
         self.classes += 1;
     }
@@ -249,6 +267,11 @@ impl Classes {
         let mut classes = Classes { states: States::new(pair), partition, undecided: Vec::new() };
         classes.start(pair);
         classes
+    }
+
+    /// The classes alone.
+    pub(super) fn into_partition(self) -> Partition {
+        self.partition
     }
 
     /// What simulation proposes, as far as the state after some cycles allows it, which is the same whatever registers without
@@ -308,7 +331,8 @@ impl Classes {
         self.partition.split(|bit| first[bit]);
     }
 
-    /// Refines the classes until one clock edge preserves them, and compares the outputs. Returns what stays open.
+    /// Refines the classes until one clock edge preserves them, and compares the outputs. Returns what stays open; if it shall
+    /// be quick, the first thing that is not decided easily.
     ///
     /// # Errors
     /// If the file has a combinational loop.
@@ -318,9 +342,13 @@ impl Classes {
         report: &mut Report,
         e: &mut Engine,
         new_engine: &dyn Fn() -> Engine,
+        quick: bool,
     ) -> Result<Option<String>, String> {
         loop {
-            *e = new_engine();
+            renew(e, new_engine);
+            if quick {
+                e.limits.sat_steps /= 30;
+            }
             report.rounds += 1;
             let (inputs, bits) = (free_inputs(e, pair), self.bits(e));
             let state = self.states.cells(pair, &bits);
@@ -335,8 +363,12 @@ impl Classes {
             next.push(Lit::FALSE);
             report.operations_matched = file.matched.len() as u64;
             report.gates = e.words.aig.gates();
+            e.spend(GATE * e.words.aig.gates() as u64);
             let changed = self.refuted(e, &next, pair);
             report.bits = e.counts;
+            if let Some(&bit) = self.undecided.first().filter(|_| quick || e.left == 0) {
+                return Ok(Some(format!("what {} becomes was not decided: {}", self.states.name(pair, bit), e.limit_reached())));
+            }
             if changed {
                 continue;
             }
@@ -434,7 +466,7 @@ impl Classes {
             let what = match e.equal(&shown.file, &shown.machine) {
                 Outcome::Equal => continue,
                 Outcome::Differs(_) => "is not equal in every state that could be told apart",
-                Outcome::Unknown => "was not decided within the solver's limit",
+                Outcome::Unknown => &format!("was not decided: {}", e.limit_reached()),
             };
             let name = &pair.machine.signal(shown.port).name;
             let mut text = format!("element {} of {name:?} {what}", shown.element);

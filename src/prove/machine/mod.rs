@@ -13,6 +13,7 @@
 mod bench;
 mod classes;
 mod file;
+mod flow;
 mod model;
 mod ports;
 mod search;
@@ -20,7 +21,7 @@ mod search;
 pub use bench::testbench;
 
 use super::aig::Aig;
-use super::engine::{Counts, Engine, Limits};
+use super::engine::{Counts, Engine, Limits, WORK};
 use super::rtl::Rtl;
 use super::sat::Solver;
 use crate::ir::machine::Machine;
@@ -34,6 +35,8 @@ use serde::Serialize;
 pub struct Request {
     /// Limits of each question.
     pub limits: Limits,
+    /// Units of work for the whole run.
+    pub work: u64,
     /// Cycles from power-on in which a difference is looked for if there is no proof.
     pub depth: u32,
     /// Whether SAT questions are kept for a certificate.
@@ -42,7 +45,7 @@ pub struct Request {
 
 impl Default for Request {
     fn default() -> Self {
-        Request { limits: Limits::default(), depth: 12, keep_questions: false }
+        Request { limits: Limits::default(), work: WORK, depth: 12, keep_questions: false }
     }
 }
 
@@ -107,6 +110,8 @@ pub struct RegisterReport {
     pub held: u32,
     /// Bits that no register of the file holds: no output depends on them.
     pub absent: u32,
+    /// Bits of pipelines that were compared as functions of what enters them, wherever the file's registers stand.
+    pub piped: u32,
     /// The registers of the file.
     pub file: Vec<String>,
 }
@@ -146,6 +151,7 @@ pub fn prove(
     let new_engine = || {
         let mut e = Engine::new(solver());
         e.limits = request.limits;
+        e.left = request.work;
         e.keep_questions = request.keep_questions;
         e
     };
@@ -199,6 +205,16 @@ pub fn product(machine: &Machine, rtl: &Rtl, solver: Box<dyn Solver>) -> Result<
     Ok(e.words.aig)
 }
 
+/// A new engine, which has only as much work left as the one before.
+fn renew(e: &mut Engine, new: &dyn Fn() -> Engine) {
+    let left = e.left;
+    *e = new();
+    e.left = left;
+}
+
+/// The part of all work, one over this, with which registers are compared one by one before pipelines are looked for.
+const QUICK: u64 = 20;
+
 /// Both sides.
 #[derive(Clone, Copy)]
 struct Pair<'a> {
@@ -220,22 +236,42 @@ impl Pair<'_> {
             search::Simulated::Differs(counterexample) => return Ok(differs(*counterexample)),
             search::Simulated::Classes(partition) => partition,
         };
+        let pipes = flow::pipes(self, &simulated);
+        let mut open = None;
+        if !pipes.is_empty() {
+            // Registers that stand where the machine has them are compared one by one with little work; others never are.
+            let all = e.left;
+            e.left = all / QUICK;
+            let mut classes = Classes::new(self, simulated.clone());
+            open = classes.settle(self, report, e, new_engine, true)?;
+            e.left = (all - all / QUICK) + e.left;
+            if open.is_none() {
+                report.registers = classes.report(self);
+                return Ok(Verdict::Proved);
+            }
+            open = flow::prove(self, &simulated, &pipes, report, e, new_engine);
+            if open.is_none() {
+                return Ok(Verdict::Proved);
+            }
+        }
         let mut classes = Classes::new(self, simulated.clone());
-        let mut outcome = classes.settle(self, report, e, new_engine)?;
+        let mut outcome = classes.settle(self, report, e, new_engine, false)?;
         let undefined = model::registers(self.machine).any(|id| self.machine.signal(id).reset_to.is_none());
-        if outcome.is_some() && undefined {
+        if outcome.is_some() && undefined && e.left > 0 {
             // Rather than choose what undefined registers start as, wait until they no longer matter.
-            let mut unrolled = new_engine();
-            if let Some((cycles, reached)) = search::defined(self, &mut unrolled)? {
-                classes = Classes::after(self, simulated, &mut unrolled, &reached);
-                outcome = classes.settle(self, report, e, new_engine)?;
+            renew(e, new_engine);
+            if let Some((cycles, reached)) = search::defined(self, e)? {
+                classes = Classes::after(self, simulated, e, &reached);
+                outcome = classes.settle(self, report, e, new_engine, false)?;
                 let cycles = format!("registers without a first value no longer matter after {cycles} cycles");
                 report.notes.push(format!("{cycles}; these were compared one by one"));
             }
         }
         report.registers = classes.report(self);
-        let Some(open) = outcome else { return Ok(Verdict::Proved) };
-        Ok(match search::bounded(self, &mut new_engine(), depth)? {
+        let Some(by_registers) = outcome else { return Ok(Verdict::Proved) };
+        let open = open.map_or(by_registers.clone(), |pipes| format!("{by_registers}; {pipes}"));
+        renew(e, new_engine);
+        Ok(match search::bounded(self, e, depth)? {
             search::Bounded::Differs(counterexample) => differs(*counterexample),
             search::Bounded::EqualFor(cycles) => {
                 Verdict::Unknown { reason: format!("{open}; no difference in the first {cycles} cycles from power-on") }

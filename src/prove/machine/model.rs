@@ -247,7 +247,7 @@ impl Cycle<'_> {
 }
 
 /// Indices that lead to an element, with the element.
-fn reached(first: usize, mult: usize, elements: usize) -> impl Iterator<Item = (usize, usize)> {
+pub(super) fn reached(first: usize, mult: usize, elements: usize) -> impl Iterator<Item = (usize, usize)> {
     let last = match mult {
         0 => usize::from(first < elements),
         _ => elements.saturating_sub(first).div_ceil(mult),

@@ -1,0 +1,353 @@
+//! Pipelines inside machines, wherever their registers stand.
+//!
+//! Registers that load whenever their common enable says so, and do not depend on themselves, are pipelines: what they show is a
+//! function of what entered them before. Where registers of a pipeline were moved, no bit of a register on one side need be a bit
+//! on the other, and induction over register bits has nothing to hold on to. So these registers are not compared at all (C. E.
+//! Leiserson, J. B. Saxe, "Retiming synchronous circuitry", Algorithmica 6, 1991, seen from the proof's side): both sides are
+//! written as combinational functions of what they show now, of ports and of the other registers, the *core*, each as it was so
+//! many loads of the pipelines ago, and these functions are compared value by value as programs are ([`crate::prove::equiv`]).
+//!
+//! That is an induction over clock cycles. It is assumed that corresponding bits of core registers were equal in all cycles up to
+//! now; it is shown for the present cycle that outputs are equal, that the pipelines' enable and reset are, and that core registers
+//! will be. The pipelines' state needs no assumption, but a case distinction, which is complete: since power-on, or since the last
+//! reset, they have loaded 0, 1, 2, ... times, until everything that they started with has left them. Enable and reset are equal on
+//! both sides in every cycle, so that both are in the same case always.
+
+mod design;
+mod graph;
+mod program;
+
+use super::classes::{Classes, Partition};
+use super::{Pair, Report, model, renew};
+use crate::ir::machine::{Access, Connection, Machine, SignalId, SignalKind};
+use crate::prove::engine::Engine;
+use crate::prove::equiv::{self, Found};
+use design::{Core, Design};
+use program::Asked;
+use rustc_hash::FxHashMap;
+
+/// Pipelines deeper than this are not looked at.
+const MOST_LOADS: u32 = 64;
+/// Pipelines of so many controls are tried, those of one control at a time.
+const CONTROLS: usize = 3;
+/// Times that the correspondence of core registers is taken apart.
+const ROUNDS: usize = 24;
+
+/// What pipeline registers held before they loaded for the first time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Start {
+    PowerOn,
+    Reset,
+}
+
+/// How often pipeline registers have loaded since.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Case {
+    start: Start,
+    loads: u32,
+}
+
+/// A condition, traced to the bit that it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+enum Bit {
+    /// Of an input port of the machine.
+    Port(SignalId, u32),
+    /// Of a class of register bits.
+    State(u32),
+}
+
+/// What registers of a pipeline have in common: reset and enable, each a bit and whether it acts when 0.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+struct Control {
+    reset: Option<(Bit, bool)>,
+    enable: Option<(Bit, bool)>,
+}
+
+/// Pipelines of the machine under one control.
+pub(super) struct Pipes {
+    control: Control,
+    /// For each signal whether it is one of their registers.
+    piped: Vec<bool>,
+    reset: Option<Access>,
+    enable: Option<Access>,
+    /// The longest chain of them.
+    depth: u32,
+    bits: u32,
+}
+
+/// Proves that both sides are equal, or says what stays open.
+pub(super) fn prove(
+    pair: &Pair<'_>,
+    partition: &Partition,
+    pipes: &[Pipes],
+    report: &mut Report,
+    e: &mut Engine,
+    new: &dyn Fn() -> Engine,
+) -> Option<String> {
+    let mut open = None;
+    for pipes in pipes.iter().take(CONTROLS) {
+        let mut attempt = Attempt { pair, pipes, partition: partition.clone() };
+        match attempt.run(report, e, new) {
+            None => return None,
+            Some(reason) => open = open.or(Some(reason)),
+        }
+    }
+    open.or_else(|| Some("there are no pipelines".into()))
+}
+
+/// Where a condition of the machine comes from.
+fn traced(
+    pair: &Pair<'_>,
+    partition: &Partition,
+    (core, driven): (&Core, &[Vec<usize>]),
+    access: &Access,
+) -> Option<(Bit, bool)> {
+    let machine = pair.machine;
+    let (mut signal, mut element) = (access.signal, access.lo);
+    if access.dynamic.is_some() {
+        return None;
+    }
+    for _ in 0..machine.signals().len() {
+        let s = machine.signal(signal);
+        match s.kind {
+            SignalKind::Input => {
+                let bit: u32 = s.elements[..element].iter().map(|kif| kif.width()).sum();
+                return Some((Bit::Port(signal, bit), false));
+            }
+            SignalKind::Register => {
+                let bit = core.first_bit(signal, element)?;
+                return Some((Bit::State(partition.class(bit)), partition.phase(bit)));
+            }
+            _ => {}
+        }
+        let drivers = driven[signal.index()].iter().map(|&c| &machine.connections()[c]);
+        let mut drivers = drivers.filter(|c| c.dst.dynamic.is_some() || (c.dst.lo..c.dst.hi).contains(&element));
+        let connection = drivers.next()?;
+        let (src, dst) = (&connection.src, &connection.dst);
+        if drivers.next().is_some() || connection.enable_if.is_some() || src.dynamic.is_some() || dst.dynamic.is_some() {
+            return None;
+        }
+        let from = src.lo + element - dst.lo;
+        if machine.signal(src.signal).elements[from] != s.elements[element] {
+            return None;
+        }
+        (signal, element) = (src.signal, from);
+    }
+    None
+}
+
+/// Pipelines of the machine, those first that have most bits which the file's registers do not hold.
+pub(super) fn pipes(pair: &Pair<'_>, partition: &Partition) -> Vec<Pipes> {
+    let machine = pair.machine;
+    let (core, driven) = (Core::new(pair), program::driven(machine));
+    let mut groups: FxHashMap<Control, Pipes> = FxHashMap::default();
+    for id in model::registers(machine) {
+        let signal = machine.signal(id);
+        let loads: Vec<&Connection> = driven[id.index()].iter().map(|&c| &machine.connections()[c]).collect();
+        let Some(first) = loads.first() else { continue };
+        let enable = |c: &Connection| c.enable_if.clone().filter(|_| c.alternative.is_none());
+        let with = enable(first);
+        let whole: usize = loads.iter().map(|c| c.dst.len()).sum();
+        if whole != signal.elements.len() || loads.iter().any(|c| c.dst.dynamic.is_some() || enable(c) != with) {
+            continue;
+        }
+        let trace = |access: &Option<Access>| match access {
+            None => Some(None),
+            Some(access) => traced(pair, partition, (&core, &driven), access).map(Some),
+        };
+        let (Some(reset), Some(enable)) = (trace(&signal.reset_if), trace(&with)) else { continue };
+        let control = Control { reset, enable };
+        let group = groups.entry(control).or_insert_with(|| Pipes {
+            control,
+            piped: vec![false; machine.signals().len()],
+            reset: signal.reset_if.clone(),
+            enable: with,
+            depth: 0,
+            bits: 0,
+        });
+        group.piped[id.index()] = true;
+    }
+    let mut found: Vec<Pipes> = groups.into_values().collect();
+    for pipes in &mut found {
+        let cyclic = graph::on_cycles(vertices(machine), |v, out| {
+            successors(machine, (&pipes.piped, &driven), v, &mut |w, _| out.push(w));
+        });
+        for (piped, cyclic) in pipes.piped.iter_mut().zip(cyclic) {
+            *piped &= !cyclic;
+        }
+        pipes.depth = graph::longest(vertices(machine), |v, out| {
+            successors(machine, (&pipes.piped, &driven), v, &mut |w, steps| out.push((w, steps)));
+        });
+        pipes.bits = core.alone(partition, &pipes.piped);
+    }
+    found.retain(|pipes| pipes.depth > 0);
+    found.sort_by_key(|pipes| (std::cmp::Reverse(pipes.bits), pipes.control));
+    found
+}
+
+/// Signals and blocks.
+fn vertices(machine: &Machine) -> usize {
+    machine.signals().len() + machine.blocks().len()
+}
+
+/// What a signal or block depends on in the same cycle, or for a register of a pipeline in the one before.
+fn successors(
+    machine: &Machine,
+    (piped, driven): (&[bool], &[Vec<usize>]),
+    v: usize,
+    visit: &mut dyn FnMut(usize, u32),
+) {
+    let signals = machine.signals().len();
+    if v >= signals {
+        if let Some(input) = machine.blocks()[v - signals].input {
+            visit(input.index(), 0);
+        }
+        return;
+    }
+    let id = SignalId(v as u32);
+    let steps = match machine.signal(id).kind {
+        SignalKind::Input => return,
+        SignalKind::BlockOutput(b) => return visit(signals + b.index(), 0),
+        SignalKind::Register if !piped[v] => return,
+        SignalKind::Register => 1,
+        _ => 0,
+    };
+    for c in driven[v].iter().map(|&c| &machine.connections()[c]) {
+        let condition = c.enable_if.as_ref().filter(|_| c.alternative.is_some());
+        for access in [Some(&c.src), c.alternative.as_ref(), condition].into_iter().flatten() {
+            program::each(access, &mut |s| visit(s.index(), steps));
+        }
+    }
+}
+
+/// One attempt with the pipelines of one control.
+struct Attempt<'a> {
+    pair: &'a Pair<'a>,
+    pipes: &'a Pipes,
+    partition: Partition,
+}
+
+impl Attempt<'_> {
+    /// What stays open.
+    fn run(&mut self, report: &mut Report, e: &mut Engine, new: &dyn Fn() -> Engine) -> Option<String> {
+        let pair = self.pair;
+        let core = Core::new(pair);
+        let found = design::piped(pair, &self.partition, &core, self.pipes);
+        let depth = found.depth.max(self.pipes.depth);
+        if depth > MOST_LOADS {
+            return Some(format!("a pipeline is {depth} registers deep"));
+        }
+        core.forget_pipes(&mut self.partition, pair, self.pipes, &found);
+        self.partition = Classes::new(pair, std::mem::replace(&mut self.partition, Partition::new(0))).into_partition();
+        let mut cases = vec![Case { start: Start::PowerOn, loads: u32::MAX }];
+        for loads in 0..depth {
+            cases.push(Case { start: Start::PowerOn, loads });
+            if self.pipes.control.reset.is_some() {
+                cases.push(Case { start: Start::Reset, loads });
+            }
+        }
+        'rounds: for _ in 0..ROUNDS {
+            report.rounds += 1;
+            core.one_sided(&mut self.partition);
+            let design = Design::new(pair, &self.partition, &core, self.pipes, &found);
+            for &case in &cases {
+                match self.case(&core, &design, case, report, e, new) {
+                    Ok(()) => {}
+                    Err((Some(at), reason)) => {
+                        // A register may correspond to none.
+                        let bits = &design.compared[at].bits;
+                        if bits.is_empty() {
+                            return Some(reason);
+                        }
+                        bits.iter().for_each(|&bit| self.partition.isolate(bit));
+                        continue 'rounds;
+                    }
+                    Err((None, reason)) => return Some(reason),
+                }
+            }
+            report.notes.push(self.note(&found, depth));
+            report.registers = Classes::new(pair, self.partition.clone()).report(pair);
+            for register in &mut report.registers {
+                let mut piped = model::registers(pair.machine).filter(|id| self.pipes.piped[id.index()]);
+                if piped.any(|id| pair.machine.signal(id).name == register.name) {
+                    register.piped = std::mem::take(&mut register.absent);
+                }
+            }
+            return None;
+        }
+        Some("the registers outside of pipelines do not correspond".into())
+    }
+
+    fn pipes_bits(&self) -> u64 {
+        let machine = self.pair.machine;
+        let piped = model::registers(machine).filter(|id| self.pipes.piped[id.index()]);
+        piped.flat_map(|id| &machine.signal(id).elements).map(|kif| u64::from(kif.width())).sum()
+    }
+
+    fn note(&self, found: &design::Piped, depth: u32) -> String {
+        let bits: u32 = found.registers.keys().map(|&s| self.pair.file.rtl.signal(s).width).sum();
+        format!(
+            "pipelines of {} register bits, {bits} in the file, up to {depth} loads deep: compared as functions of what enters them",
+            self.pipes_bits()
+        )
+    }
+
+    /// Compares everything in one case. An error has the comparison that failed, and why.
+    fn case(
+        &self,
+        core: &Core,
+        design: &Design,
+        case: Case,
+        report: &mut Report,
+        e: &mut Engine,
+        new: &dyn Fn() -> Engine,
+    ) -> Result<(), (Option<usize>, String)> {
+        let machine = self.pair.machine;
+        let asked: Vec<Asked> = design.compared.iter().map(|c| c.asked.clone()).collect();
+        let shape = |signal: SignalId, element: usize| core.shape(&self.partition, self.pair, signal, element);
+        let program = program::program(machine, &self.pipes.piped, case, &shape, &asked).map_err(|why| (None, why))?;
+        // Which comparison each output of the program is.
+        let mut outputs = Vec::new();
+        for (at, (compared, &defined)) in design.compared.iter().zip(&program.defined).enumerate() {
+            match (defined, &compared.asked) {
+                (true, _) => outputs.push(at),
+                // Where the machine leaves open what it shows nothing is compared.
+                (false, Asked::Output(..)) => {}
+                (false, _) => {
+                    return Err((Some(at), format!("{} is not defined in the first cycles", self.name(&compared.asked))));
+                }
+            }
+        }
+        let (rtl, ports) = design.instance(self.pair, &program, case, &outputs);
+        let counts = e.counts;
+        renew(e, new);
+        e.counts = counts;
+        let outcome = equiv::compare_at(&program.model, &rtl, &ports, e);
+        report.bits = e.counts;
+        report.gates = e.words.aig.gates();
+        report.operations_matched = report.operations_matched.max(outcome.matched);
+        match outcome.found {
+            Found::Equal => Ok(()),
+            Found::Differs(j) => {
+                let at = outputs[j];
+                let what = self.name(&design.compared[at].asked);
+                Err((Some(at), format!("{what} is not equal in every state that could be told apart")))
+            }
+            Found::Open(j, why) => {
+                let what = j.map_or_else(|| "the file".to_owned(), |j| self.name(&design.compared[outputs[j]].asked));
+                Err((None, format!("{what} was not decided: {why}")))
+            }
+        }
+    }
+
+    /// What a question is about, in words.
+    fn name(&self, asked: &Asked) -> String {
+        let name = |id: &SignalId| &self.pair.machine.signal(*id).name;
+        match asked {
+            Asked::Output(port, element) => format!("element {element} of {:?}", name(port)),
+            Asked::Condition(access) => format!("when {:?} enables or resets the pipelines", name(&access.signal)),
+            Asked::Next { register, element, .. } => format!("what element {element} of {:?} becomes", name(register)),
+            Asked::Number(..) => "a register of the file that seemed constant".to_owned(),
+        }
+    }
+}
