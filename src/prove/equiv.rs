@@ -185,7 +185,7 @@ pub(super) enum Found {
 }
 
 /// A comparison of a part of a design.
-pub(super) struct Outcome {
+pub(super) struct Comparison {
     pub(super) found: Found,
     /// Operations whose signals were found and proved equal.
     pub(super) matched: u64,
@@ -194,7 +194,7 @@ pub(super) struct Outcome {
 }
 
 /// Compares outputs where it is known which port is what, and which moment each input is of.
-pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &Ports, e: &mut Engine) -> Outcome {
+pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &Ports, e: &mut Engine) -> Comparison {
     let mut report = Report {
         verdict: Verdict::Proved,
         latency: 0,
@@ -214,11 +214,9 @@ pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &Ports, e: &mut Engine
     let (found, inputs) = match report.verdict {
         Verdict::Proved => (Found::Equal, Vec::new()),
         Verdict::Differs { counterexample: Some(c), .. } => (Found::Differs(c.output), c.inputs),
-        Verdict::Differs { reason, .. } | Verdict::Unknown { reason } => {
-            (Found::Open(report.open, reason), Vec::new())
-        }
+        Verdict::Differs { reason, .. } | Verdict::Unknown { reason } => (Found::Open(report.open, reason), Vec::new()),
     };
-    Outcome { found, matched, inputs }
+    Comparison { found, matched, inputs }
 }
 
 /// The model operation that a signal's name speaks of: `v17`, `v17_s2`, and the like inside instances.

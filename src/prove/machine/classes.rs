@@ -367,7 +367,11 @@ impl Classes {
             let changed = self.refuted(e, &next, pair);
             report.bits = e.counts;
             if let Some(&bit) = self.undecided.first().filter(|_| quick || e.left == 0) {
-                return Ok(Some(format!("what {} becomes was not decided: {}", self.states.name(pair, bit), e.limit_reached())));
+                return Ok(Some(format!(
+                    "what {} becomes was not decided: {}",
+                    self.states.name(pair, bit),
+                    e.limit_reached()
+                )));
             }
             if changed {
                 continue;

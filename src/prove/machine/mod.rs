@@ -244,14 +244,15 @@ impl Pair<'_> {
             e.left = all / QUICK;
             let mut classes = Classes::new(self, simulated.clone());
             open = classes.settle(self, report, e, new_engine, true)?;
-            e.left = (all - all / QUICK) + e.left;
+            e.left += all - all / QUICK;
             if open.is_none() {
                 report.registers = classes.report(self);
                 return Ok(Verdict::Proved);
             }
-            open = flow::prove(self, &simulated, &pipes, report, e, new_engine);
-            if open.is_none() {
-                return Ok(Verdict::Proved);
+            match flow::prove(self, &simulated, &pipes, report, e, new_engine) {
+                Ok(()) => return Ok(Verdict::Proved),
+                Err(flow::Open { shown: Some(counterexample), .. }) => return Ok(differs(*counterexample)),
+                Err(flow::Open { reason, .. }) => open = Some(reason),
             }
         }
         let mut classes = Classes::new(self, simulated.clone());

@@ -161,6 +161,36 @@ pub(super) fn simulate(pair: &Pair<'_>, e: &mut Engine) -> Result<Simulated, Str
     Ok(Simulated::Classes(partition))
 }
 
+/// The difference that these bits on the input ports show, cycle by cycle from power-on, if they show one.
+pub(super) fn replayed(pair: &Pair<'_>, e: &mut Engine, rows: &[Vec<bool>]) -> Option<Counterexample> {
+    let states = States::new(pair);
+    let inputs = free_inputs(e, pair);
+    let bits: Vec<Lit> = (0..states.len()).map(|_| e.words.aig.input("state")).collect();
+    let state = states.cells(pair, &bits);
+    let machine = model::step(e, pair.machine, &inputs, &state);
+    let file = pair.file.step(e, pair.machine, pair.ports, &inputs, &bits[states.model()..], None).ok()?;
+    let shown = outputs(pair, &machine, &file);
+    let next = states.next(pair, &machine.next, &file.next);
+    let mut held: Vec<bool> = (0..states.len()).map(|bit| states.first_value(pair, bit).unwrap_or(false)).collect();
+    for cycle in 0..rows.len() {
+        let mut pattern = rows[cycle].clone();
+        pattern.extend(&held);
+        pattern.resize(e.words.aig.inputs().len(), false);
+        let values = e.evaluate(&pattern);
+        let see = |l: &Lit| values[l.node() as usize] != l.is_negated();
+        for s in &shown {
+            let found: Vec<bool> = s.file.iter().map(see).collect();
+            if s.machine.iter().map(see).ne(found.iter().copied())
+                && let Some(c) = confirmed(pair, &rows[..=cycle], s, &found)
+            {
+                return Some(c);
+            }
+        }
+        held = next.iter().map(see).collect();
+    }
+    None
+}
+
 /// Makes the graph of [`super::product`].
 pub(super) fn product(pair: &Pair<'_>, e: &mut Engine) -> Result<(), String> {
     let states = States::new(pair);

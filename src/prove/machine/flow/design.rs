@@ -46,6 +46,12 @@ impl Core {
         core
     }
 
+    /// Bits of both sides.
+    #[cfg(test)]
+    pub(super) fn bits(&self) -> usize {
+        self.total
+    }
+
     /// The number of an element's lowest bit, if it is a register's and has any.
     pub(super) fn first_bit(&self, signal: SignalId, element: usize) -> Option<usize> {
         let first = *self.first[signal.index()].get(element)?;
@@ -309,10 +315,10 @@ struct Maker<'a> {
 
 impl<'a> Design<'a> {
     pub(super) fn new(
-        pair: &'a Pair<'a>,
-        partition: &'a Partition,
+        pair: &Pair<'_>,
+        partition: &Partition,
         core: &'a Core,
-        pipes: &'a Pipes,
+        pipes: &Pipes,
         found: &'a Piped,
     ) -> Design<'a> {
         let owners = core.owners(partition);

@@ -55,11 +55,14 @@ pub(super) fn on_cycles(n: usize, mut next: impl FnMut(usize, &mut Vec<usize>)) 
     cyclic
 }
 
+/// A vertex on the way, its successors with the steps to them, and how many of them were looked at.
+type Entered = (usize, Vec<(usize, u32)>, usize);
+
 /// The largest number of steps on a path from any vertex, where `next` lists successors with the steps to them. There must be
 /// no cycle; what is met again on its own path counts as an end.
 pub(super) fn longest(n: usize, mut next: impl FnMut(usize, &mut Vec<(usize, u32)>)) -> u32 {
     let mut depth: Vec<Option<u32>> = vec![None; n];
-    let mut path: Vec<(usize, Vec<(usize, u32)>, usize)> = Vec::new();
+    let mut path: Vec<Entered> = Vec::new();
     let mut entered = vec![false; n];
     for root in 0..n {
         let mut enter = (depth[root].is_none()).then_some(root);

@@ -16,13 +16,16 @@
 mod design;
 mod graph;
 mod program;
+#[cfg(test)]
+mod tests;
 
 use super::classes::{Classes, Partition};
-use super::{Pair, Report, model, renew};
+use super::{Counterexample, Pair, Report, model, renew, search};
 use crate::ir::machine::{Access, Connection, Machine, SignalId, SignalKind};
 use crate::prove::engine::Engine;
 use crate::prove::equiv::{self, Found};
 use design::{Core, Design};
+use num_bigint::BigInt;
 use program::Asked;
 use rustc_hash::FxHashMap;
 
@@ -75,7 +78,13 @@ pub(super) struct Pipes {
     bits: u32,
 }
 
-/// Proves that both sides are equal, or says what stays open.
+/// What was not proved, and a difference if one was found.
+pub(super) struct Open {
+    pub(super) reason: String,
+    pub(super) shown: Option<Box<Counterexample>>,
+}
+
+/// Proves that both sides are equal, or says what stays open; with a difference, if one was found on the way.
 pub(super) fn prove(
     pair: &Pair<'_>,
     partition: &Partition,
@@ -83,16 +92,17 @@ pub(super) fn prove(
     report: &mut Report,
     e: &mut Engine,
     new: &dyn Fn() -> Engine,
-) -> Option<String> {
+) -> Result<(), Open> {
     let mut open = None;
     for pipes in pipes.iter().take(CONTROLS) {
-        let mut attempt = Attempt { pair, pipes, partition: partition.clone() };
+        let mut attempt = Attempt { pair, pipes, partition: partition.clone(), depth: 0, shown: None };
         match attempt.run(report, e, new) {
-            None => return None,
+            None => return Ok(()),
+            Some(reason) if attempt.shown.is_some() => return Err(Open { reason, shown: attempt.shown.map(Box::new) }),
             Some(reason) => open = open.or(Some(reason)),
         }
     }
-    open.or_else(|| Some("there are no pipelines".into()))
+    Err(Open { reason: open.unwrap_or_else(|| "there are no pipelines".into()), shown: None })
 }
 
 /// Where a condition of the machine comes from.
@@ -124,7 +134,8 @@ fn traced(
         let mut drivers = drivers.filter(|c| c.dst.dynamic.is_some() || (c.dst.lo..c.dst.hi).contains(&element));
         let connection = drivers.next()?;
         let (src, dst) = (&connection.src, &connection.dst);
-        if drivers.next().is_some() || connection.enable_if.is_some() || src.dynamic.is_some() || dst.dynamic.is_some() {
+        if drivers.next().is_some() || connection.enable_if.is_some() || src.dynamic.is_some() || dst.dynamic.is_some()
+        {
             return None;
         }
         let from = src.lo + element - dst.lo;
@@ -225,6 +236,10 @@ struct Attempt<'a> {
     pair: &'a Pair<'a>,
     pipes: &'a Pipes,
     partition: Partition,
+    /// The longest chain of the pipelines' registers on either side.
+    depth: u32,
+    /// A difference from power-on.
+    shown: Option<Counterexample>,
 }
 
 impl Attempt<'_> {
@@ -237,6 +252,7 @@ impl Attempt<'_> {
         if depth > MOST_LOADS {
             return Some(format!("a pipeline is {depth} registers deep"));
         }
+        self.depth = depth;
         core.forget_pipes(&mut self.partition, pair, self.pipes, &found);
         self.partition = Classes::new(pair, std::mem::replace(&mut self.partition, Partition::new(0))).into_partition();
         let mut cases = vec![Case { start: Start::PowerOn, loads: u32::MAX }];
@@ -294,7 +310,7 @@ impl Attempt<'_> {
 
     /// Compares everything in one case. An error has the comparison that failed, and why.
     fn case(
-        &self,
+        &mut self,
         core: &Core,
         design: &Design,
         case: Case,
@@ -314,7 +330,10 @@ impl Attempt<'_> {
                 // Where the machine leaves open what it shows nothing is compared.
                 (false, Asked::Output(..)) => {}
                 (false, _) => {
-                    return Err((Some(at), format!("{} is not defined in the first cycles", self.name(&compared.asked))));
+                    return Err((
+                        Some(at),
+                        format!("{} is not defined in the first cycles", self.name(&compared.asked)),
+                    ));
                 }
             }
         }
@@ -330,6 +349,12 @@ impl Attempt<'_> {
             Found::Equal => Ok(()),
             Found::Differs(j) => {
                 let at = outputs[j];
+                if let Asked::Output(..) = design.compared[at].asked
+                    && case.start == Start::PowerOn
+                {
+                    let rows = self.rows(&program.feeds, &outcome.inputs, case);
+                    self.shown = search::replayed(self.pair, &mut new(), &rows);
+                }
                 let what = self.name(&design.compared[at].asked);
                 Err((Some(at), format!("{what} is not equal in every state that could be told apart")))
             }
@@ -338,6 +363,40 @@ impl Attempt<'_> {
                 Err((None, format!("{what} was not decided: {why}")))
             }
         }
+    }
+
+    /// Inputs from power-on, as bits, after which the pipelines have loaded what a comparison says: as often as it says, or until
+    /// everything that they started with has left them. The core is not asked for its state; most designs have none that matters.
+    fn rows(&self, feeds: &[program::Feed], values: &[BigInt], case: Case) -> Vec<Vec<bool>> {
+        let machine = self.pair.machine;
+        let last = case.loads.min(self.depth);
+        let mut first: FxHashMap<SignalId, usize> = FxHashMap::default();
+        let mut width = 0;
+        for port in machine.inputs() {
+            first.insert(port, width);
+            width += machine.signal(port).elements.iter().map(|kif| kif.width() as usize).sum::<usize>();
+        }
+        let mut rows = vec![vec![false; width]; last as usize + 1];
+        let Control { reset, enable } = self.pipes.control;
+        for (condition, acts) in [(reset, false), (enable, true)] {
+            if let Some((Bit::Port(port, bit), inverted)) = condition {
+                rows.iter_mut().for_each(|row| row[first[&port] + bit as usize] = acts != inverted);
+            }
+        }
+        for (feed, value) in feeds.iter().zip(values) {
+            let Some(&start) = first.get(&feed.signal).filter(|_| feed.back <= last) else { continue };
+            let elements = &machine.signal(feed.signal).elements;
+            let before: u32 = elements[..feed.element].iter().map(|kif| kif.width()).sum();
+            let row = &mut rows[(last - feed.back) as usize];
+            for b in 0..elements[feed.element].width() {
+                row[start + (before + b) as usize] = value.bit(u64::from(b));
+            }
+        }
+        // The condition of an earlier load was true, whatever was made of its port.
+        if let Some((Bit::Port(port, bit), inverted)) = enable {
+            rows.iter_mut().rev().skip(1).for_each(|row| row[first[&port] + bit as usize] = !inverted);
+        }
+        rows
     }
 
     /// What a question is about, in words.

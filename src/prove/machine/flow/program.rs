@@ -599,9 +599,7 @@ impl Maker<'_> {
                 let part = kif.frac - *lo as i32;
                 self.converted(next, 0, Kif { signed: false, int: *width as i32 - part, frac: part })
             }
-            Asked::Number(value, width) => {
-                self.number(value, Kif { signed: false, int: *width as i32, frac: 0 })
-            }
+            Asked::Number(value, width) => self.number(value, Kif { signed: false, int: *width as i32, frac: 0 }),
         }
     }
 }
