@@ -134,30 +134,32 @@ fn programs_of_pipelines_agree_with_the_golden_simulator() {
     assert!(compared >= 1_000 && early >= 100, "{compared} values, {early} of the first cycles");
 }
 
-/// The text with one small change: an operator, a digit, an index, a name on the right by another one, one register less or more.
-fn changed(text: &str, rng: &mut SplitMix) -> Option<String> {
+/// What a line of the text makes a register load, if it does.
+fn loads(line: &str) -> Option<(&str, &str)> {
+    let (register, value) = line.trim().strip_suffix(';')?.split_once(" <= ")?;
+    (!value.contains(['<', '\''])).then_some((register, value))
+}
+
+/// The text with one small change: in a register's place one more on the way or another's value; or an operator, a digit, an index.
+fn changed(text: &str, registers: bool, rng: &mut SplitMix) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
-    let places: Vec<usize> =
-        (0..lines.len()).filter(|&i| lines[i].contains('=') && !lines[i].trim_start().starts_with("//")).collect();
+    let fits =
+        |l: &str| if registers { loads(l).is_some() } else { l.contains('=') && !l.trim_start().starts_with("//") };
+    let places: Vec<usize> = (0..lines.len()).filter(|&i| fits(lines[i])).collect();
     let at = *places.get(rng.below(places.len().max(1) as u64) as usize)?;
     let line = lines[at];
     let mut changed: Vec<String> = lines.iter().map(|&l| l.to_owned()).collect();
-    let trimmed = line.trim();
-    let loads = trimmed.split_once("<=").filter(|(_, value)| !value.contains('<'));
-    if let Some((register, value)) = loads
-        && rng.below(2) == 0
-    {
-        let (register, value) = (register.trim(), value.trim().trim_end_matches(';').to_owned());
-        let declared = lines.iter().position(|l| l.trim_start().starts_with("reg") && l.contains(register))?;
-        if rng.below(2) == 0 {
-            // One register more on the way: it loads what the register loaded.
+    if registers {
+        let (register, value) = loads(line)?;
+        let named = |l: &&str| l.trim_start().starts_with("reg") && l.contains(&format!(" {register};"));
+        let declared = lines.iter().position(|l| named(&l))?;
+        let others: Vec<&str> = places.iter().filter_map(|&i| loads(lines[i])).map(|(_, v)| v).collect();
+        let other = others[rng.below(others.len() as u64) as usize];
+        if other == value || rng.below(2) == 0 {
             changed[declared] = format!("{}\n{}", lines[declared], lines[declared].replace(register, "one_more"));
             changed[at] = format!("one_more <= {value};\n{register} <= one_more;");
         } else {
-            // Another register's value.
-            let other = places.iter().filter_map(|&i| lines[i].trim().split_once("<=")).map(|(_, v)| v.trim());
-            let others: Vec<&str> = other.filter(|v| !v.contains('<')).collect();
-            changed[at] = format!("{register} <= {}", others[rng.below(others.len() as u64) as usize]);
+            changed[at] = format!("{register} <= {other};");
         }
         return Some(changed.join("\n"));
     }
@@ -186,7 +188,7 @@ fn changed(text: &str, rng: &mut SplitMix) -> Option<String> {
 #[test]
 fn no_false_statement_is_proved() {
     let (mut good, mut bad, mut layouts) = (0, 0, 0);
-    for seed in 0..160 {
+    for seed in 0..120 {
         let machine = machine(seed);
         let (text, moved) = moved(&machine, seed);
         if !moved {
@@ -196,8 +198,8 @@ fn no_false_statement_is_proved() {
         let Some(partition) = simulated(&machine, &rtl) else { panic!("seed {seed}") };
         good += usize::from(open(&machine, &rtl, |_| Some(partition.clone())).is_none());
         let mut rng = SplitMix::new(seed);
-        for _ in 0..3 {
-            let Some(text) = changed(&text, &mut rng) else { continue };
+        for registers in [true, false, true, false] {
+            let Some(text) = changed(&text, registers, &mut rng) else { continue };
             let Ok(other) = read(Language::Verilog, &text, None) else { continue };
             let bits = |rtl: &Rtl| File::new(rtl).map_or(0, |file| file.bits());
             if simulated(&machine, &other).is_some() || bits(&other) == 0 {
@@ -216,5 +218,5 @@ fn no_false_statement_is_proved() {
         }
     }
     eprintln!("{good} proved, {bad} not, {layouts} of them with other registers");
-    assert!(good >= 20 && bad >= 25 && layouts >= 4, "{good} proved, {bad} not, {layouts} with other registers");
+    assert!(good >= 20 && bad >= 30 && layouts >= 15, "{good} proved, {bad} not, {layouts} with other registers");
 }
