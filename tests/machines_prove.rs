@@ -88,8 +88,8 @@ fn a_register_too_many_on_one_path_of_a_pipeline_is_refuted() {
     for &at in loads.iter().step_by(loads.len() / 3) {
         // The register's value one clock late: one of two converging paths has a register more.
         let (register, value) = lines[at].trim().trim_end_matches(';').split_once(" <= ").unwrap();
-        let declares = |l: &&str| l.trim().starts_with("reg") && l.contains(&format!(" {register};"));
-        let declared = lines.iter().position(|l| declares(&l)).unwrap();
+        let declares = |l: &str| l.trim().starts_with("reg") && l.contains(&format!(" {register};"));
+        let declared = lines.iter().position(|l| declares(l)).unwrap();
         let late = lines[declared].replace(register, "late");
         let text = changed(&text, lines[declared], &format!("{}\n{late}", lines[declared]));
         let text = changed(&text, lines[at], &format!("late <= {value}; {register} <= late;"));

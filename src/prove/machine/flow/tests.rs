@@ -151,8 +151,8 @@ fn changed(text: &str, registers: bool, rng: &mut SplitMix) -> Option<String> {
     let mut changed: Vec<String> = lines.iter().map(|&l| l.to_owned()).collect();
     if registers {
         let (register, value) = loads(line)?;
-        let named = |l: &&str| l.trim_start().starts_with("reg") && l.contains(&format!(" {register};"));
-        let declared = lines.iter().position(|l| named(&l))?;
+        let named = |l: &str| l.trim_start().starts_with("reg") && l.contains(&format!(" {register};"));
+        let declared = lines.iter().position(|l| named(l))?;
         let others: Vec<&str> = places.iter().filter_map(|&i| loads(lines[i])).map(|(_, v)| v).collect();
         let other = others[rng.below(others.len() as u64) as usize];
         if other == value || rng.below(2) == 0 {
