@@ -46,9 +46,10 @@ fn changed(text: &str, from: &str, to: &str) -> String {
 fn the_shared_designs_are_proved_in_both_languages() {
     for name in ["biquad", "leaky_integrator", "register_file", "select_hold", "serial_matvec"] {
         let machine = read(name);
-        for language in [Language::Verilog, Language::Vhdl] {
-            let report = judged(&machine, &written(&machine, 1, language), language);
-            assert_eq!(report.verdict, Verdict::Proved, "{name} {language:?}");
+        let each = (0..3).flat_map(|level| [(level, Language::Verilog), (level, Language::Vhdl)]);
+        for (level, language) in each {
+            let report = judged(&machine, &written(&machine, level, language), language);
+            assert_eq!(report.verdict, Verdict::Proved, "{name} -O{level} {language:?}");
             assert!(report.registers.iter().all(|r| r.held == r.bits), "{name}: {:?}", report.registers);
         }
     }
@@ -99,6 +100,20 @@ fn a_register_too_many_on_one_path_of_a_pipeline_is_refuted() {
     }
 }
 
+#[test]
+fn a_rare_difference_in_a_pipeline_is_found() {
+    let machine = read("mlp_pipeline");
+    let (text, _) = cut(&machine, 1, Some(Slack::Registers), emit::Language::Verilog);
+    // One of 2^24 inputs, and one of 2^24 that come while another result leaves.
+    let rare = "&{model_inp_1, model_inp_2, model_inp_3}";
+    for (from, width) in [("model_inp_reg_0 <= model_inp_0", 8), ("model_out_0 <= INTERNAL_logic3_outp_0", 7)] {
+        let text = changed(&text, from, &format!("{from} ^ {{{}'d0, {rare}}}", width - 1));
+        let report = judged(&machine, &text, Language::Verilog);
+        let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict else { panic!("{:?}", report.verdict) };
+        assert_ne!(c.expected, c.found);
+    }
+}
+
 /// The text of a machine whose pipelines were cut anew, and how many of them were.
 fn moved(machine: &Machine, level: u8, slack: Slack) -> (String, usize) {
     cut(machine, level, Some(slack), emit::Language::Verilog)
@@ -139,7 +154,7 @@ fn random_machines_whose_registers_moved_are_proved() {
         }
     }
     eprintln!("{proved} proved, {open} open");
-    assert!(proved >= 10 && proved >= 4 * open, "{proved} proved, {open} open");
+    assert!(proved >= 24, "{proved} proved, {open} open");
 }
 
 #[test]
@@ -254,6 +269,16 @@ fn other_ports_and_other_clocks_are_told() {
 }
 
 #[test]
+fn what_was_not_decided_within_the_work_is_named() {
+    let machine = read("serial_matvec");
+    let rtl = text::read(Language::Verilog, &written(&machine, 2, Language::Verilog), None).unwrap();
+    let request = Request { work: 1_000, ..Request::default() };
+    let report = prove(&machine, &rtl, &request, &|| Box::new(Embedded)).0;
+    let Verdict::Unknown { reason } = &report.verdict else { panic!("{:?}", report.verdict) };
+    assert!(reason.contains("(--work)") && reason.contains("[0]"), "{reason}");
+}
+
+#[test]
 fn random_machines_are_proved() {
     let (mut proved, mut open) = (0, Vec::new());
     for seed in 0..40 {
@@ -268,7 +293,7 @@ fn random_machines_are_proved() {
     }
     eprintln!("{proved} proved, open: {open:?}");
     // Pipelines without first values that an enable can hold for ever stay open: they are never surely defined.
-    assert!(proved >= 34, "{open:#?}");
+    assert!(proved >= 36, "{open:#?}");
 }
 
 #[test]

@@ -314,10 +314,8 @@ impl Domain for Design<'_> {
             return self.data(signal, k, |_, i, _| Ok(forms.inputs[i]));
         }
         // The same elements at another moment.
-        let is_data =
-            self.ports.moments.is_none() && self.ports.on(signal, self.latency, self.latency).next().is_some();
-        let word = if is_data {
-            self.data(signal, self.latency, |t, _, kif| {
+        let word = if let Some(like) = self.ports.moment(signal, self.latency) {
+            self.data(signal, like, |t, _, kif| {
                 let width = kif.width();
                 if width > 100 {
                     return Err(super::terms::Beyond);

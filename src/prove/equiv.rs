@@ -191,6 +191,8 @@ pub(super) struct Comparison {
     pub(super) matched: u64,
     /// Inputs that show a difference: model inputs in order.
     pub(super) inputs: Vec<BigInt>,
+    /// The same of other moments, in which the design looks at them.
+    pub(super) others: Vec<(u32, Vec<BigInt>)>,
 }
 
 /// Compares outputs where it is known which port is what, and which moment each input is of.
@@ -211,12 +213,13 @@ pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &Ports, e: &mut Engine
         bygates::compare(model, rtl, ports, 0, 0, &mut report, e);
     }
     let matched = report.operations_matched;
-    let (found, inputs) = match report.verdict {
-        Verdict::Proved => (Found::Equal, Vec::new()),
-        Verdict::Differs { counterexample: Some(c), .. } => (Found::Differs(c.output), c.inputs),
-        Verdict::Differs { reason, .. } | Verdict::Unknown { reason } => (Found::Open(report.open, reason), Vec::new()),
+    let none = (Vec::new(), Vec::new());
+    let (found, (inputs, others)) = match report.verdict {
+        Verdict::Proved => (Found::Equal, none),
+        Verdict::Differs { counterexample: Some(c), .. } => (Found::Differs(c.output), (c.inputs, c.others)),
+        Verdict::Differs { reason, .. } | Verdict::Unknown { reason } => (Found::Open(report.open, reason), none),
     };
-    Comparison { found, matched, inputs }
+    Comparison { found, matched, inputs, others }
 }
 
 /// The model operation that a signal's name speaks of: `v17`, `v17_s2`, and the like inside instances.

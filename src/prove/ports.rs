@@ -63,6 +63,12 @@ impl Ports {
         })
     }
 
+    /// A moment of which there are inputs on a port, if it is a data port.
+    pub(super) fn moment(&self, signal: SignalId, latency: u32) -> Option<u32> {
+        let mut places = self.inputs.iter().enumerate();
+        places.find_map(|(i, place)| place.filter(|p| p.0 == signal).map(|_| self.back(i, latency)))
+    }
+
     /// How far back registers are followed, in a design so deep.
     pub(super) fn depth(&self, latency: u32, structure: u32) -> u32 {
         self.moments.as_ref().map_or(latency.max(structure) + 4, |m| m.depth)

@@ -23,7 +23,7 @@ use super::classes::{Classes, Partition};
 use super::{Counterexample, Pair, Report, model, renew, search};
 use crate::ir::machine::{Access, Connection, Machine, SignalId, SignalKind};
 use crate::prove::engine::Engine;
-use crate::prove::equiv::{self, Found};
+use crate::prove::equiv::{self, Comparison, Found};
 use design::{Core, Design};
 use num_bigint::BigInt;
 use program::Asked;
@@ -352,7 +352,7 @@ impl Attempt<'_> {
                 if let Asked::Output(..) = design.compared[at].asked
                     && case.start == Start::PowerOn
                 {
-                    let rows = self.rows(&program.feeds, &outcome.inputs, case);
+                    let rows = self.rows(&program.feeds, &outcome, case);
                     self.shown = search::replayed(self.pair, &mut new(), &rows);
                 }
                 let what = self.name(&design.compared[at].asked);
@@ -367,7 +367,7 @@ impl Attempt<'_> {
 
     /// Inputs from power-on, as bits, after which the pipelines have loaded what a comparison says: as often as it says, or until
     /// everything that they started with has left them. The core is not asked for its state; most designs have none that matters.
-    fn rows(&self, feeds: &[program::Feed], values: &[BigInt], case: Case) -> Vec<Vec<bool>> {
+    fn rows(&self, feeds: &[program::Feed], seen: &Comparison, case: Case) -> Vec<Vec<bool>> {
         let machine = self.pair.machine;
         let last = case.loads.min(self.depth);
         let mut first: FxHashMap<SignalId, usize> = FxHashMap::default();
@@ -383,7 +383,12 @@ impl Attempt<'_> {
                 rows.iter_mut().for_each(|row| row[first[&port] + bit as usize] = acts != inverted);
             }
         }
-        for (feed, value) in feeds.iter().zip(values) {
+        let moment = |(back, values): &(u32, Vec<BigInt>)| {
+            let feeds = feeds.iter().map(|f| program::Feed { back: *back, ..*f });
+            feeds.zip(values.clone()).collect::<Vec<_>>()
+        };
+        let others = seen.others.iter().flat_map(moment);
+        for (feed, value) in others.chain(feeds.iter().copied().zip(seen.inputs.clone())) {
             let Some(&start) = first.get(&feed.signal).filter(|_| feed.back <= last) else { continue };
             let elements = &machine.signal(feed.signal).elements;
             let before: u32 = elements[..feed.element].iter().map(|kif| kif.width()).sum();
