@@ -164,6 +164,27 @@ fn two_thousand_random_programs_survive_every_form() {
     assert!(said > 2000 * 5, "{said}");
 }
 
+/// Bounds beyond 32 and 64 bits, and times that no short number says.
+#[test]
+fn wide_bounds_and_any_times_come_back() {
+    let model = Recipe::seeded(Profile::MEDIUM, 3000, 77).build();
+    let mut builder = alir2hdl::ir::Builder::like(&model);
+    for (index, node) in model.nodes().iter().enumerate() {
+        let latency = [0.0, 1.0, 0.1, 1e300, -0.0][index % 5] + node.latency;
+        builder.push(alir2hdl::ir::Node { origin: index as u32, latency, ..node.clone() });
+    }
+    model.outputs().iter().for_each(|&out| {
+        builder.output(out);
+    });
+    let model = builder.finish().unwrap();
+    let beyond = |bits: u64| model.nodes().iter().filter(|n| n.interval.max.bits() > bits).count();
+    assert!(beyond(32) > 100 && beyond(63) > 10, "{} {}", beyond(32), beyond(63));
+    let back = read(&written(&model, Target::Alirz).unwrap(), "wide bounds");
+    assert_eq!(renumbered(&model), back);
+    assert_eq!(bits(&model), bits(&back));
+    assert_eq!(checked_again(&back), back);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
