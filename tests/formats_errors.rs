@@ -123,7 +123,8 @@ fn text_that_is_not_a_model() {
     invalid(b"\x93NUMPY\x01\0v\0", "E0115", "whole", "NumPy");
     invalid(b"PK\x03\x04abc", "E0115", "whole", "zip");
     invalid("[[1,1],[0]]", "E0125", "model", "2 elements");
-    invalid("module top;", "E0115", "whole", "something else");
+    invalid("wire\nreg x;", "E0115", "whole", "it starts with \"wire\\nreg\"");
+    invalid(b"\x7fELF\x02\x01", "E0115", "whole", "it starts with the bytes 7f 45 4c 46 02 01");
     invalid(r#"{"meta":"ALIRModel","spec_version":4,"model":["#, "E0111", "line", "ends in the middle");
     invalid(v4(INPUT).replace("-1,[0]", "-1 [0]"), "E0110", "line", "expected ',' or ']', found '['");
     invalid(v4(INPUT) + "x", "E0112", "line", "after the end");

@@ -38,6 +38,11 @@ fn dais_without_a_header() {
     refused(stage(1, ",[[0],-2,[],[-7,8,1],0,0]"), None, "E0127", "6 elements in a file of version 2 or older");
     refused(stage(1, ",[0,-1,12,0,[-8,7,1],0,0]"), None, "E0128", "unknown opcode 12");
     refused(stage(1, ",[0,-1,-4,0,[-8,7,1],0,0]"), None, "E0128", "unknown opcode -4");
+    let first = |opcode: &str| format!("[[1,1],[0],[0],[0],[0],[[0,-1,{opcode},0,[-8,7,1],0,0]],1,1]");
+    refused(first("-7"), None, "E0128", "-3 to 10, -6 and -9");
+    refused(first("-7"), Some(Format::Dais2), "E0128", "-2 to 10");
+    refused(first("-1"), Some(Format::Alir), "E0120", "this one is an array");
+    refused("{}", Some(Format::Dais), "E0120", "this file is an object");
     refused(stage(1, ",[0,0,11,0,[-8,7,1],0,0]"), None, "E0128", "opcode 11 in a record of version 2");
     refused(stage(1, ",[0,-1,9,3,[0,1,1],0,0]"), None, "E0129", "3");
     refused(stage(1, ",[0,0,10,17179869184,[-8,7,1],0,0]"), None, "E0138", "bits 34 to 55");

@@ -111,7 +111,7 @@ impl InputArgs {
         let failed = |e: &io::Error| Failure::io(&self.model, "read", e);
         let mut reader: Box<dyn Read> = match self.model.as_os_str() == "-" {
             true => Box::new(io::stdin().lock()),
-            false => Box::new(File::open(&self.model).map_err(|e| Failure::io(&self.model, "open", &e))?),
+            false => Box::new(formats::open(&self.model).map_err(Failure::input)?),
         };
         let (is_machine, head) = match self.format {
             None => formats::look_ahead(&mut reader).map_err(|e| failed(&e))?,

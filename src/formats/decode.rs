@@ -176,7 +176,8 @@ pub(super) fn op_v2(
             let help = "opcodes -3, -6 and -9 ended before version 2: negate with opcode -2 first";
             return unknown_opcode(r, opcode, help);
         }
-        _ => return unknown_opcode(r, opcode, "opcodes are -2 to 11"),
+        _ if old => return unknown_opcode(r, opcode, "opcodes are -3 to 10, -6 and -9 in a file without a header"),
+        _ => return unknown_opcode(r, opcode, "opcodes are -2 to 10 in version 2"),
     };
     Some((op, negated))
 }

@@ -213,6 +213,19 @@ fn read_into(
         None => None,
     };
     let json = Json::new(source).map_err(fatal)?;
+    let other = match (frame, json.ahead().first()) {
+        (Some(Frame::Bare(_)), Some(b'{')) => {
+            Some("DAIS without a header is an array, this file is an object with one")
+        }
+        (Some(Frame::Object), Some(b'[')) => {
+            Some("a file with a header is an object, this one is an array, as old DAIS is")
+        }
+        _ => None,
+    };
+    if let Some(message) = other {
+        let problem = Diagnostic::error("E0120", Place::Whole, message);
+        return Err(problem.with_help("leave --format away to have the kind of the file recognised").into());
+    }
     // White space may have hidden the first bracket.
     let frame = frame.or_else(|| match json.ahead().first() {
         Some(b'{') => Some(Frame::Object),
@@ -233,15 +246,24 @@ pub fn read_path(path: &Path, limits: &Limits, format: Option<Format>) -> Result
     if path.as_os_str() == "-" {
         return read(std::io::stdin().lock(), limits, format);
     }
-    let failed = |message: String| {
+    read(open(path)?, limits, format)
+}
+
+/// Opens a model file.
+///
+/// # Errors
+/// `E0001` if it cannot be opened, or is a folder.
+pub fn open(path: &Path) -> Result<File, Diagnostics> {
+    let failed = |message: String, help: &str| {
         let place = Place::Path(path.display().to_string());
-        Diagnostics::from(Diagnostic::error("E0001", place, message))
+        Diagnostics::from(Diagnostic::error("E0001", place, message).with_help(help))
     };
-    let file = File::open(path).map_err(|e| failed(format!("cannot open: {e}")))?;
+    let help = "give the path of a model file, or - for stdin";
+    let file = File::open(path).map_err(|e| failed(format!("cannot open: {e}"), help))?;
     if file.metadata().is_ok_and(|meta| meta.is_dir()) {
-        return Err(failed("this is a folder, not a model file".into()));
+        return Err(failed("this is a folder, not a model file".into(), "give the path of a model file in it"));
     }
-    read(file, limits, format)
+    Ok(file)
 }
 
 /// The format that the first bytes (decompressed) show; eight are enough. Text that starts with white space or a byte order
@@ -261,12 +283,20 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
 
 /// Not a model: what it looks like, and what would be one.
 fn unknown(bytes: &[u8]) -> Diagnostic {
-    let looks_like = match bytes {
-        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => "a NumPy array",
-        [b'P', b'K', 3, 4, ..] => "a zip archive",
-        [0x1f, 0x8b, ..] => "a gzip file inside a gzip file",
-        _ => "something else",
+    // As many as were looked at in any case, however the file arrives.
+    let shown = &bytes[..bytes.len().min(8)];
+    let what = match bytes {
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => "it looks like a NumPy array".to_owned(),
+        [b'P', b'K', 3, 4, ..] => "it looks like a zip archive".to_owned(),
+        [0x1f, 0x8b, ..] => "it looks like a gzip file inside a gzip file".to_owned(),
+        _ if shown.iter().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) => {
+            format!("it starts with \"{}\"", shown.escape_ascii())
+        }
+        _ => {
+            let hex: Vec<String> = shown.iter().map(|b| format!("{b:02x}")).collect();
+            format!("it starts with the bytes {}", hex.join(" "))
+        }
     };
-    Diagnostic::error("E0115", Place::Whole, format!("not a model file: it looks like {looks_like}"))
+    Diagnostic::error("E0115", Place::Whole, format!("not a model file: {what}"))
         .with_help("a model file is what alkaid's or da4ml's save() writes, plain or gzip, or byte code, or .alirz")
 }

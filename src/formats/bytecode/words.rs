@@ -104,7 +104,8 @@ impl Sizes {
         }
         if length < words.len() {
             let message = format!("the header asks for {length} words, the file has {}", words.len());
-            let help = "remove what was appended";
+            let help =
+                "remove what was appended; if nothing was, the file is of another kind, or --format names another";
             return Err(Diagnostic::error("E0151", Place::Byte(4 * length as u64), message).with_help(help));
         }
         Ok(length)
