@@ -5,7 +5,6 @@ use crate::formats::{self, Format};
 use crate::ir::machine::Machine;
 use crate::ir::{Limits, Model};
 use flate2::Crc;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
