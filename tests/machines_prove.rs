@@ -154,7 +154,7 @@ fn random_machines_whose_registers_moved_are_proved() {
         }
     }
     eprintln!("{proved} proved, {open} open");
-    assert!(proved >= 24, "{proved} proved, {open} open");
+    assert!(proved >= 27, "{proved} proved, {open} open");
 }
 
 #[test]
@@ -292,8 +292,7 @@ fn random_machines_are_proved() {
         }
     }
     eprintln!("{proved} proved, open: {open:?}");
-    // Pipelines without first values that an enable can hold for ever stay open: they are never surely defined.
-    assert!(proved >= 36, "{open:#?}");
+    assert!(proved >= 37, "{open:#?}");
 }
 
 #[test]

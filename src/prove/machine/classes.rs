@@ -126,6 +126,11 @@ impl States {
         })
     }
 
+    /// Whether the name of the file's register that has this bit speaks of the machine's bit.
+    pub(super) fn speaks_of(&self, file: usize, bit: usize) -> bool {
+        self.hints[file].contains(&bit)
+    }
+
     /// The first value of a bit, if it has one.
     pub(super) fn first_value(&self, pair: &Pair<'_>, bit: usize) -> Option<bool> {
         match bit.checked_sub(self.model()) {

@@ -13,10 +13,10 @@ use crate::random::SplitMix;
 use num_bigint::BigInt;
 
 /// Words of 64 runs that are simulated side by side.
-const WORDS: usize = 8;
+pub(super) const WORDS: usize = 8;
 
 /// Values of a bit in all runs.
-type Runs = [u64; WORDS];
+pub(super) type Runs = [u64; WORDS];
 
 /// What simulation came to.
 pub(super) enum Simulated {
@@ -235,7 +235,7 @@ fn seen(runs: &Runs, run: usize) -> bool {
 
 /// Random values of an input bit, mostly 0 or mostly 1 in some of the words: a reset that is active half of the time shows
 /// little of a machine.
-fn random(rng: &mut SplitMix, style: &Runs) -> Runs {
+pub(super) fn random(rng: &mut SplitMix, style: &Runs) -> Runs {
     std::array::from_fn(|i| match style[i] {
         0 => rng.word() & rng.word() & rng.word(),
         1 => rng.word() & rng.word() & rng.word() & rng.word() & rng.word() & rng.word(),
