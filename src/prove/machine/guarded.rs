@@ -272,10 +272,10 @@ impl Guarded {
         }
         let flags: Vec<Lit> = self.always.iter().map(|&a| if a { Lit::TRUE } else { free(e) }).collect();
         let mut file = own;
-        for f in 0..file.len() {
+        for (f, bit) in file.iter_mut().enumerate() {
             if let Some((m, inverted)) = self.second(f) {
                 let flag = flags[self.element[m]];
-                file[f] = e.words.mux(flag, &[machine[m].xor(inverted)], &[file[f]])[0];
+                *bit = e.words.mux(flag, &[machine[m].xor(inverted)], &[*bit])[0];
             }
         }
         let mut state = self.states.cells(pair, &machine);
