@@ -8,7 +8,7 @@ use super::rtl::{Binary, Compare, Reduce, Rtl, Shift, SignalId};
 use super::terms::bits::Bits;
 use super::terms::model::{ModelForms, forms};
 use super::terms::samples::{LANES, Samples};
-use super::terms::{Fit, FormId, Terms};
+use super::terms::{Fit, FormId, Range, Terms};
 use super::unroll::{Domain, Fault, Made, Unroll};
 use super::words::{Arithmetic, Word};
 use crate::ir::{Model, ValueId};
@@ -19,6 +19,8 @@ use std::sync::Arc;
 
 /// Terms looked at for taking names apart, in one run.
 const APART: u64 = 400_000_000;
+/// Monomials made for one question.
+const MULTIPLIED: u64 = 10_000_000;
 /// Units of one gate made.
 const GATE: u64 = 2;
 /// Widest free value that is one atom.
@@ -175,7 +177,7 @@ impl Design<'_> {
             }
         }
         for &(found, part) in open.iter().take(3) {
-            if self.same_apart(f, part, width) {
+            if self.same_multiplied(f, part, width) || self.same_apart(f, part, width) {
                 return Ok(Some(found));
             }
         }
@@ -190,10 +192,20 @@ impl Design<'_> {
             let equal = matches!(self.is_zero(d, width, small), Answer::Equal);
             self.hints = self.hints.saturating_sub(before - self.e.left);
             if equal {
-                return Ok(Some(found));
+                // A sum keeps its own form: what forms do not see to be equal says more, such as where its sign is.
+                return Ok(Some(if meaning == model { f } else { found }));
             }
         }
         Ok(None)
+    }
+
+    /// Whether two forms are equal once products are multiplied out, as long as that may be asked.
+    fn same_multiplied(&mut self, f: FormId, g: FormId, width: u32) -> bool {
+        let most = self.apart.min(MULTIPLIED);
+        let before = self.terms.work();
+        let same = self.terms.same_multiplied(f, g, width, most).unwrap_or(false);
+        self.apart = self.apart.saturating_sub(self.terms.work() - before);
+        same
     }
 
     /// Whether two forms are equal once names are taken apart, as long as that may be asked.
@@ -351,6 +363,12 @@ impl Domain for Design<'_> {
         match Design::compare(self, signal, op, f)? {
             Some(same) => {
                 self.matched.insert(op.0);
+                // A word that is known to be one of its width stays so.
+                let width = self.rtl.signal(signal).width;
+                let low = self.terms.range(f).0;
+                if fits(self.terms.range(f), width) && !fits(self.terms.range(same), width) {
+                    return Ok(Word::One(self.terms.value(same, width, low < 0)?));
+                }
                 Ok(Word::One(same))
             }
             None => {
@@ -361,6 +379,13 @@ impl Domain for Design<'_> {
             }
         }
     }
+}
+
+/// Whether numbers within these bounds are words of this width, signed or not.
+fn fits(range: Range, width: u32) -> bool {
+    let bits = |v: i128| 128 - (v ^ v >> 127).leading_zeros();
+    let most = bits(range.0).max(bits(range.1));
+    if range.0 < 0 { most < width } else { most <= width }
 }
 
 /// Compares by forms. False if they cannot say it, and nothing is decided.
@@ -443,7 +468,8 @@ fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Resu
             design.e.counts.affine += u64::from(width);
             continue;
         };
-        if design.same_apart(f, expected, width) {
+        let meaning = design.terms.meaning(expected);
+        if design.same_multiplied(f, meaning, width) || design.same_apart(f, expected, width) {
             design.e.counts.affine += u64::from(width);
             continue;
         }

@@ -525,6 +525,126 @@ mod tests {
         }
     }
 
+    /// A model of some inputs, each given by whether it is signed and its width, and further operations in the words of
+    /// the file; the last one is the output.
+    fn arithmetic(inputs: &[(bool, u32)], operations: &[&str]) -> Model {
+        let mut ops: Vec<String> = Vec::new();
+        for (i, &(signed, width)) in inputs.iter().enumerate() {
+            let half = if signed { 1i64 << (width - 1) } else { 0 };
+            ops.push(format!("[[], -1, [{i}], [{}, {}, 1], 0, 0]", -half, (1i64 << width) - half - 1));
+        }
+        ops.extend(operations.iter().map(|o| (*o).to_owned()));
+        let text = format!(
+            r#"{{"meta": "ALIRModel", "spec_version": 4, "model": [[{}, 1], [{}], [{}], [0], [0], [{}], -1, -1, null]}}"#,
+            inputs.len(),
+            vec!["0"; inputs.len()].join(", "),
+            ops.len() - 1,
+            ops.join(", ")
+        );
+        crate::formats::read(text.as_bytes(), &crate::ir::Limits::default(), None)
+            .unwrap_or_else(|d| panic!("{d:?}\n{text}"))
+            .0
+    }
+
+    #[test]
+    fn products_from_rows_of_adders_are_the_products() {
+        let rows = crate::netlist::Options { multipliers: crate::netlist::Multipliers::Rows, ..Default::default() };
+        for seed in 0..24u64 {
+            let mut rng = crate::random::SplitMix::new(seed);
+            let mut factor = || (rng.below(2) == 1, 2 + rng.below(15) as u32);
+            let (a, b) = (factor(), factor());
+            let square = seed % 5 == 4;
+            let ends = |(signed, width): (bool, u32)| {
+                let half = if signed { 1i64 << (width - 1) } else { 0 };
+                (-half, (1i64 << width) - half - 1)
+            };
+            let (x, y) = (ends(a), ends(if square { a } else { b }));
+            let all = [x.0 * y.0, x.0 * y.1, x.1 * y.0, x.1 * y.1];
+            let range = format!("[{}, {}, 1]", all.iter().min().unwrap(), all.iter().max().unwrap());
+            let other = if square { 0 } else { 1 };
+            let model = arithmetic(&[a, b], &[&format!("[[0, {other}], 7, [], {range}, 1, 1]")]);
+            let netlist = hardware(&model, 1, (seed % 3) as u32, &rows);
+            for language in [Language::Verilog, Language::Vhdl] {
+                let text = emitted(&netlist, language);
+                let rtl = read(language, &text, None).unwrap_or_else(|d| panic!("{d}\n{text}"));
+                let latency = Some(netlist.interface.latency);
+                let request = Request { latency, work: Some(1_000_000), ..Request::default() };
+                let report = prove(&model, &rtl, &request, Box::new(Embedded)).0;
+                let shown = (&report.verdict, report.bits.sat, report.bits.exhaustive);
+                if shown != (&Verdict::Proved, 0, 0) { eprintln!("OPEN {seed} {a:?} {b:?} square {square} {:?}", report); if seed < 12 {eprintln!("{text}");} }
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_rows_are_never_the_product() {
+        let rows = crate::netlist::Options { multipliers: crate::netlist::Multipliers::Rows, ..Default::default() };
+        let (mut proved, mut differs) = (0, 0);
+        for seed in 0..40u64 {
+            let mut rng = crate::random::SplitMix::new(seed);
+            let mut factor = || (rng.below(2) == 1, 2 + rng.below(4) as u32);
+            let (a, b) = (factor(), factor());
+            // Wraps where the product has more bits.
+            let model = arithmetic(&[a, b], &["[[0, 1], 7, [], [-64, 63, 1], 1, 1]"]);
+            let netlist = hardware(&model, 1, 0, &rows);
+            let text = emitted(&netlist, Language::Verilog);
+            for _ in 0..4 {
+                let Some(text) = mutated(&text, &mut rng) else { continue };
+                let Ok(rtl) = read(Language::Verilog, &text, None) else { continue };
+                let ask = |gates_only| {
+                    let request = Request { latency: Some(0), gates_only, ..Request::default() };
+                    prove(&model, &rtl, &request, Box::new(Embedded)).0.verdict
+                };
+                match (ask(false), ask(true)) {
+                    (Verdict::Proved, Verdict::Proved) => proved += 1,
+                    (Verdict::Differs { .. }, Verdict::Differs { .. }) => differs += 1,
+                    other => panic!("seed {seed}: {other:?}\n{text}"),
+                }
+            }
+        }
+        assert!(differs > 60, "{proved} proved, {differs} differ");
+    }
+
+    #[test]
+    fn products_of_long_sums_are_compared_as_polynomials() {
+        // (x0 + ... + x19) (x20 + ... + x39), 441 products of atoms and constants: beyond what a form says at once.
+        let inputs = vec![(true, 6u32); 40];
+        let mut operations = Vec::new();
+        for half in [0, 20] {
+            for i in 1..20 {
+                let before = if i == 1 { half } else { 40 + operations.len() - 1 };
+                operations.push(format!(
+                    "[[{before}, {}], 0, [0], [{}, {}, 1], 1, 1]",
+                    half + i,
+                    -32 * (i + 1) as i64,
+                    31 * (i + 1)
+                ));
+            }
+        }
+        operations.push("[[58, 77], 7, [], [-400000, 420000, 1], 1, 1]".to_owned());
+        let model = arithmetic(&inputs, &operations.iter().map(String::as_str).collect::<Vec<_>>());
+        // The second sum times each element of the first, in another order, with one of them in two parts.
+        let text = |last: &str| {
+            let mut text = format!("module m(input [239:0] model_inp, output [{}:0] model_out);\n", 19);
+            for i in 0..40 {
+                let (hi, lo) = (6 * i + 5, 6 * i);
+                text += &format!("wire signed [19:0] x{i} = {{{{14{{model_inp[{hi}]}}}}, model_inp[{hi}:{lo}]}};\n");
+            }
+            let second: Vec<String> = (20..39).rev().map(|i| format!("x{i}")).collect();
+            text += &format!("wire signed [19:0] t = x39 + {};\n", second.join(" + "));
+            let first: Vec<String> = (1..20).rev().map(|i| format!("x{i} * t")).collect();
+            text += &format!("wire signed [19:0] u = x0 * (t - {last}) + x0 * x33;\n");
+            text += &format!("assign model_out = {} + u;\nendmodule\n", first.join(" + "));
+            text
+        };
+        assert_eq!(model.output_kif(0).width(), 20);
+        let good = verdict(&model, &text("x33"), Language::Verilog, Some(0));
+        assert_eq!(good.verdict, Verdict::Proved);
+        assert_eq!((good.bits.sat, good.bits.exhaustive, good.bits.affine), (0, 0, 20));
+        let bad = verdict(&model, &text("x34"), Language::Verilog, Some(0)).verdict;
+        assert!(matches!(bad, Verdict::Differs { counterexample: Some(_), .. }), "{bad:?}");
+    }
+
     #[test]
     fn the_statement_as_a_graph_is_never_true_for_a_proved_file() {
         let names = ControlNames::default();

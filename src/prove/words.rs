@@ -1,7 +1,8 @@
 //! A design's words as forms.
 
 use super::rtl::{Binary, Compare, Reduce, Shift};
-use super::terms::{Beyond, FormId, Terms, power};
+use super::terms::polynomial::Logic;
+use super::terms::{Beyond, FormId, Range, Terms, power};
 use super::unroll::Fault;
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
@@ -200,11 +201,23 @@ impl Arithmetic<'_> {
                 let (x, y) = if width == 1 { (t.value(x, 1, false)?, t.value(y, 1, false)?) } else { (x, y) };
                 let both = t.and(&[x, y])?;
                 let sum = t.add(x, y)?;
-                match op {
+                let out = match op {
                     Binary::And => both,
                     Binary::Or => t.sub(sum, both)?,
                     _ => t.linear(sum, -2, both)?,
+                };
+                t.narrow(out, bitwise_range(t.range(x), t.range(y))?);
+                if width == 1 {
+                    t.tell_logic(
+                        out,
+                        match op {
+                            Binary::And => Logic::And(x, y),
+                            Binary::Or => Logic::Or(x, y),
+                            _ => Logic::Xor(x, y),
+                        },
+                    );
                 }
+                out
             }
             Binary::Div | Binary::Rem => return Err(Fault::Beyond),
         }))
@@ -344,6 +357,18 @@ impl Arithmetic<'_> {
         let cond = self.form(cond)?;
         let cond = self.0.value(cond, 1, false)?;
         let (yes, no) = (self.form(yes)?, self.form(no)?);
-        Ok(Word::One(self.0.mux(cond, yes, no)?))
+        let out = self.0.mux(cond, yes, no)?;
+        let is_bit = |t: &Terms, f| matches!(t.range(f), (0.., ..=1));
+        if is_bit(self.0, yes) && is_bit(self.0, no) {
+            self.0.tell_logic(out, Logic::Mux(cond, yes, no));
+        }
+        Ok(Word::One(out))
     }
+}
+
+/// Bounds of any bitwise function, zero for zeros, of numbers within these bounds: as many bits as they have.
+fn bitwise_range(x: Range, y: Range) -> Result<Range, Fault> {
+    let all = [x.0, x.1, y.0, y.1].into_iter().fold(0, |bits, v| bits | (v ^ v >> 127));
+    let size = power(128 - all.leading_zeros())?;
+    Ok((if x.0.min(y.0) < 0 { -size } else { 0 }, size - 1))
 }

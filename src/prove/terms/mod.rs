@@ -16,6 +16,7 @@
 
 pub mod bits;
 pub mod model;
+pub mod polynomial;
 pub mod rules;
 pub mod samples;
 mod unfold;
@@ -121,6 +122,8 @@ pub struct Terms {
     within_names: u32,
     /// Names are being taken apart: none is put in.
     taking_apart: bool,
+    /// How bits come from others.
+    logic: FxHashMap<FormId, polynomial::Logic>,
     /// Terms looked at so far, and the most that may be.
     work: u64,
 }
@@ -303,6 +306,14 @@ impl Terms {
         if linear {
             return Ok(f);
         }
+        // A multiple has the name of what it is a multiple of.
+        let content = self.content(f);
+        if content > 1 {
+            let part = self.divided(f, content)?;
+            let name = self.named(part)?;
+            let out = self.scale(name, content)?;
+            return self.offset(out, self.constant_of(f).rem_euclid(content));
+        }
         let atom = self.intern(Atom::Value(f), self.range(f));
         let name = self.single(atom)?;
         self.solve(f, name)?;
@@ -404,15 +415,12 @@ impl Terms {
         out
     }
 
-    /// What a named value is, or the form itself.
-    pub fn meaning(&self, f: FormId) -> FormId {
-        match self.terms(f).next() {
-            Some((a, 1)) if self.len(f) == 1 && self.constant_of(f) == 0 => match self.atom(a) {
-                Atom::Value(x) => *x,
-                _ => f,
-            },
-            _ => f,
-        }
+    /// What a named value is, or a multiple of one; or the form itself.
+    pub fn meaning(&mut self, f: FormId) -> FormId {
+        let Some((a, factor)) = self.only(f) else { return f };
+        let Atom::Value(x) = *self.atom(a) else { return f };
+        let constant = self.constant_of(f);
+        self.scale(x, factor).and_then(|m| self.offset(m, constant)).unwrap_or(f)
     }
 
     /// Forms that an atom is made of, in order, and atoms of a monomial.

@@ -247,7 +247,8 @@ mod tests {
                 assert_eq!(BigInt::from(v), *code, "{what}");
                 let (lo, hi) = t.range(f);
                 assert!(lo <= v && v <= hi, "{what}: {v} is outside {lo}..{hi}");
-                assert_eq!(samples.of(&t, t.meaning(f))[lane], v, "{what}");
+                let meaning = t.meaning(f);
+                assert_eq!(samples.of(&t, meaning)[lane], v, "{what}");
             };
             let outputs = golden_steps(model, &inputs, LookupMiss::Zero, |step| {
                 if let Step::Op { id, code, .. } = step {

@@ -1,6 +1,7 @@
 //! Operations on forms. Each is an identity over the integers; together they are arranged so that the usual ways to
 //! write the same hardware end in the same form.
 
+use super::samples::{LANES, Samples};
 use super::{Atom, AtomId, Beyond, Fit, FormId, Range, Sum, Table, Terms, add, mul, power};
 use std::sync::Arc;
 
@@ -14,6 +15,10 @@ const MAX_NAMED: u32 = 3;
 const MAX_TABLE: i128 = 1 << 20;
 /// A function of a function of a small argument becomes one table.
 const SMALL_TABLE: i128 = 1 << 12;
+/// Terms of a form that is looked at by the cases of a bit.
+const MAX_CASES: usize = 12;
+/// Atoms that a function of one value is made of at most.
+const MAX_BASE: usize = 64;
 
 /// Factors and shifts of floors of one form, and a constant.
 type Floors = (Vec<(i128, u32)>, i128);
@@ -110,31 +115,36 @@ impl Terms {
         self.linear(zero, factor, f)
     }
 
+    /// An atom that is a table, or the name of one: the argument, the table, and which multiple of it and offset the atom is.
+    fn table_behind(&self, a: AtomId) -> Option<(FormId, Arc<Table>, i128, i128)> {
+        match self.atom(a) {
+            Atom::Table(x, t) => Some((*x, t.clone(), 1, 0)),
+            Atom::Value(y) => {
+                let (inner, factor) = self.only(*y)?;
+                let Atom::Table(x, t) = self.atom(inner) else { return None };
+                Some((*x, t.clone(), factor, self.constant_of(*y)))
+            }
+            _ => None,
+        }
+    }
+
     /// Several tables of one argument in a sum are one table.
     fn join_tables(&mut self, sum: &mut Sum) -> Fit<()> {
         loop {
-            let mut first: Option<(usize, FormId)> = None;
+            let mut arguments: Vec<(FormId, usize)> = Vec::new();
             let mut pair = None;
             for (i, &(a, _)) in sum.terms.iter().enumerate() {
-                let Atom::Table(x, _) = self.atom(a) else { continue };
-                match first {
-                    Some((j, y)) if y == *x => pair = Some((j, i)),
-                    Some(_) => {
-                        // Few terms are tables: a plain search over pairs.
-                        pair = sum.terms[..i]
-                            .iter()
-                            .position(|&(b, _)| matches!(self.atom(b), Atom::Table(y, _) if y == x))
-                            .map(|j| (j, i));
-                    }
-                    None => first = Some((i, *x)),
-                }
-                if pair.is_some() {
+                let Some((x, ..)) = self.table_behind(a) else { continue };
+                // Few terms are tables: a plain search over pairs.
+                if let Some(&(_, j)) = arguments.iter().find(|known| known.0 == x) {
+                    pair = Some((j, i));
                     break;
                 }
+                arguments.push((x, i));
             }
             let Some((i, j)) = pair else { return Ok(()) };
             let ((a, c), (b, d)) = (sum.terms[i], sum.terms[j]);
-            let (Atom::Table(x, s), Atom::Table(_, t)) = (self.atom(a).clone(), self.atom(b).clone()) else {
+            let (Some((x, s, fs, ks)), Some((_, t, ft, kt))) = (self.table_behind(a), self.table_behind(b)) else {
                 return Err(Beyond);
             };
             sum.terms.remove(j);
@@ -144,8 +154,10 @@ impl Terms {
             let mut values = Vec::new();
             for at in first..last {
                 let (u, v) = (s.values[(at - s.first) as usize], t.values[(at - t.first) as usize]);
+                let (u, v) = (add(mul(fs, u)?, ks)?, add(mul(ft, v)?, kt)?);
                 values.push(add(mul(c, u)?, mul(d, v)?)?);
             }
+            self.work += values.len() as u64;
             let joined = self.table_of(x, first, values)?;
             // It is one term and a constant, or linear in x: both may meet terms that are there.
             let (constant, more) = (self.constant_of(joined), self.terms(joined).collect::<Vec<_>>());
@@ -165,12 +177,12 @@ impl Terms {
     }
 
     /// The only term of a form, if it has one.
-    fn only(&self, f: FormId) -> Option<(AtomId, i128)> {
+    pub(super) fn only(&self, f: FormId) -> Option<(AtomId, i128)> {
         if self.len(f) == 1 { self.terms(f).next() } else { None }
     }
 
     /// Greatest common divisor of the factors; 0 for a constant.
-    fn content(&self, f: FormId) -> i128 {
+    pub(super) fn content(&self, f: FormId) -> i128 {
         let mut g = 0;
         for (_, c) in self.terms(f) {
             g = gcd(g, c);
@@ -187,7 +199,7 @@ impl Terms {
     }
 
     /// The form with every factor divided by `g`, which divides them, and the constant rounded down.
-    fn divided(&mut self, f: FormId, g: i128) -> Fit<FormId> {
+    pub(super) fn divided(&mut self, f: FormId, g: i128) -> Fit<FormId> {
         if g == 1 {
             return Ok(f);
         }
@@ -284,12 +296,8 @@ impl Terms {
             let half = self.divided(f, 1 << zeros)?;
             return self.floor(half, m - zeros);
         }
-        if let Some((atom, c)) = self.only(f)
-            && let Atom::Table(x, t) = self.atom(atom).clone()
-        {
-            let constant = self.constant_of(f);
-            let values = t.values.iter().map(|&v| Ok(add(mul(c, v)?, constant)? >> m)).collect::<Fit<_>>()?;
-            return self.table_of(x, t.first, values);
+        if let Some(out) = self.of_table(f, |v| Ok(v >> m))? {
+            return Ok(out);
         }
         if let Some((atom, 1)) = self.only(f) {
             let constant = self.constant_of(f);
@@ -310,6 +318,9 @@ impl Terms {
         }
         if let Some((part, k)) = self.without_low_bits(f, m)? {
             return self.floor(part, m - k);
+        }
+        if let Some(out) = self.by_cases(f, |r| (r.0 >> m == r.1 >> m).then_some(r.0 >> m))? {
+            return Ok(out);
         }
         // floor(y + floor(x / 2^k)) = floor((2^k y + x) / 2^k).
         if let Some(merged) = self.merged(f, m)? {
@@ -337,6 +348,101 @@ impl Terms {
         let Some((cond, yes, no)) = self.one_choice(f)? else { return Ok(None) };
         let (yes, no) = (self.floor(yes, m)?, self.floor(no, m)?);
         Ok(Some(self.mux(cond, yes, no)?))
+    }
+
+    /// The value of something that is constant in both cases of a bit which the form speaks of, such as a sign whose bit
+    /// decides what else is added.
+    fn by_cases(&mut self, f: FormId, told: impl Fn(Range) -> Option<i128>) -> Fit<Option<FormId>> {
+        if self.len(f) > MAX_CASES {
+            return Ok(None);
+        }
+        let mut bits: Vec<FormId> = Vec::new();
+        for (a, _) in self.terms(f).collect::<Vec<_>>() {
+            let found = match self.atom(a).clone() {
+                Atom::If(c, _) => vec![c],
+                Atom::Monomial(factors) => {
+                    let small = factors.iter().copied().filter(|&b| self.atom_range(b) == (0, 1)).collect::<Vec<_>>();
+                    small.into_iter().map(|b| self.single(b)).collect::<Fit<_>>()?
+                }
+                _ if self.atom_range(a) == (0, 1) => vec![self.single(a)?],
+                _ => vec![],
+            };
+            for bit in found {
+                if !bits.contains(&bit) {
+                    bits.push(bit);
+                }
+            }
+        }
+        for bit in bits {
+            let mut ends = [None; 2];
+            for (value, end) in [false, true].into_iter().zip(&mut ends) {
+                let case = self.in_case(f, bit, value)?;
+                *end = told(self.bounds(case)?);
+            }
+            if let [Some(no), Some(yes)] = ends {
+                let out = self.scale(bit, add(yes, -no)?)?;
+                return self.offset(out, no).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Bounds of a form by what is known of it, of its negative, and of both without their constant.
+    fn bounds(&mut self, f: FormId) -> Fit<Range> {
+        let mut range = self.range(f);
+        let constant = self.constant_of(f);
+        let plain = self.offset(f, -constant)?;
+        let minus = self.scale(plain, -1)?;
+        let (lo, hi) = self.range(plain);
+        range = (range.0.max(lo + constant), range.1.min(hi + constant));
+        let (lo, hi) = self.range(minus);
+        Ok((range.0.max(constant - hi), range.1.min(constant - lo)))
+    }
+
+    /// The form where a bit has this value, as far as its terms say it.
+    fn in_case(&mut self, f: FormId, bit: FormId, value: bool) -> Fit<FormId> {
+        // The atom that the bit is, or is one less, or the negative of.
+        let itself = self.only(bit).filter(|t| t.1.abs() == 1);
+        let known = itself.map(|(a, factor)| (a, factor * (i128::from(value) - self.constant_of(bit))));
+        let atom = itself.filter(|t| t.1 == 1 && self.constant_of(bit) == 0).map(|t| t.0);
+        // A bit of several terms, added as it is.
+        let mut f = f;
+        let newest = self.terms(bit).last().filter(|_| itself.is_none());
+        let times = newest.and_then(|(newest, inside)| {
+            let factor = self.terms(f).find(|t| t.0 == newest)?.1;
+            (factor % inside == 0).then_some(factor / inside)
+        });
+        if let Some(factor) = times {
+            let rest = self.linear(f, -factor, bit)?;
+            f = self.offset(rest, mul(factor, i128::from(value))?)?;
+        }
+        let Sum { terms, constant } = self.sum_of(f);
+        let mut out = self.constant(constant);
+        for (a, factor) in terms {
+            let part = match self.atom(a).clone() {
+                _ if known.is_some_and(|k| k.0 == a) => self.constant(known.map_or(0, |k| k.1)),
+                Atom::If(c, x) if c == bit => {
+                    if value {
+                        x
+                    } else {
+                        self.constant(0)
+                    }
+                }
+                Atom::Monomial(factors) if atom.is_some_and(|b| factors.contains(&b)) => {
+                    let mut part = self.constant(i128::from(value));
+                    if value {
+                        for &b in factors.iter().filter(|&&b| Some(b) != atom) {
+                            let b = self.single(b)?;
+                            part = self.times(part, b)?;
+                        }
+                    }
+                    part
+                }
+                _ => self.single(a)?,
+            };
+            out = self.linear(out, factor, part)?;
+        }
+        Ok(out)
     }
 
     fn floor_atom(&mut self, f: FormId, m: u32) -> Fit<FormId> {
@@ -387,6 +493,14 @@ impl Terms {
             if first == last {
                 high.constant = add(high.constant, first)?;
                 return Ok(Some((self.form(&high)?, k)));
+            }
+            // A table, whose floor is another one.
+            if low.terms.len() == 1 {
+                let low = self.form(&low)?;
+                if let Some(part) = self.of_table(low, |v| Ok(v >> k))? {
+                    let high = self.form(&high)?;
+                    return Ok(Some((self.add(high, part)?, k)));
+                }
             }
             // One of two: the sign of something, which the high part may speak of.
             if last == first + 1 {
@@ -550,15 +664,8 @@ impl Terms {
         if let Some(moved) = self.moved_into_range(f, target, size)? {
             return Ok(moved);
         }
-        if let Some((a, c)) = self.only(f)
-            && let Atom::Table(x, t) = self.atom(a).clone()
-        {
-            let constant = self.constant_of(f);
-            let mut values = Vec::with_capacity(t.values.len());
-            for &v in &t.values {
-                values.push((add(add(mul(v, c)?, constant)?, half)?).rem_euclid(size) - half);
-            }
-            return self.table_of(x, t.first, values);
+        if let Some(out) = self.of_table(f, |v| Ok(add(v, half)?.rem_euclid(size) - half))? {
+            return Ok(out);
         }
         let r = self.reduced(f, w)?;
         if let Some(moved) = self.moved_into_range(r, target, size)? {
@@ -607,6 +714,9 @@ impl Terms {
             let other = self.negative(other)?;
             return self.complement(other);
         }
+        if let Some(out) = self.of_table(f, |v| Ok(i128::from(v < 0)))? {
+            return Ok(out);
+        }
         if let Some((atom, 1)) = self.only(f) {
             let constant = self.constant_of(f);
             let (lo, hi) = self.range(f);
@@ -628,10 +738,6 @@ impl Terms {
                         return self.negative(whole);
                     }
                 }
-                Atom::Table(x, t) => {
-                    let values = t.values.iter().map(|v| i128::from(v + constant < 0)).collect();
-                    return self.table_of(x, t.first, values);
-                }
                 Atom::Positive(x) if constant < 0 => {
                     let x = self.offset(x, constant)?;
                     return self.negative(x);
@@ -646,6 +752,9 @@ impl Terms {
                 }
                 _ => {}
             }
+        }
+        if let Some(out) = self.by_cases(f, |r| (r.0 >= 0 || r.1 < 0).then_some(i128::from(r.1 < 0)))? {
+            return Ok(out);
         }
         if let Some((whole, _)) = self.merged(f, 0)? {
             return self.negative(whole);
@@ -692,12 +801,8 @@ impl Terms {
             let f = self.scale(f, -1)?;
             return if hi == 0 || !self.leads_negative(f) { self.zero(f) } else { Err(Beyond) };
         }
-        if let Some((a, 1)) = self.only(f)
-            && let Atom::Table(x, t) = self.atom(a).clone()
-        {
-            let constant = self.constant_of(f);
-            let values = t.values.iter().map(|v| i128::from(v + constant == 0)).collect();
-            return self.table_of(x, t.first, values);
+        if let Some(out) = self.of_table(f, |v| Ok(i128::from(v == 0)))? {
+            return Ok(out);
         }
         let atom = self.intern(Atom::Zero(f), (0, 1));
         self.made(atom)
@@ -733,13 +838,12 @@ impl Terms {
             self.narrow(out, (0, hi));
             return Ok(out);
         }
+        if let Some(out) = self.of_table(f, |v| Ok(v.max(0)))? {
+            return Ok(out);
+        }
         if let Some((a, 1)) = self.only(f) {
             let constant = self.constant_of(f);
             match self.atom(a).clone() {
-                Atom::Table(x, t) => {
-                    let values = t.values.iter().map(|v| (v + constant).max(0)).collect();
-                    return self.table_of(x, t.first, values);
-                }
                 Atom::Value(x) if !self.taking_apart && self.is_plain_floor(x) => {
                     let x = self.offset(x, constant)?;
                     if let Some((whole, k)) = self.merged(x, 0)? {
@@ -889,18 +993,12 @@ impl Terms {
             return self.floor(chosen, k);
         }
         // Tables of one argument.
-        if let (Some((a, c)), Some((b, d))) = (self.only(cond), self.only(x))
-            && let (Atom::Table(y, s), Atom::Table(z, t)) = (self.atom(a).clone(), self.atom(b).clone())
+        if let (Some((y, first, conds)), Some((z, second, values))) = (self.as_table(cond), self.as_table(x))
             && y == z
-            && s.first == t.first
-            && s.values.len() == t.values.len()
+            && first == second
         {
-            let (k, l) = (self.constant_of(cond), self.constant_of(x));
-            let mut values = Vec::new();
-            for (&u, &v) in s.values.iter().zip(&t.values) {
-                values.push(mul(add(mul(u, c)?, k)?, add(mul(v, d)?, l)?)?);
-            }
-            return self.table_of(y, s.first, values);
+            let values = conds?.into_iter().zip(values?).map(|(u, v)| mul(u, v)).collect::<Fit<Vec<_>>>()?;
+            return self.table_of(y, first, values);
         }
         let atom = self.intern(Atom::If(cond, x), (lo.min(0), hi.max(0)));
         self.made(atom)
@@ -1163,6 +1261,23 @@ impl Terms {
 
     // ---- Tables
 
+    /// A form of one term that is a table, or the name of one: the argument, the first of its values, and the form's values.
+    fn as_table(&self, f: FormId) -> Option<(FormId, i128, Fit<Vec<i128>>)> {
+        let (atom, factor) = self.only(f)?;
+        let (x, t, inside, offset) = self.table_behind(atom)?;
+        let constant = self.constant_of(f);
+        let value = |&v: &i128| add(mul(add(mul(v, inside)?, offset)?, factor)?, constant);
+        Some((x, t.first, t.values.iter().map(value).collect()))
+    }
+
+    /// A function of a form that is a table.
+    fn of_table(&mut self, f: FormId, function: impl Fn(i128) -> Fit<i128>) -> Fit<Option<FormId>> {
+        let Some((x, first, values)) = self.as_table(f) else { return Ok(None) };
+        let values = values?.into_iter().map(function).collect::<Fit<Vec<_>>>()?;
+        self.work += values.len() as u64;
+        self.table_of(x, first, values).map(Some)
+    }
+
     /// `function` of every value that a form can have.
     pub fn table(&mut self, x: FormId, mut function: impl FnMut(i128) -> Fit<i128>) -> Fit<FormId> {
         let (lo, hi) = self.range(x);
@@ -1208,6 +1323,18 @@ impl Terms {
             let out = self.scale(x, step)?;
             return self.offset(out, start);
         }
+        if let Some(base) = self.base_of(x) {
+            let (from, to) = self.atom_range(base);
+            let mut values = Vec::with_capacity((to - from + 1) as usize);
+            for start in (from..=to).step_by(LANES) {
+                let found = Samples::consecutive(self, base, start).of(self, x);
+                let block = found.iter().take((to - start + 1).min(LANES as i128) as usize);
+                values.extend(block.map(|&v| at(v.clamp(lo, hi))));
+            }
+            self.work += values.len() as u64;
+            let base = self.single(base)?;
+            return self.table_of(base, from, values);
+        }
         if let Some((a, 1)) = self.only(x) {
             match self.atom(a).clone() {
                 Atom::Table(y, t) => {
@@ -1232,6 +1359,47 @@ impl Terms {
         let out = self.made(atom)?;
         let out = self.scale(out, content)?;
         self.offset(out, start)
+    }
+
+    /// The one value of few that a form is a function of, and that is not the form itself: an input, or else a name.
+    fn base_of(&self, x: FormId) -> Option<AtomId> {
+        let small = |a: AtomId| {
+            let (lo, hi) = self.atom_range(a);
+            hi - lo < SMALL_TABLE
+        };
+        let itself = self.only(x).map(|t| t.0);
+        for through_names in [true, false] {
+            let mut base = None;
+            let mut several = false;
+            let mut seen: Vec<AtomId> = self.terms(x).map(|t| t.0).collect();
+            let mut at = 0;
+            while at < seen.len() && seen.len() < MAX_BASE && !several {
+                let a = seen[at];
+                at += 1;
+                let is_leaf = match self.atom(a) {
+                    Atom::Free(_) => true,
+                    Atom::Value(_) => !through_names && Some(a) != itself,
+                    _ => false,
+                };
+                if is_leaf {
+                    several |= base.is_some_and(|b| b != a);
+                    base = Some(a);
+                    continue;
+                }
+                let (forms, atoms) = self.parts(a);
+                let inside = forms.iter().flat_map(|&f| self.terms(f).map(|t| t.0)).chain(atoms);
+                for b in inside {
+                    if !seen.contains(&b) {
+                        seen.push(b);
+                    }
+                }
+            }
+            let whole = at == seen.len() && seen.len() < MAX_BASE && !several;
+            if let Some(base) = base.filter(|&b| whole && Some(b) != itself && small(b)) {
+                return Some(base);
+            }
+        }
+        None
     }
 
     fn is_small(&self, f: FormId) -> bool {

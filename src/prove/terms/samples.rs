@@ -58,6 +58,13 @@ impl Samples {
         out
     }
 
+    /// Consecutive values of one atom, named or free, from `first` up; only what depends on nothing else makes sense then.
+    pub fn consecutive(terms: &Terms, atom: AtomId, first: i128) -> Samples {
+        let (lo, hi) = terms.atom_range(atom);
+        let lanes = std::array::from_fn(|lane| (first + lane as i128).clamp(lo, hi));
+        Samples { values: FxHashMap::from_iter([(atom, Box::new(lanes))]) }
+    }
+
     fn sum(&self, terms: &Terms, f: FormId) -> Lanes {
         let mut out = [terms.constant_of(f); LANES];
         for (a, c) in terms.terms(f) {
