@@ -571,7 +571,7 @@ mod tests {
                 let request = Request { latency, work: Some(1_000_000), ..Request::default() };
                 let report = prove(&model, &rtl, &request, Box::new(Embedded)).0;
                 let shown = (&report.verdict, report.bits.sat, report.bits.exhaustive);
-                if shown != (&Verdict::Proved, 0, 0) { eprintln!("OPEN {seed} {a:?} {b:?} square {square} {:?}", report); if seed < 12 {eprintln!("{text}");} }
+                assert_eq!(shown, (&Verdict::Proved, 0, 0), "seed {seed}, {a:?} {b:?}\n{text}");
             }
         }
     }

@@ -147,6 +147,9 @@ impl Arithmetic<'_> {
         if width <= from {
             return self.slice(x, 0, width);
         }
+        if from == 1 && signed {
+            return self.repeat(x, 1, width);
+        }
         if let Word::Many(parts, _) = x
             && let Some(&(start, last)) = parts.last()
         {

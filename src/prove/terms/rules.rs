@@ -703,6 +703,9 @@ impl Terms {
     }
 
     fn negative_new(&mut self, f: FormId) -> Fit<FormId> {
+        if self.range(f) == (-1, 0) {
+            return self.scale(f, -1);
+        }
         let g = self.content(f);
         if g > 1 {
             let f = self.divided(f, g)?;
