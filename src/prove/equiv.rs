@@ -546,9 +546,16 @@ mod tests {
             .0
     }
 
+    /// Hardware without multipliers.
+    fn rows() -> crate::netlist::Options {
+        let mut options = crate::netlist::Options::default();
+        options.fabric.multipliers = crate::netlist::Multipliers::Rows;
+        options
+    }
+
     #[test]
     fn products_from_rows_of_adders_are_the_products() {
-        let rows = crate::netlist::Options { multipliers: crate::netlist::Multipliers::Rows, ..Default::default() };
+        let rows = rows();
         for seed in 0..24u64 {
             let mut rng = crate::random::SplitMix::new(seed);
             let mut factor = || (rng.below(2) == 1, 2 + rng.below(15) as u32);
@@ -578,7 +585,7 @@ mod tests {
 
     #[test]
     fn wrong_rows_are_never_the_product() {
-        let rows = crate::netlist::Options { multipliers: crate::netlist::Multipliers::Rows, ..Default::default() };
+        let rows = rows();
         let (mut proved, mut differs) = (0, 0);
         for seed in 0..40u64 {
             let mut rng = crate::random::SplitMix::new(seed);
