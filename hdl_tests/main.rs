@@ -20,6 +20,7 @@ mod origin;
 mod peer;
 mod projects;
 mod python;
+mod readers;
 mod registers;
 mod semantics;
 mod via;

@@ -53,9 +53,13 @@ pub(super) enum Op {
 pub(super) enum Expr {
     Number {
         value: BigUint,
+        /// Bits that are `x`, `z` or `?`.
         unknown: BigUint,
+        /// Those of them that are `z` or `?`.
+        open: BigUint,
         width: u32,
         signed: bool,
+        sized: bool,
     },
     Name(Sym),
     Index(ExprId, ExprId),
@@ -125,6 +129,7 @@ pub(super) enum Direction {
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     pub(super) direction: Direction,
+    pub(super) kind: DeclKind,
     pub(super) signed: bool,
     pub(super) range: Range,
     pub(super) name: Sym,
@@ -137,6 +142,7 @@ pub(super) struct Param {
     pub(super) name: Sym,
     pub(super) local: bool,
     pub(super) signed: bool,
+    pub(super) integer: bool,
     pub(super) range: Range,
     pub(super) value: ExprId,
 }
@@ -165,8 +171,10 @@ pub(super) struct Instance {
 
 #[derive(Clone, Debug)]
 pub(super) enum Events {
-    /// `@*` or a list of levels.
+    /// `@*`.
     Combinational,
+    /// A list of levels.
+    Levels(Vec<ExprId>),
     /// Edges: signal and whether it is the rising edge.
     Edges(Vec<(Sym, bool)>),
 }

@@ -27,13 +27,22 @@ struct Bounds {
 }
 
 impl Bounds {
+    fn of_width(width: u32) -> Bounds {
+        Bounds { msb: i64::from(width) - 1, lsb: 0 }
+    }
+
     fn width(self) -> u32 {
         (self.msb - self.lsb).unsigned_abs() as u32 + 1
     }
 
-    /// Position of index `i`, from the low end.
+    /// Position of index `i`, from the low end, wherever that is.
+    fn position(self, i: i64) -> i64 {
+        if self.msb >= self.lsb { i.saturating_sub(self.lsb) } else { self.lsb.saturating_sub(i) }
+    }
+
+    /// Position of index `i` within the vector, from the low end.
     fn offset(self, i: i64) -> Option<u32> {
-        let at = if self.msb >= self.lsb { i - self.lsb } else { self.lsb - i };
+        let at = self.position(i);
         (0..i64::from(self.width())).contains(&at).then_some(at as u32)
     }
 }
@@ -54,6 +63,7 @@ enum Object<'a> {
     /// A constant.
     Param {
         value: NodeId,
+        bounds: Bounds,
         signed: bool,
     },
     /// A memory whose words are constants.
@@ -107,16 +117,41 @@ struct Elab<'a> {
     modules: FxHashMap<Sym, &'a Module>,
     /// Free nodes that stand for "not assigned yet" in a process.
     unassigned: rustc_hash::FxHashSet<NodeId>,
+    /// Signals that a process does not assign on every path, and where it is.
+    latches: Vec<(SignalId, u32)>,
+    /// Loop variables, which several processes may use in turn.
+    integers: Vec<SignalId>,
+    /// What clocked processes assign with `=`, and what they read: signal, process, and the place of reading.
+    immediate: Vec<(SignalId, u32)>,
+    sampled: Vec<(SignalId, u32, ExprId)>,
+}
+
+/// What is being executed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A constant expression, or the body of an `initial`.
+    Constant,
+    /// A continuous assignment.
+    Wire,
+    /// A process that waits for an edge.
+    Edge,
+    /// A process that waits for levels. What it does not assign on every path would be a latch.
+    Level,
 }
 
 /// One process being executed.
 struct Process {
     state: State,
     scope: usize,
-    /// What an unassigned signal reads as: itself in a clocked process, nothing in a combinational one.
-    clocked: bool,
-    /// Whether this is the body of an `initial`.
-    initial: bool,
+    kind: Kind,
+    /// Bits of signals that were read before this process assigned them: signal, lowest bit, end, and where.
+    reads: Vec<(SignalId, u32, u32, ExprId)>,
+}
+
+impl Process {
+    fn new(scope: usize, kind: Kind) -> Process {
+        Process { state: State::default(), scope, kind, reads: Vec::new() }
+    }
 }
 
 /// Elaborates module `top`, or the only module that no other one instantiates.
@@ -140,8 +175,13 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         instances: 0,
         modules,
         unassigned: Default::default(),
+        latches: Vec::new(),
+        integers: Vec::new(),
+        immediate: Vec::new(),
+        sampled: Vec::new(),
     };
     e.module(top, String::new(), &[], None)?;
+    e.settle()?;
     e.rtl.check_drivers(|at| super::lexer::place(text, at))?;
     Ok(e.rtl)
 }
@@ -221,7 +261,7 @@ impl<'a> Elab<'a> {
     // ---- Constants
 
     fn constant(&mut self, scope: usize, e: ExprId) -> Result<BigUint> {
-        let mut p = Process { state: State::default(), scope, clocked: false, initial: true };
+        let mut p = Process::new(scope, Kind::Constant);
         let (width, signed) = self.ty(&p, e)?;
         let node = self.eval(&mut p, e, width, signed)?;
         match self.rtl.as_const(node) {
@@ -232,7 +272,7 @@ impl<'a> Elab<'a> {
 
     /// A constant as a signed number.
     fn int(&mut self, scope: usize, e: ExprId) -> Result<i64> {
-        let p = Process { state: State::default(), scope, clocked: false, initial: true };
+        let p = Process::new(scope, Kind::Constant);
         let (width, signed) = self.ty(&p, e)?;
         let value = self.constant(scope, e)?;
         match small(&value, width, signed) {
@@ -257,7 +297,7 @@ impl<'a> Elab<'a> {
         &mut self,
         module: &'a Module,
         path: String,
-        params: &[(Option<Sym>, NodeId, bool)],
+        params: &[(Option<Sym>, ExprId, usize)],
         outside: Option<&Instance>,
     ) -> Result<usize> {
         self.instances += 1;
@@ -270,6 +310,12 @@ impl<'a> Elab<'a> {
         }
         let scope = self.scope(None, path);
         let mut given = 0;
+        // Constant expressions of declarations may call functions.
+        for item in &module.items {
+            if let Item::Function(f) = item {
+                self.declare(scope, f.name, Object::Function(f), f.at)?;
+            }
+        }
         for item in &module.items {
             let Item::Param(param) = item else { continue };
             let over = (!param.local).then(|| {
@@ -279,8 +325,11 @@ impl<'a> Elab<'a> {
                     None => i + 1 == given,
                 })
             });
-            let over = over.flatten().map(|(_, &(_, node, signed))| (node, signed));
+            let over = over.flatten().map(|(_, &(_, value, outer))| (value, outer));
             self.param(scope, param, over)?;
+        }
+        if params.iter().any(|p| p.0.is_none()) && params.len() > given {
+            return Err(error(self.text, outside.map_or(module.at, |i| i.at), "more values than parameters"));
         }
         for (name, ..) in params.iter() {
             let known = name
@@ -295,7 +344,10 @@ impl<'a> Elab<'a> {
             }
         }
         for port in &module.ports {
-            let bounds = self.bounds(scope, port.range)?;
+            let bounds = match port.kind {
+                DeclKind::Integer => Bounds::of_width(32),
+                _ => self.bounds(scope, port.range)?,
+            };
             let id = self.new_signal(scope, port.name, bounds.width(), port.at)?;
             self.declare(scope, port.name, Object::Signal { id, bounds, signed: port.signed }, port.at)?;
             if let Some(value) = port.value {
@@ -316,24 +368,25 @@ impl<'a> Elab<'a> {
         Ok(scope)
     }
 
-    fn param(&mut self, scope: usize, param: &super::ast::Param, over: Option<(NodeId, bool)>) -> Result<()> {
-        let p = Process { state: State::default(), scope, clocked: false, initial: true };
-        let (width, mut signed) = self.ty(&p, param.value)?;
-        let value = self.constant(scope, param.value)?;
-        let mut node = self.rtl.constant(value, width);
-        let mut from_signed = signed;
-        if let Some((given, given_signed)) = over {
-            (node, signed, from_signed) = (given, given_signed, given_signed);
+    /// A parameter; `over` is the value that an instance gives it, and the scope that it is from.
+    fn param(&mut self, scope: usize, param: &super::ast::Param, over: Option<(ExprId, usize)>) -> Result<()> {
+        let (value, from) = over.unwrap_or((param.value, scope));
+        let mut p = Process::new(from, Kind::Constant);
+        let (width, value_signed) = self.ty(&p, value)?;
+        let given = match (param.range, param.integer) {
+            (Some(_), _) => Some(self.bounds(scope, param.range)?),
+            (None, true) => Some(Bounds::of_width(32)),
+            (None, false) => None,
+        };
+        // With a type, a parameter is assigned to like a variable; else it takes the type of its value.
+        let bounds = given.unwrap_or(Bounds::of_width(width));
+        let node = self.assigned(&mut p, value, bounds.width())?;
+        if self.rtl.as_const(node).is_none() {
+            return self.fail(value, "a constant is needed here");
         }
-        if param.range.is_some() || param.signed {
-            let width = match param.range {
-                Some(_) => self.bounds(scope, param.range)?.width(),
-                None => self.rtl.width(node),
-            };
-            node = self.rtl.resize(node, width, from_signed);
-            signed = param.signed;
-        }
-        self.declare(scope, param.name, Object::Param { value: node, signed }, self.file.at[param.value as usize])
+        let signed = if given.is_some() || param.signed { param.signed } else { value_signed };
+        let object = Object::Param { value: node, bounds, signed };
+        self.declare(scope, param.name, object, self.file.at[param.value as usize])
     }
 
     fn new_signal(&mut self, scope: usize, name: Sym, width: u32, at: u32) -> Result<SignalId> {
@@ -344,7 +397,7 @@ impl<'a> Elab<'a> {
 
     fn initial_value(&mut self, scope: usize, id: SignalId, value: ExprId) -> Result<()> {
         let width = self.rtl.signal(id).width;
-        let mut p = Process { state: State::default(), scope, clocked: false, initial: true };
+        let mut p = Process::new(scope, Kind::Constant);
         let node = self.assigned(&mut p, value, width)?;
         self.rtl.signal_mut(id).init = Some(node);
         Ok(())
@@ -356,12 +409,6 @@ impl<'a> Elab<'a> {
         // Generate blocks open in order; what they declare is visible to what follows them only inside.
         let mut queue: Vec<(usize, &'a Item)> = items;
         queue.reverse();
-        // Functions first: constant expressions of declarations may call them.
-        for (scope, item) in queue.iter() {
-            if let Item::Function(f) = item {
-                self.declare(*scope, f.name, Object::Function(f), f.at)?;
-            }
-        }
         while let Some((scope, item)) = queue.pop() {
             self.iterations += 1;
             if self.iterations > MAX_ITERATIONS {
@@ -428,7 +475,9 @@ impl<'a> Elab<'a> {
                         let path = format!("{}[{value}]", self.scopes[scope].path);
                         let child = self.scope(Some(scope), path);
                         let node = self.rtl.constant(BigUint::from(value as u64 & 0xffff_ffff), 32);
-                        self.scopes[child].names.insert(*var, Object::Param { value: node, signed: true });
+                        self.scopes[child]
+                            .names
+                            .insert(*var, Object::Param { value: node, bounds: Bounds::of_width(32), signed: true });
                         if self.constant(child, *cond)? == BigUint::ZERO {
                             break;
                         }
@@ -467,8 +516,7 @@ impl<'a> Elab<'a> {
         if d.kind == DeclKind::Genvar {
             return self.declare(scope, d.name, Object::Genvar, d.at);
         }
-        let bounds =
-            if d.kind == DeclKind::Integer { Bounds { msb: 31, lsb: 0 } } else { self.bounds(scope, d.range)? };
+        let bounds = if d.kind == DeclKind::Integer { Bounds::of_width(32) } else { self.bounds(scope, d.range)? };
         if d.memory.is_some() {
             let depth = self.bounds(scope, d.memory)?;
             if u64::from(depth.width()) * u64::from(bounds.width()) > 1 << 32 {
@@ -483,13 +531,16 @@ impl<'a> Elab<'a> {
         if let (true, Some(&Object::Signal { id, bounds: port, signed })) =
             (is_port, self.scopes[scope].names.get(&d.name))
         {
-            if port.width() != bounds.width() {
-                return Err(error(self.text, d.at, "the port was declared with another width"));
+            if (port.msb, port.lsb) != (bounds.msb, bounds.lsb) {
+                return Err(error(self.text, d.at, "the port was declared with another range"));
             }
             let object = Object::Signal { id, bounds, signed: signed || d.signed };
             self.scopes[scope].names.insert(d.name, object);
         } else {
             let id = self.new_signal(scope, d.name, bounds.width(), d.at)?;
+            if d.kind == DeclKind::Integer {
+                self.integers.push(id);
+            }
             self.declare(scope, d.name, Object::Signal { id, bounds, signed: d.signed }, d.at)?;
         }
         if let (DeclKind::Reg | DeclKind::Integer, Some(value), Some(&Object::Signal { id, .. })) =
@@ -504,13 +555,7 @@ impl<'a> Elab<'a> {
         let Some(&module) = self.modules.get(&i.module) else {
             return Err(error(self.text, i.at, format!("no module is called {}", self.name(i.module))));
         };
-        let mut params = Vec::new();
-        for &(name, value) in &i.params {
-            let p = Process { state: State::default(), scope, clocked: false, initial: true };
-            let (width, signed) = self.ty(&p, value)?;
-            let v = self.constant(scope, value)?;
-            params.push((name, self.rtl.constant(v, width), signed));
-        }
+        let params: Vec<_> = i.params.iter().map(|&(name, value)| (name, value, scope)).collect();
         let outer = &self.scopes[scope].path;
         let path =
             if outer.is_empty() { self.name(i.name).to_owned() } else { format!("{outer}.{}", self.name(i.name)) };
@@ -551,19 +596,19 @@ impl<'a> Elab<'a> {
     // ---- Continuous assignments
 
     fn rhs(&mut self, scope: usize, value: ExprId, width: u32) -> Result<NodeId> {
-        let mut p = Process { state: State::default(), scope, clocked: true, initial: false };
+        let mut p = Process::new(scope, Kind::Wire);
         self.assigned(&mut p, value, width)
     }
 
     fn continuous(&mut self, scope: usize, target: ExprId, value: ExprId, at: u32) -> Result<()> {
-        let p = Process { state: State::default(), scope, clocked: true, initial: false };
+        let p = Process::new(scope, Kind::Wire);
         let width = self.target_width(&p, target)?;
         let node = self.rhs(scope, value, width)?;
         self.drive(scope, target, node, at)
     }
 
     fn drive(&mut self, scope: usize, target: ExprId, node: NodeId, at: u32) -> Result<()> {
-        let mut p = Process { state: State::default(), scope, clocked: true, initial: false };
+        let mut p = Process::new(scope, Kind::Wire);
         let width = self.target_width(&p, target)?;
         let node = self.rtl.resize(node, width, false);
         for (place, node) in self.places(&mut p, target, node)? {
@@ -578,7 +623,7 @@ impl<'a> Elab<'a> {
     // ---- Processes
 
     fn initial(&mut self, scope: usize, body: &'a Statement, at: u32) -> Result<()> {
-        let mut p = Process { state: State::default(), scope, clocked: true, initial: true };
+        let mut p = Process::new(scope, Kind::Constant);
         self.run(&mut p, body)?;
         for (slot, node) in p.state.values {
             match slot {
@@ -596,13 +641,14 @@ impl<'a> Elab<'a> {
 
     fn always(&mut self, scope: usize, events: &Events, body: &'a Statement, at: u32) -> Result<()> {
         let Events::Edges(edges) = events else {
-            let mut p = Process { state: State::default(), scope, clocked: false, initial: false };
+            let mut p = Process::new(scope, Kind::Level);
             self.run(&mut p, body)?;
+            self.check_waits(scope, events, &p)?;
             for (slot, node) in p.state.values {
                 let (Slot::Signal(id) | Slot::Next(id)) = slot else { continue };
                 if self.depends_on_unassigned(node) {
-                    let message = format!("{} is not assigned on every path: a latch", self.rtl.signal(id).name);
-                    return Err(error(self.text, at, message));
+                    // A variable that nothing outside of the process sees may stay what it was.
+                    self.latches.push((id, at));
                 }
                 self.drive_assigned_bits(id, node)?;
             }
@@ -628,6 +674,11 @@ impl<'a> Elab<'a> {
                     .fail(*cond, "this condition is not among the edges of the process, or has the other polarity");
             };
             edges.remove(hit);
+            if let Some(Object::Signal { bounds, .. }) = self.find(scope, sym)
+                && bounds.width() != 1
+            {
+                return self.fail(*cond, "an asynchronous reset of more than one bit");
+            }
             let cond = self.rhs(scope, *cond, 1)?;
             resets.push((cond, yes));
             body = no;
@@ -636,14 +687,24 @@ impl<'a> Elab<'a> {
         let Some(&Object::Signal { id: clock, .. }) = self.find(scope, clock) else {
             return Err(error(self.text, at, format!("no signal is called {}", self.name(clock))));
         };
-        let mut p = Process { state: State::default(), scope, clocked: true, initial: false };
+        if self.rtl.signal(clock).width != 1 {
+            return Err(error(self.text, at, "a clock of more than one bit"));
+        }
+        let mut p = Process::new(scope, Kind::Edge);
         self.run(&mut p, body)?;
         let mut values = Vec::new();
         for (cond, body) in resets {
-            let mut r = Process { state: State::default(), scope, clocked: true, initial: false };
+            let mut r = Process::new(scope, Kind::Edge);
             self.run(&mut r, body)?;
+            p.reads.append(&mut r.reads);
             values.push((cond, r.state));
         }
+        // One process may not see whether another one has run already.
+        self.sampled.extend(p.reads.iter().map(|r| (r.0, at, r.3)));
+        let assigned = p.state.values.keys().chain(values.iter().flat_map(|(_, s)| s.values.keys()));
+        let assigned: Vec<SignalId> =
+            assigned.filter_map(|s| if let Slot::Signal(id) = s { Some(*id) } else { None }).collect();
+        self.immediate.extend(assigned.into_iter().map(|id| (id, at)));
         let mut slots: Vec<Slot> = p.state.values.keys().copied().collect();
         slots.extend(values.iter().flat_map(|(_, s)| s.values.keys().copied()));
         slots.sort_unstable();
@@ -651,10 +712,104 @@ impl<'a> Elab<'a> {
         for slot in slots {
             let (Slot::Signal(id) | Slot::Next(id)) = slot else { continue };
             let hold = self.rtl.read(id);
+            for (_, s) in &values {
+                if let Some(&value) = s.values.get(&slot)
+                    && !self.constant_or_held(value, hold)
+                {
+                    let message = format!(
+                        "{} gets a value at its asynchronous reset that is not constant",
+                        self.rtl.signal(id).name
+                    );
+                    return Err(error(self.text, at, message));
+                }
+            }
             let next = p.state.values.get(&slot).copied().unwrap_or(hold);
             let resets: Vec<(NodeId, NodeId)> =
                 values.iter().map(|(cond, s)| (*cond, s.values.get(&slot).copied().unwrap_or(hold))).collect();
             self.register(id, next, clock, rising, resets);
+        }
+        Ok(())
+    }
+
+    /// A process that waits for levels has to wait for all that it reads, and what it reads before it assigns it would
+    /// be of the time before.
+    fn check_waits(&mut self, scope: usize, events: &Events, p: &Process) -> Result<()> {
+        let mut waits = rustc_hash::FxHashSet::default();
+        if let Events::Levels(list) = events {
+            for &e in list {
+                let mut names = Process::new(scope, Kind::Edge);
+                self.alone(&mut names, e)?;
+                // Only a name by itself makes the process wait for all its bits.
+                let whole = names.reads.iter().filter(|_| matches!(self.expr(e), Expr::Name(_)));
+                waits.extend(whole.map(|r| r.0));
+            }
+        }
+        for &(id, lo, end, e) in &p.reads {
+            let name = &self.rtl.signal(id).name;
+            if matches!(events, Events::Levels(_)) && !waits.contains(&id) {
+                return self.fail(e, format!("{name} is read, but not in the event list of the process"));
+            }
+            let Some(&node) = p.state.values.get(&Slot::Signal(id)) else { continue };
+            let mut at = 0;
+            let parts = match self.rtl.expr(node) {
+                crate::prove::rtl::Expr::Concat(parts) => parts.to_vec(),
+                _ => vec![node],
+            };
+            for part in parts {
+                let width = self.rtl.width(part);
+                if !self.unassigned.contains(&part) && at < end && lo < at + width {
+                    return self.fail(e, format!("{name} is read before this process assigns it"));
+                }
+                at += width;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses latches that an output depends on. Loop variables and other temporaries that nothing outside of their
+    /// processes reads drive nothing.
+    fn settle(&mut self) -> Result<()> {
+        let mut live = vec![false; self.rtl.signals().len()];
+        let mut seen = vec![false; self.rtl.len()];
+        let mut stack: Vec<NodeId> = self.rtl.outputs.iter().map(|&s| self.rtl.read(s)).collect();
+        while let Some(node) = stack.pop() {
+            if std::mem::replace(&mut seen[node.0 as usize], true) {
+                continue;
+            }
+            if let crate::prove::rtl::Expr::Signal(id) = self.rtl.expr(node) {
+                live[id.0 as usize] = true;
+                let signal = self.rtl.signal(*id);
+                stack.extend(signal.wires.iter().map(|w| w.1));
+                for r in &signal.registers {
+                    stack.extend([r.next, self.rtl.read(r.clock)]);
+                    stack.extend(r.resets.iter().flat_map(|&(cond, value)| [cond, value]));
+                }
+            } else {
+                crate::prove::rtl::operands(self.rtl.expr(node), &mut |&n| stack.push(n));
+            }
+        }
+        for (id, at) in std::mem::take(&mut self.latches) {
+            if live[id.0 as usize] {
+                let message = format!("{} is not assigned on every path: a latch", self.rtl.signal(id).name);
+                return Err(error(self.text, at, message));
+            }
+            self.integers.push(id);
+        }
+        for id in std::mem::take(&mut self.integers) {
+            if !live[id.0 as usize] {
+                let zero = self.rtl.number(0, self.rtl.signal(id).width);
+                let signal = self.rtl.signal_mut(id);
+                signal.wires.clear();
+                signal.registers.clear();
+                signal.init = Some(zero);
+            }
+        }
+        for (id, process) in std::mem::take(&mut self.immediate) {
+            let other = self.sampled.iter().find(|(read, by, _)| *read == id && *by != process);
+            if let Some(&(_, _, e)) = other {
+                let name = &self.rtl.signal(id).name;
+                return self.fail(e, format!("{name} is assigned with = in another clocked process: a race"));
+            }
         }
         Ok(())
     }
@@ -672,6 +827,17 @@ impl<'a> Elab<'a> {
                 _ => None,
             },
             _ => None,
+        }
+    }
+
+    /// Whether a value consists of constants and of bits of the register itself.
+    fn constant_or_held(&self, value: NodeId, hold: NodeId) -> bool {
+        use crate::prove::rtl::Expr as R;
+        match self.rtl.expr(value) {
+            R::Const(_) => true,
+            R::Concat(parts) => parts.iter().all(|&p| self.constant_or_held(p, hold)),
+            R::Slice { x, .. } => *x == hold,
+            _ => value == hold,
         }
     }
 
@@ -761,8 +927,7 @@ impl<'a> Elab<'a> {
     }
 
     fn local(&mut self, scope: usize, d: &Decl) -> Result<u32> {
-        let bounds =
-            if d.kind == DeclKind::Integer { Bounds { msb: 31, lsb: 0 } } else { self.bounds(scope, d.range)? };
+        let bounds = if d.kind == DeclKind::Integer { Bounds::of_width(32) } else { self.bounds(scope, d.range)? };
         if d.memory.is_some() {
             return Err(error(self.text, d.at, "memories inside functions and blocks are not supported"));
         }
@@ -876,7 +1041,7 @@ impl<'a> Elab<'a> {
     /// What a slot reads as before it is assigned.
     fn before(&mut self, p: &Process, slot: Slot, width: u32) -> NodeId {
         match slot {
-            Slot::Signal(id) | Slot::Next(id) if p.clocked => self.rtl.read(id),
+            Slot::Signal(id) | Slot::Next(id) if p.kind != Kind::Level => self.rtl.read(id),
             _ => {
                 let node = self.rtl.free(width);
                 self.unassigned.insert(node);
@@ -967,16 +1132,21 @@ impl<'a> Elab<'a> {
         wild: (bool, bool),
     ) -> Result<NodeId> {
         let (width, signed) = ty;
-        if let Expr::Number { value: bits, unknown, .. } = self.expr(label)
+        if let Expr::Number { value: bits, unknown, open, width: own, signed: own_signed, sized } = self.expr(label)
             && *unknown != BigUint::ZERO
         {
-            if !wild.0 {
-                return self.fail(label, "a label with x or z outside casez and casex");
+            if !wild.0 || (!wild.1 && open != unknown) {
+                return self.fail(label, "a label with x outside casex, or with z outside casez and casex");
             }
-            let full = (BigUint::from(1u32) << width) - 1u32;
-            let care = self.rtl.constant(full ^ unknown, width);
-            let want = self.rtl.constant(bits.clone(), width);
-            let seen = self.rtl.binary(Binary::And, value, care);
+            // Beyond its own size a label goes on as its top bit says: its sign, or the mark of a label without size.
+            let mut unknown = self.rtl.constant(unknown.clone(), *own);
+            let top = self.rtl.slice(unknown, own - 1, 1);
+            let marked = self.rtl.as_const(top).is_some_and(|t| *t != BigUint::ZERO);
+            unknown = self.rtl.resize(unknown, width, marked && (!sized || (signed && *own_signed)));
+            let want = self.rtl.constant(bits.clone(), *own);
+            let want = self.rtl.resize(want, width, signed);
+            let care = self.rtl.not(unknown);
+            let (seen, want) = (self.rtl.binary(Binary::And, value, care), self.rtl.binary(Binary::And, want, care));
             return Ok(self.rtl.compare(Compare::Equal, seen, want));
         }
         let label = self.eval(p, label, width, signed)?;
@@ -1119,9 +1289,13 @@ impl<'a> Elab<'a> {
         };
         let (lo, width) = self.select(p, select, bounds)?;
         match lo {
-            Place2::Constant(Some(lo)) => Ok(Target { what, width, lo: Some(lo), dynamic: None, whole }),
-            Place2::Constant(None) => self.fail(e, "bits outside the vector"),
-            Place2::Dynamic(node) => Ok(Target { what, width, lo: None, dynamic: Some(node), whole }),
+            Place2::Constant(lo) => match u32::try_from(lo).ok().filter(|lo| lo + width <= whole) {
+                Some(lo) => Ok(Target { what, width, lo: Some(lo), dynamic: None, whole }),
+                None => self.fail(e, "an assignment to bits outside the vector"),
+            },
+            Place2::Dynamic(node, negative) => {
+                Ok(Target { what, width, lo: None, dynamic: Some((node, negative)), whole })
+            }
         }
     }
 
@@ -1144,7 +1318,7 @@ impl<'a> Elab<'a> {
     fn store(&mut self, p: &mut Process, t: Target, node: NodeId, blocking: bool, at: u32) -> Result<()> {
         let slot = match t.what {
             Place::Word(memory, word) => {
-                let Some(value) = self.rtl.as_const(node).cloned().filter(|_| p.initial) else {
+                let Some(value) = self.rtl.as_const(node).cloned().filter(|_| p.kind == Kind::Constant) else {
                     return Err(error(
                         self.text,
                         at,
@@ -1184,16 +1358,27 @@ impl<'a> Elab<'a> {
                 }
                 self.rtl.concat(&[low, node, high])
             }
-            (None, Some(shift)) => {
-                // Clear the field and put the value there; indices outside change nothing.
+            (None, Some((shift, negative))) => {
+                // Clear the field and put the value there; bits outside change nothing.
                 let before = old(self, p);
-                let ones = self.rtl.constant((BigUint::from(1u32) << t.width) - 1u32, t.whole);
+                let margin = if negative { t.width } else { 0 };
+                let whole = t.whole + margin;
+                let shift = if negative {
+                    let back = self.rtl.number(u64::from(margin), self.rtl.width(shift));
+                    self.rtl.binary(Binary::Add, shift, back)
+                } else {
+                    shift
+                };
+                let zeros = self.rtl.number(0, margin);
+                let before = self.rtl.concat(&[zeros, before]);
+                let ones = self.rtl.constant((BigUint::from(1u32) << t.width) - 1u32, whole);
                 let field = self.rtl.shift(Shift::Left, ones, shift);
                 let keep = self.rtl.not(field);
-                let wide = self.rtl.resize(node, t.whole, false);
+                let wide = self.rtl.resize(node, whole, false);
                 let moved = self.rtl.shift(Shift::Left, wide, shift);
                 let kept = self.rtl.binary(Binary::And, before, keep);
-                self.rtl.binary(Binary::Or, kept, moved)
+                let new = self.rtl.binary(Binary::Or, kept, moved);
+                self.rtl.slice(new, margin, t.whole)
             }
             (None, None) => return Err(error(self.text, at, "bits outside the vector")),
         };
@@ -1230,7 +1415,7 @@ impl<'a> Elab<'a> {
                 Some(Object::Signal { bounds, signed, .. } | Object::Variable { bounds, signed, .. }) => {
                     (bounds.width(), *signed)
                 }
-                Some(Object::Param { value, signed }) => (self.rtl.width(*value), *signed),
+                Some(Object::Param { value, signed, .. }) => (self.rtl.width(*value), *signed),
                 Some(Object::Memory { .. }) => return self.fail(e, "a memory is read word by word"),
                 Some(Object::Function(_) | Object::Genvar) | None => {
                     return self.fail(e, format!("{} is not declared as a value", self.name(*sym)));
@@ -1276,10 +1461,7 @@ impl<'a> Elab<'a> {
                     (wa.max(wb), sa && sb)
                 }
                 Op::Shl | Op::Shr | Op::Sshl | Op::Sshr => self.ty(p, *a)?,
-                Op::Power => {
-                    let ((wa, sa), (_, sb)) = (self.ty(p, *a)?, self.ty(p, *b)?);
-                    (wa, sa && sb)
-                }
+                Op::Power => self.ty(p, *a)?,
                 _ => (1, false),
             },
             Expr::Cond(_, a, b) => {
@@ -1316,11 +1498,11 @@ impl<'a> Elab<'a> {
             _ => bad(self),
         };
         match self.expr(e) {
-            Expr::Number { value, unknown, width, signed } if *unknown == BigUint::ZERO => {
+            Expr::Number { value, unknown, width, signed, .. } if *unknown == BigUint::ZERO => {
                 fold(small(value, *width, *signed))
             }
             Expr::Name(sym) => match self.find(p.scope, *sym) {
-                Some(Object::Param { value, signed }) => {
+                Some(Object::Param { value, signed, .. }) => {
                     fold(self.rtl.as_const(*value).and_then(|v| small(v, self.rtl.width(*value), *signed)))
                 }
                 Some(Object::Variable { id, signed, .. }) => {
@@ -1417,6 +1599,14 @@ impl<'a> Elab<'a> {
             }
             _ => {
                 let node = self.leaf(p, e)?;
+                if let Expr::Number { unknown, width: own, sized: false, .. } = self.expr(e)
+                    && width > *own
+                    && unknown.bit(u64::from(*own) - 1)
+                {
+                    // An unknown number without size goes on being unknown.
+                    let more = self.rtl.free(width - own);
+                    return Ok(self.rtl.concat(&[node, more]));
+                }
                 Ok(self.rtl.resize(node, width, signed))
             }
         }
@@ -1525,7 +1715,10 @@ impl<'a> Elab<'a> {
     /// Operands that are sized by themselves.
     fn leaf(&mut self, p: &mut Process, e: ExprId) -> Result<NodeId> {
         match self.expr(e) {
-            Expr::Number { value, unknown, width, .. } => {
+            Expr::Number { value, unknown, open, width, .. } => {
+                if *open != BigUint::ZERO {
+                    return self.fail(e, "z outside the labels of casez and casex: a tri-state");
+                }
                 let known = self.rtl.constant(value.clone(), *width);
                 if *unknown == BigUint::ZERO {
                     return Ok(known);
@@ -1542,8 +1735,15 @@ impl<'a> Elab<'a> {
                     let slot = Slot::Signal(id);
                     match p.state.values.get(&slot) {
                         Some(&v) => Ok(v),
-                        None if p.initial => self.fail(e, "a constant is needed here"),
-                        None => Ok(self.rtl.read(id)),
+                        None if p.kind == Kind::Constant => self.fail(e, "a constant is needed here"),
+                        None if self.calls > 0 && p.kind != Kind::Edge => {
+                            // What the call stands in does not wait for it.
+                            self.fail(e, "a function that reads a signal of its module, outside a clocked process")
+                        }
+                        None => {
+                            p.reads.push((id, 0, self.rtl.signal(id).width, e));
+                            Ok(self.rtl.read(id))
+                        }
                     }
                 }
                 Some(Object::Variable { id, bounds, .. }) => match p.state.values.get(&Slot::Variable(id)) {
@@ -1564,12 +1764,18 @@ impl<'a> Elab<'a> {
             Expr::Concat(parts) => {
                 let mut nodes = Vec::with_capacity(parts.len());
                 for &part in parts.iter().rev() {
+                    if let Expr::Number { sized: false, .. } = self.expr(part) {
+                        return self.fail(part, "a number without size in a concatenation");
+                    }
                     nodes.push(self.alone(p, part)?);
                 }
                 Ok(self.rtl.concat(&nodes))
             }
             Expr::Repeat(count, x) => {
                 let count = self.peek_int(p, *count)?;
+                if let Expr::Number { sized: false, .. } = self.expr(*x) {
+                    return self.fail(*x, "a number without size in a concatenation");
+                }
                 let x = self.alone(p, *x)?;
                 Ok(self.rtl.repeat(x, count as u32))
             }
@@ -1594,7 +1800,7 @@ impl<'a> Elab<'a> {
             Expr::Name(sym) => {
                 let bounds = match self.find(p.scope, *sym) {
                     Some(Object::Signal { bounds, .. } | Object::Variable { bounds, .. }) => *bounds,
-                    Some(Object::Param { value, .. }) => Bounds { msb: i64::from(self.rtl.width(*value)) - 1, lsb: 0 },
+                    Some(Object::Param { bounds, .. }) => *bounds,
                     _ => return self.fail(base, format!("{} is not declared as a value", self.name(*sym))),
                 };
                 (self.leaf(p, base)?, bounds)
@@ -1608,16 +1814,35 @@ impl<'a> Elab<'a> {
             },
             _ => return self.fail(e, "a select of a select"),
         };
+        let at = p.reads.last().filter(|r| node == self.rtl.read(r.0)).map(|_| p.reads.len() - 1);
         let (lo, width) = self.select(p, e, bounds)?;
         let whole = self.rtl.width(node);
         match lo {
-            Place2::Constant(Some(lo)) if lo + width <= whole => Ok(self.rtl.slice(node, lo, width)),
-            Place2::Constant(_) => self.fail(e, "bits outside the vector"),
-            Place2::Dynamic(shift) => {
-                let padded = {
-                    // Bits past the end are undefined.
-                    let beyond = self.rtl.free(width);
-                    self.rtl.concat(&[node, beyond])
+            Place2::Constant(lo) => {
+                // Bits past the ends are undefined.
+                let end = lo.saturating_add(i64::from(width));
+                let (from, to) = (lo.clamp(0, whole.into()), end.clamp(0, whole.into()));
+                if let Some(read) = at.and_then(|at| p.reads.get_mut(at)) {
+                    (read.1, read.2) = (from as u32, to as u32);
+                }
+                if from >= to {
+                    return Ok(self.rtl.free(width));
+                }
+                let (before, after) = (self.rtl.free((from - lo) as u32), self.rtl.free((end - to) as u32));
+                let inside = self.rtl.slice(node, from as u32, (to - from) as u32);
+                Ok(self.rtl.concat(&[before, inside, after]))
+            }
+            Place2::Dynamic(shift, negative) => {
+                // Bits past the ends are undefined.
+                let beyond = self.rtl.free(width);
+                let (padded, shift, whole) = if negative {
+                    let before = self.rtl.free(width);
+                    let reach = self.rtl.width(shift);
+                    let back = self.rtl.number(u64::from(width), reach);
+                    let shift = self.rtl.binary(Binary::Add, shift, back);
+                    (self.rtl.concat(&[before, node, beyond]), shift, whole + width)
+                } else {
+                    (self.rtl.concat(&[node, beyond]), shift, whole)
                 };
                 let moved = self.rtl.shift(Shift::Right, padded, shift);
                 let low = self.rtl.slice(moved, 0, width);
@@ -1640,43 +1865,43 @@ impl<'a> Elab<'a> {
         match self.expr(e) {
             Expr::Index(_, index) => {
                 if let Some(i) = self.value_int(p, *index)? {
-                    return Ok((Place2::Constant(bounds.offset(i)), 1));
+                    return Ok((Place2::Constant(bounds.position(i)), 1));
                 }
-                Ok((Place2::Dynamic(self.dynamic(p, *index, bounds, 0)?), 1))
+                let (shift, negative) = self.dynamic(p, *index, bounds, 0)?;
+                Ok((Place2::Dynamic(shift, negative), 1))
             }
             Expr::Range(_, msb, lsb) => {
                 let (Some(msb), Some(lsb)) = (self.value_int(p, *msb)?, self.value_int(p, *lsb)?) else {
                     return self.fail(e, "the bounds of a part are constant");
                 };
-                let (Some(high), Some(low)) = (bounds.offset(msb), bounds.offset(lsb)) else {
-                    return self.fail(e, "bits outside the vector");
-                };
+                let (high, low) = (bounds.position(msb), bounds.position(lsb));
                 if high < low {
                     return self.fail(e, "a part against the direction of the vector");
                 }
-                Ok((Place2::Constant(Some(low)), high - low + 1))
+                match u32::try_from(high - low + 1) {
+                    Ok(width) if width <= MAX_WIDTH => Ok((Place2::Constant(low), width)),
+                    _ => self.fail(e, "more than 2^24 bits"),
+                }
             }
             Expr::Part(_, start, width, up) => {
                 let width = self.peek_int(p, *width)? as u32;
                 // The indices are start ..= start + width - 1, or start - width + 1 ..= start.
                 if let Some(s) = self.value_int(p, *start)? {
                     let (first, last) = if *up { (s, s + i64::from(width) - 1) } else { (s - i64::from(width) + 1, s) };
-                    let (Some(a), Some(b)) = (bounds.offset(first), bounds.offset(last)) else {
-                        return self.fail(e, "bits outside the vector");
-                    };
-                    return Ok((Place2::Constant(Some(a.min(b))), width));
+                    return Ok((Place2::Constant(bounds.position(first).min(bounds.position(last))), width));
                 }
                 // With ascending bounds the low end is at the largest index.
                 let low_is_start = *up == descending;
                 let back = if low_is_start { 0 } else { i64::from(width) - 1 };
-                Ok((Place2::Dynamic(self.dynamic(p, *start, bounds, back)?), width))
+                let (shift, negative) = self.dynamic(p, *start, bounds, back)?;
+                Ok((Place2::Dynamic(shift, negative), width))
             }
             _ => self.fail(e, "this is not a select"),
         }
     }
 
-    /// An index as a shift from the low end, `back` bits lower.
-    fn dynamic(&mut self, p: &mut Process, index: ExprId, bounds: Bounds, back: i64) -> Result<NodeId> {
+    /// An index as a shift from the low end, `back` bits lower, and whether that may be negative.
+    fn dynamic(&mut self, p: &mut Process, index: ExprId, bounds: Bounds, back: i64) -> Result<(NodeId, bool)> {
         let (width, signed) = self.ty(p, index)?;
         let node = self.eval(p, index, width, signed)?;
         let wide = width.max(34) + 2;
@@ -1692,9 +1917,9 @@ impl<'a> Elab<'a> {
             (number(self, bounds.lsb - back), node)
         };
         if !signed && bounds.lsb == 0 && back == 0 && bounds.msb >= 0 {
-            return Ok(self.rtl.slice(node, 0, width));
+            return Ok((self.rtl.slice(node, 0, width), false));
         }
-        Ok(self.rtl.binary(Binary::Sub, x, y))
+        Ok((self.rtl.binary(Binary::Sub, x, y), true))
     }
 
     fn word(
@@ -1719,7 +1944,7 @@ impl<'a> Elab<'a> {
         let mut entries: Vec<BigUint> = words[..filled].iter().flatten().cloned().collect();
         let addr = if depth.msb >= depth.lsb {
             // [high:low] counts offsets from low.
-            self.dynamic(p, index, depth, 0)?
+            self.dynamic(p, index, depth, 0)?.0
         } else {
             let flipped = Bounds { msb: depth.lsb, lsb: depth.msb };
             entries = words.iter().rev().flatten().cloned().collect();
@@ -1729,7 +1954,7 @@ impl<'a> Elab<'a> {
                     return self.fail(e, "a memory with gaps");
                 }
             }
-            self.dynamic(p, index, flipped, 0)?
+            self.dynamic(p, index, flipped, 0)?.0
         };
         let missing = self.rtl.free(width);
         Ok(self.rtl.table(Arc::new(entries), addr, missing))
@@ -1741,10 +1966,6 @@ impl<'a> Elab<'a> {
         };
         if args.len() != f.inputs.len() {
             return self.fail(e, format!("{} takes {} arguments", self.name(sym), f.inputs.len()));
-        }
-        self.calls += 1;
-        if self.calls > MAX_CALLS {
-            return self.fail(e, "functions that call one another more than 64 deep");
         }
         let mut home = p.scope;
         while !self.scopes[home].names.contains_key(&sym) {
@@ -1758,7 +1979,14 @@ impl<'a> Elab<'a> {
         for param in &f.params {
             self.param(scope, param, None)?;
         }
-        let mut inner = Process { state: State::default(), scope, clocked: p.clocked, initial: p.initial };
+        // It sees what its caller assigned so far.
+        let signals = |s: &State| -> BTreeMap<Slot, NodeId> {
+            let seen = s.values.iter().filter(|(slot, _)| !matches!(slot, Slot::Variable(_)));
+            seen.map(|(slot, node)| (*slot, *node)).collect()
+        };
+        let outside = signals(&p.state);
+        let mut inner = Process::new(scope, p.kind);
+        inner.state.values.clone_from(&outside);
         for (d, &arg) in f.inputs.iter().zip(args) {
             let id = self.local(scope, d)?;
             let width = match self.scopes[scope].names.get(&d.name) {
@@ -1768,15 +1996,23 @@ impl<'a> Elab<'a> {
             let node = self.assigned(p, arg, width)?;
             inner.state.values.insert(Slot::Variable(id), node);
         }
-        let bounds = if f.integer { Bounds { msb: 31, lsb: 0 } } else { self.bounds(scope, f.range)? };
+        let bounds = if f.integer { Bounds::of_width(32) } else { self.bounds(scope, f.range)? };
         let result = self.variables;
         self.variables += 1;
         self.scopes[scope].names.insert(f.name, Object::Variable { id: result, bounds, signed: f.signed });
         for d in &f.locals {
             self.local(scope, d)?;
         }
+        self.calls += 1;
+        if self.calls > MAX_CALLS {
+            return self.fail(e, "functions that call one another more than 64 deep");
+        }
         self.run(&mut inner, &f.body)?;
         self.calls -= 1;
+        if signals(&inner.state) != outside {
+            return self.fail(e, format!("{} assigns to a signal of its module", self.name(sym)));
+        }
+        p.reads.append(&mut inner.reads);
         // Results that a path leaves open are undefined.
         match inner.state.values.get(&Slot::Variable(result)) {
             Some(&node) => Ok(node),
@@ -1804,16 +2040,17 @@ enum Place {
     Word(usize, u32),
 }
 
-/// A place in a vector: at a constant offset (none if outside it), or at a computed one.
+/// A place in a vector: at a constant offset, be it outside, or at a computed one.
 enum Place2 {
-    Constant(Option<u32>),
-    Dynamic(NodeId),
+    Constant(i64),
+    /// As a shift that may be negative, or not.
+    Dynamic(NodeId, bool),
 }
 
 struct Target {
     what: Place,
     width: u32,
     lo: Option<u32>,
-    dynamic: Option<NodeId>,
+    dynamic: Option<(NodeId, bool)>,
     whole: u32,
 }

@@ -165,13 +165,16 @@ fn number(bytes: &[u8], mut at: usize) -> usize {
     digits(spaces(at), |b| b.is_ascii_hexdigit() || matches!(b, b'x' | b'X' | b'z' | b'Z' | b'?'))
 }
 
-/// A literal: value, width (32 if none is given), sign, whether a size was given, and the bits that are `x`, `z` or `?`.
+/// A literal: value, width (32 if none is given), sign, whether a size was given, and the bits that are `x`, `z` or `?`,
+/// of which those that are not `x` are told apart.
 #[derive(Clone, Debug)]
 pub(super) struct Number {
     pub(super) value: BigUint,
     pub(super) unknown: BigUint,
+    pub(super) open: BigUint,
     pub(super) width: u32,
     pub(super) signed: bool,
+    pub(super) sized: bool,
 }
 
 /// Reads a number's text; a description of the fault otherwise.
@@ -179,17 +182,24 @@ pub(super) fn parse_number(text: &str) -> Result<Number, String> {
     let clean: String = text.chars().filter(|c| *c != '_' && !c.is_whitespace()).collect();
     let Some((size, rest)) = clean.split_once('\'') else {
         let value: BigUint = clean.parse().map_err(|_| format!("{text} is not a number"))?;
-        if value.bits() > 32 {
-            return Err(format!("{text} does not fit the 32 bits of a number without size"));
+        if value.bits() > 31 {
+            return Err(format!("{text} does not fit the 32 bits of a signed number without size"));
         }
-        return Ok(Number { value, unknown: BigUint::ZERO, width: 32, signed: true });
+        let none = BigUint::ZERO;
+        return Ok(Number { value, unknown: none.clone(), open: none, width: 32, signed: true, sized: false });
     };
+    let sized = !size.is_empty();
     let width: u32 = if size.is_empty() { 32 } else { size.parse().map_err(|_| format!("{text}: bad size"))? };
     if width == 0 || width > super::super::rtl::MAX_WIDTH {
         return Err(format!("{text}: a size from 1 to 2^24"));
     }
     let rest = rest.to_ascii_lowercase();
     let (signed, rest) = rest.strip_prefix('s').map_or((false, rest.as_str()), |r| (true, r));
+    if signed && !sized {
+        return Err(format!(
+            "{text}: a signed number with a base has a size, as tools disagree about its sign without"
+        ));
+    }
     let mut letters = rest.chars();
     let bits_a_digit = match letters.next() {
         Some('b') => 1u32,
@@ -199,16 +209,24 @@ pub(super) fn parse_number(text: &str) -> Result<Number, String> {
         _ => return Err(format!("{text}: a base is one of b, o, d, h")),
     };
     let digits = letters.as_str();
+    // What does not fit the 32 bits of a number without size means another number to each tool.
+    let fits = |value: &BigUint| match sized || value.bits() <= 32 {
+        true => Ok(()),
+        false => Err(format!("{text} does not fit the 32 bits of a number without size")),
+    };
     if digits.is_empty() {
         return Err(format!("{text} has no digits"));
     }
     let full = (BigUint::from(1u32) << width) - 1u32;
     if bits_a_digit == 0 {
         if matches!(digits, "x" | "z" | "?") {
-            return Ok(Number { value: BigUint::ZERO, unknown: full, width, signed });
+            let open = if digits == "x" { BigUint::ZERO } else { full.clone() };
+            return Ok(Number { value: BigUint::ZERO, unknown: full, open, width, signed, sized });
         }
         let value: BigUint = digits.parse().map_err(|_| format!("{text}: bad digits"))?;
-        return Ok(Number { value: value & full, unknown: BigUint::ZERO, width, signed });
+        fits(&value)?;
+        let none = BigUint::ZERO;
+        return Ok(Number { value: value & full, unknown: none.clone(), open: none, width, signed, sized });
     }
     let radix = 1u32 << bits_a_digit;
     let hex = |d: char| char::from_digit(d.to_digit(radix).unwrap_or(0), radix).unwrap_or('0');
@@ -218,15 +236,21 @@ pub(super) fn parse_number(text: &str) -> Result<Number, String> {
     }
     let value: String = digits.chars().map(hex).collect();
     let top = char::from_digit(radix - 1, radix).unwrap_or('1');
-    let unknown: String = digits.chars().map(|d| if d.to_digit(radix).is_none() { top } else { '0' }).collect();
     let parse = |s: &str| BigUint::parse_bytes(s.as_bytes(), radix).unwrap_or_default();
-    let mut unknown = parse(&unknown);
     // A leading x or z extends to the whole size.
     let given = digits.len() as u32 * bits_a_digit;
-    if given < width && digits.starts_with(['x', 'z', '?']) {
-        unknown |= (&full >> given) << given;
-    }
-    Ok(Number { value: parse(&value) & &full, unknown: unknown & full, width, signed })
+    let marked = |marks: &[char]| {
+        let bits: String = digits.chars().map(|d| if marks.contains(&d) { top } else { '0' }).collect();
+        let mut bits = parse(&bits);
+        if given < width && digits.starts_with(marks) {
+            bits |= (&full >> given) << given;
+        }
+        bits & &full
+    };
+    let (unknown, open) = (marked(&['x', 'z', '?']), marked(&['z', '?']));
+    let value = parse(&value);
+    fits(&value)?;
+    Ok(Number { value: value & &full, unknown, open, width, signed, sized })
 }
 
 #[cfg(test)]
@@ -242,7 +266,13 @@ mod tests {
         assert_eq!(n("4'd17"), (big(1u32), 4, false, big(0u32)));
         assert_eq!(n("4'b1x?0"), (big(8u32), 4, false, big(6u32)));
         assert_eq!(n("6'bx1"), (big(1u32), 6, false, big(62u32)));
-        assert!(parse_number("4'b12").is_err() && parse_number("99999999999").is_err());
+        assert!(parse_number("4'b12").is_err() && parse_number("2147483648").is_err() && parse_number("'shb").is_err());
+    }
+
+    #[test]
+    fn numbers_that_tools_size_differently_are_refused() {
+        assert!(parse_number("'h1_0000_0000").is_err() && parse_number("'hffff_ffff").is_ok());
+        assert!(parse_number("'d4294967296").is_err() && parse_number("2147483647").is_ok());
     }
 
     #[test]

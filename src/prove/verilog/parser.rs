@@ -297,7 +297,8 @@ impl<'a> Parser<'a> {
             (Kind::Decimal | Kind::Based, text) => {
                 let n = lexer::parse_number(text).map_err(|m| error(self.text, at, m))?;
                 self.at += 1;
-                self.push(Expr::Number { value: n.value, unknown: n.unknown, width: n.width, signed: n.signed }, at)
+                let lexer::Number { value, unknown, open, width, signed, sized } = n;
+                self.push(Expr::Number { value, unknown, open, width, signed, sized }, at)
             }
             (Kind::System, text) => {
                 self.at += 1;
@@ -382,17 +383,15 @@ impl<'a> Parser<'a> {
 
     fn params(&mut self, local: bool, list: bool) -> Result<Vec<Param>> {
         let mut signed = self.accept("signed");
-        let mut range = self.range()?;
-        if self.accept("integer") {
-            signed = true;
-            range = None;
-        }
+        let range = self.range()?;
+        let integer = range.is_none() && self.accept("integer");
+        signed |= integer;
         let mut all = Vec::new();
         loop {
             let name = self.name()?;
             self.expect("=")?;
             let value = self.expr()?;
-            all.push(Param { name, local, signed, range, value });
+            all.push(Param { name, local, signed, integer, range, value });
             // In a header the comma may start the next `parameter`.
             let more = self.peek() == "," && !(list && self.text_of(self.tokens[self.at + 1]) == "parameter");
             if !more {
@@ -471,7 +470,7 @@ impl<'a> Parser<'a> {
         Ok(module)
     }
 
-    fn port_head(&mut self) -> Result<(Direction, bool, Range)> {
+    fn port_head(&mut self) -> Result<(Direction, DeclKind, bool, Range)> {
         let direction = match self.peek() {
             "input" => Direction::In,
             "output" => Direction::Out,
@@ -481,22 +480,23 @@ impl<'a> Parser<'a> {
         let _ = self.accept("wire") || self.accept("reg");
         let integer = self.accept("integer");
         let signed = self.accept("signed") || integer;
-        Ok((direction, signed, self.range()?))
+        let kind = if integer { DeclKind::Integer } else { DeclKind::Reg };
+        Ok((direction, kind, signed, self.range()?))
     }
 
     fn ansi_ports(&mut self, module: &mut Module) -> Result<()> {
-        let (mut direction, mut signed, mut range) = self.port_head()?;
+        let (mut direction, mut kind, mut signed, mut range) = self.port_head()?;
         loop {
             let at = self.offset();
             let name = self.name()?;
             let value = if self.accept("=") { Some(self.expr()?) } else { None };
             module.header.push(name);
-            module.ports.push(Port { direction, signed, range, name, value, at });
+            module.ports.push(Port { direction, kind, signed, range, name, value, at });
             if !self.accept(",") {
                 return Ok(());
             }
             if matches!(self.peek(), "input" | "output" | "inout") {
-                (direction, signed, range) = self.port_head()?;
+                (direction, kind, signed, range) = self.port_head()?;
             }
         }
     }
@@ -504,11 +504,11 @@ impl<'a> Parser<'a> {
     /// One module item; ports declared in the body go to the module.
     fn item(&mut self, module: &mut Module) -> Result<()> {
         if matches!(self.peek(), "input" | "output" | "inout") && self.peek_kind() == Kind::Name {
-            let (direction, signed, range) = self.port_head()?;
+            let (direction, kind, signed, range) = self.port_head()?;
             loop {
                 let at = self.offset();
                 let name = self.name()?;
-                module.ports.push(Port { direction, signed, range, name, value: None, at });
+                module.ports.push(Port { direction, kind, signed, range, name, value: None, at });
                 if !self.accept(",") {
                     return self.expect(";");
                 }
@@ -706,17 +706,19 @@ impl<'a> Parser<'a> {
         let range = self.range()?;
         let name = self.name()?;
         let (mut inputs, mut locals, mut params) = (Vec::new(), Vec::new(), Vec::new());
+        let mut only_inputs = true;
         if self.accept("(") {
-            let (_, mut signed, mut range) = self.port_head()?;
+            let (mut direction, mut kind, mut signed, mut range) = self.port_head()?;
             loop {
                 let at = self.offset();
                 let name = self.name()?;
-                inputs.push(Decl { kind: DeclKind::Reg, signed, range, name, memory: None, value: None, at });
+                only_inputs &= direction == Direction::In;
+                inputs.push(Decl { kind, signed, range, name, memory: None, value: None, at });
                 if !self.accept(",") {
                     break;
                 }
-                if self.peek() == "input" {
-                    (_, signed, range) = self.port_head()?;
+                if matches!(self.peek(), "input" | "output" | "inout") {
+                    (direction, kind, signed, range) = self.port_head()?;
                 }
             }
             self.expect(")")?;
@@ -724,11 +726,11 @@ impl<'a> Parser<'a> {
         self.expect(";")?;
         loop {
             if self.peek() == "input" {
-                let (_, signed, range) = self.port_head()?;
+                let (_, kind, signed, range) = self.port_head()?;
                 loop {
                     let at = self.offset();
                     let name = self.name()?;
-                    inputs.push(Decl { kind: DeclKind::Reg, signed, range, name, memory: None, value: None, at });
+                    inputs.push(Decl { kind, signed, range, name, memory: None, value: None, at });
                     if !self.accept(",") {
                         break;
                     }
@@ -747,8 +749,8 @@ impl<'a> Parser<'a> {
         }
         let body = self.statement()?;
         self.expect("endfunction")?;
-        if inputs.is_empty() {
-            return Err(error(self.text, at, "a function has at least one input"));
+        if inputs.is_empty() || !only_inputs {
+            return Err(error(self.text, at, "a function has at least one input, and no outputs"));
         }
         Ok(Function { name, signed, integer, range, inputs, locals, params, body, at })
     }
@@ -765,25 +767,23 @@ impl<'a> Parser<'a> {
             self.expect(")")?;
             return Ok(Events::Combinational);
         }
-        let mut edges = Vec::new();
-        let mut levels = false;
+        let (mut edges, mut levels) = (Vec::new(), Vec::new());
         loop {
             let rising = self.accept("posedge");
             if rising || self.accept("negedge") {
                 edges.push((self.name()?, rising));
             } else {
-                self.expr()?;
-                levels = true;
+                levels.push(self.expr()?);
             }
             if !(self.accept("or") || self.accept(",")) {
                 break;
             }
         }
         self.expect(")")?;
-        match (edges.is_empty(), levels) {
-            (true, _) => Ok(Events::Combinational),
-            (false, false) => Ok(Events::Edges(edges)),
-            (false, true) => self.fail("edges and levels in one event list"),
+        match (edges.is_empty(), levels.is_empty()) {
+            (true, _) => Ok(Events::Levels(levels)),
+            (false, true) => Ok(Events::Edges(edges)),
+            (false, false) => self.fail("edges and levels in one event list"),
         }
     }
 

@@ -1,0 +1,265 @@
+//! The readers of Verilog and VHDL against simulators: random designs in every form that the languages have for
+//! hardware, not only those that we write.
+//!
+//! What a reader makes of a text is evaluated by [`eval`], which knows nothing of the languages, and compared bit for bit
+//! with Icarus Verilog and GHDL over the same vectors. A bit that the simulator calls unknown may be anything here. A bit
+//! that it knows has to be the same here, whatever undefined values are taken for.
+
+mod eval;
+mod verilog;
+
+use crate::harness;
+use alir2hdl::prove::text::{self, Language};
+use alir2hdl::random::SplitMix;
+use eval::{Run, Undefined};
+use num_bigint::BigUint;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+/// Bits of a vector that each input may use.
+const SLOT: u32 = 72;
+/// Inputs of a design, at most.
+const SLOTS: u32 = 8;
+
+/// A random design.
+struct Design {
+    name: String,
+    text: String,
+    /// Names and widths. An input called `clk` is the clock.
+    inputs: Vec<(String, u32)>,
+    outputs: Vec<(String, u32)>,
+}
+
+/// The part of a vector that is an input's value.
+fn stimulus(vector: &BigUint, input: usize, width: u32) -> BigUint {
+    (vector >> (SLOT * input as u32)) & ((BigUint::from(1u32) << width) - 1u32)
+}
+
+/// Vectors with the values that matter: all zeros, all ones, small ones, single bits, equal ones.
+fn vectors(count: usize, seed: u64) -> Vec<BigUint> {
+    let mut rng = SplitMix::new(seed);
+    let uniform = |rng: &mut SplitMix| rng.bits(SLOT).to_biguint().expect("not negative");
+    (0..count)
+        .map(|_| {
+            let mut all = BigUint::ZERO;
+            let mut last = BigUint::ZERO;
+            for slot in 0..SLOTS {
+                let value = match rng.below(10) {
+                    0 => BigUint::ZERO,
+                    1 => (BigUint::from(1u32) << SLOT) - 1u32,
+                    2 | 3 => BigUint::from(rng.below(10)),
+                    4 => BigUint::from(1u32) << rng.below(SLOT.into()),
+                    5 => last.clone(),
+                    _ => uniform(&mut rng),
+                };
+                last.clone_from(&value);
+                all |= value << (SLOT * slot);
+            }
+            all
+        })
+        .collect()
+}
+
+/// What came of a comparison.
+#[derive(Default, Debug)]
+struct Findings {
+    /// Bits compared.
+    bits: usize,
+    /// Bits that the simulator does not know and that have one value here.
+    decided: usize,
+    /// Bits that are undefined here and known to the simulator.
+    loose: Vec<String>,
+    wrong: Vec<String>,
+    /// Files that the reader refuses, with its message.
+    refused: Vec<String>,
+    read: usize,
+}
+
+/// Compares what the reader makes of the designs with what a simulator showed: for each vector and each design a line
+/// with the values of its outputs as bits.
+fn compare(language: Language, designs: &[Design], vectors: &[BigUint], shown: &str) -> Findings {
+    let lines: Vec<&str> = shown.lines().filter(|l| l.starts_with("= ")).collect();
+    assert_eq!(lines.len(), designs.len() * vectors.len(), "lines of the simulator\n{shown}");
+    let mut f = Findings::default();
+    for (d, design) in designs.iter().enumerate() {
+        let rtl = match text::read(language, &design.text, Some(&design.name)) {
+            Ok(rtl) => rtl,
+            Err(e) => {
+                f.refused.push(format!("{e}\n{}", design.text));
+                continue;
+            }
+        };
+        f.read += 1;
+        let mut runs = [Undefined::Zeros, Undefined::Ones, Undefined::Random(d as u64)].map(|u| Run::new(&rtl, u));
+        'vectors: for (v, vector) in vectors.iter().enumerate() {
+            let values: Vec<BigUint> = design
+                .inputs
+                .iter()
+                .enumerate()
+                .map(|(i, (name, width))| if name == "clk" { BigUint::ZERO } else { stimulus(vector, i, *width) })
+                .collect();
+            runs.iter_mut().for_each(|r| r.set(&values));
+            let words: Vec<&str> = lines[v * designs.len() + d].split_whitespace().skip(1).collect();
+            assert_eq!(words.len(), design.outputs.len());
+            for ((&port, (name, width)), word) in rtl.outputs.iter().zip(&design.outputs).zip(words) {
+                assert_eq!(word.len(), *width as usize, "{name}");
+                let own: Vec<BigUint> = runs.iter_mut().map(|r| r.port(port)).collect();
+                for (i, bit) in word.bytes().rev().enumerate() {
+                    let bits: Vec<bool> = own.iter().map(|o| o.bit(i as u64)).collect();
+                    let settled = bits.iter().all(|&b| b == bits[0]);
+                    f.bits += 1;
+                    let list = match bit {
+                        b'0' | b'1' if !settled => &mut f.loose,
+                        b'0' | b'1' if bits[0] != (bit == b'1') => &mut f.wrong,
+                        b'0' | b'1' => continue,
+                        _ => {
+                            f.decided += usize::from(settled);
+                            continue;
+                        }
+                    };
+                    let shown: Vec<String> =
+                        design.inputs.iter().zip(&values).map(|((n, w), v)| format!("{n}={w}'h{v:x}")).collect();
+                    let own = &own[0];
+                    list.push(format!(
+                        "{}: bit {i} of {name}: simulator {word}, reader {own:0>w$b}, vector {v}, {}\n{}",
+                        design.name,
+                        shown.join(" "),
+                        design.text,
+                        w = *width as usize,
+                    ));
+                    break 'vectors;
+                }
+            }
+            runs.iter_mut().for_each(Run::edge);
+        }
+    }
+    f
+}
+
+/// What a simulator shows for designs that it can do at all: those over which it fails are left out, and counted.
+fn simulated(
+    mut designs: Vec<Design>,
+    simulate: &dyn Fn(&[Design]) -> Result<String, String>,
+) -> Vec<(Vec<Design>, String)> {
+    match simulate(&designs) {
+        Ok(shown) => vec![(designs, shown)],
+        Err(e) if designs.len() == 1 => {
+            eprintln!("{} is too much for the simulator: {e}", designs[0].name);
+            Vec::new()
+        }
+        Err(_) => {
+            let rest = designs.split_off(designs.len() / 2);
+            let mut all = simulated(designs, simulate);
+            all.extend(simulated(rest, simulate));
+            all
+        }
+    }
+}
+
+/// Runs a tool in a folder.
+fn run(dir: &Path, tool: &str, args: &[&str]) -> Result<String, String> {
+    let done = Command::new(tool).args(args).current_dir(dir).output().unwrap_or_else(|e| panic!("{tool}: {e}"));
+    let all = format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    let faults: Vec<&str> = all.lines().filter(|l| !l.contains("warning:")).take(5).collect();
+    if done.status.success() { Ok(all) } else { Err(format!("{tool}: {}", faults.join("\n"))) }
+}
+
+/// What Icarus Verilog shows for the designs.
+fn icarus(designs: &[Design], vectors: &[BigUint]) -> Result<String, String> {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut text: String = designs.iter().map(|d| d.text.as_str()).collect();
+    let bits = SLOT * SLOTS;
+    let _ = write!(text, "module tb;\nreg [{}:0] stim; reg clk; initial clk = 0;\n", bits - 1);
+    let mut show = String::new();
+    for (d, design) in designs.iter().enumerate() {
+        let mut ports = Vec::new();
+        for (i, (name, width)) in design.inputs.iter().enumerate() {
+            ports.push(match name.as_str() {
+                // The start of the clock at 0 is a falling edge.
+                "clk" if design.text.contains("negedge") => ".clk(~clk)".to_owned(),
+                "clk" => ".clk(clk)".to_owned(),
+                _ => format!(".{name}(stim[{} +: {width}])", SLOT * i as u32),
+            });
+        }
+        let (mut format, mut names) = (String::new(), String::new());
+        for (name, width) in &design.outputs {
+            let _ = writeln!(text, "wire [{}:0] d{d}_{name};", width - 1);
+            ports.push(format!(".{name}(d{d}_{name})"));
+            format.push_str(" %b");
+            let _ = write!(names, ", d{d}_{name}");
+        }
+        let _ = writeln!(text, "{} u{d} ({});", design.name, ports.join(", "));
+        let _ = writeln!(show, "$display(\"={format}\"{names});");
+    }
+    let _ = write!(text, "task show; begin\n{show}end endtask\ninitial begin\n");
+    for vector in vectors {
+        let _ = writeln!(text, "stim = {bits}'h{vector:x}; #1 show; clk = 1; #1 clk = 0; #1;");
+    }
+    text.push_str("end\nendmodule\n");
+    if let Ok(kept) = std::env::var("READERS_KEEP") {
+        std::fs::write(Path::new(&kept).join("all.v"), &text).expect("a file");
+    }
+    std::fs::write(dir.path().join("all.v"), text).expect("a file");
+    run(dir.path(), "iverilog", &["-g2001", "-s", "tb", "-o", "all.vvp", "all.v"])?;
+    run(dir.path(), "vvp", &["-n", "all.vvp"])
+}
+
+fn report(name: &str, f: &Findings) {
+    eprintln!(
+        "{name}: {} read, {} refused, {} bits, {} unknown to the simulator only, {} loose, {} wrong",
+        f.read,
+        f.refused.len(),
+        f.bits,
+        f.decided,
+        f.loose.len(),
+        f.wrong.len()
+    );
+    for (kind, list) in [("wrong", &f.wrong), ("loose", &f.loose), ("refused", &f.refused)] {
+        for one in list.iter().take(std::env::var("READERS_SHOW").map_or(1, |n| n.parse().unwrap_or(1))) {
+            eprintln!("--- {kind}: {one}");
+        }
+    }
+}
+
+/// Compares designs with a simulator, a few hundred at a time.
+fn judge(
+    name: &str,
+    language: Language,
+    mut designs: Vec<Design>,
+    vectors: &[BigUint],
+    simulate: &dyn Fn(&[Design]) -> Result<String, String>,
+) {
+    let (mut wrong, mut refused, mut read) = (0, 0, 0);
+    let asked = designs.len();
+    while !designs.is_empty() {
+        let rest = designs.split_off(designs.len().min(200));
+        for (part, shown) in simulated(std::mem::replace(&mut designs, rest), simulate) {
+            let f = compare(language, &part, vectors, &shown);
+            report(name, &f);
+            wrong += f.wrong.len() + f.loose.len();
+            refused += f.refused.len();
+            read += f.read;
+        }
+    }
+    assert_eq!((wrong, refused), (0, 0), "designs that are read otherwise, and that are refused");
+    assert!(read * 10 > asked * 9, "{name} could do {read} of {asked} designs");
+}
+
+/// How many designs: the usual number, or what `READERS_DESIGNS` says, from seed `READERS_SEED` on.
+fn amount(usual: u64) -> std::ops::Range<u64> {
+    let of = |name: &str, usual: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
+    let first = of("READERS_SEED", 0);
+    first..first + of("READERS_DESIGNS", usual)
+}
+
+#[test]
+fn sim_verilog_is_read_as_icarus_simulates_it() {
+    if Command::new("iverilog").arg("-V").output().is_err() {
+        return harness::skip("iverilog", "not on the PATH");
+    }
+    let vectors = vectors(24, 1);
+    judge("Icarus Verilog", Language::Verilog, amount(150).map(verilog::design).collect(), &vectors, &|d| {
+        icarus(d, &vectors)
+    });
+}
