@@ -7,6 +7,7 @@
 
 mod eval;
 mod verilog;
+mod vhdl;
 
 use crate::harness;
 use alir2hdl::prove::text::{self, Language};
@@ -205,6 +206,61 @@ fn icarus(designs: &[Design], vectors: &[BigUint]) -> Result<String, String> {
     run(dir.path(), "vvp", &["-n", "all.vvp"])
 }
 
+/// What GHDL shows for the designs.
+fn ghdl(standard: &str, designs: &[Design], vectors: &[BigUint]) -> Result<String, String> {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut text: String = designs.iter().map(|d| d.text.as_str()).collect();
+    let bits = SLOT * SLOTS;
+    let (mut decls, mut body, mut show) = (String::new(), String::new(), String::new());
+    for (d, design) in designs.iter().enumerate() {
+        let mut ports = Vec::new();
+        for (i, (name, width)) in design.inputs.iter().enumerate() {
+            let low = SLOT * i as u32;
+            // The type of the port is in its declaration.
+            let of = |ty: &str| design.text.contains(&format!("{name} : in {ty}("));
+            let bits = format!("stim({} downto {low})", low + width - 1);
+            ports.push(match name.as_str() {
+                "clk" => "clk => clk".to_owned(),
+                _ if of("unsigned") => format!("{name} => unsigned({bits})"),
+                _ if of("signed") => format!("{name} => signed({bits})"),
+                _ => format!("{name} => {bits}"),
+            });
+        }
+        show.push_str("      write(l, string'(\"=\"));\n");
+        for (name, width) in &design.outputs {
+            let _ = writeln!(decls, "  signal d{d}_{name} : std_logic_vector({} downto 0);", width - 1);
+            ports.push(format!("{name} => d{d}_{name}"));
+            let _ = writeln!(show, "      write(l, string'(\" \") & str(d{d}_{name}));");
+        }
+        show.push_str("      writeline(output, l);\n");
+        let _ = writeln!(body, "  u{d} : entity work.{} port map ({});", design.name, ports.join(", "));
+    }
+    let stims: Vec<String> = vectors.iter().map(|v| format!("\"{v:0>w$b}\"", w = bits as usize)).collect();
+    let _ = write!(
+        text,
+        "library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\nuse std.textio.all;\nentity tb is end entity;\n\
+         architecture t of tb is\n  function str(x : std_logic_vector) return string is\n\
+         variable r : string(1 to x'length);\n  variable k : integer := 1;\n  begin\n\
+         for i in x'range loop\n  r(k) := std_logic'image(x(i))(2);\n  k := k + 1;\n  end loop;\n  return r;\n  end function;\n\
+         type all_t is array (natural range <>) of std_logic_vector({top} downto 0);\n\
+         constant stims : all_t(0 to {last}) := ({stims});\n\
+         signal stim : std_logic_vector({top} downto 0) := (others => '0');\n  signal clk : std_logic := '0';\n{decls}begin\n{body}\
+         process\n    variable l : line;\n  begin\n    for v in stims'range loop\n      stim <= stims(v);\n      wait for 1 ns;\n{show}\
+         clk <= '1';\n      wait for 1 ns;\n      clk <= '0';\n      wait for 1 ns;\n    end loop;\n    wait;\n  end process;\nend architecture;\n",
+        top = bits - 1,
+        last = vectors.len() - 1,
+        stims = stims.join(",\n    "),
+    );
+    if let Ok(kept) = std::env::var("READERS_KEEP") {
+        std::fs::write(Path::new(&kept).join("all.vhd"), &text).expect("a file");
+    }
+    std::fs::write(dir.path().join("all.vhd"), text).expect("a file");
+    let standard = format!("--std={standard}");
+    run(dir.path(), "ghdl", &["-a", &standard, "all.vhd"])?;
+    run(dir.path(), "ghdl", &["-e", &standard, "tb"])?;
+    run(dir.path(), "ghdl", &["-r", &standard, "tb", "--ieee-asserts=disable"])
+}
+
 fn report(name: &str, f: &Findings) {
     eprintln!(
         "{name}: {} read, {} refused, {} bits, {} unknown to the simulator only, {} loose, {} wrong",
@@ -262,4 +318,16 @@ fn sim_verilog_is_read_as_icarus_simulates_it() {
     judge("Icarus Verilog", Language::Verilog, amount(150).map(verilog::design).collect(), &vectors, &|d| {
         icarus(d, &vectors)
     });
+}
+
+#[test]
+fn sim_vhdl_is_read_as_ghdl_simulates_it() {
+    if Command::new("ghdl").arg("--version").output().is_err() {
+        return harness::skip("ghdl", "not on the PATH");
+    }
+    let vectors = vectors(24, 2);
+    for (i, standard) in ["93", "08"].into_iter().enumerate() {
+        let designs = amount(120).filter(|seed| seed % 2 == i as u64).map(vhdl::design).collect();
+        judge(&format!("GHDL {standard}"), Language::Vhdl, designs, &vectors, &|d| ghdl(standard, d, &vectors));
+    }
 }

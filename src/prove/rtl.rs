@@ -481,6 +481,14 @@ impl Rtl {
         for &s in &self.outputs {
             read[s.0 as usize] = true;
         }
+        // Another name for a signal has no operand.
+        let values =
+            self.signals.iter().flat_map(|s| s.wires.iter().map(|w| w.1).chain(s.registers.iter().map(|r| r.next)));
+        for value in values {
+            if let Expr::Signal(s) = self.expr(value) {
+                read[s.0 as usize] = true;
+            }
+        }
         for (i, signal) in self.signals.iter().enumerate() {
             let wires = signal.wires.iter().map(|&(lo, n)| (lo, lo + self.width(n)));
             let registers = signal.registers.iter().map(|r| (r.lo, r.lo + self.width(r.next)));

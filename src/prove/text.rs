@@ -45,3 +45,165 @@ pub fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Di
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a reader says to a text: nothing if it reads it.
+    fn said(language: Language, text: &str) -> String {
+        read(language, text, None).err().map_or(String::new(), |e| e.to_string())
+    }
+
+    fn refused(language: Language, head: &str, tail: &str, cases: &[(&str, &str)]) {
+        for (body, why) in cases {
+            let text = format!("{head}{body}{tail}");
+            let said = said(language, &text);
+            match why.is_empty() {
+                true => assert_eq!(said, "", "{text}"),
+                false => {
+                    assert!(said.contains(why) && said.contains("line"), "{why} is not what is said: {said:?}\n{text}")
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn verilog_that_has_no_one_meaning_is_refused_by_name() {
+        let head = "module m(input clk, input rst, input [3:0] a, input [3:0] b, output reg [3:0] y);\n";
+        refused(
+            Language::Verilog,
+            head,
+            "\nendmodule\n",
+            &[
+                ("always @* if (a[0]) y = b;", "a latch"),
+                ("always @* y = a[0] ? b : 4'bz;", "a tri-state"),
+                ("always @* y = a; assign y = b;", "two drivers"),
+                ("wire [3:0] t; always @* y = t;", "nothing drives"),
+                ("always @(a) y = a & b;", "not in the event list"),
+                ("always @(a[0]) y = a;", "not in the event list"),
+                ("always @(a or b) y = a & b;", ""),
+                ("reg [3:0] t; always @* begin y = t; t = a; end", "before this process assigns it"),
+                ("always #1 y = a;", "expected @"),
+                ("always @(posedge clk or posedge rst) if (rst) y <= a; else y <= b;", "not constant"),
+                ("always @(posedge a) y <= b;", "a clock of more than one bit"),
+                ("always @(posedge clk or b) y <= b;", "edges and levels"),
+                ("reg [3:0] t; always @(posedge clk) t = a; always @(posedge clk) y <= t;", "a race"),
+                ("function [3:0] f(input [3:0] x); f = x & b; endfunction always @* y = f(a);", "reads a signal"),
+                (
+                    "reg [3:0] t; function [3:0] f(input [3:0] x); begin t = x; f = x; end endfunction\n\
+                  always @(posedge clk) y <= f(a);",
+                    "assigns to a signal",
+                ),
+                ("always @* casez (a) 4'b1x??: y = a; default: y = b; endcase", "a label with x"),
+                ("always @* case (a) 4'b1??0: y = a; default: y = b; endcase", "a label with x"),
+                ("always @* y = 'h1_0000_0000;", "does not fit"),
+                ("always @* y = 'shf;", "has a size"),
+                ("always @* y = {a, 1};", "without size"),
+                ("reg [3:0] m [0:3]; always @(posedge clk) begin m[a] <= b; y <= m[b]; end", "memory"),
+                (
+                    "integer i; always @* for (i = 0; i < 4; i = i + 1) y[i] = a[3 - i];\n\
+                  reg [3:0] t; always @* for (i = 0; i < 4; i = i + 1) t[i] = a[i];",
+                    "",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn vhdl_that_has_no_one_meaning_is_refused_by_name() {
+        let head = "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;\n\
+                    entity m is port (clk, rst : in std_logic; a, b : in unsigned(3 downto 0); y : out unsigned(3 downto 0));\n\
+                    end entity;\narchitecture r of m is\n";
+        refused(
+            Language::Vhdl,
+            head,
+            "\nend architecture;\n",
+            &[
+                ("begin process (a, b) begin if a(0) = '1' then y <= b; end if; end process;", "a latch"),
+                ("begin y <= a when rst = '1' else (others => 'Z');", "a tri-state"),
+                ("begin y <= a; y <= b;", "two drivers"),
+                ("begin y <= a after 1 ns;", "delays are not supported"),
+                ("begin process (a) begin y <= a and b; end process;", "not in the sensitivity list"),
+                ("begin process begin y <= a; end process;", "waits for nothing"),
+                (
+                    "begin process (clk) begin if rst = '1' then y <= a; elsif rising_edge(clk) then y <= b; end if; end process;",
+                    "not in the sensitivity list",
+                ),
+                (
+                    "begin process (clk, rst) begin if rst = '1' then y <= a; elsif rising_edge(clk) then y <= b; end if; end process;",
+                    "not constant",
+                ),
+                (
+                    "begin process (a, b) begin case a is when \"0000\" => y <= a; when \"0001\" => y <= b; end case; end process;",
+                    "others is missing",
+                ),
+                ("begin process begin wait until rising_edge(clk); y <= a; end process;", ""),
+                ("begin y <= a + (-1);", "a negative number beside an unsigned vector"),
+                ("signal s : std_logic_vector(3 downto 0);\nbegin y <= unsigned(s + s);", "std_logic_vector"),
+                ("use ieee.std_logic_arith.all;\nbegin y <= a;", "the package ieee.std_logic_arith"),
+                ("begin y <= shift_left(a, 1)(3 downto 0);", ""),
+                ("constant c : unsigned := a(3 downto 0);\nbegin y <= a;", "a constant is needed here"),
+            ],
+        );
+    }
+
+    /// The constant that an output is.
+    fn value(language: Language, text: &str) -> Option<u64> {
+        use super::super::rtl::Expr;
+        let rtl = read(language, text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let mut node = rtl.signal(rtl.outputs[0]).wires.first()?.1;
+        while let Expr::Signal(id) = rtl.expr(node) {
+            node = rtl.signal(*id).wires.first()?.1;
+        }
+        rtl.as_const(node).and_then(|v| u64::try_from(v).ok())
+    }
+
+    #[test]
+    fn constants_are_those_of_the_standards() {
+        let verilog = [
+            // A parameter counts its bits as it says, and is assigned to in its own width.
+            ("localparam [0:7] P = 8'h80; assign y = P[0];", 1),
+            ("localparam [8:1] P = 8'h01; assign y = P[1];", 1),
+            ("localparam [4:0] P = 4'hf + 4'h1; assign y = P;", 16),
+            ("function integer f(input integer n); f = n + 1; endfunction localparam N = f(40); assign y = N;", 41),
+            (
+                "function [7:0] f(input [7:0] x); integer i; begin f = 0; for (i = 0; i < 8; i = i + 1) f = f + x[i]; end\n\
+              endfunction assign y = f(8'hb7);",
+                6,
+            ),
+            ("wire signed [3:0] a = -4'sd3; assign y = (a ** 2'd2) + (a >>> 1) + (a / 2);", 6),
+        ];
+        for (body, want) in verilog {
+            let text = format!("module m(output [7:0] y);\n{body}\nendmodule\n");
+            let text = text.replace("wire signed [3:0] a = -4'sd3;", "localparam signed [3:0] a = -4'sd3;");
+            assert_eq!(value(Language::Verilog, &text), Some(want), "{text}");
+        }
+        let vhdl = [
+            // By themselves strings count upwards; an aggregate counts as its target does.
+            ("constant c : std_logic_vector := \"1000\";", "(0 => c(0), others => '0')", 1),
+            ("constant c : std_logic_vector(0 to 7) := (0 => '1', others => '0');", "unsigned(c)", 128),
+            ("constant c : std_logic_vector(8 downto 1) := (1 => '1', others => '0');", "unsigned(c)", 1),
+            // Integers are not cut before they divide or are compared.
+            ("constant c : unsigned(3 downto 0) := \"1111\";", "resize(c / 17, 8)", 0),
+            ("constant c : unsigned(3 downto 0) := \"0101\";", "resize(37 / c, 8)", 7),
+            ("constant c : signed(3 downto 0) := \"1000\";", "resize(unsigned(c mod 3), 8)", 1),
+            ("constant c : signed(3 downto 0) := \"1001\";", "resize(unsigned(c rem 4), 8)", 13),
+            ("constant c : signed(3 downto 0) := \"1000\";", "resize(unsigned(c / 8), 8)", 0),
+            (
+                "function f(p, q : unsigned) return unsigned is begin return p - q; end function;\n\
+              constant c : unsigned(7 downto 0) := \"00000111\";",
+                "f(q => to_unsigned(2, 8), p => c)",
+                5,
+            ),
+        ];
+        for (decl, value_text, want) in vhdl {
+            let text = format!(
+                "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;\n\
+                 entity m is port (y : out unsigned(7 downto 0)); end entity;\n\
+                 architecture r of m is\n{decl}\nbegin y <= {value_text};\nend architecture;\n"
+            );
+            assert_eq!(value(Language::Vhdl, &text), Some(want), "{text}");
+        }
+    }
+}

@@ -1,7 +1,8 @@
 //! Types, overloading and elaboration of VHDL.
 
 use super::syntax::{
-    Architecture, Arg, Class, Concurrent, Decl, Entity, Expr, File, Function, Kind, Object, Statement, TypeName, error,
+    Architecture, Arg, Class, Concurrent, Decl, Entity, Expr, File, Function, Instance, Kind, Object, Statement,
+    TypeName, Waits, error,
 };
 use crate::diag::Diagnostic;
 use crate::prove::rtl::{self, Binary, Compare, MAX_WIDTH, NodeId, Reduce, Register, Rtl, Shift, SignalId};
@@ -82,6 +83,7 @@ enum Named<'a> {
     Constant(Value),
     Type(TypeOf),
     Function(&'a Function),
+    Component(&'a Entity),
 }
 
 /// A type mark: constrained or not.
@@ -122,6 +124,20 @@ struct Elab<'a> {
     calls: u32,
     instances: u32,
     unassigned: FxHashSet<NodeId>,
+    /// Bounds of what the next expression is for, which its aggregate counts by.
+    context: Option<Bounds>,
+    /// Signals that the present process or statement read, and where.
+    reads: Vec<(SignalId, u32)>,
+    /// Variables of processes, which keep their values: name, type, first value, and the register if one is needed.
+    kept: FxHashMap<u32, Kept>,
+}
+
+struct Kept {
+    name: String,
+    width: u32,
+    at: u32,
+    init: Option<NodeId>,
+    register: Option<SignalId>,
 }
 
 /// A process or function body being executed.
@@ -138,8 +154,8 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
     fn visit<'f>(body: &'f [Concurrent], used: &mut FxHashSet<&'f str>) {
         for c in body {
             match c {
-                Concurrent::Instance { entity, .. } => {
-                    used.insert(entity);
+                Concurrent::Instance(i) => {
+                    used.insert(&i.entity);
                 }
                 Concurrent::For { body, .. } | Concurrent::If { body, .. } => visit(body, used),
                 _ => {}
@@ -166,8 +182,11 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         calls: 0,
         instances: 0,
         unassigned: FxHashSet::default(),
+        context: None,
+        reads: Vec::new(),
+        kept: FxHashMap::default(),
     };
-    e.entity(entity, String::new(), Vec::new(), true)?;
+    e.entity(entity, None, String::new(), Vec::new(), true)?;
     e.rtl.check_drivers(|at| crate::prove::verilog::place(text, at))?;
     Ok(e.rtl)
 }
@@ -206,16 +225,23 @@ impl<'a> Elab<'a> {
 
     // ---- Design units
 
-    fn entity(&mut self, entity: &'a Entity, path: String, generics: Vec<(String, Value)>, top: bool) -> Result<usize> {
+    fn entity(
+        &mut self,
+        entity: &'a Entity,
+        architecture: Option<&str>,
+        path: String,
+        generics: Vec<(String, Value)>,
+        top: bool,
+    ) -> Result<usize> {
         self.instances += 1;
         if self.instances > 100_000 || path.matches('.').count() > 50 {
             return self.fail(entity.at, "more than 100,000 instances, or instances nested more than 50 deep");
         }
-        let architecture: &'a Architecture =
-            match self.file.architectures.iter().rev().find(|a| a.entity == entity.name) {
-                Some(a) => a,
-                None => return self.fail(entity.at, format!("entity {} has no architecture", entity.name)),
-            };
+        let fits = |a: &&Architecture| a.entity == entity.name && architecture.is_none_or(|n| a.name == n);
+        let architecture: &'a Architecture = match self.file.architectures.iter().rev().find(fits) {
+            Some(a) => a,
+            None => return self.fail(entity.at, format!("entity {} has no such architecture", entity.name)),
+        };
         let scope = self.scope(None, path);
         for g in &entity.generics {
             let given = generics.iter().find(|(n, _)| *n == g.name).map(|(_, v)| v.clone());
@@ -270,6 +296,7 @@ impl<'a> Elab<'a> {
         for d in decls {
             match d {
                 Decl::Function(f) => self.declare(scope, &f.name, Named::Function(f), f.result.at)?,
+                Decl::Component(c) => self.declare(scope, &c.name, Named::Component(c), c.at)?,
                 Decl::Subtype { name, ty } => {
                     let of = self.type_of(scope, ty)?;
                     self.declare(scope, name, Named::Type(of), ty.at)?;
@@ -333,12 +360,14 @@ impl<'a> Elab<'a> {
         let bounds = match &range.kind {
             Kind::Range(a, b, down) => Bounds { left: self.int(run, a)?, right: self.int(run, b)?, down: *down },
             Kind::Attribute(base, name) if name == "range" || name == "reverse_range" => {
+                // Bounds are known without the value.
+                let reads = self.reads.len();
                 let v = self.value(run, base, None)?;
+                self.reads.truncate(reads);
                 let b = match (&v.ty, v.bounds) {
                     (Type::Array(b, _), _) => *b,
                     (_, Some(b)) => b,
-                    (Type::Vector(_, w), None) => Bounds::of_width(*w),
-                    _ => return self.fail(range.at, "this has no range"),
+                    _ => return self.fail(range.at, "this has no range that is known here"),
                 };
                 if name == "range" { b } else { Bounds { left: b.right, right: b.left, down: !b.down } }
             }
@@ -356,6 +385,9 @@ impl<'a> Elab<'a> {
             TypeOf::Whole(t, _) => Expect::Exactly(t.clone()),
             TypeOf::Unconstrained(v) => Expect::Vector(*v),
         };
+        if let TypeOf::Whole(_, bounds) = ty {
+            self.context = *bounds;
+        }
         let mut v = self.value(&mut run, e, Some(&expected))?;
         let bounds = match ty {
             TypeOf::Whole(t, bounds) => {
@@ -392,16 +424,18 @@ impl<'a> Elab<'a> {
             match c {
                 Concurrent::Assign { target, values, at } => {
                     let mut run = self.constant_run(scope);
-                    let (ty, _) = self.target_type(&mut run, target)?;
-                    let node = self.waveform(&mut run, values, &ty, *at, None)?;
+                    let (ty, bounds) = self.target_type(&mut run, target)?;
+                    let node = self.waveform(&mut run, values, (&ty, bounds), *at, None)?;
                     self.drive(&mut run, target, node)?;
                 }
                 Concurrent::Select { selector, target, items, at } => {
                     let mut run = self.constant_run(scope);
-                    let (ty, _) = self.target_type(&mut run, target)?;
+                    let (ty, bounds) = self.target_type(&mut run, target)?;
+                    self.covered(items.iter().map(|(_, choices, others)| (&choices[..], *others)), selector.at)?;
                     let s = self.value(&mut run, selector, None)?;
                     let mut nodes = Vec::new();
                     for (value, choices, others) in items {
+                        self.context = bounds;
                         let v = self.typed(&mut run, value, &ty)?;
                         nodes.push((self.choose(&mut run, &s, choices)?, *others, v));
                     }
@@ -418,10 +452,8 @@ impl<'a> Elab<'a> {
                     }
                     self.drive(&mut run, target, node)?;
                 }
-                Concurrent::Process { decls, body, at } => self.process(scope, decls, body, *at)?,
-                Concurrent::Instance { label, entity, generics, ports, at } => {
-                    self.instance(scope, label, entity, generics, ports, *at)?;
-                }
+                Concurrent::Process { waits, decls, body, at } => self.process(scope, waits, decls, body, *at)?,
+                Concurrent::Instance(i) => self.instance(scope, i)?,
                 Concurrent::For { label, var, range, decls, body } => {
                     let b = self.bounds(scope, range)?;
                     let turns: Vec<i64> =
@@ -456,17 +488,17 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    fn instance(
-        &mut self,
-        scope: usize,
-        label: &str,
-        entity: &str,
-        generics: &'a [Arg],
-        ports: &'a [Arg],
-        at: u32,
-    ) -> Result<()> {
-        let Some(found) = self.file.entities.iter().find(|e| e.name == entity) else {
+    fn instance(&mut self, scope: usize, i: &'a Instance) -> Result<()> {
+        let Instance { label, entity, architecture, direct, generics, ports, at } = i;
+        let at = *at;
+        let Some(found) = self.file.entities.iter().find(|e| e.name == *entity) else {
             return self.fail(at, format!("no entity is called {entity}"));
+        };
+        // A component says what positions and defaults are.
+        let face: &'a Entity = match (direct, self.find(scope, entity)) {
+            (true, _) => found,
+            (false, Some(Named::Component(c))) => c,
+            (false, _) => return self.fail(at, format!("no component is called {entity}")),
         };
         let formal = |s: &Self, arg: &Arg, i: usize, list: &[Object]| match &arg.choices[..] {
             [] => list
@@ -476,22 +508,30 @@ impl<'a> Elab<'a> {
             [Expr { kind: Kind::Name(n), .. }] => Ok(n.clone()),
             [other, ..] => Err(error(s.text, other.at, "a port is connected by its name as a whole")),
         };
-        let mut values = Vec::new();
+        let mut values: Vec<(String, Value)> = Vec::new();
         for (i, arg) in generics.iter().enumerate() {
-            let name = formal(self, arg, i, &found.generics)?;
+            let name = formal(self, arg, i, &face.generics)?;
             let Some(g) = found.generics.iter().find(|g| g.name == name) else {
                 return self.fail(arg.value.at, format!("{entity} has no generic {name}"));
             };
             let ty = self.type_of(scope, &g.ty)?;
             values.push((name, self.constant(scope, &arg.value, &ty)?));
         }
+        if !direct {
+            for g in face.generics.iter().filter(|g| !generics_have(&values, &g.name)).collect::<Vec<_>>() {
+                if let Some(default) = &g.value {
+                    let ty = self.type_of(scope, &g.ty)?;
+                    values.push((g.name.clone(), self.constant(scope, default, &ty)?));
+                }
+            }
+        }
         let outer = &self.scopes[scope].path;
-        let path = if outer.is_empty() { label.to_owned() } else { format!("{outer}.{label}") };
-        let inner = self.entity(found, path, values, false)?;
+        let path = if outer.is_empty() { label.clone() } else { format!("{outer}.{label}") };
+        let inner = self.entity(found, architecture.as_deref(), path, values, false)?;
         let mut seen = FxHashSet::default();
         for (i, arg) in ports.iter().enumerate() {
-            let name = formal(self, arg, i, &found.ports)?;
-            let (Some(port), Some(Named::Signal { id, ty, .. })) =
+            let name = formal(self, arg, i, &face.ports)?;
+            let (Some(port), Some(Named::Signal { id, ty, bounds })) =
                 (found.ports.iter().find(|p| p.name == name), self.scopes[inner].names.get(&name).cloned())
             else {
                 return self.fail(arg.value.at, format!("{entity} has no port {name}"));
@@ -509,6 +549,7 @@ impl<'a> Elab<'a> {
                 let node = self.rtl.read(id);
                 self.drive(&mut run, &arg.value, node)?;
             } else {
+                self.context = bounds;
                 let node = self.typed(&mut run, &arg.value, &ty)?;
                 self.rtl.signal_mut(id).wires.push((0, node));
             }
@@ -526,12 +567,13 @@ impl<'a> Elab<'a> {
         &mut self,
         run: &mut Run,
         values: &[(Expr, Option<Expr>)],
-        ty: &Type,
+        (ty, bounds): (&Type, Option<Bounds>),
         at: u32,
         hold: Option<NodeId>,
     ) -> Result<NodeId> {
         let mut parts = Vec::new();
         for (value, cond) in values {
+            self.context = bounds;
             let node = self.typed(run, value, ty)?;
             let cond = match cond {
                 Some(c) => Some(self.condition(run, c)?),
@@ -564,10 +606,30 @@ impl<'a> Elab<'a> {
 
     // ---- Processes
 
-    fn process(&mut self, scope: usize, decls: &'a [Decl], body: &'a [Statement], at: u32) -> Result<()> {
+    fn process(
+        &mut self,
+        scope: usize,
+        waits: &'a Waits,
+        decls: &'a [Decl],
+        body: &'a [Statement],
+        at: u32,
+    ) -> Result<()> {
         let inner = self.scope(Some(scope), self.scopes[scope].path.clone());
-        let mut start = State::new();
-        self.locals(inner, decls, &mut start)?;
+        self.locals(inner, decls, &mut State::new(), true)?;
+        let new = |clocked: bool| Run { state: State::new(), scope: inner, clocked, result: None };
+        if let (Waits::Inside, [Statement::Wait(cond), rest @ ..]) = (waits, body) {
+            let Some((clock, rising, enable)) = self.edge(inner, cond)? else {
+                return self.fail(cond.at, "the only wait is that until a clock edge");
+            };
+            let mut run = new(true);
+            self.enabled(&mut run, enable, rest, at)?;
+            self.registers(run.state, Vec::new(), clock, rising, at)?;
+            self.kept.clear();
+            return Ok(());
+        }
+        if matches!(waits, Waits::Inside) {
+            return self.fail(at, "a process that waits for nothing");
+        }
         // if rst = '1' then ... elsif rising_edge(clk) then ... end if;
         let mut edge = None;
         if let [Statement::If(branches, otherwise)] = body {
@@ -581,33 +643,78 @@ impl<'a> Elab<'a> {
             }
             if let Some((i, clock, rising, enable)) = edge {
                 let mut resets = Vec::new();
+                self.reads = vec![(clock, at)];
                 for (cond, body) in &branches[..i] {
-                    let mut run = Run { state: start.clone(), scope: inner, clocked: true, result: None };
-                    let cond = self.condition(&mut run, cond)?;
+                    let mut run = new(true);
+                    let node = self.condition(&mut run, cond)?;
+                    let asked = std::mem::take(&mut self.reads);
                     self.statements(&mut run, body)?;
-                    resets.push((cond, run.state));
+                    self.reads = asked;
+                    resets.push((node, run.state));
                 }
-                let mut run = Run { state: start.clone(), scope: inner, clocked: true, result: None };
-                match enable {
-                    None => self.statements(&mut run, &branches[i].1)?,
-                    Some(e) => {
-                        let cond = self.condition(&mut run, e)?;
-                        let before = run.state.clone();
-                        self.statements(&mut run, &branches[i].1)?;
-                        let after = std::mem::replace(&mut run.state, before);
-                        self.merge(&mut run, cond, after, at)?;
-                    }
-                }
-                return self.registers(run.state, resets, clock, rising);
+                self.check_waits(inner, waits)?;
+                let mut run = new(true);
+                self.enabled(&mut run, enable, &branches[i].1, at)?;
+                self.registers(run.state, resets, clock, rising, at)?;
+                self.kept.clear();
+                return Ok(());
             }
         }
-        let mut run = Run { state: start, scope: inner, clocked: false, result: None };
+        let mut run = new(false);
+        self.reads.clear();
         self.statements(&mut run, body)?;
+        self.check_waits(inner, waits)?;
         for (slot, data) in run.state {
             let (Slot::Signal(id), Data2::Node(node)) = (slot, data) else { continue };
             self.combinational(id, node, at)?;
         }
         Ok(())
+    }
+
+    /// Refuses a process that does not wait for all that it read.
+    fn check_waits(&mut self, scope: usize, waits: &Waits) -> Result<()> {
+        let reads = std::mem::take(&mut self.reads);
+        let Waits::List(list) = waits else { return Ok(()) };
+        let mut run = self.constant_run(scope);
+        for e in list {
+            // Only a name by itself stands for all its bits.
+            if let Kind::Name(_) = e.kind {
+                self.value(&mut run, e, None)?;
+            }
+        }
+        let listed: FxHashSet<SignalId> = std::mem::take(&mut self.reads).into_iter().map(|r| r.0).collect();
+        match reads.iter().find(|r| !listed.contains(&r.0)) {
+            None => Ok(()),
+            Some(&(id, at)) => {
+                let name = self.rtl.signal(id).name.clone();
+                self.fail(at, format!("{name} is read, but not in the sensitivity list of the process"))
+            }
+        }
+    }
+
+    /// Statements at a clock edge, if a condition beside it holds.
+    fn enabled(&mut self, run: &mut Run, enable: Option<&Expr>, body: &'a [Statement], at: u32) -> Result<()> {
+        let Some(enable) = enable else { return self.statements(run, body) };
+        let cond = self.condition(run, enable)?;
+        let before = run.state.clone();
+        self.statements(run, body)?;
+        let after = std::mem::replace(&mut run.state, before);
+        self.merge(run, cond, after, at)
+    }
+
+    /// The register of a process's variable that is read before it is assigned.
+    fn kept(&mut self, slot: u32) -> Option<SignalId> {
+        let kept = self.kept.get(&slot)?;
+        if kept.register.is_some() {
+            return kept.register;
+        }
+        let (name, width, at, init) = (kept.name.clone(), kept.width, kept.at, kept.init);
+        let id = self.rtl.add_signal(name, width, at);
+        self.rtl.signal_mut(id).init = init;
+        if let Some(kept) = self.kept.get_mut(&slot) {
+            kept.register = Some(id);
+        }
+        Some(id)
     }
 
     /// `rising_edge(clk)`, `clk'event and clk = '1'`, either with `and` and a further condition.
@@ -648,7 +755,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    fn locals(&mut self, scope: usize, decls: &'a [Decl], state: &mut State) -> Result<()> {
+    /// Declarations of a function or process. Variables of processes keep their values.
+    fn locals(&mut self, scope: usize, decls: &'a [Decl], state: &mut State, keep: bool) -> Result<()> {
         for d in decls {
             let Decl::Object(o) = d else {
                 self.decls(scope, std::slice::from_ref(d))?;
@@ -663,9 +771,22 @@ impl<'a> Elab<'a> {
             };
             let slot = self.variables;
             self.variables += 1;
-            if let Some(value) = &o.value {
-                let v = self.constant(scope, value, &TypeOf::Whole(ty.clone(), bounds))?;
-                state.insert(Slot::Variable(slot), self.data2(&v, o.at)?);
+            let first = match &o.value {
+                Some(value) => Some(self.constant(scope, value, &TypeOf::Whole(ty.clone(), bounds))?),
+                None => None,
+            };
+            match (first, width_of(&ty)) {
+                (first, Some(width)) if keep => {
+                    let init = first.and_then(|v| self.node(&v));
+                    let path = &self.scopes[scope].path;
+                    let dot = if path.is_empty() { "" } else { "." };
+                    let name = format!("{path}{dot}{}", o.name);
+                    self.kept.insert(slot, Kept { name, width, at: o.at, init, register: None });
+                }
+                (Some(v), _) if !keep => {
+                    state.insert(Slot::Variable(slot), self.data2(&v, o.at)?);
+                }
+                _ => {}
             }
             self.declare(scope, &o.name, Named::Variable { slot, ty, bounds }, o.at)?;
         }
@@ -680,13 +801,27 @@ impl<'a> Elab<'a> {
         }
     }
 
-    fn registers(&mut self, state: State, resets: Vec<(NodeId, State)>, clock: SignalId, rising: bool) -> Result<()> {
+    fn registers(
+        &mut self,
+        state: State,
+        resets: Vec<(NodeId, State)>,
+        clock: SignalId,
+        rising: bool,
+        at: u32,
+    ) -> Result<()> {
         let mut slots: Vec<Slot> = state.keys().copied().collect();
         slots.extend(resets.iter().flat_map(|(_, s)| s.keys().copied()));
+        slots.extend(self.kept.iter().filter(|(_, k)| k.register.is_some()).map(|(slot, _)| Slot::Variable(*slot)));
         slots.sort_unstable();
         slots.dedup();
         for slot in slots {
-            let Slot::Signal(id) = slot else { continue };
+            let id = match slot {
+                Slot::Signal(id) => id,
+                Slot::Variable(v) => match self.kept.get(&v).and_then(|k| k.register) {
+                    Some(id) => id,
+                    None => continue,
+                },
+            };
             let hold = self.rtl.read(id);
             let of = |s: &State| match s.get(&slot) {
                 Some(Data2::Node(n)) => *n,
@@ -694,6 +829,14 @@ impl<'a> Elab<'a> {
             };
             let next = of(&state);
             let resets: Vec<(NodeId, NodeId)> = resets.iter().map(|(c, s)| (*c, of(s))).collect();
+            if resets.iter().any(|&(_, v)| !self.constant_or_held(v, hold)) {
+                let name = self.rtl.signal(id).name.clone();
+                return self.fail(at, format!("{name} gets a value at its asynchronous reset that is not constant"));
+            }
+            if matches!(slot, Slot::Variable(_)) {
+                self.rtl.signal_mut(id).registers.push(Register { lo: 0, next, clock, rising, resets });
+                continue;
+            }
             // Spans that hold themselves everywhere belong to another process.
             let width = self.rtl.signal(id).width;
             let mut mine = vec![false; width as usize];
@@ -712,6 +855,16 @@ impl<'a> Elab<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a value consists of constants and of bits of the register itself.
+    fn constant_or_held(&self, value: NodeId, hold: NodeId) -> bool {
+        match self.rtl.expr(value) {
+            rtl::Expr::Const(_) => true,
+            rtl::Expr::Concat(parts) => parts.iter().all(|&p| self.constant_or_held(p, hold)),
+            rtl::Expr::Slice { x, .. } => *x == hold,
+            _ => value == hold,
+        }
     }
 
     fn mark_changed(&self, node: NodeId, own: NodeId, mine: &mut [bool]) {
@@ -794,6 +947,7 @@ impl<'a> Elab<'a> {
                 }
                 Ok(())
             }
+            Statement::Wait(e) => self.fail(e.at, "a wait that is not the first statement of a process without a list"),
             Statement::Return(e) => {
                 let Some((ty, bounds, so_far, open)) = run.result.clone() else {
                     return self.fail(e.at, "return outside a function");
@@ -802,7 +956,11 @@ impl<'a> Elab<'a> {
                     Type::Vector(v, 0) => Expect::Vector(*v),
                     other => Expect::Exactly(other.clone()),
                 };
+                self.context = bounds;
                 let v = self.value(run, e, Some(&expected))?;
+                if let Expect::Exactly(t) = &expected {
+                    self.same(e.at, t, &v.ty)?;
+                }
                 let Some(node) = self.node(&v) else { return self.fail(e.at, "functions return bits") };
                 let merged = match so_far {
                     None => node,
@@ -848,7 +1006,7 @@ impl<'a> Elab<'a> {
             [(c, b), more @ ..] => self.branches(run, (c, b), more, otherwise)?,
             [] => self.statements(run, otherwise)?,
         }
-        self.join_results(run, cond, yes_result);
+        self.join_results(run, cond, yes_result, first.0.at)?;
         self.merge(run, cond, yes, first.0.at)
     }
 
@@ -858,19 +1016,24 @@ impl<'a> Elab<'a> {
         run: &mut Run,
         cond: NodeId,
         yes: Option<(Type, Option<Bounds>, Option<NodeId>, NodeId)>,
-    ) {
-        let (Some(yes), Some(no)) = (yes, run.result.clone()) else { return };
+        at: u32,
+    ) -> Result<()> {
+        let (Some(yes), Some(no)) = (yes, run.result.clone()) else { return Ok(()) };
         let not = self.rtl.not(cond);
         // `open` of the yes side was narrowed by the condition; that of the other side was not.
         let no_open = self.rtl.binary(Binary::And, no.3, not);
         let open = self.rtl.binary(Binary::Or, yes.3, no_open);
         let value = match (yes.2, no.2) {
-            (Some(a), Some(b)) if self.rtl.width(a) == self.rtl.width(b) => Some(self.rtl.mux(cond, a, b)),
+            (Some(a), Some(b)) if self.rtl.width(a) != self.rtl.width(b) => {
+                return self.fail(at, "results of different widths");
+            }
+            (Some(a), Some(b)) => Some(self.rtl.mux(cond, a, b)),
             (Some(a), None) => Some(a),
             (_, b) => b,
         };
         let ty = if yes.2.is_some() { yes.0 } else { no.0 };
         run.result = Some((ty, no.1, value, open));
+        Ok(())
     }
 
     fn merge(&mut self, run: &mut Run, cond: NodeId, yes: State, at: u32) -> Result<()> {
@@ -901,6 +1064,10 @@ impl<'a> Elab<'a> {
     fn before(&mut self, clocked: bool, slot: Slot, width: u32) -> NodeId {
         match slot {
             Slot::Signal(id) if clocked => self.rtl.read(id),
+            Slot::Variable(v) if clocked && self.kept.contains_key(&v) => match self.kept(v) {
+                Some(id) => self.rtl.read(id),
+                None => self.rtl.free(width),
+            },
             _ => {
                 let node = self.rtl.free(width);
                 self.unassigned.insert(node);
@@ -915,6 +1082,7 @@ impl<'a> Elab<'a> {
         selector: &'a Expr,
         items: &'a [(Vec<Expr>, bool, Vec<Statement>)],
     ) -> Result<()> {
+        self.covered(items.iter().map(|(choices, others, _)| (&choices[..], *others)), selector.at)?;
         let s = self.value(run, selector, None)?;
         if self.case_table(run, &s, items)? {
             return Ok(());
@@ -936,10 +1104,24 @@ impl<'a> Elab<'a> {
         run.state = state;
         run.result = result;
         for (hit, state, result) in done.into_iter().rev() {
-            self.join_results(run, hit, result);
+            self.join_results(run, hit, result, selector.at)?;
             self.merge(run, hit, state, selector.at)?;
         }
         Ok(())
+    }
+
+    /// Refuses choices that leave values out: `std_logic` has nine, so that only `others` covers all, last.
+    fn covered<'e>(&self, items: impl Iterator<Item = (&'e [Expr], bool)>, at: u32) -> Result<()> {
+        let items: Vec<(&[Expr], bool)> = items.collect();
+        let named = |what: &str| items.iter().flat_map(|i| i.0).any(|c| matches!(&c.kind, Kind::Name(n) if n == what));
+        let Some((last, before)) = items.split_last() else { return self.fail(at, "a case without choices") };
+        if before.iter().any(|i| i.1) {
+            return self.fail(at, "choices after others");
+        }
+        if last.1 || (named("true") && named("false")) {
+            return Ok(());
+        }
+        self.fail(at, "choices that do not cover every value: others is missing")
     }
 
     /// A function's case that returns a constant for every value is a table.
@@ -1131,7 +1313,7 @@ impl<'a> Elab<'a> {
         if was_free {
             self.unassigned.insert(held);
         }
-        let node = self.waveform(run, values, &p.ty, at, Some(held))?;
+        let node = self.waveform(run, values, (&p.ty, p.bounds), at, Some(held))?;
         let (low, high) = (self.rtl.slice(old, 0, p.lo), self.rtl.slice(old, p.lo + width, p.whole - p.lo - width));
         for part in [low, high] {
             self.mark_free(part, was_free);
@@ -1203,7 +1385,10 @@ impl<'a> Elab<'a> {
     }
 
     fn vector(&mut self, v: Vector, node: NodeId) -> Value {
-        Value { ty: Type::Vector(v, self.rtl.width(node)), data: Data::Node(node), bounds: None }
+        let width = self.rtl.width(node);
+        // Results of numeric_std count down to 0. What else there is counts as its context says.
+        let bounds = (v != Vector::Logic).then_some(Bounds::of_width(width));
+        Value { ty: Type::Vector(v, width), data: Data::Node(node), bounds }
     }
 
     fn boolean(&self, node: NodeId) -> Value {
@@ -1212,13 +1397,16 @@ impl<'a> Elab<'a> {
 
     fn value(&mut self, run: &mut Run, e: &Expr, expected: Option<&Expect>) -> Result<Value> {
         let int = |i: i64| Value { ty: Type::Integer, data: Data::Int(i), bounds: None };
+        // What this expression is for says nothing about its operands.
+        let context = self.context.take();
         match &e.kind {
             Kind::Int(i) => Ok(int(*i)),
             Kind::Bit(c) => {
                 let node = match c {
                     '0' | 'L' => self.rtl.number(0, 1),
                     '1' | 'H' => self.rtl.number(1, 1),
-                    'X' | 'U' | '-' | 'Z' | 'W' => self.rtl.free(1),
+                    'Z' => return self.fail(e.at, "Z: a tri-state"),
+                    'X' | 'U' | '-' | 'W' => self.rtl.free(1),
                     _ => return self.fail(e.at, "not a value of std_logic"),
                 };
                 Ok(Value { ty: Type::Bit, data: Data::Node(node), bounds: None })
@@ -1229,7 +1417,8 @@ impl<'a> Elab<'a> {
                     parts.push(match c {
                         '0' | 'L' => self.rtl.number(0, 1),
                         '1' | 'H' => self.rtl.number(1, 1),
-                        'X' | 'U' | '-' | 'Z' | 'W' => self.rtl.free(1),
+                        'Z' => return self.fail(e.at, "Z: a tri-state"),
+                        'X' | 'U' | '-' | 'W' => self.rtl.free(1),
                         _ => return self.fail(e.at, "not a string of std_logic"),
                     });
                 }
@@ -1238,7 +1427,9 @@ impl<'a> Elab<'a> {
                     Some(Expect::Exactly(Type::Vector(v, _)) | Expect::Vector(v)) => *v,
                     _ => Vector::Logic,
                 };
-                Ok(self.vector(kind, node))
+                // By itself a string counts from 0 upwards.
+                let right = i64::from(self.rtl.width(node)) - 1;
+                Ok(Value { bounds: Some(Bounds { left: 0, right, down: false }), ..self.vector(kind, node) })
             }
             Kind::Name(n) if n == "true" || n == "false" => {
                 let node = self.rtl.number(u64::from(n == "true"), 1);
@@ -1246,17 +1437,17 @@ impl<'a> Elab<'a> {
             }
             Kind::Name(n) => match self.find(run.scope, n).cloned() {
                 Some(Named::Constant(v)) => Ok(v),
-                Some(Named::Signal { id, ty, bounds }) => Ok(Value { ty, data: Data::Node(self.rtl.read(id)), bounds }),
+                Some(Named::Signal { id, ty, bounds }) => {
+                    self.reads.push((id, e.at));
+                    Ok(Value { ty, data: Data::Node(self.rtl.read(id)), bounds })
+                }
                 Some(Named::Variable { slot, ty, bounds }) => {
                     let data = match run.state.get(&Slot::Variable(slot)) {
                         Some(Data2::Node(n)) => Data::Node(*n),
                         Some(Data2::Int(i)) => Data::Int(*i),
                         None => match width_of(&ty) {
-                            // Read before it is written: in a clocked process it would be a register.
-                            Some(_) if run.clocked => {
-                                return self.fail(e.at, "a variable that is read before it is assigned");
-                            }
-                            Some(w) => Data::Node(self.rtl.free(w)),
+                            // Read before it is written: in a clocked process it is a register.
+                            Some(w) => Data::Node(self.before(run.clocked, Slot::Variable(slot), w)),
                             None => return self.fail(e.at, "an integer that was not assigned"),
                         },
                     };
@@ -1267,15 +1458,19 @@ impl<'a> Elab<'a> {
             },
             Kind::Qualified(name, args) => {
                 let ty = self.type_of(run.scope, &TypeName { name: name.clone(), range: None, at: e.at })?;
-                let expected = match ty {
-                    TypeOf::Whole(t, _) => Expect::Exactly(t),
-                    TypeOf::Unconstrained(v) => Expect::Vector(v),
+                let (expected, bounds) = match ty {
+                    TypeOf::Whole(t, bounds) => (Expect::Exactly(t), bounds),
+                    TypeOf::Unconstrained(v) => (Expect::Vector(v), None),
                 };
+                self.context = bounds;
                 let v = match &args[..] {
                     [Arg { choices, others: false, value }] if choices.is_empty() => {
                         self.value(run, value, Some(&expected))?
                     }
-                    _ => self.aggregate(run, args, Some(&expected), e.at)?,
+                    _ => {
+                        self.context = None;
+                        self.aggregate(run, args, Some(&expected), bounds, e.at)?
+                    }
                 };
                 let fits = match (&expected, &v.ty) {
                     (Expect::Exactly(a), b) => a == b,
@@ -1284,14 +1479,16 @@ impl<'a> Elab<'a> {
                 };
                 if fits { Ok(v) } else { self.fail(e.at, format!("{} is not a {name}", show(&v.ty))) }
             }
-            Kind::Aggregate(args) => self.aggregate(run, args, expected, e.at),
+            Kind::Aggregate(args) => self.aggregate(run, args, expected, context, e.at),
             Kind::Attribute(base, name) => {
+                let reads = self.reads.len();
                 let v = self.value(run, base, None)?;
+                self.reads.truncate(reads);
                 let b = match (&v.ty, v.bounds) {
                     (Type::Array(b, _), _) => *b,
                     (_, Some(b)) => b,
-                    (Type::Vector(_, w), None) => Bounds::of_width(*w),
-                    _ => return self.fail(e.at, "this has no bounds"),
+                    (Type::Vector(_, w), None) if name == "length" => Bounds::of_width(*w),
+                    _ => return self.fail(e.at, "this has no bounds that are known here"),
                 };
                 Ok(int(match name.as_str() {
                     "length" => i64::from(b.len()),
@@ -1310,7 +1507,14 @@ impl<'a> Elab<'a> {
     }
 
     /// An aggregate takes its length from the context, or from its own choices.
-    fn aggregate(&mut self, run: &mut Run, args: &[Arg], expected: Option<&Expect>, at: u32) -> Result<Value> {
+    fn aggregate(
+        &mut self,
+        run: &mut Run,
+        args: &[Arg],
+        expected: Option<&Expect>,
+        context: Option<Bounds>,
+        at: u32,
+    ) -> Result<Value> {
         if let Some(Expect::Exactly(Type::Array(bounds, element))) = expected {
             return self.array(run, args, *bounds, element, at);
         }
@@ -1351,7 +1555,7 @@ impl<'a> Elab<'a> {
                 }
             }
             let node = self.rtl.concat(&positional);
-            return Ok(self.vector(kind, node));
+            return Ok(Value { bounds: None, ..self.vector(kind, node) });
         }
         let low = chosen.iter().filter(|c| c.0.len() > 0).map(|c| c.0.left.min(c.0.right)).min();
         let high = chosen.iter().filter(|c| c.0.len() > 0).map(|c| c.0.left.max(c.0.right)).max();
@@ -1364,20 +1568,28 @@ impl<'a> Elab<'a> {
         if width > MAX_WIDTH {
             return self.fail(at, "more than 2^24 bits");
         }
-        if let (1, [(b, node)]) = (1, &chosen[..])
-            && b.len() == width
-        {
-            let node = if width == 0 { self.rtl.number(0, 0) } else { self.rtl.repeat(*node, width) };
-            return Ok(self.vector(kind, node));
-        }
-        if let (true, Some(node)) = (chosen.is_empty(), others) {
+        let uniform = match (&chosen[..], others) {
+            ([(b, node)], _) if b.len() == width => Some(*node),
+            ([], Some(node)) => Some(node),
+            _ => None,
+        };
+        if let Some(node) = uniform {
             let node = if width == 0 { self.rtl.number(0, 0) } else { self.rtl.repeat(node, width) };
-            return Ok(self.vector(kind, node));
+            return Ok(Value { bounds: None, ..self.vector(kind, node) });
         }
+        // Which bit a choice means only the context tells.
+        let Some(context) = context.filter(|c| others.is_none() || c.len() == width) else {
+            return self.fail(at, "choices in an aggregate whose bounds the context does not tell");
+        };
+        let (low, high) = match others {
+            Some(_) => (context.left.min(context.right), context.left.max(context.right)),
+            None => (low, low + i64::from(width) - 1),
+        };
         let mut bits: Vec<Option<NodeId>> = vec![others; width as usize];
         for (b, node) in chosen {
             for i in b.left.min(b.right)..=b.left.max(b.right) {
-                match bits.get_mut((i - low) as usize) {
+                let place = if context.down { i - low } else { high - i };
+                match usize::try_from(place).ok().and_then(|p| bits.get_mut(p)) {
                     Some(slot) if b.len() > 0 => *slot = Some(node),
                     Some(_) => {}
                     None => return self.fail(at, "a choice outside the vector"),
@@ -1388,7 +1600,7 @@ impl<'a> Elab<'a> {
             return self.fail(at, "an aggregate with gaps");
         };
         let node = self.rtl.concat(&bits);
-        Ok(self.vector(kind, node))
+        Ok(Value { bounds: None, ..self.vector(kind, node) })
     }
 
     fn array(&mut self, run: &mut Run, args: &[Arg], bounds: Bounds, element: &Type, at: u32) -> Result<Value> {
@@ -1476,7 +1688,9 @@ impl<'a> Elab<'a> {
             return self.fail(e.at, "this has no bits to select");
         };
         let (kind, width, node) = (*kind, *width, *node);
-        let bounds = v.bounds.unwrap_or(Bounds::of_width(width));
+        let Some(bounds) = v.bounds else {
+            return self.fail(e.at, "bits of a value whose bounds are not known here");
+        };
         if self.is_range(value) {
             let part = self.bounds_in(run, value)?;
             let Some(lo) = self.part(bounds, part, value.at)? else {
@@ -1538,7 +1752,9 @@ impl<'a> Elab<'a> {
                     (Type::Vector(Vector::Unsigned, _), None) => {
                         Ok(Value { ty: Type::Integer, data: Data::Natural(node), bounds: None })
                     }
-                    (Type::Vector(kind @ (Vector::Unsigned | Vector::Signed), w), Some(c)) => {
+                    (Type::Vector(kind @ (Vector::Unsigned | Vector::Signed), w), Some(c))
+                        if *w <= 62 || c.bits() < 32 =>
+                    {
                         let negative = *kind == Vector::Signed && *w > 0 && c.bit(u64::from(*w) - 1);
                         let raw = i64::try_from(&c).map_err(|_| error(self.text, x.at, "an integer beyond 64 bits"))?;
                         let value = if negative && *w < 63 { raw - (1 << w) } else { raw };
@@ -1567,15 +1783,8 @@ impl<'a> Elab<'a> {
                         let node = self.rtl.resize(node, width, false);
                         Ok(self.vector(Vector::Unsigned, node))
                     }
-                    Type::Vector(Vector::Signed, from) => {
-                        // Narrowing keeps the sign bit and the low ones (1076.3).
-                        let node = if width < from && width > 0 {
-                            let low = self.rtl.slice(node, 0, width - 1);
-                            let sign = self.rtl.slice(node, from - 1, 1);
-                            self.rtl.concat(&[low, sign])
-                        } else {
-                            self.rtl.resize(node, width, true)
-                        };
+                    Type::Vector(Vector::Signed, _) => {
+                        let node = self.resize_signed(node, width);
                         Ok(self.vector(Vector::Signed, node))
                     }
                     _ => self.fail(x.at, "resize takes unsigned or signed"),
@@ -1616,6 +1825,9 @@ impl<'a> Elab<'a> {
         let Type::Vector(kind, width) = v.ty else { return self.fail(at, "a vector is expected here") };
         let amount = self.value(run, by, Some(&Expect::Exactly(Type::Integer)))?;
         let signed = kind == Vector::Signed;
+        if name == "sra" && kind == Vector::Logic {
+            return self.fail(at, "sra of std_logic_vector");
+        }
         let (left, rotate, fill_sign) = match name {
             "shift_left" | "sll" => (true, false, false),
             "shift_right" => (false, false, signed),
@@ -1663,12 +1875,22 @@ impl<'a> Elab<'a> {
             }
         }
         let scope = self.scope(Some(home), self.scopes[home].path.clone());
-        for (p, arg) in f.params.iter().zip(args) {
+        for (i, p) in f.params.iter().enumerate() {
+            // By position, or by name.
+            let arg = args.iter().enumerate().find(|(j, a)| match &a.choices[..] {
+                [] => *j == i,
+                [Expr { kind: Kind::Name(n), .. }] => *n == p.name,
+                _ => false,
+            });
+            let Some((_, arg)) = arg else {
+                return self.fail(at, format!("{} has no argument {}", f.name, p.name));
+            };
             let ty = self.type_of(home, &p.ty)?;
             let (expected, bounds) = match &ty {
                 TypeOf::Whole(t, b) => (Expect::Exactly(t.clone()), *b),
                 TypeOf::Unconstrained(v) => (Expect::Vector(*v), None),
             };
+            self.context = bounds;
             let v = self.value(run, &arg.value, Some(&expected))?;
             match &expected {
                 Expect::Exactly(t) => self.same(arg.value.at, t, &v.ty)?,
@@ -1681,7 +1903,7 @@ impl<'a> Elab<'a> {
             self.declare(scope, &p.name, Named::Constant(Value { bounds, ..v }), p.at)?;
         }
         let mut state = State::new();
-        self.locals(scope, &f.decls, &mut state)?;
+        self.locals(scope, &f.decls, &mut state, false)?;
         let (ty, bounds) = match self.type_of(home, &f.result)? {
             TypeOf::Whole(t, b) => (t, b),
             TypeOf::Unconstrained(v) => (Type::Vector(v, 0), None),
@@ -1729,7 +1951,11 @@ impl<'a> Elab<'a> {
             ("abs", Data::Int(i), _) => Ok(Value { data: Data::Int(i.abs()), ..v }),
             ("not", Data::Node(n), _) => {
                 let node = self.rtl.not(*n);
-                Ok(Value { data: Data::Node(node), bounds: None, ..v })
+                let bounds = match v.ty {
+                    Type::Vector(Vector::Unsigned | Vector::Signed, w) => Some(Bounds::of_width(w)),
+                    _ => None,
+                };
+                Ok(Value { data: Data::Node(node), bounds, ..v })
             }
             ("-" | "abs", Data::Node(n), Type::Vector(Vector::Signed, w)) => {
                 let zero = self.rtl.number(0, *w);
@@ -1812,7 +2038,11 @@ impl<'a> Elab<'a> {
             };
             let node = self.rtl.binary(kind, m, n);
             let node = if negate { self.rtl.not(node) } else { node };
-            return Ok(Value { ty: x.ty, data: Data::Node(node), bounds: None });
+            let bounds = match x.ty {
+                Type::Vector(Vector::Unsigned | Vector::Signed, w) => Some(Bounds::of_width(w)),
+                _ => None,
+            };
+            return Ok(Value { ty: x.ty, data: Data::Node(node), bounds });
         }
         if relation {
             return self.relation(op, &x, &y, at);
@@ -1852,8 +2082,9 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Two numbers of one kind and width: an integer beside a vector takes the vector's kind; `extra` widens it.
-    fn pair(&mut self, x: &Value, y: &Value, at: u32) -> Result<(Vector, NodeId, NodeId, u32, u32)> {
+    /// Two vectors of one kind, or a vector and an integer that takes the kind of it. An integer gets the width that
+    /// `width` says, from that of the vector and the one that it needs by itself.
+    fn pair(&mut self, x: &Value, y: &Value, width: fn(u32, u32) -> u32, at: u32) -> Result<(Vector, NodeId, NodeId)> {
         let kind = match (&x.ty, &y.ty) {
             (Type::Vector(k, _), Type::Vector(l, _)) if k == l => *k,
             (Type::Vector(k, _), Type::Integer) | (Type::Integer, Type::Vector(k, _)) => *k,
@@ -1865,42 +2096,108 @@ impl<'a> Elab<'a> {
         let other = width_of(&x.ty).or(width_of(&y.ty)).unwrap_or(0);
         let node = |s: &mut Self, v: &Value| match &v.data {
             Data::Node(n) => Ok(*n),
-            Data::Int(i) => Ok(s.integer(*i, other)),
-            Data::Natural(n) => Ok(s.rtl.resize(*n, other, false)),
+            Data::Int(i) if *i < 0 && kind == Vector::Unsigned => {
+                s.fail(at, "a negative number beside an unsigned vector")
+            }
+            Data::Int(i) => Ok(s.integer(*i, width(other, integer_bits(*i, kind)))),
+            Data::Natural(n) => {
+                let own = s.rtl.width(*n) + u32::from(kind == Vector::Signed);
+                Ok(s.rtl.resize(*n, width(other, own), false))
+            }
             Data::Array(_) => s.fail(at, "a number is expected here"),
         };
-        let (a, b) = (node(self, x)?, node(self, y)?);
-        let (wa, wb) = (self.rtl.width(a), self.rtl.width(b));
-        Ok((kind, a, b, wa, wb))
+        Ok((kind, node(self, x)?, node(self, y)?))
     }
 
     fn arithmetic(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
-        let (kind, a, b, wa, wb) = self.pair(x, y, at)?;
+        if matches!(op, "/" | "rem" | "mod") {
+            return self.divide(op, x, y, at);
+        }
+        // An integer is cut to the length of the vector (numeric_std: to_unsigned(r, l'length)).
+        let (kind, a, b) = self.pair(x, y, |vector, _| vector, at)?;
         let signed = kind == Vector::Signed;
-        let width = match op {
-            "+" | "-" => wa.max(wb),
-            "*" => wa + wb,
-            "/" => wa,
-            "rem" | "mod" => wb,
+        let (wa, wb) = (self.rtl.width(a), self.rtl.width(b));
+        let (width, op) = match op {
+            "+" => (wa.max(wb), Binary::Add),
+            "-" => (wa.max(wb), Binary::Sub),
+            "*" => (wa + wb, Binary::Mul),
             _ => return self.fail(at, format!("{op} is not supported")),
         };
-        let work = width.max(wa).max(wb);
+        let (p, q) = (self.rtl.resize(a, width, signed), self.rtl.resize(b, width, signed));
+        let node = self.rtl.binary(op, p, q);
+        Ok(self.vector(kind, node))
+    }
+
+    /// Division of numeric_std: the quotient is as long as the dividend and cut towards zero, a remainder as long as the
+    /// divisor, with the sign of the dividend (`rem`) or of the divisor (`mod`). Beside an integer, both are as long as
+    /// the vector. By zero: undefined.
+    fn divide(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
+        let (kind, a, b) = self.pair(x, y, u32::max, at)?;
+        let signed = kind == Vector::Signed;
+        let (wa, wb) = (self.rtl.width(a), self.rtl.width(b));
+        let width = match (width_of(&x.ty), width_of(&y.ty)) {
+            (Some(vector), None) | (None, Some(vector)) => vector,
+            _ if op == "/" => wa,
+            _ => wb,
+        };
+        // One bit more than either: the magnitude of the smallest number fits.
+        let work = wa.max(wb) + 1;
         let (p, q) = (self.rtl.resize(a, work, signed), self.rtl.resize(b, work, signed));
-        let node = match op {
-            "+" => self.rtl.binary(Binary::Add, p, q),
-            "-" => self.rtl.binary(Binary::Sub, p, q),
-            "*" => self.rtl.binary(Binary::Mul, p, q),
-            _ if signed => return self.fail(at, "division of signed vectors is not supported"),
-            _ => {
-                let quotient = self.rtl.binary(if op == "/" { Binary::Div } else { Binary::Rem }, p, q);
-                let zero = self.rtl.number(0, work);
-                let by_zero = self.rtl.compare(Compare::Equal, q, zero);
-                let free = self.rtl.free(work);
-                self.rtl.mux(by_zero, free, quotient)
+        let zero = self.rtl.number(0, work);
+        let (np, nq) = (self.rtl.slice(p, work - 1, 1), self.rtl.slice(q, work - 1, 1));
+        let negated = |s: &mut Self, n: NodeId, when: NodeId| {
+            let minus = s.rtl.binary(Binary::Sub, zero, n);
+            s.rtl.mux(when, minus, n)
+        };
+        let (ap, aq) = (negated(self, p, np), negated(self, q, nq));
+        let node = if op == "/" {
+            let quotient = self.rtl.binary(Binary::Div, ap, aq);
+            let differ = self.rtl.binary(Binary::Xor, np, nq);
+            negated(self, quotient, differ)
+        } else {
+            let rest = self.rtl.binary(Binary::Rem, ap, aq);
+            let rest = negated(self, rest, np);
+            if op == "mod" {
+                // A rest of the other sign than the divisor's goes round once.
+                let some = self.rtl.reduce(Reduce::Any, rest);
+                let differ = self.rtl.binary(Binary::Xor, np, nq);
+                let turn = self.rtl.binary(Binary::And, some, differ);
+                let sum = self.rtl.binary(Binary::Add, rest, q);
+                self.rtl.mux(turn, sum, rest)
+            } else {
+                rest
             }
         };
-        let node = self.rtl.resize(node, width, signed);
+        // numeric_std calls a quotient by an integer that is too long for the vector zero, which is not so for the
+        // smallest number over its own magnitude.
+        let node = if op == "/" && signed && width_of(&y.ty).is_none() {
+            let short = self.rtl.slice(q, 0, wa.min(wb));
+            let short = self.rtl.resize(short, work, true);
+            let fits = self.rtl.compare(Compare::Equal, short, q);
+            self.rtl.mux(fits, node, zero)
+        } else {
+            node
+        };
+        let by_zero = self.rtl.compare(Compare::Equal, q, zero);
+        let free = self.rtl.free(work);
+        let node = self.rtl.mux(by_zero, free, node);
+        // Beside an integer the result is resized once more, which for signed ones keeps the sign.
+        let long = if op == "/" { wa } else { wb };
+        let node = self.rtl.slice(node, 0, long);
+        let node = if signed { self.resize_signed(node, width) } else { self.rtl.resize(node, width, false) };
         Ok(self.vector(kind, node))
+    }
+
+    /// `resize` of a signed vector: narrowing keeps the sign bit and the low ones (1076.3).
+    fn resize_signed(&mut self, node: NodeId, width: u32) -> NodeId {
+        let from = self.rtl.width(node);
+        if width < from && width > 0 {
+            let low = self.rtl.slice(node, 0, width - 1);
+            let sign = self.rtl.slice(node, from - 1, 1);
+            self.rtl.concat(&[low, sign])
+        } else {
+            self.rtl.resize(node, width, true)
+        }
     }
 
     fn relation(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
@@ -1923,21 +2220,10 @@ impl<'a> Elab<'a> {
                 (node(self, x)?, node(self, y)?, true)
             }
             _ => {
-                let integer = match (&x.data, &y.data) {
-                    (Data::Int(i), _) | (_, Data::Int(i)) => Some(*i),
-                    _ => None,
-                };
-                let (kind, mut a, mut b, wa, wb) = self.pair(x, y, at)?;
+                // An integer is not cut: it may lie outside the vector's range.
+                let (kind, a, b) = self.pair(x, y, u32::max, at)?;
                 let signed = kind == Vector::Signed;
-                let mut width = wa.max(wb);
-                if let Some(i) = integer {
-                    // The integer itself is not cut: it may lie outside the vector's range.
-                    width = width.max(66);
-                    let c = self.integer(i, width);
-                    let (na, nb) = (self.rtl.resize(a, width, signed), self.rtl.resize(b, width, signed));
-                    (a, b) = if matches!(x.data, Data::Int(_)) { (c, nb) } else { (na, c) };
-                    return self.compared(op, a, b, true);
-                }
+                let width = self.rtl.width(a).max(self.rtl.width(b));
                 (self.rtl.resize(a, width, signed), self.rtl.resize(b, width, signed), signed)
             }
         };
@@ -1995,8 +2281,12 @@ impl<'a> Elab<'a> {
             Some(Expect::Vector(v)) => Some(v),
             _ => None,
         });
-        Ok(self.vector(kind.unwrap_or(Vector::Logic), node))
+        Ok(Value { bounds: None, ..self.vector(kind.unwrap_or(Vector::Logic), node) })
     }
+}
+
+fn generics_have(values: &[(String, Value)], name: &str) -> bool {
+    values.iter().any(|(n, _)| n == name)
 }
 
 /// What the context wants: exactly this type, or a vector of this kind and any length.
@@ -2012,6 +2302,14 @@ struct Place {
     whole: u32,
     ty: Type,
     bounds: Option<Bounds>,
+}
+
+/// The bits that a number needs: as a natural number, or with a sign.
+fn integer_bits(i: i64, kind: Vector) -> u32 {
+    match kind {
+        Vector::Signed => 65 - (i ^ (i >> 63)).leading_zeros(),
+        _ => (64 - i.leading_zeros()).max(1),
+    }
 }
 
 fn width_of(ty: &Type) -> Option<u32> {

@@ -200,6 +200,7 @@ const KEYWORDS: &[&str] = &[
     "use",
     "variable",
     "wait",
+    "until",
     "when",
     "while",
     "with",
@@ -284,6 +285,7 @@ pub(super) enum Decl {
         ty: TypeName,
     },
     Function(Function),
+    Component(Entity),
 }
 
 #[derive(Clone, Debug)]
@@ -316,16 +318,40 @@ pub(super) enum Statement {
         body: Vec<Statement>,
     },
     Return(Expr),
+    /// `wait until ...`
+    Wait(Expr),
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Concurrent {
     Assign { target: Expr, values: Vec<(Expr, Option<Expr>)>, at: u32 },
     Select { selector: Expr, target: Expr, items: Vec<(Expr, Vec<Expr>, bool)>, at: u32 },
-    Process { decls: Vec<Decl>, body: Vec<Statement>, at: u32 },
-    Instance { label: String, entity: String, generics: Vec<Arg>, ports: Vec<Arg>, at: u32 },
+    Process { waits: Waits, decls: Vec<Decl>, body: Vec<Statement>, at: u32 },
+    Instance(Instance),
     For { label: String, var: String, range: Expr, decls: Vec<Decl>, body: Vec<Concurrent> },
     If { label: String, cond: Expr, decls: Vec<Decl>, body: Vec<Concurrent> },
+}
+
+/// What a process waits for.
+#[derive(Clone, Debug)]
+pub(super) enum Waits {
+    /// `process (all)`.
+    All,
+    List(Vec<Expr>),
+    /// No list: it waits by a statement.
+    Inside,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Instance {
+    pub(super) label: String,
+    pub(super) entity: String,
+    pub(super) architecture: Option<String>,
+    /// Whether it is of an entity rather than of a component.
+    pub(super) direct: bool,
+    pub(super) generics: Vec<Arg>,
+    pub(super) ports: Vec<Arg>,
+    pub(super) at: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -340,6 +366,7 @@ pub(super) struct Entity {
 
 #[derive(Clone, Debug)]
 pub(super) struct Architecture {
+    pub(super) name: String,
     pub(super) entity: String,
     pub(super) decls: Vec<Decl>,
     pub(super) body: Vec<Concurrent>,
@@ -366,7 +393,8 @@ pub(super) fn parse(text: &str) -> Result<File> {
     loop {
         match p.peek() {
             Token::End => return Ok(file),
-            Token::Name(n) if n == "library" || n == "use" => p.skip_to_semicolon(),
+            Token::Name(n) if n == "library" => p.skip_to_semicolon(),
+            Token::Name(n) if n == "use" => p.context()?,
             Token::Name(n) if n == "entity" => file.entities.push(p.entity()?),
             Token::Name(n) if n == "architecture" => file.architectures.push(p.architecture()?),
             _ => return p.unexpected("library, use, entity or architecture"),
@@ -429,6 +457,31 @@ impl Parser<'_> {
                 Ok(n)
             }
             _ => self.unexpected("a name"),
+        }
+    }
+
+    /// A use clause: other packages than these declare operators of other meaning.
+    fn context(&mut self) -> Result<()> {
+        self.expect("use")?;
+        loop {
+            let mut parts = vec![self.name()?];
+            while self.accept(".") {
+                parts.push(if self.accept("all") { "all".to_owned() } else { self.name()? });
+            }
+            let known = match &parts.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+                ["ieee", package, ..] => matches!(*package, "std_logic_1164" | "numeric_std" | "math_real"),
+                ["std", ..] => true,
+                _ => false,
+            };
+            if !known {
+                let help = "packages that are read: ieee.std_logic_1164 and ieee.numeric_std";
+                return self
+                    .fail(format!("the package {} is not supported", parts.join(".")))
+                    .map_err(|e| e.with_help(help));
+            }
+            if !self.accept(",") {
+                return self.expect(";");
+            }
         }
     }
 
@@ -687,6 +740,14 @@ impl Parser<'_> {
         let name = self.name()?;
         let shown = self.text.get(shown_at..shown_at + name.len()).unwrap_or(&name).to_owned();
         self.expect("is")?;
+        let (generics, ports) = self.header()?;
+        self.expect("end")?;
+        self.skip_to_semicolon();
+        Ok(Entity { name, shown, generics, ports, at })
+    }
+
+    /// Generics and ports of an entity or component.
+    fn header(&mut self) -> Result<(Vec<Object>, Vec<Object>)> {
         let (mut generics, mut ports) = (Vec::new(), Vec::new());
         if self.accept("generic") {
             generics = self.interfaces(Class::Constant)?;
@@ -696,14 +757,12 @@ impl Parser<'_> {
             ports = self.interfaces(Class::Signal)?;
             self.expect(";")?;
         }
-        self.expect("end")?;
-        self.skip_to_semicolon();
-        Ok(Entity { name, shown, generics, ports, at })
+        Ok((generics, ports))
     }
 
     fn architecture(&mut self) -> Result<Architecture> {
         self.expect("architecture")?;
-        self.name()?;
+        let name = self.name()?;
         self.expect("of")?;
         let entity = self.name()?;
         self.expect("is")?;
@@ -712,7 +771,7 @@ impl Parser<'_> {
         let body = self.concurrents()?;
         self.expect("end")?;
         self.skip_to_semicolon();
-        Ok(Architecture { entity, decls, body })
+        Ok(Architecture { name, entity, decls, body })
     }
 
     fn decls(&mut self) -> Result<Vec<Decl>> {
@@ -723,7 +782,11 @@ impl Parser<'_> {
                     "signal" => Class::Signal,
                     "constant" => Class::Constant,
                     "variable" => Class::Variable,
-                    "attribute" | "use" => {
+                    "use" => {
+                        self.context()?;
+                        continue;
+                    }
+                    "attribute" => {
                         self.skip_to_semicolon();
                         continue;
                     }
@@ -749,14 +812,14 @@ impl Parser<'_> {
                         continue;
                     }
                     "component" => {
-                        // The entity itself is in this file.
-                        while !(self.is("end") && matches!(self.after(1), Token::Name(n) if n == "component")) {
-                            if *self.peek() == Token::End {
-                                return self.unexpected("end component");
-                            }
-                            self.at += 1;
-                        }
+                        let at = self.offset();
+                        self.at += 1;
+                        let name = self.name()?;
+                        self.accept("is");
+                        let (generics, ports) = self.header()?;
+                        self.expect("end")?;
                         self.skip_to_semicolon();
+                        out.push(Decl::Component(Entity { shown: name.clone(), name, generics, ports, at }));
                         continue;
                     }
                     _ => return Ok(out),
@@ -872,8 +935,9 @@ impl Parser<'_> {
             while self.accept(".") {
                 entity = self.name()?;
             }
+            let mut architecture = None;
             if self.accept("(") {
-                self.name()?;
+                architecture = Some(self.name()?);
                 self.expect(")")?;
             }
             let (mut generics, mut ports) = (Vec::new(), Vec::new());
@@ -885,7 +949,7 @@ impl Parser<'_> {
                 }
             }
             self.expect(";")?;
-            return Ok(Concurrent::Instance { label, entity, generics, ports, at });
+            return Ok(Concurrent::Instance(Instance { label, entity, architecture, direct, generics, ports, at }));
         }
         let target = self.target()?;
         self.expect("<=")?;
@@ -936,11 +1000,13 @@ impl Parser<'_> {
 
     fn process(&mut self, at: u32) -> Result<Concurrent> {
         self.expect("process")?;
+        let mut waits = Waits::Inside;
         if self.accept("(") {
             if self.accept("all") {
                 self.expect(")")?;
+                waits = Waits::All;
             } else {
-                self.args()?;
+                waits = Waits::List(self.args()?.into_iter().map(|a| a.value).collect());
             }
         }
         self.accept("is");
@@ -949,7 +1015,7 @@ impl Parser<'_> {
         let body = self.statements()?;
         self.expect("end")?;
         self.skip_to_semicolon();
-        Ok(Concurrent::Process { decls, body, at })
+        Ok(Concurrent::Process { waits, decls, body, at })
     }
 
     // ---- Sequential statements
@@ -1015,6 +1081,14 @@ impl Parser<'_> {
             self.expect("loop")?;
             self.skip_to_semicolon();
             return Ok(Statement::For { var, range, body });
+        }
+        if self.accept("wait") {
+            if !self.accept("until") {
+                return self.fail("the only wait is that until a clock edge");
+            }
+            let cond = self.expr()?;
+            self.expect(";")?;
+            return Ok(Statement::Wait(cond));
         }
         if self.accept("return") {
             let value = self.expr()?;
