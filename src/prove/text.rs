@@ -48,6 +48,7 @@ pub fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Di
 
 #[cfg(test)]
 mod tests {
+    use super::super::rtl::{Expr, NodeId};
     use super::*;
 
     /// What a reader says to a text: nothing if it reads it.
@@ -101,6 +102,8 @@ mod tests {
                 ("always @* y = 'shf;", "has a size"),
                 ("always @* y = {a, 1};", "without size"),
                 ("reg [3:0] m [0:3]; always @(posedge clk) begin m[a] <= b; y <= m[b]; end", "memory"),
+                ("always @* y = a; and (y, a, b);", "more than one bit"),
+                ("always @* y = a; wire t; and #1 (t, a[0], b[0]);", "expected (, found #"),
                 (
                     "integer i; always @* for (i = 0; i < 4; i = i + 1) y[i] = a[3 - i];\n\
                   reg [3:0] t; always @* for (i = 0; i < 4; i = i + 1) t[i] = a[i];",
@@ -148,15 +151,23 @@ mod tests {
         );
     }
 
-    /// The constant that an output is.
-    fn value(language: Language, text: &str) -> Option<u64> {
-        use super::super::rtl::Expr;
-        let rtl = read(language, text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let mut node = rtl.signal(rtl.outputs[0]).wires.first()?.1;
-        while let Expr::Signal(id) = rtl.expr(node) {
-            node = rtl.signal(*id).wires.first()?.1;
+    /// The constant that an expression is.
+    fn settled(rtl: &Rtl, node: NodeId) -> Option<u64> {
+        match rtl.expr(node) {
+            Expr::Const(v) => u64::try_from(&**v).ok(),
+            Expr::Signal(id) => settled(rtl, rtl.signal(*id).wires.first()?.1),
+            Expr::Concat(parts) => {
+                let join = |high: u64, part: &NodeId| Some(high << rtl.width(*part) | settled(rtl, *part)?);
+                parts.iter().rev().try_fold(0, join)
+            }
+            _ => None,
         }
-        rtl.as_const(node).and_then(|v| u64::try_from(v).ok())
+    }
+
+    /// The constant that the output is.
+    fn value(language: Language, text: &str) -> Option<u64> {
+        let rtl = read(language, text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        settled(&rtl, rtl.read(rtl.outputs[0]))
     }
 
     #[test]
@@ -171,6 +182,11 @@ mod tests {
                 "function [7:0] f(input [7:0] x); integer i; begin f = 0; for (i = 0; i < 8; i = i + 1) f = f + x[i]; end\n\
               endfunction assign y = f(8'hb7);",
                 6,
+            ),
+            (
+                "wire n, o, p, q, r, s; nand g (n, 1'b1, 1'b0, 1'b1); xnor (o, 1'b1, 1'b0, 1'b1);\n\
+                 buf (p, q, 1'b1); not g2 (r, 1'b1), g3 (s, 1'b0); assign y = {r, s, n, o, p, q, 2'b00};",
+                0b0111_1100,
             ),
             ("wire signed [3:0] a = -4'sd3; assign y = (a ** 2'd2) + (a >>> 1) + (a / 2);", 6),
         ];

@@ -184,6 +184,8 @@ pub(super) enum Item {
     Param(Param),
     Decl(Decl),
     Assign(ExprId, ExprId, u32),
+    /// A gate's output, its inputs, and what it makes of them.
+    Gate(ExprId, Vec<ExprId>, ExprId, u32),
     Always(Events, Statement, u32),
     Initial(Statement, u32),
     Instance(Instance),

@@ -504,6 +504,15 @@ impl<'a> Elab<'a> {
                     self.rtl.signal_mut(id).wires.push((0, node));
                 }
                 Item::Assign(target, value, at) => self.continuous(scope, *target, *value, *at)?,
+                Item::Gate(target, inputs, value, at) => {
+                    let p = Process::new(scope, Kind::Wire);
+                    for &end in inputs.iter().chain([target]) {
+                        if self.ty(&p, end)?.0 != 1 {
+                            return self.fail(end, "a gate's connection of more than one bit");
+                        }
+                    }
+                    self.continuous(scope, *target, *value, *at)?;
+                }
                 Item::Always(events, body, at) => self.always(scope, events, body, *at)?,
                 Item::Instance(i) => self.instance(scope, i)?,
                 _ => {}

@@ -580,6 +580,7 @@ impl<'a> Parser<'a> {
                 }
                 Ok(())
             }
+            "and" | "nand" | "or" | "nor" | "xor" | "xnor" | "buf" | "not" => self.gates(out),
             "begin" | "for" | "if" | "case" => {
                 let item = self.generate()?;
                 out.push(item);
@@ -645,6 +646,45 @@ impl<'a> Parser<'a> {
             p.items(&mut items)?;
             Ok(Item::GenBlock(None, items))
         })
+    }
+
+    /// Gates: an output and its inputs, or for `buf` and `not` several outputs and their input.
+    fn gates(&mut self, out: &mut Vec<Item>) -> Result<()> {
+        let word = self.peek();
+        let (op, negate) = match word {
+            "and" | "nand" => (Some(Op::And), word == "nand"),
+            "or" | "nor" => (Some(Op::Or), word == "nor"),
+            "xor" | "xnor" => (Some(Op::Xor), word == "xnor"),
+            _ => (None, word == "not"),
+        };
+        self.at += 1;
+        loop {
+            let at = self.offset();
+            if self.peek_kind() == Kind::Name {
+                self.name()?;
+            }
+            // Strengths, delays and arrays of gates end here.
+            self.expect("(")?;
+            let ends = self.list(")")?;
+            let (targets, inputs) = match op {
+                Some(_) => ends.split_at(1),
+                None => ends.split_at(ends.len() - 1),
+            };
+            let Some((&first, rest)) = inputs.split_first().filter(|_| !targets.is_empty()) else {
+                return Err(error(self.text, at, "a gate has an output and inputs"));
+            };
+            let mut value = first;
+            for &input in rest {
+                value = self.push(Expr::Binary(op.unwrap_or(Op::And), value, input), at)?;
+            }
+            if negate {
+                value = self.push(Expr::Unary(Unary::Not, value), at)?;
+            }
+            out.extend(targets.iter().map(|&target| Item::Gate(target, inputs.to_vec(), value, at)));
+            if !self.accept(",") {
+                return self.expect(";");
+            }
+        }
     }
 
     fn instances(&mut self, out: &mut Vec<Item>) -> Result<()> {
