@@ -16,7 +16,8 @@ pub(crate) fn case(seed: u64, samples: usize) -> Case {
     let stages = [0, 0, 1, 2, 3, 7][rng.below(6) as usize];
     let register_inputs = stages > 0 && rng.below(3) == 0;
     let schedule = schedule::random(&built, stages, register_inputs, seed);
-    let rom_style = [RomStyle::Auto, RomStyle::Logic, RomStyle::Block][rng.below(3) as usize];
+    let rom_style =
+        [RomStyle::Auto, RomStyle::Logic, RomStyle::Block, RomStyle::Pieces { table_inputs: 4 }][rng.below(4) as usize];
     let mut coin = || rng.below(2) == 0;
     let controlled = stages > 0 && coin();
     let reset = ResetOptions { asynchronous: coin(), active_high: coin(), data: coin() };

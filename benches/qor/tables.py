@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lookup tables alone: each table of a model as a module of its own, as alkaid 0.8.2 writes it and as we do.
 
-Usage: tables.py [--model lut_heavy] [--options=-O2] [--targets xcup,ecp5] [--tables 0,3] [--no-peer]
+Usage: tables.py [--model lut_heavy] [--options='-O2 --rom-style lut'] [--targets xcup,ecp5] [--tables 0,3] [--no-peer]
 
 A table's module is a program of two operations: an input of the type that the table's first reader has, and the lookup. LUT and wide
 multiplexer cells both count. setup.sh makes what this needs; every synthesis is cached (flows.py).
@@ -19,6 +19,8 @@ import qor
 from flows import figures, synthesise
 
 INPUT, LOOKUP = -1, 8
+# What ours is told of a target: xcup's tables of six inputs are what it takes for granted.
+DEVICE = {'xcup': [], 'ecp5': ['--device', 'ecp5']}
 
 
 def programs(name):
@@ -44,7 +46,7 @@ def cells(verilog, target):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--model', default='lut_heavy')
-    parser.add_argument('--options', default='-O2', help='options for ours, separated by spaces')
+    parser.add_argument('--options', default='-O2 --rom-style lut', help='options for ours, separated by spaces')
     parser.add_argument('--targets', default='xcup,ecp5')
     parser.add_argument('--tables', default='', help='indices; all if empty')
     parser.add_argument('--no-peer', action='store_true', help='measure ours alone')
@@ -59,7 +61,7 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder, 'model.json.gz')
                 file.write_bytes(gzip.compress(json.dumps(program).encode(), mtime=0))
-                own = cells(qor.ours(file, 0, args.options.split()), target)
+                own = cells(qor.ours(file, 0, [*args.options.split(), *DEVICE[target]]), target)
                 peer = (0, 0) if args.no_peer else cells(qor.theirs(file, 0, True), target)
             words = len(program['model'][8][0]['table'])
             row = f'| {index} | {words} | {peer[0]} + {peer[1]} | {own[0]} + {own[1]} |'

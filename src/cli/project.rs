@@ -186,7 +186,8 @@ fn of_model(
     let facts = Sidecar::new(&netlist, &LANGUAGES, delays, checksum).with_axis(axis.as_ref());
     let text = |language| {
         let wrapper = axis.as_ref().map(|axis| axis.text(language));
-        emit::text(&netlist, language, &args.text.options(pipeline.wants_dsp())) + &wrapper.unwrap_or_default()
+        emit::text(&netlist, language, &args.text.options(pipeline.wants_dsp(), pipeline.fabric().table_inputs))
+            + &wrapper.unwrap_or_default()
     };
     let design = Design {
         netlist: &netlist,
@@ -227,7 +228,13 @@ fn of_machine(
         &netlist,
         &optimised.pipelines,
     )));
-    let text = |language| emit::text(&netlist, language, &args.text.options(args.pipeline.wants_dsp()));
+    let text = |language| {
+        emit::text(
+            &netlist,
+            language,
+            &args.text.options(args.pipeline.wants_dsp(), args.pipeline.fabric().table_inputs),
+        )
+    };
     let design = Design {
         netlist: &netlist,
         axis: None,

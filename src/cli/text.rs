@@ -31,6 +31,9 @@ pub(super) enum RomStyleArg {
     Logic,
     /// Block memory, where a register follows the table
     Block,
+    /// Logic, taken apart by a search into functions that fill one LUT of --device each, in modules that ask synthesis to keep
+    /// them (Verilog; VHDL as logic)
+    Lut,
 }
 
 /// A choice.
@@ -48,13 +51,14 @@ impl TextArgs {
         self.rom_style == RomStyleArg::Block
     }
 
-    /// How the text is written; `use_dsp`: products ask for multiplier blocks.
-    pub(super) fn options(&self, use_dsp: bool) -> emit::Options {
+    /// How the text is written; `use_dsp`: products ask for multiplier blocks; `table_inputs`: those of the device's tables.
+    pub(super) fn options(&self, use_dsp: bool, table_inputs: u32) -> emit::Options {
         emit::Options {
             rom_style: match self.rom_style {
                 RomStyleArg::Auto => RomStyle::Auto,
                 RomStyleArg::Logic => RomStyle::Logic,
                 RomStyleArg::Block => RomStyle::Block,
+                RomStyleArg::Lut => RomStyle::Pieces { table_inputs },
             },
             split_above: self.split_above,
             shreg_extract: self.shreg_extract.map(|choice| choice == YesNo::Yes),

@@ -13,12 +13,14 @@ mod attributes;
 pub mod axis;
 mod context;
 mod line;
+mod pieces;
 mod plan;
 mod rom;
 mod shared;
 mod sidecar;
 mod sink;
 mod verilog;
+mod verilog_tables;
 mod vhdl;
 mod view;
 
@@ -65,6 +67,12 @@ pub enum RomStyle {
     Logic,
     /// Block memory, where a register follows the table or feeds its address; logic elsewhere.
     Block,
+    /// Logic, taken apart by a search into functions that fill one look-up table of the device each, in modules that ask to stay.
+    /// VHDL is written as for [`RomStyle::Logic`].
+    Pieces {
+        /// Inputs of a look-up table.
+        table_inputs: u32,
+    },
 }
 
 /// How a netlist is written.

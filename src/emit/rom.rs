@@ -6,7 +6,9 @@
 //! so such a table stays a function whatever was asked.
 
 use super::RomStyle;
-use crate::netlist::{Cell, Netlist, Piece, Rom};
+use super::pieces::{self, Pieces};
+use crate::netlist::{Cell, NetId, Netlist, Piece, Rom};
+use rustc_hash::FxHashSet;
 
 /// The form of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +19,59 @@ pub(super) enum Form {
     LogicFunction,
     /// An array with attributes that ask for block memory.
     Memory,
+    /// A module that holds it in pieces.
+    Pieces,
+}
+
+/// How the tables of a netlist are written.
+pub(super) struct Tables {
+    /// The form of each.
+    pub(super) forms: Vec<Form>,
+    /// Those in pieces.
+    pub(super) pieces: Vec<Option<Pieces>>,
+    /// Names that instances cannot have, in lower case.
+    taken: FxHashSet<String>,
+}
+
+/// Begins the name of an instance.
+const INSTANCE: &str = "u_";
+
+impl Tables {
+    /// Decides it. `in_pieces`: whether the language can be asked for [`Form::Pieces`].
+    pub(super) fn new(netlist: &Netlist, style: RomStyle, in_pieces: bool) -> Tables {
+        let mut tables = Tables { forms: Vec::new(), pieces: Vec::new(), taken: FxHashSet::default() };
+        let RomStyle::Pieces { table_inputs } = style else {
+            tables.forms = forms(netlist, style);
+            return tables;
+        };
+        let fits = |rom: &Rom| in_pieces && (table_inputs + 1..=pieces::MOST_ADDRESS_BITS).contains(&rom.addr_width);
+        for rom in netlist.roms() {
+            let taken_apart = fits(rom).then(|| Pieces::of(rom, table_inputs));
+            tables.forms.push(if taken_apart.is_some() { Form::Pieces } else { Form::LogicFunction });
+            tables.pieces.push(taken_apart);
+        }
+        let nets = (0..netlist.nets().len() as u32).map(|net| netlist.name(NetId(net)));
+        let names = nets.chain(netlist.ports().iter().map(|port| port.name.as_str()));
+        let lower = names.chain(netlist.roms().iter().map(|rom| rom.name.as_str())).map(str::to_ascii_lowercase);
+        tables.taken = lower.filter(|name| name.starts_with(INSTANCE)).collect();
+        tables
+    }
+
+    /// A name for the instance that makes a net.
+    pub(super) fn instance(&self, net: &str) -> String {
+        let mut name = format!("{INSTANCE}{net}");
+        while self.taken.contains(&name.to_ascii_lowercase()) {
+            name.push_str("_i");
+        }
+        name
+    }
 }
 
 /// The form of each table of `netlist`.
-pub(super) fn forms(netlist: &Netlist, style: RomStyle) -> Vec<Form> {
+fn forms(netlist: &Netlist, style: RomStyle) -> Vec<Form> {
     match style {
         RomStyle::Auto => vec![Form::Function; netlist.roms().len()],
-        RomStyle::Logic => vec![Form::LogicFunction; netlist.roms().len()],
+        RomStyle::Logic | RomStyle::Pieces { .. } => vec![Form::LogicFunction; netlist.roms().len()],
         RomStyle::Block => {
             let registered = registered(netlist);
             let fits = |rom: &Rom| rom.addr_width <= 24 && memory_words(rom) <= 4 * rom.words.len().max(64) as u64;

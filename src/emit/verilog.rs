@@ -10,11 +10,12 @@ use super::attributes::Requests;
 use super::context::Context;
 use super::line::{Line, Spelt, spelt};
 use super::plan::{Plan, Unread};
-use super::rom::{self, Form};
+use super::rom::{Form, Tables};
 use super::shared::{self, Constant, Item, Items};
 use super::sink::Sink;
+use super::verilog_tables::{self, TableModule};
 use super::view::{self, Dialect, GroupView, InstanceView, ModuleView, NetView, RomView, View, Word};
-use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, Wiring};
+use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, Rom, Wiring};
 use askama::Template;
 use std::fmt;
 
@@ -22,15 +23,19 @@ use std::fmt;
 pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
     let netlist = &Context::new(netlist, Requests::of(options));
     let plan = &Plan::new(netlist, options.split_above);
-    let forms = &rom::forms(netlist, options.rom_style);
-    let modules = view::modules(View { netlist, forms, plan, dialect: Verilog });
-    File { head: view::head::<Verilog>(netlist), modules }.render_into(out).map_err(|_| fmt::Error)
+    let tables = &Tables::new(netlist, options.rom_style, true);
+    let modules = view::modules(View { netlist, tables, plan, dialect: Verilog });
+    let in_pieces = netlist.roms().iter().zip(&tables.pieces).filter_map(|(rom, pieces)| Some((rom, pieces.as_ref()?)));
+    let table_modules =
+        in_pieces.flat_map(|(rom, pieces)| verilog_tables::modules(&table_module(netlist, rom), rom, pieces)).collect();
+    File { head: view::head::<Verilog>(netlist), table_modules, modules }.render_into(out).map_err(|_| fmt::Error)
 }
 
 #[derive(Template)]
 #[template(path = "verilog/file.v")]
 struct File<'a> {
     head: Vec<String>,
+    table_modules: Vec<TableModule>,
     modules: Vec<ModuleView<'a, Verilog>>,
 }
 
@@ -98,9 +103,10 @@ impl Dialect for Verilog {
             Cell::ReduceOr { a } => prefix(netlist, line, "|", a),
             Cell::ReduceAnd { a } => prefix(netlist, line, "&", a),
             Cell::Rom { rom, addr } => {
-                let (open, close) = match view.forms[rom.0 as usize] {
+                let (open, close) = match view.tables.forms[rom.0 as usize] {
                     Form::Memory => ("[", "]"),
                     Form::Function | Form::LogicFunction => ("(", ")"),
+                    Form::Pieces => unreachable!("an instance makes the net"),
                 };
                 line.push(&netlist.roms()[rom.0 as usize].name);
                 line.push(open);
@@ -113,6 +119,11 @@ impl Dialect for Verilog {
     fn driver(view: &View<'_, Verilog>, line: &mut Line<'_>, _port: &Port, pieces: &[Piece]) {
         operand(view.netlist, line, pieces);
     }
+}
+
+/// The name of the module that holds a table in pieces.
+fn table_module(netlist: &Netlist, rom: &Rom) -> String {
+    format!("{}_{}", netlist.interface.top, rom.name)
 }
 
 /// Bits of something `width` wide: its name, one bit, or a part select.
@@ -218,6 +229,19 @@ impl NetView<'_, Verilog> {
     /// Whether the port list has declared it.
     fn is_port(&self) -> bool {
         self.module.exports.binary_search(&self.net).is_ok()
+    }
+
+    /// The instance that makes it, if it is read from a table in pieces.
+    fn instance(&self) -> Option<String> {
+        let View { netlist, tables, .. } = self.view;
+        let Cell::Rom { rom, addr } = netlist.net(self.net).cell else { return None };
+        if tables.forms[rom.0 as usize] != Form::Pieces {
+            return None;
+        }
+        let module = table_module(netlist, &netlist.roms()[rom.0 as usize]);
+        let instance = tables.instance(self.name());
+        let address = spelt(&netlist.scratch, 30, move |line| operand(netlist, line, netlist.pieces(addr))).to_string();
+        Some(format!("{module} {instance} (.address({address}), .word({}));", self.name()))
     }
 
     fn has_attributes(&self) -> bool {

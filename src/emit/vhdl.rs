@@ -10,7 +10,7 @@ use super::attributes::{Requests, Wish};
 use super::context::Context;
 use super::line::{Line, spelt};
 use super::plan::{self, Plan};
-use super::rom::{self, Form};
+use super::rom::{Form, Tables};
 use super::shared::{self, Item, Items};
 use super::sink::Sink;
 use super::view::{self, Dialect, GroupView, InstanceView, ModuleView, NetView, RomView, SectionView, View, Word};
@@ -23,9 +23,9 @@ use std::fmt;
 pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
     let netlist = &Context::new(netlist, Requests::of(options));
     let plan = &Plan::new(netlist, options.split_above);
-    let forms = &rom::forms(netlist, options.rom_style);
+    let tables = &Tables::new(netlist, options.rom_style, false);
     let names = &Names::new(netlist);
-    let entities = view::modules(View { netlist, forms, plan, dialect: Vhdl { names } });
+    let entities = view::modules(View { netlist, tables, plan, dialect: Vhdl { names } });
     File { head: view::head::<Vhdl<'_>>(netlist), entities }.render_into(out).map_err(|_| fmt::Error)
 }
 
@@ -103,7 +103,7 @@ impl Dialect for Vhdl<'_> {
     }
 
     fn expression(view: &View<'_, Self>, line: &mut Line<'_>, net: NetId) {
-        expression(view.netlist, view.forms, line, net);
+        expression(view.netlist, &view.tables.forms, line, net);
     }
 
     fn driver(view: &View<'_, Self>, line: &mut Line<'_>, port: &Port, wiring: &[Piece]) {
@@ -282,6 +282,7 @@ fn expression(netlist: &Context<'_>, forms: &[Form], line: &mut Line<'_>, id: Ne
             let (open, close) = match forms[rom.0 as usize] {
                 Form::Memory => (["unsigned(", "(to_integer("], ")))"),
                 Form::Function | Form::LogicFunction => (["", "("], ")"),
+                Form::Pieces => unreachable!("not in VHDL"),
             };
             line.push(open[0]);
             line.push(&netlist.roms()[rom.0 as usize].name);

@@ -8,7 +8,7 @@ use super::attributes::Wish;
 use super::context::Context;
 use super::line::{Line, Spelt, spelt};
 use super::plan::{self, Group, Kind, Module, OutputSlice, Plan, Section};
-use super::rom::{self, Form};
+use super::rom::{self, Form, Tables};
 use super::shared;
 use crate::netlist::{Cell, NetId, Piece, Port, Rom, Wiring};
 
@@ -43,7 +43,7 @@ pub(super) trait Dialect: Copy {
 #[derive(Clone, Copy)]
 pub(super) struct View<'a, D> {
     pub(super) netlist: &'a Context<'a>,
-    pub(super) forms: &'a [Form],
+    pub(super) tables: &'a Tables,
     pub(super) plan: &'a Plan,
     pub(super) dialect: D,
 }
@@ -107,7 +107,8 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
     /// What is asked of synthesis for it.
     pub(super) fn wish(&self) -> Option<Wish> {
         let cell = self.view.netlist.net(self.net).cell;
-        let logic = matches!(cell, Cell::Rom { rom, .. } if self.view.forms[rom.0 as usize] == Form::LogicFunction);
+        let logic =
+            matches!(cell, Cell::Rom { rom, .. } if self.view.tables.forms[rom.0 as usize] == Form::LogicFunction);
         self.view.netlist.requests.wish(logic, matches!(cell, Cell::Mul { .. }))
     }
 }
@@ -139,15 +140,15 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
     }
 
     pub(super) fn functions(&self) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
-        self.roms(|form| form != Form::Memory)
+        self.roms(|form| matches!(form, Form::Function | Form::LogicFunction))
     }
 
     fn roms(&self, wanted: fn(Form) -> bool) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
         let ModuleView { view, module } = *self;
         let used = module.roms.iter().map(|&rom| rom as usize);
-        used.filter(move |&rom| wanted(view.forms[rom])).map(move |rom| RomView {
+        used.filter(move |&rom| wanted(view.tables.forms[rom])).map(move |rom| RomView {
             rom: &view.netlist.roms()[rom],
-            form: view.forms[rom],
+            form: view.tables.forms[rom],
             view,
         })
     }

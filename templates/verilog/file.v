@@ -2,6 +2,20 @@
 {{- line }}
 {% endfor %}
 `default_nettype none
+{%- for table in table_modules %}
+
+{% if table.kept %}(* keep_hierarchy = "yes" *)
+{% endif -%}
+module {{ table.name }} (
+{%- for port in table.ports %}
+    {{ port }}
+{%- endfor %}
+);
+{%- for line in table.lines %}
+    {{ line }}
+{%- endfor %}
+endmodule
+{%- endfor %}
 {%- for module in modules %}
 
 {% if let Some(attributes) = module.attributes() %}{{ attributes }}
@@ -43,7 +57,12 @@ module {{ module.name() }} (
     // {{ section.heading() }}
 {%- endif %}
 {%- for net in section.nets() %}
-{%- if net.is_port() %}
+{%- if let Some(instance) = net.instance() %}
+{%- if !net.is_port() %}
+    {{ net.attributes() }}wire {{ net.net_type() }}{{ net.name() }};
+{%- endif %}
+    {{ instance }}{{ net.remark() }}
+{%- else if net.is_port() %}
     assign {{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
 {%- else if net.has_attributes() %}
     {{ net.attributes() }}wire {{ net.net_type() }}{{ net.name() }};
