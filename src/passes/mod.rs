@@ -39,6 +39,8 @@ pub struct PassInfo {
     pub summary: &'static str,
     /// The lowest `-O` level that runs it.
     pub level: u8,
+    /// Whether it only looks at tables: a program without any is left as it is.
+    tables_only: bool,
     run: fn(&Model, Trust) -> Model,
 }
 
@@ -55,52 +57,72 @@ pub const PASSES: &[PassInfo] = &[
         name: "simplify",
         summary: "identities: constants, powers of two, copies, known signs, negations taken into sums",
         level: 1,
+        tables_only: false,
         run: simplify::run,
     },
     PassInfo {
         name: "cse",
         summary: "compute equal operations once, also when they differ by a shift or by their type",
         level: 1,
+        tables_only: false,
         run: cse::run,
     },
     PassInfo {
         name: "ranges",
         summary: "narrow every type to the range that its value takes for any input",
         level: 1,
+        tables_only: false,
         run: ranges::run,
     },
     PassInfo {
         name: "compose",
         summary: "tables read through operations on one narrower value become tables of that value",
         level: 1,
+        tables_only: true,
         run: compose::run,
     },
     PassInfo {
         name: "tables",
         summary: "cut tables to what can be reached, drop idle operand bits, share equal ones, sums instead of straight lines",
         level: 1,
+        tables_only: true,
         run: tables::run,
     },
     PassInfo {
         name: "split",
         summary: "tables of smooth functions as a coarse table plus a fine one, where that takes fewer LUTs",
         level: 2,
+        tables_only: true,
         run: split::run,
     },
     PassInfo {
         name: "linear",
         summary: "solve groups of sums anew, sharing partial sums, where that takes fewer adder bits",
         level: 2,
+        tables_only: false,
         run: linear::run,
     },
     PassInfo {
         name: "polarity",
         summary: "compute sums with the sign that costs fewer adder bits, drop negations",
         level: 1,
+        tables_only: false,
         run: polarity::run,
     },
-    PassInfo { name: "demand", summary: "compute no bit that nobody reads", level: 1, run: demand::run },
-    PassInfo { name: "dce", summary: "drop operations and tables that no output needs", level: 1, run: dce::run },
+    PassInfo {
+        name: "demand",
+        summary: "compute no bit that nobody reads",
+        level: 1,
+        tables_only: false,
+        run: demand::run,
+    },
+    PassInfo {
+        name: "dce",
+        summary: "drop operations and tables that no output needs",
+        level: 1,
+        tables_only: false,
+        run: dce::run,
+    },
 ];
 
 /// What `-O<level>` runs, in order. Some passes come twice: the second time on what the others found.
@@ -112,7 +134,7 @@ pub fn pipeline(level: u8) -> &'static [&'static str] {
             "dce",
         ],
         _ => &[
-            "dce", "simplify", "ranges", "compose", "tables", "split", "split", "cse", "linear", "cse", "polarity",
+            "dce", "simplify", "ranges", "compose", "tables", "split", "split", "cse", "linear", "dce", "polarity",
             "demand", "simplify", "ranges", "cse", "dce",
         ],
     }
@@ -153,17 +175,16 @@ pub fn run(model: &Model, names: &[&str]) -> (Model, Vec<PassStat>) {
 pub fn run_trusting(model: &Model, names: &[&str], trust: Trust) -> (Model, Vec<PassStat>) {
     let mut current = Cow::Borrowed(model);
     let mut stats = Vec::with_capacity(names.len());
+    let mut bits_before = computed_bits(model);
     for name in names {
         let pass = find(name).unwrap_or_else(|| panic!("no pass {name}"));
-        let next = pass.apply(&current, trust);
-        stats.push(PassStat {
-            name: pass.name,
-            ops_before: current.nodes().len(),
-            ops_after: next.nodes().len(),
-            bits_before: computed_bits(&current),
-            bits_after: computed_bits(&next),
-        });
-        current = Cow::Owned(next);
+        let ops_before = current.nodes().len();
+        if !pass.tables_only || !current.tables().is_empty() {
+            current = Cow::Owned(pass.apply(&current, trust));
+        }
+        let (ops_after, bits_after) = (current.nodes().len(), computed_bits(&current));
+        stats.push(PassStat { name: pass.name, ops_before, ops_after, bits_before, bits_after });
+        bits_before = bits_after;
     }
     (current.into_owned(), stats)
 }
