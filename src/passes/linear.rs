@@ -5,8 +5,8 @@
 //! pass recovers the matrix, writes its coefficients in canonical signed digits and shares the most profitable two-term
 //! partial sum again and again: R. I. Hartley, *Subexpression sharing in filters using canonic signed digit multipliers*,
 //! IEEE TCAS-II 43 (1996); the weight by overlapping bits and the bound on adder levels follow C. Sun et al., *da4ml*
-//! (2025), section 3. For small groups two weightings are tried. A group of sums is replaced only if the result has fewer adder bits and
-//! no more adder levels than the file's own.
+//! (2025), section 3 (a weighting by occurrences alone, tried beside it, gained nothing). A group of sums is replaced only if the result has
+//! fewer adder bits and no more adder levels than the file's own.
 
 use super::Trust;
 use super::facts::{Facts, Range};
@@ -24,8 +24,6 @@ const MOST_COEFFICIENTS: usize = 8_000_000;
 /// size as long as this lasts, which keeps the pass linear.
 const PAIRS_PER_OPERATION: usize = 8;
 const SPARE_PAIRS: usize = 1 << 14;
-/// Digit pairs of a group up to which both weightings are tried.
-const FEW_PAIRS: usize = 4096;
 
 /// Solves every group of sums anew and keeps what got smaller.
 pub(super) fn run(model: &Model, trust: Trust) -> Model {
@@ -39,13 +37,7 @@ pub(super) fn run(model: &Model, trust: Trust) -> Model {
         let Some(rest) = left.checked_sub(pairs) else { break };
         left = rest;
         let group = &sums.groups[index];
-        let weights = [Weight::Overlap, Weight::Count];
-        solved[index] = weights[..if pairs > FEW_PAIRS { 1 } else { 2 }]
-            .iter()
-            .copied()
-            .filter_map(|weight| solve(model, group, &facts, weight))
-            .min_by_key(|s| s.bits)
-            .filter(|s| s.bits < group.bits);
+        solved[index] = solve(model, group, &facts).filter(|s| s.bits < group.bits);
     }
     if solved.iter().all(Option::is_none) {
         return model.clone();
@@ -421,15 +413,6 @@ struct Solution {
     bits: u64,
 }
 
-/// How a shared pair is judged.
-#[derive(Clone, Copy, Debug)]
-enum Weight {
-    /// Occurrences beyond the first, times the bits in which both operands overlap.
-    Overlap,
-    /// Occurrences alone, overlap deciding between equals.
-    Count,
-}
-
 /// Canonical signed digits of an integer, lowest first: G. W. Reitwiesner (1960).
 fn signed_digits(mut v: i128) -> Vec<(i32, bool)> {
     let mut digits = Vec::new();
@@ -458,12 +441,11 @@ struct Solver {
     heap: BinaryHeap<(u64, Reverse<Pattern>)>,
     /// Rows in which a value has (or had) a digit.
     rows_of: Vec<Vec<u32>>,
-    weight: Weight,
     bits: u64,
 }
 
 /// Solves one group; `None` if it is too large or too wide.
-fn solve(model: &Model, group: &Group, facts: &Facts, weight: Weight) -> Option<Solution> {
+fn solve(model: &Model, group: &Group, facts: &Facts) -> Option<Solution> {
     let span = |&v: &ValueId| facts.range(v).map(|r| Span::of(r, -model.kif(v).frac));
     let mut solver = Solver {
         values: group.leaves.iter().map(|&v| Value::Leaf(v)).collect(),
@@ -474,7 +456,6 @@ fn solve(model: &Model, group: &Group, facts: &Facts, weight: Weight) -> Option<
         counts: FxHashMap::default(),
         heap: BinaryHeap::new(),
         rows_of: vec![Vec::new(); group.leaves.len()],
-        weight,
         bits: 0,
     };
     for (r, row) in group.rows.iter().enumerate() {
@@ -521,10 +502,7 @@ impl Solver {
     fn priority(&self, p: Pattern, count: u32) -> u64 {
         let (a, b) = (&self.spans[p.a as usize], self.spans[p.b as usize].shifted(p.shift));
         let overlap = (a.top().min(b.top()) - a.low.max(b.low)).max(0) as u64;
-        match self.weight {
-            Weight::Overlap => u64::from(count - 1) * (2 * overlap + 1),
-            Weight::Count => u64::from(count - 1) * 1024 + overlap,
-        }
+        u64::from(count - 1) * (2 * overlap + 1)
     }
 
     /// Counts the pairs, and queues what occurs more than once.
