@@ -369,6 +369,13 @@ impl Domain for Design<'_> {
                 if fits(self.terms.range(f), width) && !fits(self.terms.range(same), width) {
                     return Ok(Word::One(self.terms.value(same, width, low < 0)?));
                 }
+                if !fits(self.terms.range(same), width) {
+                    // Or is one without multiples of its modulus.
+                    let reduced = self.terms.reduced(same, width)?;
+                    if fits(self.terms.range(reduced), width) {
+                        return Ok(Word::One(reduced));
+                    }
+                }
                 Ok(Word::One(same))
             }
             None => {

@@ -627,7 +627,7 @@ impl Terms {
     }
 
     /// Factors reduced modulo `2^w` to small ones.
-    fn reduced(&mut self, f: FormId, w: u32) -> Fit<FormId> {
+    pub fn reduced(&mut self, f: FormId, w: u32) -> Fit<FormId> {
         if w >= 120 {
             return Ok(f);
         }
