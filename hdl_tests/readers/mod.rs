@@ -202,7 +202,9 @@ fn icarus(designs: &[Design], vectors: &[BigUint]) -> Result<String, String> {
         std::fs::write(Path::new(&kept).join("all.v"), &text).expect("a file");
     }
     std::fs::write(dir.path().join("all.v"), text).expect("a file");
-    run(dir.path(), "iverilog", &["-g2001", "-s", "tb", "-o", "all.vvp", "all.v"])?;
+    // Without the option Icarus widens what has numbers without size until nothing is lost, against section 5.4.1 of
+    // IEEE 1364-2005; with it Verilator and yosys agree.
+    run(dir.path(), "iverilog", &["-g2001", "-gstrict-expr-width", "-s", "tb", "-o", "all.vvp", "all.v"])?;
     run(dir.path(), "vvp", &["-n", "all.vvp"])
 }
 

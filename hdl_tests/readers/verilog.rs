@@ -108,7 +108,8 @@ impl Gen {
             base = format!("{base}[{index}]");
         }
         let Some((msb, lsb)) = net.range else { return base };
-        if self.below(3) > 0 {
+        // In processes Icarus 11 drops the select of all of a signed bit, and with it that selects are unsigned.
+        if self.below(3) > 0 || (net.signed && net.width == 1) {
             return base;
         }
         self.select(&base, net.width, (msb, lsb))
@@ -188,7 +189,11 @@ impl Gen {
                 format!("{op}{x}")
             }
             5 | 6 => {
-                let (c, a, b) = (self.bracketed(d, false), self.bracketed(d, sized), self.bracketed(d, sized));
+                let (mut c, a, b) = (self.bracketed(d, false), self.bracketed(d, sized), self.bracketed(d, sized));
+                // Under a constant condition Icarus 11 forgets that the function it calls is signed.
+                if !self.functions.is_empty() {
+                    c = format!("({} ^ ({c}))", self.nets[0].name);
+                }
                 if self.coin() { format!("({c} ? {a} : {b})") } else { format!("{c} ? {a} : {b}") }
             }
             7 => {
