@@ -207,3 +207,27 @@ fn sat_questions_come_with_clauses_and_proofs() {
     let (code, said) = alir2hdl(&dir, &["prove", model, "m.v", "--solver", "no-such-solver"]);
     assert!(code == 2 && said.contains("E0908"), "{said}");
 }
+
+#[test]
+fn what_depends_on_itself_without_a_register_is_never_proved() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = path("tiny_ops");
+    let model = model.to_str().unwrap();
+    let (code, said) = alir2hdl(&dir, &[model, "--verilog", "m.v", "--vhdl", "m.vhd", "--top", "dut", "-O0"]);
+    assert_eq!(code, 0, "{said}");
+    for (file, from, to) in [
+        ("m.v", "v43 = ~v0;", "v43 = v43;"),
+        // The same value, were it not for the loop.
+        ("m.v", "v43 = ~v0;", "v43 = ~v0 & (v43 | ~v43);"),
+        ("m.v", "v43 = ~v0;", "a, v43; assign a = v43 & ~v0; assign v43 = a | ~v0;"),
+        ("m.vhd", "v43 <= not v0;", "v43 <= (not v0) and (v43 or not v43);"),
+    ] {
+        let text = std::fs::read_to_string(dir.path().join(file)).unwrap();
+        let looped = text.replacen(from, to, 1);
+        assert_ne!(looped, text, "{from}");
+        let name = format!("loop_{file}");
+        std::fs::write(dir.path().join(&name), looped).unwrap();
+        let (code, said) = alir2hdl(&dir, &["prove", model, &name]);
+        assert!(code == 1 && said.contains("depends on itself without a register"), "{to}: {said}");
+    }
+}
