@@ -1,8 +1,7 @@
 //! The AXI4-Stream wrapper in every simulator and lint tool, in random configurations.
 //!
-//! The normal run takes nine. `cargo nextest run --test hdl --run-ignored only axis_two_hundred` takes two hundred with
-//! 10,000 samples each in Verilator (about an hour of one core); ALIR2HDL_AXIS_FROM and ALIR2HDL_AXIS_TO (100 and 300) take a
-//! part of them.
+//! The normal run takes nine. ALIR2HDL_AXIS_FROM=100 ALIR2HDL_AXIS_TO=300 ALIR2HDL_AXIS_SAMPLES=10000 take two hundred others
+//! with 10,000 samples each in Verilator (`cargo nextest run --test hdl any_stall`; more than an hour of one core).
 
 use crate::harness::{STANDARDS, optimised, simulators};
 use crate::lint;
@@ -100,27 +99,20 @@ fn sim_axis_no_tool_complains() {
     }
 }
 
-#[test]
-fn sim_axis_streams_pass_in_order_under_any_stall() {
-    for seed in (0..8).chain([GAPS]) {
-        let case = case(seed);
-        case.simulate(Language::Verilog, 1000, seed, Some("verilator"));
-        case.simulate(Language::Verilog, 300, seed, Some("iverilog"));
-        case.simulate(Language::Vhdl, 300, seed, Some("ghdl"));
-    }
+/// A number from the environment.
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
 }
 
 #[test]
-#[ignore = "two hundred C++ builds"]
-fn sim_axis_two_hundred() {
-    let number = |name, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
-    for seed in number("ALIR2HDL_AXIS_FROM", 100)..number("ALIR2HDL_AXIS_TO", 300) {
-        eprintln!("configuration {seed}");
+fn sim_axis_streams_pass_in_order_under_any_stall() {
+    let seeds = number("ALIR2HDL_AXIS_FROM", 0)..number("ALIR2HDL_AXIS_TO", 8);
+    let samples = number("ALIR2HDL_AXIS_SAMPLES", 1000) as usize;
+    for seed in seeds.chain([GAPS]) {
         let case = case(seed);
-        case.simulate(Language::Verilog, 10_000, seed, Some("verilator"));
-        if seed % 20 == 0 {
-            case.simulate(Language::Verilog, 1000, seed, Some("iverilog"));
-        }
+        case.simulate(Language::Verilog, samples, seed, Some("verilator"));
+        case.simulate(Language::Verilog, 300, seed, Some("iverilog"));
+        case.simulate(Language::Vhdl, 300, seed, Some("ghdl"));
     }
 }
 
