@@ -1,20 +1,11 @@
 //! What can be asked of a pipeline on the command line, and how `info` shows it.
 
-use assert_cmd::Command;
+mod common;
+
+use common::{model, run};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-
-fn model(name: &str) -> String {
-    format!("{}/tests/data/models/{name}/model.json.gz", env!("CARGO_MANIFEST_DIR"))
-}
-
-fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
-    let output = command.current_dir(folder).args(arguments).output().expect("the program runs");
-    let text = |bytes| String::from_utf8(bytes).expect("text");
-    (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
-}
 
 /// The interface of the sorting network with these options.
 #[track_caller]

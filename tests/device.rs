@@ -1,24 +1,15 @@
 //! Estimates for devices, delays by device, and clocks that are met.
 
+mod common;
+
 use alir2hdl::device::{Delays, Device, Estimate, Resources};
 use alir2hdl::ir::Model;
 use alir2hdl::netlist::{Fabric, Multipliers, Options, lower, uses_with};
 use alir2hdl::random;
 use alir2hdl::schedule::{Delay, Goal, Schedule, schedule};
-use assert_cmd::Command;
+use common::{model, run};
 use serde_json::Value;
 use std::path::Path;
-
-fn model(name: &str) -> String {
-    format!("{}/tests/data/models/{name}/model.json.gz", env!("CARGO_MANIFEST_DIR"))
-}
-
-fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
-    let output = command.current_dir(folder).args(arguments).output().expect("the program runs");
-    let text = |bytes| String::from_utf8(bytes).expect("text");
-    (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
-}
 
 #[track_caller]
 fn info(name: &str, options: &[&str]) -> Value {

@@ -1,0 +1,17 @@
+//! The program and the models, for tests of the command line.
+
+use assert_cmd::Command;
+use std::path::Path;
+
+/// Where a model of the tests lies.
+pub(crate) fn model(name: &str) -> String {
+    format!("{}/tests/data/models/{name}/model.json.gz", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs the program in a folder: exit code, standard output and standard error.
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
+    let output = command.current_dir(folder).args(arguments).output().expect("the program runs");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
+}
