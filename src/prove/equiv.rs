@@ -121,23 +121,31 @@ pub struct Report {
     pub open: Option<usize>,
 }
 
+impl Report {
+    /// Nothing compared yet: what a comparison starts from.
+    fn before(register_bits: u64) -> Report {
+        Report {
+            verdict: Verdict::Proved,
+            latency: 0,
+            operations_matched: 0,
+            operations_unmatched: 0,
+            bits: Counts::default(),
+            gates: 0,
+            register_bits,
+            notes: Vec::new(),
+            open: None,
+        }
+    }
+}
+
 /// Proves or refutes that `rtl` computes `model`.
 pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver>) -> (Report, Engine) {
     let mut e = Engine::new(solver);
     e.limits = request.limits;
     e.left = request.work.unwrap_or(e.left);
     e.keep_questions = request.keep_questions;
-    let mut report = Report {
-        verdict: Verdict::Proved,
-        latency: 0,
-        operations_matched: 0,
-        operations_unmatched: 0,
-        bits: Counts::default(),
-        gates: 0,
-        register_bits: rtl.signals().iter().flat_map(|s| &s.registers).map(|r| u64::from(rtl.width(r.next))).sum(),
-        notes: Vec::new(),
-        open: None,
-    };
+    let mut report =
+        Report::before(rtl.signals().iter().flat_map(|s| &s.registers).map(|r| u64::from(rtl.width(r.next))).sum());
     let differs = |report: &mut Report, reason: String| {
         report.verdict = Verdict::Differs { reason, counterexample: None };
     };
@@ -197,17 +205,7 @@ pub(super) struct Comparison {
 
 /// Compares outputs where it is known which port is what, and which moment each input is of.
 pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &Ports, e: &mut Engine) -> Comparison {
-    let mut report = Report {
-        verdict: Verdict::Proved,
-        latency: 0,
-        operations_matched: 0,
-        operations_unmatched: 0,
-        bits: Counts::default(),
-        gates: 0,
-        register_bits: 0,
-        notes: Vec::new(),
-        open: None,
-    };
+    let mut report = Report::before(0);
     if !bywords::compare(model, rtl, ports, 0, 0, &mut report, e) {
         report.verdict = Verdict::Proved;
         bygates::compare(model, rtl, ports, 0, 0, &mut report, e);

@@ -10,10 +10,10 @@
 
 use super::classes::States;
 use super::model::{self, Cells};
-use super::search::{Runs, WORDS, free_inputs, outputs, random};
+use super::search::{Runs, WORDS, free_inputs, one_cycle, outputs, random};
 use super::{Pair, Report, renew};
 use crate::ir::machine::SignalId;
-use crate::prove::aig::{Gate, Lit, Simulation};
+use crate::prove::aig::Lit;
 use crate::prove::engine::{Engine, Outcome};
 use crate::random::SplitMix;
 
@@ -154,20 +154,7 @@ fn propose(pair: &Pair<'_>, e: &mut Engine) -> Result<Option<Guarded>, String> {
             }
         }
         let applied: Vec<Runs> = styles.iter().map(|style| random(&mut rng, style)).collect();
-        let mut sim = Simulation::<WORDS>::default();
-        sim.extend(&e.words.aig, |gate| match gate {
-            Gate::Input(n) => {
-                let n = n as usize;
-                let (state, flag) = (n_inputs + values.len(), n_inputs + values.len() + defined.len());
-                match n {
-                    _ if n < n_inputs => applied[n],
-                    _ if n < state => values[n - n_inputs],
-                    _ if n < flag => defined[n - state],
-                    _ => std::array::from_fn(|_| rng.word()),
-                }
-            }
-            _ => [0; WORDS],
-        });
+        let sim = one_cycle(&e.words.aig, [&applied, &values, &defined], &mut rng);
         values = next.iter().map(|&l| sim.value(l)).collect();
         defined = next_flags.iter().map(|&l| sim.value(l)).collect();
     }

@@ -7,7 +7,7 @@ use super::{Counterexample, Pair};
 use crate::interp::LookupMiss;
 use crate::interp::machine::Simulation as Golden;
 use crate::ir::machine::{SignalId, SignalKind};
-use crate::prove::aig::{Gate, Lit, Simulation};
+use crate::prove::aig::{Aig, Gate, Lit, Simulation};
 use crate::prove::engine::{Engine, Outcome};
 use crate::random::SplitMix;
 use num_bigint::BigInt;
@@ -131,20 +131,7 @@ pub(super) fn simulate(pair: &Pair<'_>, e: &mut Engine) -> Result<Simulated, Str
             partition.refine(&values);
         }
         let applied: Vec<Runs> = styles.iter().map(|style| random(&mut rng, style)).collect();
-        let mut sim = Simulation::<WORDS>::default();
-        sim.extend(&e.words.aig, |gate| match gate {
-            Gate::Input(n) => {
-                let n = n as usize;
-                let (state, flag) = (n_inputs + values.len(), n_inputs + values.len() + defined.len());
-                match n {
-                    _ if n < n_inputs => applied[n],
-                    _ if n < state => values[n - n_inputs],
-                    _ if n < flag => defined[n - state],
-                    _ => std::array::from_fn(|_| rng.word()),
-                }
-            }
-            _ => [0; WORDS],
-        });
+        let sim = one_cycle(&e.words.aig, [&applied, &values, &defined], &mut rng);
         history.push(applied);
         if let Some((at, run)) = difference(&shown, &sim) {
             let see = |lits: &[Lit]| -> Vec<bool> { lits.iter().map(|&l| seen(&sim.value(l), run)).collect() };
@@ -159,6 +146,18 @@ pub(super) fn simulate(pair: &Pair<'_>, e: &mut Engine) -> Result<Simulated, Str
         defined = next_flags.iter().map(|&l| sim.value(l)).collect();
     }
     Ok(Simulated::Classes(partition))
+}
+
+/// One cycle of all runs: what is on the graph's inputs, part after part in the order in which they were made; any value is on
+/// those made later.
+pub(super) fn one_cycle(aig: &Aig, parts: [&[Runs]; 3], rng: &mut SplitMix) -> Simulation<WORDS> {
+    let mut known = parts.into_iter().flatten();
+    let mut sim = Simulation::<WORDS>::default();
+    sim.extend(aig, |gate| match gate {
+        Gate::Input(_) => known.next().copied().unwrap_or_else(|| std::array::from_fn(|_| rng.word())),
+        _ => [0; WORDS],
+    });
+    sim
 }
 
 /// The difference that these bits on the input ports show, cycle by cycle from power-on, if they show one.
