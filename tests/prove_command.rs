@@ -228,6 +228,6 @@ fn what_depends_on_itself_without_a_register_is_never_proved() {
         let name = format!("loop_{file}");
         std::fs::write(dir.path().join(&name), looped).unwrap();
         let (code, said) = alir2hdl(&dir, &["prove", model, &name]);
-        assert!(code == 1 && said.contains("depends on itself without a register"), "{to}: {said}");
+        assert!(code == 2 && said.contains("depends on itself without a register"), "{to}: {said}");
     }
 }

@@ -32,6 +32,33 @@ struct Design {
     outputs: Vec<(String, u32)>,
 }
 
+/// Random choices of the generators.
+trait Chance {
+    fn rng(&mut self) -> &mut SplitMix;
+
+    /// How many names were given.
+    fn names(&mut self) -> &mut u32;
+
+    /// A number below `n`; zero if there is none.
+    fn below(&mut self, n: u64) -> u64 {
+        self.rng().below(n.max(1))
+    }
+
+    fn coin(&mut self) -> bool {
+        self.below(2) == 0
+    }
+
+    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
+        from[self.below(from.len() as u64) as usize]
+    }
+
+    /// A new name that begins like this.
+    fn name(&mut self, stem: &str) -> String {
+        *self.names() += 1;
+        format!("{stem}{}", self.names())
+    }
+}
+
 /// The part of a vector that is an input's value.
 fn stimulus(vector: &BigUint, input: usize, width: u32) -> BigUint {
     (vector >> (SLOT * input as u32)) & ((BigUint::from(1u32) << width) - 1u32)

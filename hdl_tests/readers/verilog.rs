@@ -1,6 +1,6 @@
 //! Random designs in Verilog-2001.
 
-use super::Design;
+use super::{Chance, Design};
 use alir2hdl::random::SplitMix;
 use std::fmt::Write as _;
 
@@ -29,19 +29,17 @@ struct Gen {
     clean: bool,
 }
 
+impl Chance for Gen {
+    fn rng(&mut self) -> &mut SplitMix {
+        &mut self.rng
+    }
+
+    fn names(&mut self) -> &mut u32 {
+        &mut self.names
+    }
+}
+
 impl Gen {
-    fn below(&mut self, n: u64) -> u64 {
-        self.rng.below(n.max(1))
-    }
-
-    fn coin(&mut self) -> bool {
-        self.rng.below(2) == 0
-    }
-
-    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
-        from[self.below(from.len() as u64) as usize]
-    }
-
     fn width(&mut self) -> u32 {
         match self.below(8) {
             0 => 1,
@@ -49,11 +47,6 @@ impl Gen {
             6 => 28 + self.below(8) as u32,
             _ => 1 + self.below(70) as u32,
         }
-    }
-
-    fn name(&mut self, stem: &str) -> String {
-        self.names += 1;
-        format!("{stem}{}", self.names)
     }
 
     /// A range of a width, in any form; none for a scalar.
@@ -342,6 +335,32 @@ impl Gen {
         }
     }
 
+    /// A chain through the bits of one vector, which is no loop.
+    fn chain(&mut self, width: u32) {
+        let (c, m, d) = (self.name("c"), self.name("m"), self.name("d"));
+        let (mask, data, first, top) = (self.expr(2, false), self.expr(2, false), self.named(), width - 1);
+        let _ = writeln!(self.text, "  wire [{top}:0] {m} = {mask}, {d} = {data};");
+        let (op, other) = (self.pick(&["&", "|", "^", "~^"]), self.pick(&["&", "|", "^"]));
+        let below = format!("{c}[{}:0]", top - 1);
+        let wire = format!("  wire [{top}:0] {c};\n");
+        let text = match self.below(4) {
+            0 => format!("{wire}  assign {c} = {{({below} {op} {m}[{top}:1]) {other} {d}[{top}:1], ^({first})}};\n"),
+            1 => format!(
+                "{wire}  assign {c}[{top}:1] = {m}[0] ? ~{below} : {below} {op} {d}[{top}:1];\n  assign {c}[0] = ^({first});\n"
+            ),
+            2 => format!(
+                "{wire}  genvar g{c};\n  generate for (g{c} = {top}; g{c} > 0; g{c} = g{c} - 1) begin : b{c}\n    \
+                 assign {c}[g{c}] = {c}[g{c} - 1] {op} {m}[g{c}] {other} {d}[g{c}];\n  end endgenerate\n  assign {c}[0] = ^({first});\n"
+            ),
+            _ => format!(
+                "  reg [{top}:0] {c};\n  always @* begin\n    {c}[{top}:1] <= ({below} {op} {m}[{top}:1]) {other} {d}[{top}:1];\n    \
+                 {c}[0] <= ^({first});\n  end\n"
+            ),
+        };
+        self.text.push_str(&text);
+        self.nets.push(Net { name: c, width, range: Some((top.into(), 0)), memory: None, signed: false });
+    }
+
     fn function(&mut self) {
         let name = self.name("f");
         let n = 1 + self.below(2) as usize;
@@ -455,7 +474,8 @@ pub(super) fn design(seed: u64) -> Design {
     // Nets, each of those before it.
     for _ in 0..2 + g.below(4) {
         let width = g.width();
-        match g.below(6) {
+        match g.below(7) {
+            6 => g.chain(width + 1),
             0 | 1 => {
                 let (decl, net) = g.declared("wire", "w", width);
                 let e = g.expr(3, false);

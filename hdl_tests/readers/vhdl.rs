@@ -1,6 +1,6 @@
 //! Random designs in VHDL with `numeric_std`, in the common part of VHDL-93 and VHDL-2008.
 
-use super::Design;
+use super::{Chance, Design};
 use alir2hdl::random::SplitMix;
 use std::fmt::Write as _;
 
@@ -58,19 +58,17 @@ struct Gen {
     names: u32,
 }
 
+impl Chance for Gen {
+    fn rng(&mut self) -> &mut SplitMix {
+        &mut self.rng
+    }
+
+    fn names(&mut self) -> &mut u32 {
+        &mut self.names
+    }
+}
+
 impl Gen {
-    fn below(&mut self, n: u64) -> u64 {
-        self.rng.below(n.max(1))
-    }
-
-    fn coin(&mut self) -> bool {
-        self.rng.below(2) == 0
-    }
-
-    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
-        from[self.below(from.len() as u64) as usize]
-    }
-
     fn one_of<T: Clone>(&mut self, list: impl Fn(&Gen) -> &Vec<T>) -> T {
         let at = self.rng.below(list(self).len() as u64) as usize;
         list(self)[at].clone()
@@ -83,11 +81,6 @@ impl Gen {
             6 => 30 + self.below(5) as u32,
             _ => 1 + self.below(66) as u32,
         }
-    }
-
-    fn name(&mut self, stem: &str) -> String {
-        self.names += 1;
-        format!("{stem}{}", self.names)
     }
 
     fn net(&mut self, stem: &str, ty: Type) -> Net {
@@ -371,6 +364,33 @@ impl Gen {
         }
     }
 
+    /// A chain through the bits of one vector, which is no loop.
+    fn chain(&mut self, net: &Net) {
+        let (t, w, m) = (net.name.clone(), net.width(), self.name("m"));
+        let (ty, mask, data, first) =
+            (net.ty.name(), self.exactly(net.ty, w, 1), self.exactly(net.ty, w, 1), self.condition(1));
+        let (low, high) = (net.low(), net.low() + i64::from(w) - 1);
+        let part =
+            |from: i64, to: i64| if net.down { format!("{to} downto {from}") } else { format!("{from} to {to}") };
+        let (below, above) = (part(low, high - 1), part(low + 1, high));
+        let (op, other) = (self.pick(&["and", "or", "xor", "xnor"]), self.pick(&["and", "or", "xor"]));
+        let _ = writeln!(self.decls, "  signal {m}, d{m} : {ty}({});", net.range());
+        let _ = writeln!(self.body, "  {m} <= {mask};\n  d{m} <= {data};");
+        let bit = format!("{t}(i) <= ({t}(i - 1) {op} {m}(i)) {other} d{m}(i);");
+        let word = format!("{t}({above}) <= ({t}({below}) {op} {m}({above})) {other} d{m}({above})");
+        let first = format!("{t}({low}) <= '1' when {first} else '0'");
+        let text = match self.below(4) {
+            0 => format!("  {word};\n  {first};\n"),
+            1 => format!("  {word} when {m}({low}) = '1' else not {t}({below});\n  {first};\n"),
+            2 => format!("  g{t} : for i in {} to {high} generate\n    {bit}\n  end generate;\n  {first};\n", low + 1),
+            _ => format!(
+                "  process ({t}, {m}, d{m})\n  begin\n    {t}({low}) <= {m}({low});\n    for i in {} to {high} loop\n      {bit}\n    end loop;\n  end process;\n",
+                low + 1
+            ),
+        };
+        self.body.push_str(&text);
+    }
+
     fn function(&mut self) {
         let (name, from, to) = (self.name("f"), self.width(), self.width());
         let outer = std::mem::take(&mut self.nets);
@@ -461,7 +481,8 @@ pub(super) fn design(seed: u64) -> Design {
         let net = g.net("s", ty);
         let (t, w) = (net.name.clone(), net.width());
         let mut init = String::new();
-        match g.below(7) {
+        match g.below(8) {
+            7 if w > 1 => g.chain(&net),
             0 => {
                 let e = g.exactly(ty, w, 3);
                 let _ = writeln!(g.body, "  {t} <= {e};");

@@ -16,6 +16,7 @@ pub mod circuit;
 mod control;
 pub mod engine;
 pub mod equiv;
+mod loops;
 pub mod machine;
 mod ports;
 pub mod program;

@@ -35,9 +35,13 @@ const STACK: usize = 1 << 30;
 pub fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
     // Readers recurse over expressions, within the bounds that their parsers set.
     std::thread::scope(|s| {
-        let reader = std::thread::Builder::new().stack_size(STACK).spawn_scoped(s, || match language {
-            Language::Verilog => super::verilog::read(text, top),
-            Language::Vhdl => super::vhdl::read(text, top),
+        let reader = std::thread::Builder::new().stack_size(STACK).spawn_scoped(s, || {
+            let mut rtl = match language {
+                Language::Verilog => super::verilog::read(text, top),
+                Language::Vhdl => super::vhdl::read(text, top),
+            }?;
+            super::loops::untangle(&mut rtl, |at| super::verilog::place(text, at))?;
+            Ok(rtl)
         });
         match reader {
             Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
