@@ -335,8 +335,8 @@ fn sim_verdicts_about_mutants_are_confirmed() {
         seed += 1;
         let (name, model, case, language) = subject(seed);
         let mistake = MISTAKES[seed as usize % MISTAKES.len()];
-        let text = String::from_utf8(case.text(language).1).expect("text");
-        let Some((text, what)) = mutated(&text, mistake, language, &mut SplitMix::new(seed)) else { continue };
+        let good = String::from_utf8(case.text(language).1).expect("text");
+        let Some((text, what)) = mutated(&good, mistake, language, &mut SplitMix::new(seed)) else { continue };
         // What no tool would read is no mutant.
         let Ok(rtl) = text::read(read_as(language), &text, None) else { continue };
         made += 1;
@@ -358,6 +358,17 @@ fn sim_verdicts_about_mutants_are_confirmed() {
             }
             Verdict::Proved => match gates::equal(&model, &case.netlist.interface, language, &text, CONFLICTS) {
                 Some(Opinion::Open) => ("proved, not decided by ABC", None),
+                // ghdl 2.0 drops defaults of cases when it makes Verilog for yosys: where that road calls the file
+                // before the mistake different as well, it says nothing about this one, and a simulator is asked.
+                Some(Opinion::Different)
+                    if gates::equal(&model, &case.netlist.interface, language, &good, CONFLICTS)
+                        == Some(Opinion::Different) =>
+                {
+                    (
+                        "proved, by a run (yosys misreads it before the mistake too)",
+                        found_wrong(&case, language, &text).map(|wrong| !wrong),
+                    )
+                }
                 opinion => ("proved, by yosys and ABC", opinion.map(|o| o == Opinion::Equal)),
             },
             Verdict::Unknown { .. } => ("unknown", None),
