@@ -25,6 +25,8 @@ PEER = Path(os.environ.get('PEER_PYTHON', WORK / 'venv' / 'bin' / 'python'))
 SMALL = ['bit_logic', 'lut_heavy', 'sort_topk', 'var_mul', 'anomaly_ae', 'jet_mlp']
 LARGE = ['conv_small', 'cmvm_64x64', 'mlp_8bit', 'mixer_particles']
 RESULTS = Path(__file__).with_name('RESULTS.md')
+# The section of it that tables.py writes.
+TABLES = '## Tables alone'
 
 # Run by the private environment's Python: model, folder, stages, ternary fusion.
 WRITE_PEER = '''
@@ -76,6 +78,14 @@ def ports(verilog):
 
 def mean(ratios):
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float('nan')
+
+
+def cut(text, heading):
+    """What stands before a section of RESULTS.md, the section, and what stands after it."""
+    before, found, rest = text.partition(heading + '\n')
+    end = rest.find('\n## ')
+    inside, after = (rest[:end], rest[end:]) if end >= 0 else (rest, '')
+    return before, found + inside, after
 
 
 def area(names, variants, target, stages):

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 from flows import figures, place, synthesise
-from qor import OURS, RESULTS, LARGE, SMALL, ours, ports, theirs
+from qor import OURS, RESULTS, LARGE, SMALL, TABLES, cut, ours, ports, theirs
 
 # What ours is told beside the objective: alkaid's files have no multiplier blocks here either (-nodsp).
 OPTIONS = ['-O2', '--use-dsp', 'no']
@@ -154,10 +154,11 @@ def main():
             PIPELINED[label] = lambda name, n, device, options=options: ours(name, n, [*OPTIONS, *options])
     if not OURS.exists():
         sys.exit('run setup.sh first')
+    _, tables, _ = cut(args.output.read_text() if args.output.exists() else '', TABLES)
     rows = {}
     for name in args.models.split(','):
         rows[name] = measure(name, args.stages, args.seeds)
-        args.output.write_text(report(rows, args.stages, args.seeds))
+        args.output.write_text(report(rows, args.stages, args.seeds) + (f'\n{tables.rstrip()}\n' if tables else ''))
 
 
 if __name__ == '__main__':

@@ -8,7 +8,10 @@
 //! that `f` has over `B` for the same value of what `S` shares with it. Where no such decomposition exists, `f` is split at its
 //! highest input. Equal functions are made once, also between bits.
 //!
-//! The search is exhaustive up to [`WIDEST`] inputs and needs work in proportion to the table's words.
+//! The search is exhaustive up to [`WIDEST`] inputs and needs work in proportion to the table's words. Where an address has one bit more
+//! than a look-up table, all bits of the word are looked at together ([`reuse`]).
+
+mod reuse;
 
 use crate::netlist::Rom;
 use rustc_hash::FxHashMap;
@@ -86,18 +89,17 @@ impl Pieces {
             state.known.insert(f, Source::Address(input));
         }
         let mask = (1usize << rom.addr_width) - 1;
-        let mut bits = Vec::with_capacity(rom.word_width as usize);
-        // High bits are the simple ones: what they are made of is there for the others.
-        for position in (0..rom.word_width).rev() {
-            let mut f = vec![0u64; addresses / 64];
-            for address in 0..addresses {
-                let word = rom.words.get(address & mask).copied().unwrap_or(0);
+        let mut functions = vec![vec![0u64; addresses / 64]; rom.word_width as usize];
+        for address in 0..addresses {
+            let word = rom.words.get(address & mask).copied().unwrap_or(0);
+            for (position, f) in functions.iter_mut().enumerate() {
                 f[address >> 6] |= (word >> position & 1) << (address & 63);
             }
-            bits.push(state.realise(&f));
         }
+        // High bits are the simple ones: what they are made of is there for the others.
+        let mut bits: Vec<Source> = functions.iter().rev().map(|f| state.realise(f)).collect();
         bits.reverse();
-        let mut pieces = state.pieces;
+        let (mut pieces, bits) = state.shared(&functions).unwrap_or((state.pieces, bits));
         for at in 0..pieces.len() {
             for input in pieces[at].inputs.clone() {
                 if let Source::Piece(read) = input {
@@ -131,6 +133,33 @@ impl State {
             }
         }
         f
+    }
+
+    /// Pieces and bits by the search over all bits, where that can be done and takes fewer pieces than there are.
+    fn shared(&self, functions: &[Function]) -> Option<(Vec<Piece>, Vec<Source>)> {
+        let most = self.most;
+        if self.inputs as usize != most + 1 {
+            return None;
+        }
+        let value = |f: &Function| (0..).zip(f).fold(0, |all, (i, &word)| all | u128::from(word) << (64 * i));
+        let wanted: Vec<reuse::Function> =
+            functions.iter().rev().filter(|f| is_constant(f).is_none()).map(value).collect();
+        let signals = reuse::search(most, &wanted, self.pieces.len())?;
+        let source = |at: usize| match at.checked_sub(most + 1) {
+            None => Source::Address(at as u32),
+            Some(piece) => Source::Piece(piece as u32),
+        };
+        let piece = |signal: &reuse::Signal| Piece {
+            inputs: signal.inputs.iter().map(|&input| source(input)).collect(),
+            table: signal.table(&signals),
+            level: signal.level,
+            inner: false,
+        };
+        let bit = |f: &Function| match is_constant(f) {
+            Some(one) => Source::Constant(one),
+            None => source(signals.iter().position(|s| s.value == value(f)).expect("searched for")),
+        };
+        Some((signals[most + 1..].iter().map(piece).collect(), functions.iter().map(bit).collect()))
     }
 
     /// What a function's value is found at: makes the pieces that are missing.
