@@ -40,7 +40,7 @@ const VARIABLES: [Function; MOST_ADDRESS_BITS] = {
     let mut bit = 0;
     while bit < MOST_ADDRESS_BITS {
         // Blocks of 2^bit zeros and as many ones, from the lowest address.
-        all[bit] = Function::MAX / ((1 << (1 << bit)) + 1) << (1 << bit);
+        all[bit] = (Function::MAX / ((1 << (1 << bit)) + 1)) << (1 << bit);
         bit += 1;
     }
     all
