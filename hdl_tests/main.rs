@@ -23,5 +23,6 @@ mod python;
 mod readers;
 mod registers;
 mod semantics;
+mod tables;
 mod via;
 mod view;

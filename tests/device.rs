@@ -57,10 +57,10 @@ fn every_device_estimates_every_random_program() {
         let netlist = combinational(&model);
         for device in Device::ALL {
             let estimate =
-                Estimate::of(&netlist, device, Resources { multiplier_blocks: seed % 2 == 0, block_memories: false });
+                Estimate::of(&netlist, device, Resources { multiplier_blocks: seed % 2 == 0, ..Resources::default() });
             assert_eq!(
                 estimate,
-                Estimate::of(&netlist, device, Resources { multiplier_blocks: seed % 2 == 0, block_memories: false })
+                Estimate::of(&netlist, device, Resources { multiplier_blocks: seed % 2 == 0, ..Resources::default() })
             );
             assert!(estimate.period_ns.is_finite() && estimate.period_ns >= 0.0, "seed {seed}: {estimate:?}");
             assert_eq!((estimate.ff, estimate.ram), (0, 0), "seed {seed}");
@@ -77,7 +77,7 @@ fn delays_add_up_to_the_time_of_the_longest_path() {
         let model = random::model(seed);
         for device in [Device::Ecp5, Device::UltrascalePlus] {
             let delays = Delays::of(&model, device, Fabric::default());
-            let resources = Resources { multiplier_blocks: true, block_memories: false };
+            let resources = Resources { multiplier_blocks: true, ..Resources::default() };
             let whole = Estimate::of(&combinational(&model), device, resources).period_ns;
             let mut arrival = vec![0.0f64; model.nodes().len()];
             for id in model.ids() {

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::hardware::PipelineArgs;
-use crate::device::{Delays, Device, Estimate, Resources};
+use crate::device::{Delays, Device, Estimate, Resources, TableStyle};
 use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
 use crate::netlist::{self, Multipliers, Netlist};
@@ -102,16 +102,16 @@ impl PipelineArgs {
     }
 
     /// What a netlist takes of the device.
-    pub(super) fn estimate(&self, netlist: &Netlist, block_memories: bool) -> Estimate {
+    pub(super) fn estimate(&self, netlist: &Netlist, tables: TableStyle) -> Estimate {
         let multiplier_blocks = self.fabric().multipliers != Multipliers::Rows;
-        Estimate::of(netlist, self.device(), Resources { multiplier_blocks, block_memories })
+        Estimate::of(netlist, self.device(), Resources { multiplier_blocks, tables })
     }
 
     /// What a program takes of the device without registers.
-    pub(super) fn estimate_combinational(&self, model: &Model) -> Estimate {
+    pub(super) fn estimate_combinational(&self, model: &Model, tables: TableStyle) -> Estimate {
         let schedule = Schedule::combinational(model.nodes().len());
         let netlist = netlist::lower(model, &schedule, &self.for_device(netlist::Options::default()));
-        self.estimate(&netlist, false)
+        self.estimate(&netlist, tables)
     }
 
     /// What a register takes of the clock period on the device, in nanoseconds.

@@ -127,12 +127,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         }
         let write = |out: &mut dyn Write| match target.language {
             Some(language) => {
-                emit::write(
-                    &made.netlist,
-                    language,
-                    &args.text.options(args.pipeline.wants_dsp(), args.pipeline.fabric().table_inputs),
-                    out,
-                )?;
+                emit::write(&made.netlist, language, &args.text.options(&args.pipeline, &args.optimise), out)?;
                 let wrapper = made.axis.as_ref().map(|axis| axis.text(language));
                 out.write_all(wrapper.unwrap_or_default().as_bytes())
             }
@@ -168,13 +163,8 @@ fn prove(
 ) -> Result<(), Failure> {
     let Some(language) = target.language else { return Ok(()) };
     let mut text = Vec::new();
-    emit::write(
-        &made.netlist,
-        language,
-        &args.text.options(args.pipeline.wants_dsp(), args.pipeline.fabric().table_inputs),
-        &mut text,
-    )
-    .map_err(|e| unwritable(target, &e))?;
+    emit::write(&made.netlist, language, &args.text.options(&args.pipeline, &args.optimise), &mut text)
+        .map_err(|e| unwritable(target, &e))?;
     let mut top = None;
     if let Some(axis) = &made.axis {
         text.extend(axis.text(language).into_bytes());

@@ -3,6 +3,7 @@
 
 use super::device::{self, DelayModelArg, DeviceArgs};
 use super::{ExitStatus, Failure};
+use crate::device::TableStyle;
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::ir::Model;
 use crate::netlist::{self, Fabric, Multipliers, Netlist, Ports, ResetOptions};
@@ -212,7 +213,8 @@ impl PipelineArgs {
         device::meet(period, self.time_for_logic(period)?, |bound| {
             let outcome = self.keep(model, &*delay, &Goal { max_stage_delay: Some(bound), ..goal })?;
             let netlist = lower(model, &outcome, &self.for_device(netlist::Options::default()))?;
-            let estimate = self.estimate(&netlist, false);
+            // Logic is what takes longest.
+            let estimate = self.estimate(&netlist, TableStyle::Auto);
             Ok((outcome, estimate))
         })
     }

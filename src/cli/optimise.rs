@@ -134,6 +134,11 @@ impl OptimiseArgs {
         })
     }
 
+    /// Whether what searches is asked for too.
+    pub(super) fn searches(&self) -> bool {
+        self.level == 2 && self.passes.is_none()
+    }
+
     /// Refuses `--assume-intervals` beside something that is about every input.
     ///
     /// # Errors

@@ -186,8 +186,7 @@ fn of_model(
     let facts = Sidecar::new(&netlist, &LANGUAGES, delays, checksum).with_axis(axis.as_ref());
     let text = |language| {
         let wrapper = axis.as_ref().map(|axis| axis.text(language));
-        emit::text(&netlist, language, &args.text.options(pipeline.wants_dsp(), pipeline.fabric().table_inputs))
-            + &wrapper.unwrap_or_default()
+        emit::text(&netlist, language, &args.text.options(&pipeline, &args.optimise)) + &wrapper.unwrap_or_default()
     };
     let design = Design {
         netlist: &netlist,
@@ -197,7 +196,8 @@ fn of_model(
         bench: streams.as_ref().map_or(&pulses as &dyn Testbench, |streams| streams),
         samples: Samples::Model(&vectors),
         facts: serde_json::to_value(&facts).expect("plain data"),
-        estimate: serde_json::to_value(pipeline.estimate(&netlist, args.text.in_block_memories())).expect("plain data"),
+        estimate: serde_json::to_value(pipeline.estimate(&netlist, args.text.tables(&pipeline, &args.optimise)))
+            .expect("plain data"),
     };
     write(args, &design, &format!("latency {}", outcome.schedule.latency()), global)
 }
@@ -228,13 +228,7 @@ fn of_machine(
         &netlist,
         &optimised.pipelines,
     )));
-    let text = |language| {
-        emit::text(
-            &netlist,
-            language,
-            &args.text.options(args.pipeline.wants_dsp(), args.pipeline.fabric().table_inputs),
-        )
-    };
+    let text = |language| emit::text(&netlist, language, &args.text.options(&pipeline, &args.optimise));
     let design = Design {
         netlist: &netlist,
         axis: None,
@@ -243,7 +237,8 @@ fn of_machine(
         bench: &Bench { lanes: &lanes, vcd: false },
         samples: Samples::Machine(&run),
         facts: serde_json::to_value(&facts).expect("plain data"),
-        estimate: serde_json::to_value(pipeline.estimate(&netlist, args.text.in_block_memories())).expect("plain data"),
+        estimate: serde_json::to_value(pipeline.estimate(&netlist, args.text.tables(&pipeline, &args.optimise)))
+            .expect("plain data"),
     };
     write(args, &design, &format!("{} register bits", netlist.register_bits()), global)
 }

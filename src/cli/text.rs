@@ -1,6 +1,9 @@
 //! The options that say how the text is written, the same wherever text is made.
 
-use crate::emit::{self, RomStyle};
+use super::hardware::PipelineArgs;
+use super::optimise::OptimiseArgs;
+use crate::device::{Device, TableStyle};
+use crate::emit;
 use clap::ValueEnum;
 
 /// What is asked of synthesis, and how text is cut.
@@ -21,10 +24,11 @@ pub(super) struct TextArgs {
     pub(super) split_above: usize,
 }
 
-/// [`RomStyle`] as it is typed.
+/// [`TableStyle`] as it is typed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum RomStyleArg {
-    /// The synthesiser chooses
+    /// The synthesiser chooses; with -O2, block memory where a register follows the table and the memory is a smaller share
+    /// of --device than the logic
     #[default]
     Auto,
     /// Logic (LUTs)
@@ -46,24 +50,32 @@ pub(super) enum YesNo {
 }
 
 impl TextArgs {
-    /// Whether tables go into block memories.
-    pub(super) fn in_block_memories(&self) -> bool {
-        self.rom_style == RomStyleArg::Block
+    /// What lookup tables become.
+    pub(super) fn tables(&self, pipeline: &PipelineArgs, optimise: &OptimiseArgs) -> TableStyle {
+        self.rom_style.style(pipeline.device(), optimise.searches())
     }
 
-    /// How the text is written; `use_dsp`: products ask for multiplier blocks; `table_inputs`: those of the device's tables.
-    pub(super) fn options(&self, use_dsp: bool, table_inputs: u32) -> emit::Options {
+    /// How the text is written.
+    pub(super) fn options(&self, pipeline: &PipelineArgs, optimise: &OptimiseArgs) -> emit::Options {
         emit::Options {
-            rom_style: match self.rom_style {
-                RomStyleArg::Auto => RomStyle::Auto,
-                RomStyleArg::Logic => RomStyle::Logic,
-                RomStyleArg::Block => RomStyle::Block,
-                RomStyleArg::Lut => RomStyle::Pieces { table_inputs },
-            },
+            rom_style: self.tables(pipeline, optimise),
             split_above: self.split_above,
             shreg_extract: self.shreg_extract.map(|choice| choice == YesNo::Yes),
             keep_names: self.keep_names,
-            use_dsp,
+            use_dsp: pipeline.wants_dsp(),
+        }
+    }
+}
+
+impl RomStyleArg {
+    /// What tables become on a device; `by_cost`: whether its own choice is more than the synthesiser's.
+    pub(super) fn style(self, device: Device, by_cost: bool) -> TableStyle {
+        match self {
+            RomStyleArg::Auto if by_cost => TableStyle::ByCost { device },
+            RomStyleArg::Auto => TableStyle::Auto,
+            RomStyleArg::Logic => TableStyle::Logic,
+            RomStyleArg::Block => TableStyle::Block,
+            RomStyleArg::Lut => TableStyle::Pieces { table_inputs: device.technology().table_inputs },
         }
     }
 }

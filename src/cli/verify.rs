@@ -184,13 +184,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let count = args.simulation.vectors as usize;
     let streams = axis.as_ref().map(|axis| Streams::plan(&model, axis, count, args.simulation.seed));
     let work = Work { netlist: &netlist, cycles: &cycles, streams: axis.as_ref().zip(streams.as_ref()) };
-    let outcomes = args.simulation.simulate(
-        &parts,
-        &tools,
-        &work,
-        &args.text.options(args.pipeline.wants_dsp(), args.pipeline.fabric().table_inputs),
-        global,
-    )?;
+    let outcomes =
+        args.simulation.simulate(&parts, &tools, &work, &args.text.options(&args.pipeline, &args.optimise), global)?;
     conclude(&parts, &outcomes, &work, args.simulation.json, global)
 }
 
@@ -214,13 +209,8 @@ fn of_machine(
     // Expected values are those of the machine as it was read: optimisation is under test too.
     let cycles = MachineRun::golden(machine, stimulus).cycles(&netlist.interface);
     let work = Work { netlist: &netlist, cycles: &cycles, streams: None };
-    let outcomes = args.simulation.simulate(
-        parts,
-        tools,
-        &work,
-        &args.text.options(args.pipeline.wants_dsp(), args.pipeline.fabric().table_inputs),
-        global,
-    )?;
+    let outcomes =
+        args.simulation.simulate(parts, tools, &work, &args.text.options(&args.pipeline, &args.optimise), global)?;
     conclude(parts, &outcomes, &work, args.simulation.json, global)
 }
 

@@ -24,7 +24,7 @@ impl Delays {
     pub fn of(model: &Model, device: Device, fabric: Fabric) -> Delays {
         let options = Options { fabric, ..Options::default() };
         let netlist = netlist::lower(model, &Schedule::combinational(model.nodes().len()), &options);
-        let resources = Resources { multiplier_blocks: true, block_memories: false };
+        let resources = Resources { multiplier_blocks: true, ..Resources::default() };
         let mapped = Mapped::of(&netlist, device.technology(), resources);
         let mut there = vec![None; model.nodes().len()];
         for (index, net) in netlist.nets().iter().enumerate() {

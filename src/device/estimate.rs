@@ -3,6 +3,7 @@
 use super::Device;
 use super::cover::{Cover, cover};
 use super::gates::{BlockKind, Gate, Gates, Lit};
+use super::tables::{self, Form, Forms, TableStyle};
 use super::technology::{ErrorOf, Scale, Technology};
 use super::timing::{Arrival, Path, arrivals, latest};
 use crate::netlist::Netlist;
@@ -53,7 +54,7 @@ pub struct Tables {
     pub carry: u64,
     /// Inverters.
     pub inverters: u64,
-    /// Products and large memories of logic, by a rule.
+    /// Products, large memories of logic and pieces of tables, by a rule.
     pub rule: u64,
 }
 
@@ -62,8 +63,8 @@ pub struct Tables {
 pub struct Resources {
     /// Whether multiplications may go into multiplier blocks.
     pub multiplier_blocks: bool,
-    /// Whether tables go into block memories.
-    pub block_memories: bool,
+    /// What lookup tables become.
+    pub tables: TableStyle,
 }
 
 /// A netlist on a device.
@@ -71,6 +72,8 @@ pub(super) struct Mapped {
     pub(super) gates: Gates,
     pub(super) arrivals: Vec<Arrival>,
     tables: Tables,
+    /// Block memories.
+    memories: u64,
 }
 
 /// All bits that something other than a table reads.
@@ -87,13 +90,14 @@ fn roots(gates: &Gates) -> Vec<Lit> {
 
 impl Mapped {
     pub(super) fn of(netlist: &Netlist, technology: &Technology, resources: Resources) -> Mapped {
-        let gates = Gates::of(netlist, technology, resources.multiplier_blocks);
+        let forms = Forms::of(netlist, resources.tables, true);
+        let gates = Gates::of(netlist, technology, resources.multiplier_blocks, &forms);
         let cover = cover(&gates, &roots(&gates), technology);
         let tables = tables(&gates, &cover, technology);
         let size = total(&tables, technology).max(1.0);
         let wires = 1.0 + technology.times.spread * (size / 1000.0).log2().max(0.0);
         let arrivals = arrivals(&gates, &cover, technology, wires);
-        Mapped { gates, arrivals, tables }
+        Mapped { gates, arrivals, tables, memories: memories(netlist, technology, &forms) }
     }
 
     /// The latest of what registers and output ports read.
@@ -103,7 +107,7 @@ impl Mapped {
 }
 
 /// Tables by what they are.
-fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> Tables {
+pub(super) fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> Tables {
     let mut tables = Tables::default();
     let mut inverted = vec![false; gates.gates.len()];
     // An inverter in front of a register, a port, or a carry bit that no table stands before.
@@ -142,7 +146,8 @@ fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> Tables {
 /// Tables of what is not looked at bit by bit.
 fn by_rule(kind: BlockKind) -> u64 {
     match kind {
-        BlockKind::Dsp(..) => 0,
+        BlockKind::Dsp(..) | BlockKind::Memory => 0,
+        BlockKind::Piece => 1,
         BlockKind::SoftProduct(a, b) => (TABLES_PER_PARTIAL_PRODUCT * f64::from(a) * f64::from(b)).round() as u64,
         BlockKind::Table(address, width) => {
             (f64::from(width) * 2f64.powi(address.min(64) as i32) / ENTRIES_PER_TABLE).round() as u64
@@ -150,7 +155,7 @@ fn by_rule(kind: BlockKind) -> u64 {
     }
 }
 
-fn total(tables: &Tables, technology: &Technology) -> f64 {
+pub(super) fn total(tables: &Tables, technology: &Technology) -> f64 {
     let Tables { logic, multiplexers, carry, inverters, rule } = *tables;
     let Scale { logic: of_logic, multiplexers: of_multiplexers, carry: of_carry } = technology.scale;
     let fitted = of_logic * logic as f64 + of_multiplexers * multiplexers as f64 + of_carry * carry as f64;
@@ -178,7 +183,7 @@ impl Estimate {
             ff: netlist.register_bits(),
             carry: gates.chains.iter().map(|bits| u64::from(bits.div_ceil(technology.carry_cell))).sum(),
             dsp: gates.blocks.iter().map(|block| dsp(block.kind, technology)).sum(),
-            ram: if resources.block_memories { memories(netlist, technology) } else { 0 },
+            ram: mapped.memories,
             period_ns: period,
             clock_mhz: if period > 0.0 { (10_000.0 / period).round() / 10.0 } else { 0.0 },
             longest_path: longest.path,
@@ -192,12 +197,12 @@ impl Estimate {
 fn dsp(kind: BlockKind, technology: &Technology) -> u64 {
     match kind {
         BlockKind::Dsp(longer, shorter) => technology.blocks(longer, shorter),
-        BlockKind::SoftProduct(..) | BlockKind::Table(..) => 0,
+        BlockKind::SoftProduct(..) | BlockKind::Table(..) | BlockKind::Memory | BlockKind::Piece => 0,
     }
 }
 
-/// Block memories, if every table is in some.
-fn memories(netlist: &Netlist, technology: &Technology) -> u64 {
-    let bits = |rom: &crate::netlist::Rom| u64::from(rom.word_width) << rom.addr_width.min(40);
-    netlist.roms().iter().map(|rom| bits(rom).div_ceil(technology.memory)).sum()
+/// Block memories of the tables that are in some.
+fn memories(netlist: &Netlist, technology: &Technology, forms: &Forms) -> u64 {
+    let in_blocks = netlist.roms().iter().zip(&forms.forms).filter(|(_, form)| **form == Form::Memory);
+    in_blocks.map(|(rom, _)| tables::memories(rom, technology)).sum()
 }

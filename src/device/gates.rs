@@ -4,7 +4,9 @@
 //! Equal gates are one and constants are folded, as every synthesiser does first. A carry chain keeps its order: each of
 //! its bits knows the one before. What tables cannot pass through is a *root* on one side and a source on the other.
 
+use super::tables::{Form, Forms};
 use super::technology::Technology;
+use crate::netlist::pieces::{Pieces, Source};
 use crate::netlist::{Cell, Netlist, Piece, Rom, Wiring};
 use rustc_hash::FxHashMap;
 
@@ -110,6 +112,10 @@ pub(super) enum BlockKind {
     SoftProduct(u32, u32),
     /// A table too large to be looked at bit by bit: address and word bits.
     Table(u32, u32),
+    /// A table in a block memory that takes in the register behind it.
+    Memory,
+    /// A piece of a table in a look-up table of its own.
+    Piece,
 }
 
 /// The gates of a netlist.
@@ -131,34 +137,34 @@ pub(super) struct Gates {
 
 impl Gates {
     /// Takes a netlist apart. `in_blocks`: whether multiplications may go into multiplier blocks.
-    pub(super) fn of(netlist: &Netlist, technology: &Technology, in_blocks: bool) -> Gates {
-        let gates = Gates {
-            gates: vec![Gate::Source],
-            ends: Vec::new(),
-            blocks: Vec::new(),
-            chains: Vec::new(),
-            starts: Vec::with_capacity(netlist.nets().len() + 1),
-            bits: Vec::new(),
-        };
-        let mut taker = Taker { gates, known: FxHashMap::default(), netlist, technology, in_blocks };
+    pub(super) fn of(netlist: &Netlist, technology: &Technology, in_blocks: bool, forms: &Forms) -> Gates {
+        let mut taker = Taker { maker: Maker::new(technology), netlist, in_blocks, forms };
         for net in netlist.nets() {
-            let start = u32::try_from(taker.gates.bits.len()).expect("fewer than 2^32 bits");
-            taker.gates.starts.push(start);
+            let start = u32::try_from(taker.maker.gates.bits.len()).expect("fewer than 2^32 bits");
+            taker.maker.gates.starts.push(start);
             let bits = taker.cell(&net.cell, net.width);
             debug_assert_eq!(bits.len(), net.width as usize);
-            taker.gates.bits.extend(bits);
+            taker.maker.gates.bits.extend(bits);
         }
         for net in netlist.nets() {
             if let Cell::Register { d, .. } = net.cell {
                 let ends = taker.wiring(d);
-                taker.gates.ends.extend(ends);
+                taker.maker.gates.ends.extend(ends);
             }
         }
         for driver in netlist.ports().iter().filter_map(|port| port.driver) {
             let ends = taker.wiring(driver);
-            taker.gates.ends.extend(ends);
+            taker.maker.gates.ends.extend(ends);
         }
-        taker.gates
+        taker.maker.gates
+    }
+
+    /// The gates of a table alone, as logic.
+    pub(super) fn of_table(rom: &Rom, technology: &Technology) -> Gates {
+        let mut maker = Maker::new(technology);
+        let address: Vec<Lit> = (0..rom.addr_width).map(|_| maker.push(Gate::Source)).collect();
+        maker.gates.ends = (0..rom.word_width).map(|bit| maker.column(rom, bit, &address)).collect();
+        maker.gates
     }
 
     /// The bits of a net.
@@ -169,18 +175,23 @@ impl Gates {
 }
 
 /// Table entries times word bits above which a table is not looked at bit by bit.
-const LARGE_TABLE: u64 = 1 << 22;
+pub(super) const LARGE_TABLE: u64 = 1 << 22;
 
 struct Taker<'a> {
+    maker: Maker<'a>,
+    netlist: &'a Netlist,
+    in_blocks: bool,
+    forms: &'a Forms,
+}
+
+struct Maker<'a> {
     gates: Gates,
     /// Gates by what they are.
     known: FxHashMap<Gate, Lit>,
-    netlist: &'a Netlist,
     technology: &'a Technology,
-    in_blocks: bool,
 }
 
-impl Taker<'_> {
+impl<'a> Taker<'a> {
     fn wiring(&self, wiring: Wiring) -> Vec<Lit> {
         let mut bits = Vec::with_capacity(wiring.width() as usize);
         for &piece in self.netlist.pieces(wiring) {
@@ -189,11 +200,11 @@ impl Taker<'_> {
                     bits.extend(std::iter::repeat_n(if one { Lit::ONE } else { Lit::ZERO }, width as usize));
                 }
                 Piece::Bits { net, lo, width } => {
-                    let start = (self.gates.starts[net.index()] + lo) as usize;
-                    bits.extend_from_slice(&self.gates.bits[start..start + width as usize]);
+                    let start = (self.maker.gates.starts[net.index()] + lo) as usize;
+                    bits.extend_from_slice(&self.maker.gates.bits[start..start + width as usize]);
                 }
                 Piece::Repeat { net, bit, count } => {
-                    let bit = self.gates.bits[(self.gates.starts[net.index()] + bit) as usize];
+                    let bit = self.maker.gates.bits[(self.maker.gates.starts[net.index()] + bit) as usize];
                     bits.extend(std::iter::repeat_n(bit, count as usize));
                 }
             }
@@ -202,53 +213,53 @@ impl Taker<'_> {
     }
 
     fn cell(&mut self, cell: &Cell, width: u32) -> Vec<Lit> {
-        let bitwise = |taker: &mut Self, a: Wiring, b: Wiring, gate: fn(&mut Self, Lit, Lit) -> Lit| {
+        let bitwise = |taker: &mut Self, a: Wiring, b: Wiring, gate: fn(&mut Maker<'a>, Lit, Lit) -> Lit| {
             let (a, b) = (taker.wiring(a), taker.wiring(b));
-            a.into_iter().zip(b).map(|(a, b)| gate(taker, a, b)).collect()
+            a.into_iter().zip(b).map(|(a, b)| gate(&mut taker.maker, a, b)).collect()
         };
         match *cell {
-            Cell::Input { .. } | Cell::Register { .. } => (0..width).map(|_| self.push(Gate::Source)).collect(),
+            Cell::Input { .. } | Cell::Register { .. } => (0..width).map(|_| self.maker.push(Gate::Source)).collect(),
             Cell::Alias { x } => self.wiring(x),
             Cell::Not { a } => self.wiring(a).into_iter().map(Lit::not).collect(),
-            Cell::And { a, b } => bitwise(self, a, b, Self::and),
-            Cell::Or { a, b } => bitwise(self, a, b, Self::or),
-            Cell::Xor { a, b } => bitwise(self, a, b, Self::xor),
+            Cell::And { a, b } => bitwise(self, a, b, Maker::and),
+            Cell::Or { a, b } => bitwise(self, a, b, Maker::or),
+            Cell::Xor { a, b } => bitwise(self, a, b, Maker::xor),
             Cell::Mux { sel, on_true, on_false } => {
                 let sel = self.wiring(sel)[0];
                 let (a, b) = (self.wiring(on_true), self.wiring(on_false));
-                a.into_iter().zip(b).map(|(a, b)| self.mux(sel, a, b)).collect()
+                a.into_iter().zip(b).map(|(a, b)| self.maker.mux(sel, a, b)).collect()
             }
             Cell::Add { a, b } => {
                 let (a, b) = (self.wiring(a), self.wiring(b));
-                self.adder(&a, &b, Lit::ZERO)
+                self.maker.adder(&a, &b, Lit::ZERO)
             }
             Cell::Sub { a, b } => {
                 let a = self.wiring(a);
                 let b: Vec<Lit> = self.wiring(b).into_iter().map(Lit::not).collect();
-                self.adder(&a, &b, Lit::ONE)
+                self.maker.adder(&a, &b, Lit::ONE)
             }
             Cell::Neg { a } => {
                 let b: Vec<Lit> = self.wiring(a).into_iter().map(Lit::not).collect();
-                self.adder(&vec![Lit::ZERO; b.len()], &b, Lit::ONE)
+                self.maker.adder(&vec![Lit::ZERO; b.len()], &b, Lit::ONE)
             }
             Cell::Less { a, b, signed } => {
                 let (mut a, mut b) = (self.wiring(a), self.wiring(b));
                 if signed && let (Some(a), Some(b)) = (a.last_mut(), b.last_mut()) {
                     (*a, *b) = (a.not(), b.not());
                 }
-                vec![self.less(&a, &b).0]
+                vec![self.maker.less(&a, &b).0]
             }
             Cell::ReduceOr { a } => {
                 let bits: Vec<Lit> = self.wiring(a).into_iter().map(Lit::not).collect();
-                vec![self.all(&bits).not()]
+                vec![self.maker.all(&bits).not()]
             }
             Cell::ReduceAnd { a } => {
                 let bits = self.wiring(a);
-                vec![self.all(&bits)]
+                vec![self.maker.all(&bits)]
             }
             Cell::Mul { a, b, signed: _ } => {
                 let widths = (a.width().min(b.width()), a.width().max(b.width()));
-                let blocks = self.in_blocks && self.technology.multiplies(widths.0, widths.1);
+                let blocks = self.in_blocks && self.maker.technology.multiplies(widths.0, widths.1);
                 let kind = if blocks {
                     BlockKind::Dsp(widths.1, widths.0)
                 } else {
@@ -256,18 +267,61 @@ impl Taker<'_> {
                 };
                 let mut inputs = self.wiring(a);
                 inputs.extend(self.wiring(b));
-                self.block(inputs, kind, width)
+                self.maker.block(inputs, kind, width)
             }
             Cell::Rom { rom, addr } => {
                 let address = self.wiring(addr);
                 let netlist = self.netlist;
-                let rom = &netlist.roms()[rom.0 as usize];
-                if (u64::from(width) << rom.addr_width.min(40)) > LARGE_TABLE {
-                    return self.block(address, BlockKind::Table(rom.addr_width, width), width);
+                let index = rom.0 as usize;
+                let rom = &netlist.roms()[index];
+                match self.forms.forms[index] {
+                    Form::Memory => return self.maker.block(address, BlockKind::Memory, width),
+                    Form::Pieces => {
+                        let pieces = self.forms.pieces[index].as_ref().expect("of that form");
+                        return self.maker.pieces(pieces, &address);
+                    }
+                    Form::Function | Form::LogicFunction => {}
                 }
-                (0..width).map(|bit| self.column(rom, bit, &address)).collect()
+                if (u64::from(width) << rom.addr_width.min(40)) > LARGE_TABLE {
+                    return self.maker.block(address, BlockKind::Table(rom.addr_width, width), width);
+                }
+                (0..width).map(|bit| self.maker.column(rom, bit, &address)).collect()
             }
         }
+    }
+}
+
+impl<'a> Maker<'a> {
+    fn new(technology: &'a Technology) -> Maker<'a> {
+        let gates = Gates {
+            gates: vec![Gate::Source],
+            ends: Vec::new(),
+            blocks: Vec::new(),
+            chains: Vec::new(),
+            starts: Vec::new(),
+            bits: Vec::new(),
+        };
+        Maker { gates, known: FxHashMap::default(), technology }
+    }
+
+    /// A table in pieces: those that others read stay what they are.
+    fn pieces(&mut self, table: &Pieces, address: &[Lit]) -> Vec<Lit> {
+        let mut made: Vec<Lit> = Vec::with_capacity(table.pieces.len());
+        let of = |made: &[Lit], source: Source| match source {
+            Source::Constant(one) => Lit::ZERO.flip(one),
+            Source::Address(bit) => address[bit as usize],
+            Source::Piece(piece) => made[piece as usize],
+        };
+        for piece in &table.pieces {
+            let inputs: Vec<Lit> = piece.inputs.iter().map(|&input| of(&made, input)).collect();
+            let value = if piece.inner {
+                self.block(inputs, BlockKind::Piece, 1)[0]
+            } else {
+                self.function(inputs.len() as u32, |at| piece.table >> at & 1 == 1, &inputs)
+            };
+            made.push(value);
+        }
+        table.bits.iter().map(|&bit| of(&made, bit)).collect()
     }
 
     fn block(&mut self, inputs: Vec<Lit>, kind: BlockKind, width: u32) -> Vec<Lit> {
@@ -413,12 +467,15 @@ impl Taker<'_> {
         }
     }
 
-    /// One column of a memory: the decision diagram of its bits, the lowest address bit at the leaves.
+    /// One column of a memory.
     fn column(&mut self, rom: &Rom, bit: u32, address: &[Lit]) -> Lit {
-        let word = |at: usize| rom.words.get(at).is_some_and(|w| w >> bit & 1 == 1);
-        let mut level: Vec<Lit> =
-            (0..1usize << rom.addr_width).map(|at| if word(at) { Lit::ONE } else { Lit::ZERO }).collect();
-        for &select in address {
+        self.function(rom.addr_width, |at| rom.words.get(at).is_some_and(|word| word >> bit & 1 == 1), address)
+    }
+
+    /// The decision diagram of a function of so many inputs, the first one at the leaves.
+    fn function(&mut self, inputs: u32, value: impl Fn(usize) -> bool, sources: &[Lit]) -> Lit {
+        let mut level: Vec<Lit> = (0..1usize << inputs).map(|at| Lit::ZERO.flip(value(at))).collect();
+        for &select in sources {
             level = level.chunks_exact(2).map(|pair| self.mux(select, pair[1], pair[0])).collect();
         }
         level[0]

@@ -11,6 +11,7 @@
 //! | `gates` | a netlist bit by bit |
 //! | `cover` | which gates become one table |
 //! | `timing` | when each bit is there |
+//! | `tables` | which lookup tables become memories or pieces |
 //! | `estimate` | the figures |
 //! | `delays` | how long each operation takes, for the scheduler |
 
@@ -19,11 +20,14 @@ mod delays;
 mod estimate;
 mod fitted;
 mod gates;
+mod tables;
 mod technology;
 mod timing;
 
 pub use delays::Delays;
 pub use estimate::{Estimate, Resources, Tables};
+pub use tables::TableStyle;
+pub(crate) use tables::{Form, Forms, memory_words};
 pub use technology::{ErrorOf, Scale, Technology, Times};
 pub use timing::Path;
 

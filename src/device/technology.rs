@@ -22,6 +22,8 @@ pub struct Technology {
     pub multiplier: Option<(u32, u32)>,
     /// Bits of a block memory.
     pub memory: u64,
+    /// Look-up tables for each block memory that a device of the family has.
+    pub tables_per_memory: u64,
     /// Times of its parts.
     pub times: Times,
     /// What the counts of tables are multiplied by: logic, tables before carries.
@@ -95,7 +97,7 @@ const FOUR_ALONE: &[u32] = &[1, 1, 1, 1];
 /// Six-input tables alone.
 const SIX_ALONE: &[u32] = &[1, 1, 1, 1, 1, 1];
 
-/// AMD's 7 series: 48E1 multipliers of 25 x 18, memories of 36 Kibit (UG479, UG473). Times: DS181/DS182, -1 speed grade, for
+/// AMD's 7 series (look-up tables for each memory: XC7A200T, DS180): 48E1 multipliers of 25 x 18, memories of 36 Kibit (UG479, UG473). Times: DS181/DS182, -1 speed grade, for
 /// the parts; half of a path is wire (UG949).
 pub(super) const SERIES7: Technology = Technology {
     tables: SIX,
@@ -106,22 +108,25 @@ pub(super) const SERIES7: Technology = Technology {
     short_adder: 2,
     multiplier: Some((25, 18)),
     memory: 36 * 1024,
+    tables_per_memory: 369,
     times: Times { register: 0.75, table: 0.62, chain: 0.85, carry: 0.029, multiplier: 4.2, spread: 0.02 },
     scale: fitted::SERIES7,
     error: fitted::SERIES7_ERROR,
 };
 
-/// AMD's UltraScale+: 48E2 multipliers of 27 x 18, memories of 36 Kibit (UG579, UG573), chains of eight bits (UG574).
+/// AMD's UltraScale+ (look-up tables for each memory: KU5P, DS890): 48E2 multipliers of 27 x 18, memories of 36 Kibit (UG579, UG573), chains of eight bits (UG574).
 pub(super) const ULTRASCALE_PLUS: Technology = Technology {
     carry_cell: 8,
     multiplier: Some((27, 18)),
+    tables_per_memory: 452,
     times: Times { register: 0.30, table: 0.34, chain: 0.45, carry: 0.015, multiplier: 1.9, spread: 0.02 },
     scale: fitted::ULTRASCALE_PLUS,
     error: fitted::ULTRASCALE_PLUS_ERROR,
     ..SERIES7
 };
 
-/// Lattice ECP5: four-input tables, carry cells of two bits that take nothing in (FPGA-DS-02012).
+/// Lattice ECP5: four-input tables, carry cells of two bits that take nothing in (FPGA-DS-02012; look-up tables for each memory:
+/// LFE5-85).
 pub(super) const ECP5: Technology = Technology {
     tables: FOUR,
     table_inputs: 4,
@@ -131,12 +136,14 @@ pub(super) const ECP5: Technology = Technology {
     short_adder: 4,
     multiplier: Some((18, 18)),
     memory: 18 * 1024,
+    tables_per_memory: 402,
     times: fitted::ECP5_TIMES,
     scale: fitted::ECP5,
     error: fitted::ECP5_ERROR,
 };
 
-/// Lattice iCE40 HX: four-input tables with a carry each, no multipliers (FPGA-DS-02029).
+/// Lattice iCE40 HX: four-input tables with a carry each, no multipliers (FPGA-DS-02029; look-up tables
+/// for each memory: HX8K).
 pub(super) const ICE40: Technology = Technology {
     tables: FOUR_ALONE,
     table_inputs: 4,
@@ -146,13 +153,14 @@ pub(super) const ICE40: Technology = Technology {
     short_adder: 2,
     multiplier: None,
     memory: 4 * 1024,
+    tables_per_memory: 240,
     times: fitted::ICE40_TIMES,
     scale: fitted::ICE40,
     error: fitted::ICE40_ERROR,
 };
 
 /// Intel Agilex 7: adaptive tables of six inputs with two adder bits, multipliers of 18 x 19 in pairs or one of 27 x 27,
-/// memories of 20 Kibit (Agilex 7 device overview, 683458).
+/// memories of 20 Kibit (Agilex 7 device overview, 683458; two look-up tables for each adaptive one).
 pub(super) const AGILEX: Technology = Technology {
     tables: SIX_ALONE,
     table_inputs: 6,
@@ -162,6 +170,7 @@ pub(super) const AGILEX: Technology = Technology {
     short_adder: 2,
     multiplier: Some((27, 27)),
     memory: 20 * 1024,
+    tables_per_memory: 137,
     times: Times { register: 0.28, table: 0.33, chain: 0.42, carry: 0.012, multiplier: 1.7, spread: 0.02 },
     scale: fitted::ULTRASCALE_PLUS,
     error: ErrorOf { lut: None, clock: None },

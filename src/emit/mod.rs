@@ -13,7 +13,6 @@ mod attributes;
 pub mod axis;
 mod context;
 mod line;
-mod pieces;
 mod plan;
 mod rom;
 mod shared;
@@ -28,6 +27,7 @@ use crate::netlist::Netlist;
 use sink::Sink;
 use std::io;
 
+pub use crate::device::TableStyle as RomStyle;
 pub use sidecar::{MachineFacts, RegisterFacts, ScheduleFacts, Sidecar, StageFacts};
 
 /// The language of a generated file.
@@ -55,24 +55,6 @@ impl Language {
             Language::Vhdl => "vhd",
         }
     }
-}
-
-/// What read-only memories shall become.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RomStyle {
-    /// The synthesiser's choice.
-    #[default]
-    Auto,
-    /// Logic (LUTs).
-    Logic,
-    /// Block memory, where a register follows the table or feeds its address; logic elsewhere.
-    Block,
-    /// Logic, taken apart by a search into functions that fill one look-up table of the device each, in modules that ask to stay.
-    /// VHDL is written as for [`RomStyle::Logic`].
-    Pieces {
-        /// Inputs of a look-up table.
-        table_inputs: u32,
-    },
 }
 
 /// How a netlist is written.

@@ -3,8 +3,8 @@
 //! Synthesisers flatten a module and make wide functions of small ones again, so the inner levels ask to stay modules. The last
 //! pieces stand in the table's own module, which does not ask: what reads the word may take them in.
 
-use super::pieces::{Piece, Pieces, Source};
 use crate::netlist::Rom;
+use crate::netlist::pieces::{Piece, Pieces, Source};
 use rustc_hash::FxHashMap;
 
 /// A module of the text.

@@ -8,8 +8,9 @@ use super::attributes::Wish;
 use super::context::Context;
 use super::line::{Line, Spelt, spelt};
 use super::plan::{self, Group, Kind, Module, OutputSlice, Plan, Section};
-use super::rom::{self, Form, Tables};
+use super::rom::Tables;
 use super::shared;
+use crate::device::{Form, memory_words};
 use crate::netlist::{Cell, NetId, Piece, Port, Rom, Wiring};
 
 /// How a language spells what every language has.
@@ -312,7 +313,7 @@ impl<'a, D: Dialect + 'a> RomView<'a, D> {
     }
 
     pub(super) fn last_address(&self) -> u64 {
-        rom::memory_words(self.rom) - 1
+        memory_words(self.rom) - 1
     }
 
     pub(super) fn address_type(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {

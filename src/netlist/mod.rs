@@ -25,6 +25,7 @@ mod lower;
 mod machine;
 pub mod names;
 mod options;
+pub(crate) mod pieces;
 mod pipeline;
 mod retime;
 mod rows;

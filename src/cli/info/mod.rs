@@ -9,8 +9,9 @@ use super::device;
 use super::hardware::PipelineArgs;
 use super::input::{Design, InputArgs};
 use super::optimise::{self, OptimiseArgs};
+use super::text::RomStyleArg;
 use super::{ExitStatus, Failure, Global, print};
-use crate::device::Estimate;
+use crate::device::{Estimate, TableStyle};
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::ir::{Model, Op};
@@ -54,10 +55,20 @@ pub(super) struct Args {
     /// Also find the fewest register bits that there could be if whole values were held
     #[arg(long, hide_short_help = true)]
     whole_values: bool,
+    /// What lookup tables become, for the estimate
+    #[arg(long, value_enum, default_value_t, value_name = "STYLE", help_heading = "Device")]
+    rom_style: RomStyleArg,
     #[command(flatten)]
     pipeline: PipelineArgs,
     #[command(flatten)]
     optimise: OptimiseArgs,
+}
+
+impl Args {
+    /// What lookup tables become.
+    fn tables(&self) -> TableStyle {
+        self.rom_style.style(self.pipeline.device(), self.optimise.searches())
+    }
 }
 
 /// Everything that is shown.
@@ -115,14 +126,14 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let sweep = args.sweep.map(|last| sweep::sweep(&optimised, &args.pipeline, last)).transpose()?;
     let pipeline = match args.pipeline.is_combinational() || sweep.is_some() {
         true => None,
-        false => Some(Pipeline::new(&optimised, &args.pipeline, args.valid, args.whole_values)?),
+        false => Some(Pipeline::new(&optimised, args)?),
     };
     if let (Some(path), Some(rows)) = (&args.svg, &sweep) {
         write_plot(path, &args.input.model, &optimised, args.pipeline.unit(&optimised).0, rows)?;
     }
     let estimate = match &pipeline {
         Some(pipeline) => pipeline.estimate.clone(),
-        None => args.pipeline.estimate_combinational(&optimised),
+        None => args.pipeline.estimate_combinational(&optimised, args.tables()),
     };
     let facts =
         Facts { form: file.form, passes, pipeline, sweep, ..facts(&model, &optimised, &args.pipeline, estimate) };

@@ -1,7 +1,8 @@
 //! The pipeline in figures: stages, longest paths, register bits by origin.
 
 use super::super::Failure;
-use super::super::hardware::{self, PipelineArgs};
+use super::super::hardware;
+use super::Args;
 use super::short;
 use crate::device::Estimate;
 use crate::ir::Model;
@@ -86,12 +87,9 @@ impl PathPart {
 
 impl Pipeline {
     /// Schedules the program and looks at the result. `valid`: with the flag that travels beside the data.
-    pub(super) fn new(
-        model: &Model,
-        arguments: &PipelineArgs,
-        valid: bool,
-        whole_values: bool,
-    ) -> Result<Pipeline, Failure> {
+    pub(super) fn new(model: &Model, args: &Args) -> Result<Pipeline, Failure> {
+        let arguments = &args.pipeline;
+        let (valid, whole_values) = (args.valid, args.whole_values);
         let outcome = arguments.schedule(model)?;
         let options = arguments.for_device(netlist::Options { valid, ..netlist::Options::default() });
         let netlist = hardware::lower(model, &outcome, &options)?;
@@ -122,7 +120,7 @@ impl Pipeline {
             input_register_bits: after(0),
             output_register_bits: after(outcome.schedule.stages + 1),
             whole_values: if whole_values { Some(WholeValues::new(model, &*delay, arguments.goal())?) } else { None },
-            estimate: arguments.estimate(&netlist, false),
+            estimate: arguments.estimate(&netlist, args.tables()),
             quality: hardware::quality(&outcome),
             stages: stages.collect(),
         })

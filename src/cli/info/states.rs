@@ -121,7 +121,7 @@ pub(super) fn of_machine(args: &Args, machine: &Machine, form: String) -> Result
         schedules: machine::schedules(machine),
         register_bits_without_retiming: bits_without,
         pipelines: optimised.pipelines,
-        estimate: args.pipeline.estimate(&netlist, false),
+        estimate: args.pipeline.estimate(&netlist, args.tables()),
     };
     let text = match args.json {
         true => serde_json::to_string_pretty(&shape).expect("plain data") + "\n",

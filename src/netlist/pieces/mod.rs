@@ -13,21 +13,21 @@
 
 mod reuse;
 
-use crate::netlist::Rom;
+use super::Rom;
 use rustc_hash::FxHashMap;
 
 /// Most inputs of a function that is decomposed; wider ones are split first.
 const WIDEST: usize = 9;
 
 /// Most bits of an address whose table is taken apart.
-pub(super) const MOST_ADDRESS_BITS: u32 = 14;
+pub(crate) const MOST_ADDRESS_BITS: u32 = 14;
 
 /// Most inputs of a piece.
 const MOST_INPUTS: usize = 6;
 
 /// What a piece or a bit of the table reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// A constant.
     Constant(bool),
     /// A bit of the address.
@@ -38,24 +38,24 @@ pub(super) enum Source {
 
 /// A function of at most as many inputs as a look-up table has.
 #[derive(Clone, Debug)]
-pub(super) struct Piece {
+pub(crate) struct Piece {
     /// Its inputs, the lowest bit of an index into `table` first.
-    pub(super) inputs: Vec<Source>,
+    pub(crate) inputs: Vec<Source>,
     /// Its values.
-    pub(super) table: u64,
+    pub(crate) table: u64,
     /// How many pieces lie on the longest path up to it, itself included.
-    pub(super) level: u32,
+    pub(crate) level: u32,
     /// Whether another piece reads it.
-    pub(super) inner: bool,
+    pub(crate) inner: bool,
 }
 
 /// A table in pieces.
 #[derive(Clone, Debug)]
-pub(super) struct Pieces {
+pub(crate) struct Pieces {
     /// In topological order.
-    pub(super) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<Piece>,
     /// The bits of a word.
-    pub(super) bits: Vec<Source>,
+    pub(crate) bits: Vec<Source>,
 }
 
 /// A function of the address: a value for each address.
@@ -74,7 +74,7 @@ fn is_constant(f: &[u64]) -> Option<bool> {
 
 impl Pieces {
     /// Takes a table apart for look-up tables of so many inputs, between 3 and 6.
-    pub(super) fn of(rom: &Rom, table_inputs: u32) -> Pieces {
+    pub(crate) fn of(rom: &Rom, table_inputs: u32) -> Pieces {
         // At least one word of 64 values: what the address has not, no bit depends on.
         let inputs = rom.addr_width.max(6);
         let addresses = 1usize << inputs;
@@ -111,7 +111,7 @@ impl Pieces {
     }
 
     /// Levels of pieces that other pieces read.
-    pub(super) fn inner_levels(&self) -> u32 {
+    pub(crate) fn inner_levels(&self) -> u32 {
         self.pieces.iter().filter(|piece| piece.inner).map(|piece| piece.level).max().unwrap_or(0)
     }
 }
