@@ -2,6 +2,7 @@
 
 use super::aig::{Aig, Lit};
 use super::blast::{ModelBits, blast};
+use super::bywords::Proved;
 use super::engine::{Engine, Limits, Outcome};
 use super::equiv::{Report, Seen, Verdict, Witness, explain, operation_of};
 use super::ports::{Controls, Ports};
@@ -111,12 +112,13 @@ impl Leaves for Matching<'_> {
     }
 }
 
+/// Compares by gates what is not proved yet.
 pub(super) fn compare(
     model: &Model,
     rtl: &Rtl,
     ports: &Ports,
-    latency: u32,
-    structure: u32,
+    (latency, structure): (u32, u32),
+    proved: &Proved,
     report: &mut Report,
     e: &mut Engine,
 ) {
@@ -157,6 +159,9 @@ pub(super) fn compare(
     let mut outputs = Vec::new();
     for (j, place) in ports.outputs.iter().enumerate() {
         let Some((port, lo)) = *place else { continue };
+        if proved.outputs.contains(&j) {
+            continue;
+        }
         let word = match unroll.word(&mut Gates { e, leaves: &mut matching }, rtl.read(port), 0) {
             Ok(word) => word,
             Err(Fault::Loop(s)) => {
@@ -170,7 +175,7 @@ pub(super) fn compare(
         let width = model.output_kif(j).width() as usize;
         outputs.push((j, word[lo as usize..lo as usize + width].to_vec()));
     }
-    if let Some((valid_in, valid_out)) = ports.valid {
+    if let Some((valid_in, valid_out)) = ports.valid.filter(|_| !proved.valid) {
         let wanted: Arc<[Lit]> = matching.input(e, valid_in, latency).into();
         let found = match unroll.word(&mut Gates { e, leaves: &mut matching }, rtl.read(valid_out), 0) {
             Ok(word) => word,

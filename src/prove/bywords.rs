@@ -5,10 +5,11 @@ use super::engine::{Engine, Limits, Outcome};
 use super::equiv::{Report, Seen, Verdict, Witness, explain, operation_of};
 use super::ports::{Controls, Ports};
 use super::rtl::{Binary, Compare, Reduce, Rtl, Shift, SignalId};
+use super::shown::{Columns, Run, gaps, runs};
 use super::terms::bits::Bits;
 use super::terms::model::{ModelForms, forms};
 use super::terms::samples::{LANES, Samples};
-use super::terms::{Fit, FormId, Range, Terms};
+use super::terms::{Fit, FormId, Range, Shape, Terms, power};
 use super::unroll::{Domain, Fault, Made, Unroll};
 use super::words::{Arithmetic, Word};
 use crate::ir::{Model, ValueId};
@@ -23,6 +24,8 @@ const APART: u64 = 400_000_000;
 const MULTIPLIED: u64 = 10_000_000;
 /// Units of one gate made.
 const GATE: u64 = 2;
+/// Widest signal that is looked for among all of the model's values.
+const MAX_SHOWN: u32 = 100;
 /// Widest free value that is one atom.
 const FREE_BITS: u32 = 64;
 
@@ -37,6 +40,8 @@ struct Design<'a> {
     controls: Controls,
     bits: Bits,
     samples: Option<Samples>,
+    /// Bits of the model's values by their samples.
+    columns: Option<Columns>,
     /// Terms that may still be looked at to take names apart.
     apart: u64,
     /// Units of work that signals on the way may still take.
@@ -94,6 +99,12 @@ impl Design<'_> {
         samples.of(self.terms, f)
     }
 
+    /// Whether a difference is zero modulo `2^width` for all samples.
+    fn samples_agree(&mut self, d: FormId, width: u32) -> bool {
+        let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
+        self.samples(d).iter().all(|v| v & mask == 0)
+    }
+
     /// Whether a difference is zero modulo `2^width` for every input.
     fn is_zero(&mut self, d: FormId, width: u32, limits: Limits) -> Answer {
         let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
@@ -136,6 +147,21 @@ impl Design<'_> {
                 Answer::Differs(samples, 0)
             }
         }
+    }
+
+    /// Whether the gates of two forms are equal bit by bit, within limits.
+    fn same_bits(&mut self, f: FormId, g: FormId, width: u32, limits: Limits) -> bool {
+        let gates = self.e.words.aig.gates() as u64;
+        let words = (
+            self.bits.word(self.terms, self.e, f, width as usize),
+            self.bits.word(self.terms, self.e, g, width as usize),
+        );
+        self.e.spend(GATE * (self.e.words.aig.gates() as u64 - gates));
+        let (Ok(f), Ok(g)) = words else { return false };
+        let saved = std::mem::replace(&mut self.e.limits, limits);
+        let outcome = self.e.equal(&f, &g);
+        self.e.limits = saved;
+        outcome == Outcome::Equal
     }
 
     /// Compares a signal named after an operation with it. Optimisation may keep some bits only, or the negative: the
@@ -182,21 +208,144 @@ impl Design<'_> {
             }
         }
         for &(found, part) in open.iter().take(2) {
-            let Some(d) = self.terms.difference(f, part, width)? else { return Ok(Some(found)) };
-            if self.hints == 0 {
-                break;
-            }
-            let before = self.e.left;
-            let steps = self.e.limits.sat_steps / 600;
-            let small = Limits { sat_steps: steps, cone: 5_000, exhaustive_leaves: 12, deep: false };
-            let equal = matches!(self.is_zero(d, width, small), Answer::Equal);
-            self.hints = self.hints.saturating_sub(before - self.e.left);
-            if equal {
+            if self.same_gates(f, part, width)? {
                 // A sum keeps its own form: what forms do not see to be equal says more, such as where its sign is.
                 return Ok(Some(if meaning == model { f } else { found }));
             }
         }
+        self.in_pieces(f, width, model, whole)
+    }
+
+    /// The form by a value of the model of `whole` bits of which a signal shows several runs of bits.
+    fn in_pieces(&mut self, f: FormId, width: u32, model: FormId, whole: u32) -> Fit<Option<FormId>> {
+        let (shown, meant) = (self.samples(f), self.samples(model));
+        let Some(runs) = runs(&shown, width, &meant, whole).filter(|r| r.len() > 1) else { return Ok(None) };
+        let meaning = self.terms.meaning(model);
+        for (lo, hi) in gaps(&runs, &meant) {
+            if whole > hi && meaning != model {
+                self.learn_gap(model, meaning, (lo, hi), whole)?;
+            }
+        }
+        let (found, part) = (self.pieces(model, &runs)?, self.pieces(meaning, &runs)?);
+        for equal in [found, part] {
+            if self.terms.difference(f, equal, width)?.is_none() {
+                return Ok(Some(found));
+            }
+        }
+        if self.same_multiplied(f, part, width) || self.same_apart(f, part, width) || self.same_gates(f, part, width)? {
+            return Ok(Some(found));
+        }
         Ok(None)
+    }
+
+    /// Bits `lo .. hi` of a named value of `whole` bits, which are zero for all samples: if they are for every input, its
+    /// floors there are said by the one above them.
+    fn learn_gap(&mut self, name: FormId, meaning: FormId, (lo, hi): (u32, u32), whole: u32) -> Fit<()> {
+        if self.terms.knows_gap(name, lo)? {
+            return Ok(());
+        }
+        let low = self.terms.floor(meaning, lo)?;
+        let high = self.terms.floor(meaning, hi)?;
+        let above = self.terms.scale(high, power(hi - lo)?)?;
+        // Both are numbers of `whole - lo` bits: equal modulo that power of two, they are equal.
+        if self.same_gates(low, above, whole - lo)? {
+            self.terms.gap(name, lo, hi)?;
+        }
+        Ok(())
+    }
+
+    /// Runs of a value's bits side by side.
+    fn pieces(&mut self, value: FormId, runs: &[Run]) -> Fit<FormId> {
+        let (mut out, mut parts) = (self.terms.constant(0), Vec::new());
+        for (i, &(at, from, count)) in runs.iter().enumerate() {
+            let mut part = self.terms.floor(value, from)?;
+            if i + 1 < runs.len() {
+                part = self.terms.value(part, count, false)?;
+            }
+            out = self.terms.linear(out, power(at)?, part)?;
+            parts.push((at, part));
+        }
+        self.terms.tell_shape(out, Shape::Fields(parts.into()));
+        Ok(out)
+    }
+
+    /// Another value of the model of which the signal shows a run of bits: the form by it.
+    fn shown(&mut self, signal: SignalId, f: FormId) -> Fit<Option<FormId>> {
+        let width = self.rtl.signal(signal).width;
+        if width > MAX_SHOWN || self.terms.is_said(f) {
+            return Ok(None);
+        }
+        let lanes = self.samples(f);
+        if self.columns.is_none() {
+            let mut columns = Columns::default();
+            for id in self.model.ids() {
+                let lanes = self.samples(self.forms.ops[id.index()]);
+                columns.add(id.0, self.model.kif(id).width(), &lanes);
+            }
+            self.columns = Some(columns);
+        }
+        let mask = (1i128 << width) - 1;
+        let guesses = self.columns.as_ref().map(|c| c.guesses(&lanes, width)).unwrap_or_default();
+        for (op, skipped) in guesses {
+            let model = self.forms.ops[op as usize];
+            let meant = self.samples(model);
+            let meaning = self.terms.meaning(model);
+            // Gates say little about parts of products.
+            if self.terms.multiplies(meaning) {
+                continue;
+            }
+            let is_run =
+                |skipped: u32| lanes.iter().zip(&meant).all(|(&v, &m)| (m >> skipped).wrapping_sub(v) & mask == 0);
+            let Some(skipped) = skipped.filter(|&s| is_run(s)) else {
+                if let Some(found) = self.in_pieces(f, width, model, self.model.kif(ValueId(op)).width())? {
+                    return Ok(Some(found));
+                }
+                continue;
+            };
+            let (found, part) = (self.terms.floor(model, skipped)?, self.terms.floor(meaning, skipped)?);
+            for equal in [found, part] {
+                if self.terms.difference(f, equal, width)?.is_none() {
+                    return Ok(Some(found));
+                }
+            }
+            if self.same_multiplied(f, part, width)
+                || self.same_apart(f, part, width)
+                || self.same_gates(f, part, width)?
+            {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The form `same`, which is `f` modulo the signal's width, so that a word that is known to be a number of its width
+    /// stays one.
+    fn fitted(&mut self, signal: SignalId, f: FormId, same: FormId) -> Fit<FormId> {
+        let width = self.rtl.signal(signal).width;
+        let range = self.terms.range(f);
+        if fits(self.terms.range(same), width) {
+            return Ok(same);
+        }
+        if fits(range, width) {
+            return self.terms.value(same, width, range.0 < 0);
+        }
+        // Or is one without multiples of its modulus.
+        let reduced = self.terms.reduced(same, width)?;
+        Ok(if fits(self.terms.range(reduced), width) { reduced } else { same })
+    }
+
+    /// Whether two forms are equal by a short look at their gates, as long as that may be asked.
+    fn same_gates(&mut self, f: FormId, g: FormId, width: u32) -> Fit<bool> {
+        let Some(d) = self.terms.difference(f, g, width)? else { return Ok(true) };
+        if self.hints == 0 {
+            return Ok(false);
+        }
+        let before = self.e.left;
+        let steps = self.e.limits.sat_steps / 600;
+        let small = Limits { sat_steps: steps, cone: 5_000, exhaustive_leaves: 12, deep: false };
+        let equal = self.same_bits(f, g, width, small) || matches!(self.is_zero(d, width, small), Answer::Equal);
+        self.hints = self.hints.saturating_sub(before - self.e.left);
+        Ok(equal)
     }
 
     /// Whether two forms are equal once products are multiplied out, as long as that may be asked.
@@ -354,7 +503,13 @@ impl Domain for Design<'_> {
     }
 
     fn signal(&mut self, signal: SignalId, _k: u32, word: Word) -> Made<Self> {
-        let Some(op) = operation_of(self.model, self.rtl, signal) else { return Ok(word) };
+        let Some(op) = operation_of(self.model, self.rtl, signal) else {
+            let Word::One(f) = word else { return Ok(word) };
+            return Ok(match self.shown(signal, f)? {
+                Some(same) => Word::One(self.fitted(signal, f, same)?),
+                None => word,
+            });
+        };
         let f = Arithmetic(self.terms).form(&word)?;
         if f == self.forms.ops[op.index()] {
             self.matched.insert(op.0);
@@ -363,26 +518,16 @@ impl Domain for Design<'_> {
         match Design::compare(self, signal, op, f)? {
             Some(same) => {
                 self.matched.insert(op.0);
-                // A word that is known to be one of its width stays so.
-                let width = self.rtl.signal(signal).width;
-                let low = self.terms.range(f).0;
-                if fits(self.terms.range(f), width) && !fits(self.terms.range(same), width) {
-                    return Ok(Word::One(self.terms.value(same, width, low < 0)?));
-                }
-                if !fits(self.terms.range(same), width) {
-                    // Or is one without multiples of its modulus.
-                    let reduced = self.terms.reduced(same, width)?;
-                    if fits(self.terms.range(reduced), width) {
-                        return Ok(Word::One(reduced));
-                    }
-                }
-                Ok(Word::One(same))
+                Ok(Word::One(self.fitted(signal, f, same)?))
             }
             None => {
                 if !self.matched.contains(&op.0) && self.unmatched.len() < 100_000 {
                     self.unmatched.push((op.0, signal, f));
                 }
-                Ok(Word::One(f))
+                match self.shown(signal, f)? {
+                    Some(same) => Ok(Word::One(self.fitted(signal, f, same)?)),
+                    None => Ok(Word::One(f)),
+                }
             }
         }
     }
@@ -395,7 +540,16 @@ fn fits(range: Range, width: u32) -> bool {
     if range.0 < 0 { most < width } else { most <= width }
 }
 
-/// Compares by forms. False if they cannot say it, and nothing is decided.
+/// What forms showed to be equal.
+#[derive(Default)]
+pub(super) struct Proved {
+    /// Outputs.
+    pub(super) outputs: Vec<usize>,
+    /// Whether the valid flag is.
+    pub(super) valid: bool,
+}
+
+/// Compares by forms. The outputs that they show to be equal, if that does not decide it all.
 pub(super) fn compare(
     model: &Model,
     rtl: &Rtl,
@@ -404,10 +558,10 @@ pub(super) fn compare(
     structure: u32,
     report: &mut Report,
     e: &mut Engine,
-) -> bool {
+) -> Option<Proved> {
     let mut terms = Terms::new();
     let hints = e.left / 4;
-    let Ok(model_forms) = forms(&mut terms, model) else { return false };
+    let Ok(model_forms) = forms(&mut terms, model) else { return Some(Proved::default()) };
     let mut design = Design {
         terms: &mut terms,
         e,
@@ -419,6 +573,7 @@ pub(super) fn compare(
         controls: Controls::running(ports),
         bits: Bits::default(),
         samples: None,
+        columns: None,
         apart: APART,
         hints,
         others: FxHashMap::default(),
@@ -436,13 +591,13 @@ pub(super) fn compare(
         Err(Fault::Loop(s)) => {
             let reason = format!("{} depends on itself without a register", rtl.signal(s).name);
             report.verdict = Verdict::Differs { reason, counterexample: None };
-            true
+            None
         }
-        Err(Fault::Beyond) => false,
+        Err(Fault::Beyond) => Some(Proved::default()),
     }
 }
 
-fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Result<bool, Fault> {
+fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Result<Option<Proved>, Fault> {
     let (model, rtl, ports, latency) = (design.model, design.rtl, design.ports, design.latency);
     let mut unroll: Unroll<'_, Word> = Unroll::new(rtl, ports.depth(latency, structure));
     let mut found: Vec<(usize, u32, FormId)> = Vec::new();
@@ -453,6 +608,8 @@ fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Resu
         let part = Arithmetic(design.terms).slice(&word, lo, width)?;
         found.push((j, width, Arithmetic(design.terms).form(&part)?));
     }
+    let mut proved = Proved::default();
+    let mut open = false;
     if let Some((valid_in, valid_out)) = ports.valid {
         let word = unroll.word(design, rtl.read(valid_out), 0)?;
         let same = match (&word, design.others.get(&(valid_in, latency))) {
@@ -463,32 +620,51 @@ fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Resu
             _ => false,
         };
         // What forms do not see is decided on gates.
-        if !same {
-            return Ok(false);
+        if same {
+            report.notes.push(format!("valid_out is valid_in of {latency} clocks before"));
+            proved.valid = true;
+        } else {
+            open = true;
         }
-        report.notes.push(format!("valid_out is valid_in of {latency} clocks before"));
     }
+    let reserve = design.e.left / 2;
     design.unmatched.sort_by_key(|u| (u.0, u.1));
     for (j, width, f) in found {
         let expected = design.forms.outputs[j];
         let Some(d) = design.terms.difference(f, expected, width)? else {
             design.e.counts.affine += u64::from(width);
+            proved.outputs.push(j);
             continue;
         };
         let meaning = design.terms.meaning(expected);
-        if design.same_multiplied(f, meaning, width) || design.same_apart(f, expected, width) {
+        let alike = design.samples_agree(d, width);
+        if alike && (design.same_multiplied(f, meaning, width) || design.same_apart(f, expected, width)) {
             design.e.counts.affine += u64::from(width);
+            proved.outputs.push(j);
             continue;
         }
-        match design.is_zero(d, width, design.e.limits) {
-            Answer::Equal => {}
+        // The other half of the work is kept for gates.
+        if design.e.left < reserve {
+            open = true;
+            continue;
+        }
+        let limits = design.e.limits;
+        if alike && design.same_bits(f, meaning, width, Limits { sat_steps: limits.sat_steps / 30, ..limits }) {
+            proved.outputs.push(j);
+            continue;
+        }
+        match design.is_zero(d, width, limits) {
+            Answer::Equal => proved.outputs.push(j),
             Answer::Differs(samples, lane) => {
                 let witness = design.witness(j, f, samples, lane);
                 report.verdict = explain(model, latency, j, witness);
-                return Ok(!matches!(report.verdict, Verdict::Unknown { .. }));
+                if !matches!(report.verdict, Verdict::Unknown { .. }) {
+                    return Ok(None);
+                }
+                open = true;
             }
-            Answer::Unknown => return Ok(false),
+            Answer::Unknown => open = true,
         }
     }
-    Ok(true)
+    Ok(open.then_some(proved))
 }

@@ -172,10 +172,14 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
         report.verdict = verdict;
         return (report, e);
     }
-    let by_words = !request.gates_only && bywords::compare(model, rtl, &ports, latency, structure, &mut report, &mut e);
-    if !by_words {
+    let open = if request.gates_only {
+        Some(bywords::Proved::default())
+    } else {
+        bywords::compare(model, rtl, &ports, latency, structure, &mut report, &mut e)
+    };
+    if let Some(proved) = open {
         report.verdict = Verdict::Proved;
-        bygates::compare(model, rtl, &ports, latency, structure, &mut report, &mut e);
+        bygates::compare(model, rtl, &ports, (latency, structure), &proved, &mut report, &mut e);
     }
     report.bits = e.counts;
     report.gates = e.words.aig.gates();
@@ -206,9 +210,9 @@ pub(super) struct Comparison {
 /// Compares outputs where it is known which port is what, and which moment each input is of.
 pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &Ports, e: &mut Engine) -> Comparison {
     let mut report = Report::before(0);
-    if !bywords::compare(model, rtl, ports, 0, 0, &mut report, e) {
+    if let Some(proved) = bywords::compare(model, rtl, ports, 0, 0, &mut report, e) {
         report.verdict = Verdict::Proved;
-        bygates::compare(model, rtl, ports, 0, 0, &mut report, e);
+        bygates::compare(model, rtl, ports, (0, 0), &proved, &mut report, e);
     }
     let matched = report.operations_matched;
     let none = (Vec::new(), Vec::new());
@@ -608,6 +612,50 @@ mod tests {
             }
         }
         assert!(differs > 60, "{proved} proved, {differs} differ");
+    }
+
+    #[test]
+    fn bits_put_together_anew_are_found_in_every_value() {
+        // Fields of several values in one signal, bits that are always zero left out, bitwise operations on parts.
+        for name in ["073", "084"] {
+            let path = format!("{}/tests/data/models/fuzz/{name}/model.json", env!("CARGO_MANIFEST_DIR"));
+            let model = crate::formats::read_path(path.as_ref(), &crate::ir::Limits::default(), None).unwrap().0;
+            for (level, stages) in [(0, 0), (2, 0), (1, 3), (2, 7)] {
+                let netlist = hardware(&model, level, stages, &crate::netlist::Options::default());
+                for language in [Language::Verilog, Language::Vhdl] {
+                    let rtl = read(language, &emitted(&netlist, language), None).unwrap();
+                    let latency = Some(netlist.interface.latency);
+                    let request = Request { latency, work: Some(100_000_000), ..Request::default() };
+                    let report = prove(&model, &rtl, &request, Box::new(Embedded)).0;
+                    assert_eq!(report.verdict, Verdict::Proved, "fuzz/{name} -O{level}, {stages} stages, {language:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_wrap_are_factors_without_the_bits_that_repeat() {
+        // A signed number as an unsigned one, times another: the file keeps the signed one's five bits.
+        let model = arithmetic(
+            &[(true, 7), (true, 6)],
+            &["[[0], 3, [0], [0, 252, 4], 0, 0]", "[[2, 1], 7, [], [-8064, 7812, 4], 0, 0]"],
+        );
+        let text = |factor: &str| {
+            format!(
+                "module m(input [12:0] model_inp, output [11:0] model_out);\n\
+                wire [4:0] p = model_inp[6:2];\n wire [5:0] w = model_inp[12:7];\n\
+                assign model_out = $signed({factor}) * $signed({{{{7{{w[5]}}}}, w}});\nendmodule\n"
+            )
+        };
+        let good = verdict(&model, &text("{7'd0, p[4], p}"), Language::Verilog, Some(0));
+        assert_eq!(good.verdict, Verdict::Proved);
+        assert_eq!((good.bits.sat, good.bits.exhaustive, good.bits.affine), (0, 0, 12));
+        for bad in
+            ["{7'd0, p[3], p}", "{{8{p[4]}}, p}", "{6'd0, p[4], p[4], p}", "{8'd0, p}", "{7'd0, p[4], p} + 13'd1"]
+        {
+            let verdict = verdict(&model, &text(bad), Language::Verilog, Some(0)).verdict;
+            assert!(matches!(verdict, Verdict::Differs { counterexample: Some(_), .. }), "{bad}: {verdict:?}");
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod ports;
 pub mod program;
 pub mod rtl;
 pub mod sat;
+mod shown;
 pub mod terms;
 pub mod text;
 pub mod unroll;

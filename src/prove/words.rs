@@ -2,7 +2,7 @@
 
 use super::rtl::{Binary, Compare, Reduce, Shift};
 use super::terms::polynomial::Logic;
-use super::terms::{Beyond, FormId, Range, Terms, power};
+use super::terms::{Beyond, FormId, Range, Shape, Terms, power};
 use super::unroll::Fault;
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
@@ -54,6 +54,7 @@ impl Arithmetic<'_> {
             };
             total = self.0.linear(total, power(start)?, part)?;
         }
+        self.0.tell_shape(total, Shape::Fields(parts.clone()));
         Ok(total)
     }
 
@@ -210,6 +211,14 @@ impl Arithmetic<'_> {
                     _ => t.linear(sum, -2, both)?,
                 };
                 t.narrow(out, bitwise_range(t.range(x), t.range(y))?);
+                t.tell_shape(
+                    out,
+                    match op {
+                        Binary::And => Shape::And(x, y),
+                        Binary::Or => Shape::Or(x, y),
+                        _ => Shape::Xor(x, y),
+                    },
+                );
                 if width == 1 {
                     t.tell_logic(
                         out,

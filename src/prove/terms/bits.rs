@@ -1,6 +1,6 @@
 //! Gates of forms: what forms leave open is decided on them.
 
-use super::{Atom, AtomId, Beyond, Fit, FormId, Terms, power};
+use super::{Atom, AtomId, Beyond, Fit, FormId, Shape, Terms, power};
 use crate::prove::aig::Lit;
 use crate::prove::engine::Engine;
 use crate::prove::word::{Words, resize};
@@ -11,6 +11,15 @@ use rustc_hash::FxHashMap;
 pub struct Bits {
     /// Two's complement, as wide as the atom's range needs.
     words: FxHashMap<AtomId, Vec<Lit>>,
+    /// The same of forms of which more is known than their terms.
+    shaped: FxHashMap<FormId, Vec<Lit>>,
+}
+
+/// What gates are made of.
+#[derive(Clone, Copy)]
+enum Part {
+    Form(FormId),
+    Atom(AtomId),
 }
 
 /// Bits of two's complement that hold a range.
@@ -34,18 +43,105 @@ impl Bits {
     /// # Errors
     /// [`Beyond`] where a number does not fit.
     pub fn word(&mut self, terms: &Terms, e: &mut Engine, f: FormId, width: usize) -> Fit<Vec<Lit>> {
-        for a in terms.needed(&[f], |a| self.words.contains_key(&a)) {
-            let word = self.make(terms, e, a)?;
-            // Cones are cut at values of the model first.
-            if matches!(terms.atom(a), Atom::Value(_)) {
-                e.add_cut(&word);
+        // Each part after those that it is made of.
+        let mut stack = vec![Part::Form(f)];
+        while let Some(&part) = stack.last() {
+            let before = stack.len();
+            match part {
+                Part::Form(f) if self.shaped.contains_key(&f) => {}
+                Part::Form(f) => {
+                    let shape = terms.shape(f);
+                    match shape {
+                        Some(shape) => {
+                            let open = |f: &FormId| !self.is_made(terms, *f);
+                            stack.extend(shape.operands().into_iter().filter(open).map(Part::Form));
+                        }
+                        None => stack.extend(self.open_atoms(terms, f)),
+                    }
+                    if stack.len() > before {
+                        continue;
+                    }
+                    if let Some(shape) = shape {
+                        let word = self.shape(terms, &mut e.words, f, shape)?;
+                        self.shaped.insert(f, word);
+                    }
+                }
+                Part::Atom(a) if self.words.contains_key(&a) => {}
+                Part::Atom(a) => {
+                    let (forms, atoms) = terms.parts(a);
+                    stack.extend(forms.into_iter().filter(|&f| !self.is_made(terms, f)).map(Part::Form));
+                    stack.extend(atoms.into_iter().filter(|a| !self.words.contains_key(a)).map(Part::Atom));
+                    if stack.len() > before {
+                        continue;
+                    }
+                    let word = self.make(terms, e, a)?;
+                    // Cones are cut at values of the model first.
+                    if matches!(terms.atom(a), Atom::Value(_)) {
+                        e.add_cut(&word);
+                    }
+                    self.words.insert(a, word);
+                }
             }
-            self.words.insert(a, word);
+            stack.pop();
         }
         self.sum(terms, &mut e.words, f, width)
     }
 
+    fn open_atoms(&self, terms: &Terms, f: FormId) -> Vec<Part> {
+        terms.terms(f).filter(|(a, _)| !self.words.contains_key(a)).map(|(a, _)| Part::Atom(a)).collect()
+    }
+
+    /// Whether there are gates for all that a form is made of.
+    fn is_made(&self, terms: &Terms, f: FormId) -> bool {
+        match terms.shape(f) {
+            Some(_) => self.shaped.contains_key(&f),
+            None => terms.terms(f).all(|(a, _)| self.words.contains_key(&a)),
+        }
+    }
+
+    /// All bits of a form that its range needs, by how it came about.
+    fn shape(&self, terms: &Terms, w: &mut Words, f: FormId, shape: &Shape) -> Fit<Vec<Lit>> {
+        let width = width(terms.range(f)) as usize;
+        let pair = |w: &mut Words, x, y| Ok((self.sum(terms, w, x, width)?, self.sum(terms, w, y, width)?));
+        Ok(match shape {
+            Shape::And(x, y) => {
+                let (x, y) = pair(w, *x, *y)?;
+                x.iter().zip(&y).map(|(&x, &y)| w.aig.and(x, y)).collect()
+            }
+            Shape::Or(x, y) => {
+                let (x, y) = pair(w, *x, *y)?;
+                x.iter().zip(&y).map(|(&x, &y)| w.aig.or(x, y)).collect()
+            }
+            Shape::Xor(x, y) => {
+                let (x, y) = pair(w, *x, *y)?;
+                x.iter().zip(&y).map(|(&x, &y)| w.aig.xor(x, y)).collect()
+            }
+            Shape::Mux(c, x, y) => {
+                let c = self.sum(terms, w, *c, 1)?[0];
+                let (x, y) = pair(w, *x, *y)?;
+                w.mux(c, &x, &y)
+            }
+            Shape::Cut(x, cut, signed) => {
+                let word = self.sum(terms, w, *x, *cut as usize)?;
+                resize(&word, *signed, width)
+            }
+            Shape::Fields(parts) => {
+                let mut word: Vec<Lit> = Vec::new();
+                for (i, &(at, part)) in parts.iter().enumerate() {
+                    let end = parts.get(i + 1).map_or(width, |p| p.0 as usize);
+                    word.truncate(at as usize);
+                    word.extend(self.sum(terms, w, part, end.saturating_sub(at as usize))?);
+                }
+                word.truncate(width);
+                word
+            }
+        })
+    }
+
     fn sum(&self, terms: &Terms, w: &mut Words, f: FormId, width: usize) -> Fit<Vec<Lit>> {
+        if let Some(word) = self.shaped.get(&f) {
+            return Ok(resize(word, true, width));
+        }
         let mut total = constant(terms.constant_of(f), width);
         for (a, c) in terms.terms(f) {
             let word = self.words.get(&a).ok_or(Beyond)?;

@@ -68,6 +68,35 @@ pub enum Atom {
     Table(FormId, Arc<Table>),
 }
 
+/// How the bits of a form come from those of others.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// Bitwise and.
+    And(FormId, FormId),
+    /// Bitwise or.
+    Or(FormId, FormId),
+    /// Bitwise exclusive or.
+    Xor(FormId, FormId),
+    /// The second where the first, a condition, is 1, else the third.
+    Mux(FormId, FormId, FormId),
+    /// The number that the low bits are, signed or not.
+    Cut(FormId, u32, bool),
+    /// Side by side: where each begins, and which; all but the top one cut where the next begins.
+    Fields(Arc<[(u32, FormId)]>),
+}
+
+impl Shape {
+    /// The forms that it speaks of.
+    pub(super) fn operands(&self) -> Vec<FormId> {
+        match self {
+            Shape::And(x, y) | Shape::Or(x, y) | Shape::Xor(x, y) => vec![*x, *y],
+            Shape::Mux(c, x, y) => vec![*c, *x, *y],
+            Shape::Cut(x, ..) => vec![*x],
+            Shape::Fields(parts) => parts.iter().map(|p| p.1).collect(),
+        }
+    }
+}
+
 /// A function's values from `first` up.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Table {
@@ -94,6 +123,11 @@ const MAX_TERMS: usize = 200_000_000;
 /// Most terms looked at for all forms.
 const MAX_WORK: u64 = 4_000_000_000;
 
+/// Terms of a run of bits cut out of a value.
+const MAX_CUT: usize = 3;
+/// Most terms of a name's meaning that is looked at for numbers that wrap.
+const MAX_UNWRAPPED: usize = 16;
+
 /// All forms and atoms.
 #[derive(Default)]
 pub struct Terms {
@@ -116,12 +150,16 @@ pub struct Terms {
     /// Floors that have names: what they are of, reduced, and the shift; and the shift from which on the name does not
     /// help, since other atoms make up what it leaves out.
     shifted: FxHashMap<(FormId, u32), u32>,
+    /// The names of forms that have one.
+    names: FxHashMap<FormId, FormId>,
     /// Shifts of those floors, each once.
     shifts: Vec<u32>,
     /// How many floors are being said by names, one within the other.
     within_names: u32,
     /// Names are being taken apart: none is put in.
     taking_apart: bool,
+    /// How forms came about, where that says more of their bits than their terms do.
+    shapes: FxHashMap<FormId, Shape>,
     /// How bits come from others.
     logic: FxHashMap<FormId, polynomial::Logic>,
     /// Terms looked at so far, and the most that may be.
@@ -145,7 +183,7 @@ pub(super) fn add(a: i128, b: i128) -> Fit<i128> {
 }
 
 /// `2^n`.
-pub(super) fn power(n: u32) -> Fit<i128> {
+pub fn power(n: u32) -> Fit<i128> {
     if n < 126 { Ok(1 << n) } else { Err(Beyond) }
 }
 
@@ -290,6 +328,18 @@ impl Terms {
         self.single(atom)
     }
 
+    /// Remembers how a form came about, if from older forms: so no form is ever said by itself.
+    pub fn tell_shape(&mut self, f: FormId, shape: Shape) {
+        if self.len(f) + usize::from(self.constant_of(f) != 0) > 1 && shape.operands().iter().all(|&x| x < f) {
+            self.shapes.entry(f).or_insert(shape);
+        }
+    }
+
+    /// How a form came about, if that is known.
+    pub(super) fn shape(&self, f: FormId) -> Option<&Shape> {
+        self.shapes.get(&f)
+    }
+
     /// The form of one atom.
     pub(super) fn single(&mut self, atom: AtomId) -> Fit<FormId> {
         self.form(&Sum { terms: vec![(atom, 1)], constant: 0 })
@@ -316,8 +366,33 @@ impl Terms {
         }
         let atom = self.intern(Atom::Value(f), self.range(f));
         let name = self.single(atom)?;
+        self.names.insert(f, name);
         self.solve(f, name)?;
         Ok(name)
+    }
+
+    /// The name of a number that wraps at `2^w` or beyond, modulo `2^w`: the number, `x` of `x + 2^k y`. Nothing for any
+    /// other form.
+    pub(super) fn unwrapped(&mut self, f: FormId, w: u32) -> Fit<Option<FormId>> {
+        if self.taking_apart {
+            return Ok(None);
+        }
+        let Some((a, 1)) = self.only(f) else { return Ok(None) };
+        let Atom::Value(x) = *self.atom(a) else { return Ok(None) };
+        if self.len(x) > MAX_UNWRAPPED {
+            return Ok(None);
+        }
+        let plain = self.reduced(x, w)?;
+        if self.len(plain) == self.len(x) {
+            return Ok(None);
+        }
+        let out = self.offset(plain, self.constant_of(f))?;
+        self.reduced(out, w).map(Some)
+    }
+
+    /// The name of a form, if it has one.
+    pub(super) fn name_for(&self, f: FormId) -> FormId {
+        if self.taking_apart { f } else { self.names.get(&f).copied().unwrap_or(f) }
     }
 
     /// From `name = f` on, the atom that `f` is made of is said by the name: `f = c a + rest` with `c` 1 or -1 makes `a`
@@ -365,6 +440,33 @@ impl Terms {
         Ok(())
     }
 
+    /// Whether the floor of a name at this bit is said by others, as [`Terms::gap`] tells.
+    pub fn knows_gap(&mut self, name: FormId, lo: u32) -> Fit<bool> {
+        let low = self.floor(name, lo)?;
+        Ok(!self.terms(low).any(|(a, _)| matches!(self.atom(a), Atom::Floor(x, k) if (*x, *k) == (name, lo))))
+    }
+
+    /// From here on bits `lo .. hi` of a named value are zero, as was proved of it: `floor(x / 2^m)` for `m` among them is
+    /// `2^(hi - m) floor(x / 2^hi)`.
+    pub fn gap(&mut self, name: FormId, lo: u32, hi: u32) -> Fit<()> {
+        let high = self.floor(name, hi)?;
+        for m in lo..hi {
+            let low = self.floor(name, m)?;
+            let above = self.scale(high, power(hi - m)?)?;
+            if let Some((atom, 1)) = self.only(low)
+                && self.constant_of(low) == 0
+                && matches!(self.atom(atom), Atom::Floor(x, k) if (*x, *k) == (name, m))
+                && !self.solved.contains_key(&atom)
+            {
+                self.narrow(above, self.atom_range(atom));
+                self.solved.insert(atom, above);
+            }
+        }
+        self.floors.clear();
+        self.negatives.clear();
+        Ok(())
+    }
+
     /// The form of an atom that was just made: itself, or what stands for it.
     pub(super) fn made(&mut self, atom: AtomId) -> Fit<FormId> {
         match self.solved.get(&atom) {
@@ -386,6 +488,26 @@ impl Terms {
         }
         self.narrow(out, self.range(f));
         Ok(out)
+    }
+
+    /// Whether a form is a sum of inputs and names, or bits or the sign of one.
+    pub fn is_said(&self, f: FormId) -> bool {
+        let plain = |a: AtomId| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_));
+        let few = self.len(f) <= MAX_CUT;
+        self.terms(f).all(|(a, _)| match self.atom(a) {
+            Atom::Floor(x, _) | Atom::Negative(x) => few && self.terms(*x).all(|t| plain(t.0)),
+            _ => plain(a),
+        })
+    }
+
+    /// Whether a form has products of other than bits.
+    pub fn multiplies(&self, f: FormId) -> bool {
+        let is_bit = |a: &AtomId| self.atom_range(*a) == (0, 1);
+        self.terms(f).any(|(a, _)| match self.atom(a) {
+            Atom::Product(..) => true,
+            Atom::Monomial(factors) => factors.iter().filter(|&a| !is_bit(a)).count() > 1,
+            _ => false,
+        })
     }
 
     /// What is behind a name, for an atom that is one.

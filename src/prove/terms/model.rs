@@ -1,6 +1,6 @@
 //! The model's values as forms, written against section 3 of `docs/alir.md` and nothing else.
 
-use super::{Beyond, Fit, FormId, Terms, mul, power};
+use super::{Beyond, Fit, FormId, Shape, Terms, mul, power};
 use crate::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
 use crate::num::{Kif, wrap};
 use num_bigint::BigInt;
@@ -61,7 +61,12 @@ pub fn forms(t: &mut Terms, model: &Model) -> Fit<ModelForms> {
         let kif = model.kif(id);
         let (exact, frac) = operation(t, model, &out, id)?;
         let moved = aligned(t, Fixed { code: exact, frac }, i64::from(kif.frac))?;
-        let form = t.value(moved, kif.width(), kif.signed)?;
+        let mut form = t.value(moved, kif.width(), kif.signed)?;
+        if form != moved {
+            // The number before it wraps has a name of its own.
+            let name = t.named(moved)?;
+            form = t.value(name, kif.width(), kif.signed)?;
+        }
         out.ops.push(t.named(form)?);
     }
     for (j, output) in model.outputs().iter().enumerate() {
@@ -178,17 +183,19 @@ fn operation(t: &mut Terms, model: &Model, done: &ModelForms, id: ValueId) -> Fi
 /// Bitwise operations by the one that is an atom.
 fn bitwise(t: &mut Terms, op: BinaryBits, x: FormId, y: FormId) -> Fit<FormId> {
     let both = t.and(&[x, y])?;
-    Ok(match op {
-        BinaryBits::And => both,
+    let (out, shape) = match op {
+        BinaryBits::And => (both, Shape::And(x, y)),
         BinaryBits::Or => {
             let sum = t.add(x, y)?;
-            t.sub(sum, both)?
+            (t.sub(sum, both)?, Shape::Or(x, y))
         }
         BinaryBits::Xor => {
             let sum = t.add(x, y)?;
-            t.linear(sum, -2, both)?
+            (t.linear(sum, -2, both)?, Shape::Xor(x, y))
         }
-    })
+    };
+    t.tell_shape(out, shape);
+    Ok(out)
 }
 
 /// The sign bit if signed, bit `width - 1` if not; clear without bits.

@@ -17,6 +17,8 @@ use std::rc::Rc;
 const MAX_MONOMIALS: usize = 1 << 20;
 /// Most factors of a monomial.
 const MAX_DEGREE: usize = 24;
+/// Most terms of a number that wraps, which is looked at under its name.
+const MAX_WRAPPED: usize = 8;
 /// Depth of atoms within atoms.
 const MAX_DEPTH: u32 = 100;
 
@@ -169,6 +171,15 @@ impl Expansion<'_> {
         lo >= 0 && hi <= 1
     }
 
+    /// Whether a form is a sum of inputs and names, and turns of it: even multiples of its sign or its high bits.
+    fn is_wrapped(&self, f: FormId) -> bool {
+        let is_turn = |a| matches!(self.terms.atom(a), Atom::Negative(_) | Atom::Floor(..));
+        let plain = |a| matches!(self.terms.atom(a), Atom::Free(_) | Atom::Value(_));
+        self.terms.len(f) <= MAX_WRAPPED
+            && self.terms.terms(f).all(|(a, c)| plain(a) || (is_turn(a) && c % 2 == 0))
+            && self.terms.terms(f).any(|(a, _)| plain(a))
+    }
+
     fn form(&mut self, f: FormId, depth: u32) -> Fit<Rc<Polynomial>> {
         if let Some(known) = self.forms.get(&f) {
             return Ok(known.clone());
@@ -294,6 +305,8 @@ impl Expansion<'_> {
         match *self.terms.atom(a) {
             Atom::If(..) | Atom::Monomial(_) | Atom::Product(..) => self.product(a, depth),
             Atom::Positive(x) => self.positive(x, x, depth),
+            // The name of a number that wraps: the number may be in the question under its own.
+            Atom::Value(x) if self.is_wrapped(x) => Ok((*self.form(x, depth)?).clone()),
             Atom::Floor(x, m) => {
                 // The floor of a choice is the choice of the floors.
                 let rest = self.terms.constant_of(x);
@@ -334,13 +347,14 @@ impl Expansion<'_> {
         Ok(out)
     }
 
-    /// Bits that are alone in their monomial as what they are of their words.
+    /// Bits of words that are alone in their monomial, but for signs, as what they are of their words.
     fn settled(&mut self, p: &Polynomial) -> Fit<Polynomial> {
         let mut out = Polynomial::default();
         for (monomial, &factor) in &p.0 {
+            // Signs and the like are words of their own.
             let mut bits = monomial.iter().enumerate().filter_map(|(i, u)| match u {
-                Unit::Bit(f) => Some((i, *f)),
-                Unit::Atom(_) => None,
+                Unit::Bit(f) if self.terms.len(*f) > 1 => Some((i, *f)),
+                _ => None,
             });
             let (Some((at, f)), None) = (bits.next(), bits.next()) else {
                 out.add(monomial.clone(), factor, self.mask);
@@ -351,6 +365,16 @@ impl Expansion<'_> {
             self.spend(parts.terms.len() + 1)?;
             out.add(rest.clone().into(), factor.wrapping_mul(parts.constant as u128), self.mask);
             for (a, c) in parts.terms {
+                if let Atom::Value(x) = *self.terms.atom(a)
+                    && self.is_wrapped(x)
+                {
+                    let number = self.form(x, 0)?;
+                    self.spend(number.0.len())?;
+                    for (part, &d) in &number.0 {
+                        out.add(joined(&rest, part)?, factor.wrapping_mul(c as u128).wrapping_mul(d), self.mask);
+                    }
+                    continue;
+                }
                 let unit =
                     if self.terms.atom_range(a) == (0, 1) { Unit::Bit(self.terms.single(a)?) } else { Unit::Atom(a) };
                 out.add(joined(&rest, &[unit])?, factor.wrapping_mul(c as u128), self.mask);

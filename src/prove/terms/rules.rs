@@ -2,7 +2,7 @@
 //! write the same hardware end in the same form.
 
 use super::samples::{LANES, Samples};
-use super::{Atom, AtomId, Beyond, Fit, FormId, Range, Sum, Table, Terms, add, mul, power};
+use super::{Atom, AtomId, Beyond, Fit, FormId, Range, Shape, Sum, Table, Terms, add, mul, power};
 use std::sync::Arc;
 
 /// Products of forms with up to this many terms are multiplied out.
@@ -502,6 +502,16 @@ impl Terms {
                     return Ok(Some((self.add(high, part)?, k)));
                 }
             }
+            // A bit.
+            if let [(a, c)] = low.terms[..]
+                && self.atom_range(a) == (0, 1)
+            {
+                let (no, yes) = (low.constant >> k, add(low.constant, c)? >> k);
+                let (bit, high) = (self.single(a)?, self.form(&high)?);
+                let part = self.scale(bit, yes - no)?;
+                let part = self.offset(part, no)?;
+                return Ok(Some((self.add(high, part)?, k)));
+            }
             // One of two: the sign of something, which the high part may speak of.
             if last == first + 1 {
                 let (low, high) = (self.form(&low)?, self.form(&high)?);
@@ -671,11 +681,18 @@ impl Terms {
         if let Some(moved) = self.moved_into_range(r, target, size)? {
             return Ok(moved);
         }
+        // A number that wraps, cut where it does not.
+        if let Some(plain) = self.unwrapped(r, w)?
+            && let Some(moved) = self.moved_into_range(plain, target, size)?
+        {
+            return Ok(moved);
+        }
         let shifted = self.offset(r, half)?;
         let turns = self.floor(shifted, w)?;
         let out = self.linear(r, -size, turns)?;
         self.narrow(out, target);
-        Ok(out)
+        self.tell_shape(out, Shape::Cut(f, w, signed));
+        Ok(self.name_for(out))
     }
 
     fn moved_into_range(&mut self, f: FormId, target: Range, size: i128) -> Fit<Option<FormId>> {
@@ -917,6 +934,7 @@ impl Terms {
             None => (r.0.min(s.0), r.1.max(s.1)),
         };
         self.narrow(out, range);
+        self.tell_shape(out, Shape::Mux(cond, yes, no));
         Ok(out)
     }
 

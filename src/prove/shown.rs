@@ -1,0 +1,114 @@
+//! Which bits of which value a signal shows, by what both are for sampled inputs: guesses, to be proved.
+
+use super::terms::samples::{LANES, Lanes};
+use rustc_hash::FxHashMap;
+
+/// Most guesses for one signal, and most values kept for one column.
+const KEPT: usize = 6;
+/// Most runs of bits that one signal is put together from.
+const MAX_RUNS: usize = 6;
+
+/// A run of bits: where it begins in the signal, where in the value, and how many there are.
+pub(super) type Run = (u32, u32, u32);
+
+/// One bit of a number under all assignments.
+fn column(lanes: &Lanes, bit: u32) -> u64 {
+    const { assert!(LANES == 64) };
+    lanes.iter().enumerate().fold(0, |all, (i, v)| all | ((v >> bit.min(127)) as u64 & 1) << i)
+}
+
+fn is_constant(column: u64) -> bool {
+    column == 0 || column == u64::MAX
+}
+
+/// The bits of many values, found by their columns.
+#[derive(Default)]
+pub(super) struct Columns(FxHashMap<u64, Vec<(u32, u32)>>);
+
+impl Columns {
+    /// Adds the low `width` bits of the value `number`.
+    pub(super) fn add(&mut self, number: u32, width: u32, lanes: &Lanes) {
+        for bit in 0..width.min(120) {
+            let key = column(lanes, bit);
+            if !is_constant(key) {
+                let known = self.0.entry(key).or_default();
+                if known.len() < KEPT {
+                    known.push((number, bit));
+                }
+            }
+        }
+    }
+
+    /// Values of which a signal of `width` bits may show bits: their numbers, and from which bit on, if it is one run.
+    pub(super) fn guesses(&self, shown: &Lanes, width: u32) -> Vec<(u32, Option<u32>)> {
+        // By the bit that the fewest values have.
+        let known = |bit| self.0.get(&column(shown, bit)).map(|found| (bit, found));
+        let found = (0..width.min(120)).filter_map(known).min_by_key(|(_, found)| found.len());
+        let Some((bit, found)) = found else { return Vec::new() };
+        found.iter().map(|&(number, from)| (number, from.checked_sub(bit))).collect()
+    }
+}
+
+/// How the `width` bits of a signal are bits of a value of `whole` bits, each above the one before: as few runs as there
+/// are. Bits above the value are copies of its sign.
+pub(super) fn runs(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Option<Vec<Run>> {
+    let columns: Vec<u64> = (0..whole + width).map(|bit| column(value, bit)).collect();
+    let top = if value.iter().any(|v| *v < 0) { whole.saturating_sub(1) } else { whole };
+    let sign = (top, column(value, top));
+    let mut out: Vec<Run> = Vec::new();
+    let mut next = 0u32;
+    for at in 0..width {
+        let key = column(shown, at);
+        // Copies of the sign in all bits that are left are the sign, not a bit that happens to be like it.
+        if columns.get(next as usize) != Some(&key) && (at..width).all(|bit| column(shown, bit) == sign.1) {
+            out.push((at, sign.0, width - at));
+            break;
+        }
+        let rest = columns.get(next as usize..)?;
+        let skipped = rest.iter().position(|&c| c == key)? as u32;
+        let from = next + skipped;
+        if skipped == 0
+            && let Some(run) = out.last_mut()
+        {
+            run.2 += 1;
+        } else if out.len() == MAX_RUNS {
+            return None;
+        } else {
+            out.push((at, from, 1));
+        }
+        next = from + 1;
+    }
+    Some(out)
+}
+
+/// Runs of zeros between runs that a signal shows of a value: where each begins in the value, and where it ends.
+pub(super) fn gaps(runs: &[Run], value: &Lanes) -> Vec<(u32, u32)> {
+    let between = runs.windows(2).map(|w| (w[0].1 + w[0].2, w[1].1));
+    between.filter(|&(lo, hi)| lo < hi && (lo..hi).all(|bit| column(value, bit) == 0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_bits_are_found_by_their_columns() {
+        let mut rng = crate::random::SplitMix::new(6);
+        let value: Lanes = std::array::from_fn(|_| i128::from(rng.word() as u16 as i16));
+        // Bit 0, bits 2 to 8, bits 12 to 15 with two copies of the sign.
+        let shown = value.map(|v| v & 1 | (v >> 2 & 127) << 1 | (v >> 12 & 63) << 8);
+        assert_eq!(runs(&shown, 14, &value, 16), Some(vec![(0, 0, 1), (1, 2, 7), (8, 12, 6)]));
+        assert_eq!(gaps(&[(0, 0, 1), (1, 2, 7), (8, 12, 6)], &value.map(|v| v & !(7 << 9))), [(9, 12)]);
+        let other = shown.map(|v| v ^ 1 << 3);
+        assert_eq!(runs(&other, 14, &value, 16), None);
+        // A sign is not the bit below it, though that is the same for all samples.
+        let small = value.map(|v| v >> 2);
+        let shown = small.map(|v| v & 7 | (v >> 14 & 1) << 3);
+        assert_eq!(runs(&shown, 4, &small, 16), Some(vec![(0, 0, 3), (3, 15, 1)]));
+        let mut columns = Columns::default();
+        columns.add(5, 16, &value);
+        let part = value.map(|v| v >> 3 & 255);
+        assert_eq!(columns.guesses(&part, 8), [(5, Some(3))]);
+        assert_eq!(columns.guesses(&other.map(|_| 7), 8), []);
+    }
+}
