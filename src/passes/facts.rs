@@ -3,13 +3,14 @@
 //! A forward analysis from the *types of the ports*, not from the declared intervals: what it says holds for every bit
 //! pattern of the inputs, so that a pass may use it without asking whether intervals are kept ([`Trust::Intervals`] takes
 //! them into account too). Interval arithmetic as
-//! in R. E. Moore, *Interval Analysis* (1966), on exact integers; a result that may leave its type wraps, and then only
+//! in R. E. Moore, *Interval Analysis* (1966), on exact integers, and of sums by what they are sums of ([`Form`]); a result that may leave its type wraps, and then only
 //! the type is known of it. Lookups read zero outside their table.
 //!
 //! Values of more than 100 bits are left alone ([`Range`] is in 128-bit integers): they are rare, and their type still
 //! bounds them.
 
 use super::Trust;
+use super::forms::Form;
 use crate::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
 use crate::num::{Interval, Kif};
 use num_traits::ToPrimitive;
@@ -89,12 +90,12 @@ impl Range {
         Range { lo: -self.hi, hi: -self.lo, zeros: self.zeros }
     }
 
-    fn add(self, other: Range) -> Option<Range> {
+    pub(super) fn add(self, other: Range) -> Option<Range> {
         Range::new(self.lo.checked_add(other.lo)?, self.hi.checked_add(other.hi)?, self.zeros.min(other.zeros))
             .bounded()
     }
 
-    fn mul(self, other: Range) -> Option<Range> {
+    pub(super) fn mul(self, other: Range) -> Option<Range> {
         let ends = [
             self.lo.checked_mul(other.lo)?,
             self.lo.checked_mul(other.hi)?,
@@ -116,6 +117,13 @@ impl Range {
         if inner.lo > inner.hi { self } else { inner }
     }
 
+    /// What is in both, of two that both hold.
+    fn meet(self, other: Range) -> Range {
+        let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
+        let zeros = self.zeros.max(other.zeros);
+        if lo > hi { self } else { Range::new(lo, hi, zeros) }
+    }
+
     /// The smallest range around both.
     fn join(self, other: Range) -> Range {
         if self == other {
@@ -130,6 +138,8 @@ pub(super) struct Facts {
     ranges: Vec<Option<Range>>,
     /// Range of the result before wrapping, where it is known.
     exact: Vec<Option<Range>>,
+    /// What the values that are sums are sums of, as long as somebody will read them.
+    forms: Vec<Option<Form>>,
     trust: Trust,
 }
 
@@ -137,19 +147,74 @@ impl Facts {
     /// Analyses a program; linear in its size.
     pub(super) fn of(model: &Model, trust: Trust) -> Facts {
         let n = model.nodes().len();
-        let mut facts = Facts { ranges: Vec::with_capacity(n), exact: Vec::with_capacity(n), trust };
+        let mut facts =
+            Facts { ranges: Vec::with_capacity(n), exact: Vec::with_capacity(n), forms: vec![None; n], trust };
+        let mut readers = vec![0u32; n];
+        for node in model.nodes() {
+            node.op.for_each_operand(|v| readers[v.index()] += 1);
+        }
         for id in model.ids() {
-            let (range, exact) = facts.result(model, id);
+            let form = facts.sum(model, id);
+            let (range, exact) = facts.result(model, id, form.as_ref());
+            let whole = form.filter(|form| facts.is_whole(model, id, form, exact));
             facts.ranges.push(range);
             facts.exact.push(exact);
+            facts.forms[id.index()] = whole;
+            // A form lives until its last reader, so that memory does not grow with the program.
+            model.node(id).op.for_each_operand(|v| {
+                readers[v.index()] -= 1;
+                if readers[v.index()] == 0 {
+                    facts.forms[v.index()] = None;
+                }
+            });
         }
+        facts.forms = Vec::new();
         facts
     }
 
-    /// The range of an operation's result, and that before wrapping, from the ranges of its operands.
-    fn result(&self, model: &Model, id: ValueId) -> (Option<Range>, Option<Range>) {
+    /// What an operation's result is before it is cut to its type, as a sum of atoms, if it is one.
+    fn sum(&self, model: &Model, id: ValueId) -> Option<Form> {
+        let of = |v: ValueId| match &self.forms[v.index()] {
+            Some(form) => form.clone(),
+            None => Form::atom(v, i64::from(model.kif(v).frac)),
+        };
+        match &model.node(id).op {
+            Op::Const { value } => Form::constant(value.to_i128()?, i64::from(model.kif(id).frac)),
+            Op::Neg { x } => of(*x).negated(),
+            Op::Quantise { x, shift } => Some(of(*x).shifted(*shift)),
+            Op::Add { a, b, shift } => of(*a).plus(&of(*b), *shift, false),
+            Op::Sub { a, b, shift } => of(*a).plus(&of(*b), *shift, true),
+            Op::AddConst { x, value, shift } => {
+                of(*x).plus(&Form::constant(value.to_i128()?, i64::from(*shift))?, 0, false)
+            }
+            Op::Sum { terms } => {
+                let mut sum = Form::constant(0, i64::from(model.kif(id).frac))?;
+                for t in &terms[..] {
+                    sum = sum.plus(&of(t.value), t.shift, t.neg)?;
+                }
+                Some(sum)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an operation's result is the sum itself: nothing wraps, no low bit is dropped.
+    fn is_whole(&self, model: &Model, id: ValueId, form: &Form, exact: Option<Range>) -> bool {
         let kif = model.kif(id);
-        let exact = self.before_wrap(model, id);
+        let zeros = || form.range(|v| self.range(v)).map_or(0, |r| i64::from(r.zeros));
+        exact.is_some_and(|e| e.fits(kif))
+            && (form.frac() <= i64::from(kif.frac) || form.frac() - zeros() <= i64::from(kif.frac))
+    }
+
+    /// The range of an operation's result, and that before wrapping, from the ranges of its operands and what it is the sum of.
+    fn result(&self, model: &Model, id: ValueId, form: Option<&Form>) -> (Option<Range>, Option<Range>) {
+        let kif = model.kif(id);
+        let mut exact = self.before_wrap(model, id);
+        if let (Some(known), Some(form)) = (exact, form)
+            && let Some(sum) = form.range(|v| self.range(v)).and_then(|r| r.align(form.frac(), i64::from(kif.frac)))
+        {
+            exact = Some(known.meet(sum));
+        }
         let all = Range::of_kif(kif);
         let range = match (exact, all) {
             (Some(exact), Some(_)) if exact.fits(kif) => Some(exact),
@@ -176,7 +241,7 @@ impl Facts {
         let code = |code| {
             self.ranges[source.index()] = Some(Range::exactly(code));
             for &v in cone {
-                self.ranges[v.index()] = self.result(model, v).0;
+                self.ranges[v.index()] = self.result(model, v, None).0;
             }
             self.range(last)?.constant()
         };

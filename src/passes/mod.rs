@@ -9,6 +9,7 @@ mod cse;
 mod dce;
 mod demand;
 mod facts;
+mod forms;
 mod linear;
 mod polarity;
 mod ranges;
