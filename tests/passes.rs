@@ -134,6 +134,8 @@ fn cancelling_sums(steps: &[(u8, u8, i32, bool, bool)]) -> Model {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
+
     #[test]
     fn sums_that_cancel_keep_their_meaning(
         steps in prop::collection::vec((any::<u8>(), any::<u8>(), 0i32..3, any::<bool>(), prop::bool::weighted(0.8)), 1..30),
