@@ -76,22 +76,18 @@ impl Form {
         let mut terms = Vec::with_capacity((self.terms.len() + other.terms.len()).min(TERMS));
         let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());
         loop {
-            let (id, c) = match (a.peek(), b.peek()) {
+            let id = match (a.peek(), b.peek()) {
+                (Some(x), Some(y)) => x.0.min(y.0),
+                (Some(x), None) | (None, Some(x)) => x.0,
                 (None, None) => break,
-                (Some(&&(x, p)), Some(&&(y, q))) if x == y => {
-                    (a.next(), b.next());
-                    (x, p.checked_mul(f)?.checked_add(q.checked_mul(g)?)?)
-                }
-                (Some(&&(x, p)), other) if other.is_none_or(|&&(y, _)| x < y) => {
-                    a.next();
-                    (x, p.checked_mul(f)?)
-                }
-                (_, Some(&&(y, q))) => {
-                    b.next();
-                    (y, q.checked_mul(g)?)
-                }
-                (Some(_), None) => unreachable!("the arm before takes it"),
             };
+            let mut c = 0i64;
+            if let Some(&(_, p)) = a.next_if(|t| t.0 == id) {
+                c = p.checked_mul(f)?;
+            }
+            if let Some(&(_, q)) = b.next_if(|t| t.0 == id) {
+                c = c.checked_add(q.checked_mul(g)?)?;
+            }
             if c != 0 {
                 if terms.len() == TERMS {
                     return None;
