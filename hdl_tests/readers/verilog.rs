@@ -1,5 +1,7 @@
 //! Random designs in Verilog-2001.
 
+mod forms;
+
 use super::{Chance, Design};
 use alir2hdl::random::SplitMix;
 use std::fmt::Write as _;
@@ -454,6 +456,8 @@ pub(super) fn design(seed: u64) -> Design {
     }
     // A table.
     let mut after = String::new();
+    // Other modules.
+    let mut others = String::new();
     if g.below(3) == 0 {
         let width = g.width();
         let range = g.range(width);
@@ -474,8 +478,18 @@ pub(super) fn design(seed: u64) -> Design {
     // Nets, each of those before it.
     for _ in 0..2 + g.below(4) {
         let width = g.width();
-        match g.below(7) {
+        match g.below(14) {
             6 => g.chain(width + 1),
+            7 if clocked => g.memory(edge),
+            8 => g.scratch(),
+            9 => g.net_array(),
+            10 => {
+                let edge = Some(edge).filter(|_| clocked && g.coin());
+                g.task(edge);
+            }
+            11 => others.push_str(&g.instances(&name)),
+            12 => g.paths(),
+            13 => g.odds(seed),
             0 | 1 => {
                 let (decl, net) = g.declared("wire", "w", width);
                 let e = g.expr(3, false);
@@ -555,6 +569,6 @@ pub(super) fn design(seed: u64) -> Design {
     ports.rotate_left(inputs.len() + outputs.len());
     seen.extend(outputs);
     let outputs = seen;
-    let text = format!("module {name} (\n  {}\n);\n{}endmodule\n", ports.join(",\n  "), g.text);
+    let text = format!("{others}module {name} (\n  {}\n);\n{}endmodule\n", ports.join(",\n  "), g.text);
     Design { name, text, inputs, outputs }
 }

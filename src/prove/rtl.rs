@@ -149,6 +149,8 @@ pub struct Rtl {
     signals: Vec<Signal>,
     signal_nodes: Vec<NodeId>,
     small: FxHashMap<(u32, u64), NodeId>,
+    /// What the expressions have cost.
+    work: u64,
     /// Name of the top module.
     pub top: String,
     /// Input ports of the top module, in order.
@@ -161,6 +163,9 @@ pub struct Rtl {
 
 /// Widths beyond this are refused: nothing that we prove comes near.
 pub const MAX_WIDTH: u32 = 1 << 24;
+
+/// [`Rtl::work`] beyond this is refused: some seconds, and some GiB.
+pub const MAX_WORK: u64 = 1 << 30;
 
 fn mask(width: u32) -> BigUint {
     (BigUint::from(1u32) << width) - 1u32
@@ -207,7 +212,19 @@ impl Rtl {
         &mut self.signals[id.0 as usize]
     }
 
+    /// What making the expressions has cost so far: 32 for each, one for two bytes that it keeps and for each word of 64
+    /// bits that was computed. A reader stops where this passes [`MAX_WORK`].
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
     fn push(&mut self, expr: Expr, width: u32) -> NodeId {
+        self.work += match &expr {
+            // Kept as a number of its own.
+            Expr::Const(_) => 32 + u64::from(width) / 16,
+            Expr::Concat(parts) => 32 + parts.len() as u64,
+            _ => 32,
+        };
         self.exprs.push(expr);
         self.widths.push(width);
         NodeId(self.exprs.len() as u32 - 1)
@@ -368,6 +385,11 @@ impl Rtl {
         let width = self.width(a);
         assert_eq!(width, self.width(b), "operands of one width");
         if let (Some(x), Some(y)) = (self.as_const(a), self.as_const(b)) {
+            let words = u64::from(width) / 64 + 1;
+            let cost = match op {
+                Binary::Mul | Binary::Div | Binary::Rem => words.saturating_mul(words.isqrt()),
+                _ => words,
+            };
             let value = match op {
                 Binary::And => x & y,
                 Binary::Or => x | y,
@@ -380,6 +402,7 @@ impl Rtl {
                 Binary::Rem if *y == BigUint::ZERO => x.clone(),
                 Binary::Rem => x % y,
             };
+            self.work += cost;
             return self.constant(value, width);
         }
         self.push(Expr::Binary(op, a, b), width)
@@ -461,6 +484,47 @@ impl Rtl {
             return found.map_or(missing, |e| self.constant(e, width));
         }
         self.push(Expr::Table(entries, addr, missing), width)
+    }
+
+    /// The word of an address; any value for addresses past the last one.
+    pub fn choose(&mut self, words: Vec<NodeId>, addr: NodeId) -> NodeId {
+        let width = words.first().map_or(0, |&w| self.width(w));
+        let (count, reach) = (words.len() as u64, self.width(addr));
+        let free = self.free(width);
+        let mut level = words;
+        let mut bit = 0;
+        while level.len() > 1 && bit < reach {
+            let cond = self.slice(addr, bit, 1);
+            level = level
+                .chunks(2)
+                .map(|pair| match *pair {
+                    [low, high] => self.mux(cond, high, low),
+                    [low] => low,
+                    _ => free,
+                })
+                .collect();
+            bit += 1;
+        }
+        let Some(&word) = level.first() else { return free };
+        // Where the last words have no neighbour, or bits of the address were not looked at, it may be past the end.
+        if reach < 64 && count >= 1 << reach {
+            return word;
+        }
+        let limit = self.number(count, reach);
+        let inside = self.compare(Compare::Less, addr, limit);
+        self.mux(inside, word, free)
+    }
+
+    /// Parts side by side, low bits first, where parts of parts become parts.
+    pub fn join(&mut self, parts: &[NodeId]) -> NodeId {
+        let mut all = Vec::with_capacity(parts.len());
+        for &part in parts {
+            match self.expr(part) {
+                Expr::Concat(inner) => all.extend(inner.iter().copied()),
+                _ => all.push(part),
+            }
+        }
+        self.concat(&all)
     }
 
     /// Whether every bit of every signal that is read has exactly one driver, and none twice.

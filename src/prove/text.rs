@@ -35,13 +35,9 @@ const STACK: usize = 1 << 30;
 pub fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
     // Readers recurse over expressions, within the bounds that their parsers set.
     std::thread::scope(|s| {
-        let reader = std::thread::Builder::new().stack_size(STACK).spawn_scoped(s, || {
-            let mut rtl = match language {
-                Language::Verilog => super::verilog::read(text, top),
-                Language::Vhdl => super::vhdl::read(text, top),
-            }?;
-            super::loops::untangle(&mut rtl, |at| super::verilog::place(text, at))?;
-            Ok(rtl)
+        let reader = std::thread::Builder::new().stack_size(STACK).spawn_scoped(s, || match language {
+            Language::Verilog => super::verilog::read(text, top),
+            Language::Vhdl => super::vhdl::read(text, top),
         });
         match reader {
             Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
@@ -105,7 +101,29 @@ mod tests {
                 ("always @* y = 'h1_0000_0000;", "does not fit"),
                 ("always @* y = 'shf;", "has a size"),
                 ("always @* y = {a, 1};", "without size"),
-                ("reg [3:0] m [0:3]; always @(posedge clk) begin m[a] <= b; y <= m[b]; end", "memory"),
+                ("reg [3:0] m [0:3]; always @(posedge clk) begin m[a] <= b; y <= m[b]; end", ""),
+                ("reg [3:0] m [0:3]; always @(posedge clk) begin m <= b; y <= m[b]; end", "word by word"),
+                ("reg [3:0] m [0:3]; always @(posedge clk) begin m[4] <= b; y <= m[b]; end", "outside the memory"),
+                ("reg [31:0] m [0:65535]; always @(posedge clk) begin m[a] <= b; y <= m[b]; end", "2^20 bits"),
+                ("reg [31:0] m [0:16777215]; always @(posedge clk) y <= m[b];", "2^23 words"),
+                ("always @* y = 4'd3;", "never runs"),
+                ("task t(output [3:0] z); z = b; endtask always @* t(y);", "a function or task that reads a signal"),
+                ("task t(input [3:0] x, output [3:0] z); z = x + 1; endtask always @(a) t(a, y);", ""),
+                ("task t; t; endtask always @(a) begin y = a; t; end", "64 deep"),
+                ("task t(input x); ; endtask always @(a) begin y = a; t; end", "takes 1 arguments"),
+                ("always @(a) begin y = a; t; end", "no task is called t"),
+                (
+                    "function f(input x); t(x); endfunction task t(input x); ; endtask always @(a) y = f(a[0]);",
+                    "a function that calls a task",
+                ),
+                ("defparam u.P = 3; always @* y = a;", "defparam of a parameter that is not there"),
+                ("always @* y = a ** {17{b}};", "more than 64 bits"),
+                ("always @* y = a; wire t = u.b;", "paths lead to nothing else"),
+                ("always @* y = n;", "n is not declared as a value"),
+                ("wire [3:0] n; assign n = a; assign o = n[0]; always @* y = o;", ""),
+                ("`default_nettype none\nassign o = a; always @* y = a;", "o is not declared"),
+                ("`include \"x.v\"\n", "`include is not supported"),
+                ("always @* y = `F;", "`F is not supported"),
                 ("always @* y = a; and (y, a, b);", "more than one bit"),
                 ("always @* y = a; wire t; and #1 (t, a[0], b[0]);", "expected (, found #"),
                 (

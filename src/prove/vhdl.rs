@@ -16,8 +16,10 @@ use crate::diag::Diagnostic;
 ///
 /// # Errors
 /// `E0903` with line and column where the text is not VHDL, or not in the subset; `E0904` for a signal that has no
-/// driver or several.
+/// driver or several, or that depends on itself.
 pub fn read(text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
     let file = syntax::parse(text)?;
-    elab::elaborate(text, &file, top)
+    let mut rtl = elab::elaborate(text, &file, top)?;
+    super::loops::untangle(&mut rtl, |at| super::verilog::place(text, at))?;
+    Ok(rtl)
 }

@@ -72,6 +72,8 @@ pub(super) enum Expr {
     Binary(Op, ExprId, ExprId),
     Cond(ExprId, ExprId, ExprId),
     Call(Sym, Vec<ExprId>),
+    /// A name in a generate block: the blocks with the index of their turn, and the name.
+    Path(Vec<(Sym, Option<ExprId>)>, Sym),
     System(Sym, Vec<ExprId>),
 }
 
@@ -98,6 +100,8 @@ pub(super) enum Statement {
     For(Box<Statement>, ExprId, Box<Statement>, Box<Statement>),
     While(ExprId, Box<Statement>),
     Repeat(ExprId, Box<Statement>),
+    /// A task with its arguments.
+    Call(Sym, Vec<ExprId>, u32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,8 +118,8 @@ pub(super) struct Decl {
     pub(super) signed: bool,
     pub(super) range: Range,
     pub(super) name: Sym,
-    /// A memory's address range.
-    pub(super) memory: Range,
+    /// The address ranges of a memory or an array of nets.
+    pub(super) memory: Vec<(ExprId, ExprId)>,
     pub(super) value: Option<ExprId>,
     pub(super) at: u32,
 }
@@ -124,6 +128,8 @@ pub(super) struct Decl {
 pub(super) enum Direction {
     In,
     Out,
+    /// Arguments of tasks only.
+    Both,
 }
 
 #[derive(Clone, Debug)]
@@ -161,9 +167,21 @@ pub(super) struct Function {
 }
 
 #[derive(Clone, Debug)]
+pub(super) struct Task {
+    pub(super) name: Sym,
+    pub(super) args: Vec<(Direction, Decl)>,
+    pub(super) locals: Vec<Decl>,
+    pub(super) params: Vec<Param>,
+    pub(super) body: Statement,
+    pub(super) at: u32,
+}
+
+#[derive(Clone, Debug)]
 pub(super) struct Instance {
     pub(super) module: Sym,
     pub(super) name: Sym,
+    /// The range of an array of instances.
+    pub(super) range: Range,
     pub(super) params: Vec<(Option<Sym>, ExprId)>,
     pub(super) ports: Vec<(Option<Sym>, Option<ExprId>)>,
     pub(super) at: u32,
@@ -190,6 +208,9 @@ pub(super) enum Item {
     Initial(Statement, u32),
     Instance(Instance),
     Function(Box<Function>),
+    Task(Box<Task>),
+    /// Path of an instance, a parameter of it, its value.
+    Defparam(Vec<(Sym, Option<ExprId>)>, Sym, ExprId, u32),
     /// Name of the block, if any.
     GenBlock(Option<Sym>, Vec<Item>),
     GenFor {
@@ -224,4 +245,6 @@ pub(super) struct File {
     pub(super) names: Vec<String>,
     pub(super) modules: Vec<Module>,
     pub(super) head: Vec<String>,
+    /// Whether names that were not declared may be nets of one bit.
+    pub(super) implicit: bool,
 }

@@ -1,15 +1,18 @@
 //! Elaboration: hierarchy, parameters and generate blocks unrolled, widths and signs of IEEE 1364-2001 sections 4 and 5
 //! made explicit, processes executed symbolically.
 
+mod memory;
+
 use super::ast::{
     Decl, DeclKind, Direction, Events, Expr, ExprId, File, Function, Instance, Item, Module, Op, Range, Statement, Sym,
-    Unary,
+    Task, Unary,
 };
 use super::lexer::error;
 use crate::diag::Diagnostic;
-use crate::prove::rtl::{Binary, Compare, MAX_WIDTH, NodeId, Reduce, Register, Rtl, Shift, SignalId};
+use crate::prove::rtl::{Binary, Compare, MAX_WIDTH, MAX_WORK, NodeId, Reduce, Register, Rtl, Shift, SignalId};
+use memory::{Memory, Step};
 use num_bigint::BigUint;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -39,12 +42,6 @@ impl Bounds {
     fn position(self, i: i64) -> i64 {
         if self.msb >= self.lsb { i.saturating_sub(self.lsb) } else { self.lsb.saturating_sub(i) }
     }
-
-    /// Position of index `i` within the vector, from the low end.
-    fn offset(self, i: i64) -> Option<u32> {
-        let at = self.position(i);
-        (0..i64::from(self.width())).contains(&at).then_some(at as u32)
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -66,20 +63,19 @@ enum Object<'a> {
         bounds: Bounds,
         signed: bool,
     },
-    /// A memory whose words are constants.
+    /// A memory or an array of nets, with the bounds of its words.
     Memory {
         id: usize,
         bounds: Bounds,
-        depth: Bounds,
         signed: bool,
     },
     Function(&'a Function),
+    Task(&'a Task),
     Genvar,
 }
 
-struct Memory {
-    words: Vec<Option<BigUint>>,
-}
+/// Values that `defparam` gives to the parameters of an instance: name, value, the scope that it is from, and its place.
+type Overrides = Vec<(Sym, ExprId, usize, u32)>;
 
 /// A scope of names; generate blocks and functions see outwards.
 struct Scope<'a> {
@@ -110,6 +106,17 @@ struct Elab<'a> {
     rtl: Rtl,
     scopes: Vec<Scope<'a>>,
     memories: Vec<Memory>,
+    /// Words of all memories.
+    words: u64,
+    /// What the module that is being elaborated assigns outside of `initial` blocks.
+    written: FxHashSet<Sym>,
+    /// The same of modules that were looked at.
+    assigned_names: FxHashMap<Sym, FxHashSet<Sym>>,
+    /// Generate blocks by the scope they are in, their name, and their turn.
+    blocks: FxHashMap<(usize, Sym, Option<i64>), usize>,
+    /// Scopes of turns of generate loops: the scope of the loop, and the turn.
+    turns: FxHashMap<usize, (usize, i64)>,
+    defparams: FxHashMap<String, Overrides>,
     variables: u32,
     iterations: u32,
     calls: u32,
@@ -144,13 +151,15 @@ struct Process {
     state: State,
     scope: usize,
     kind: Kind,
+    /// Whether it is the body of a function.
+    function: bool,
     /// Bits of signals that were read before this process assigned them: signal, lowest bit, end, and where.
     reads: Vec<(SignalId, u32, u32, ExprId)>,
 }
 
 impl Process {
     fn new(scope: usize, kind: Kind) -> Process {
-        Process { state: State::default(), scope, kind, reads: Vec::new() }
+        Process { state: State::default(), scope, kind, function: false, reads: Vec::new() }
     }
 }
 
@@ -169,6 +178,12 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         rtl: Rtl::new(file.names[top.name as usize].clone(), file.head.clone()),
         scopes: Vec::new(),
         memories: Vec::new(),
+        words: 0,
+        written: FxHashSet::default(),
+        assigned_names: FxHashMap::default(),
+        blocks: FxHashMap::default(),
+        turns: FxHashMap::default(),
+        defparams: FxHashMap::default(),
         variables: 0,
         iterations: 0,
         calls: 0,
@@ -181,6 +196,9 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         sampled: Vec::new(),
     };
     e.module(top, String::new(), &[], None)?;
+    if let Some(&(_, _, _, at)) = e.defparams.values().flatten().min_by_key(|d| d.3) {
+        return Err(error(text, at, "defparam of a parameter that is not there"));
+    }
     e.settle()?;
     e.rtl.check_drivers(|at| super::lexer::place(text, at))?;
     Ok(e.rtl)
@@ -246,6 +264,55 @@ impl<'a> Elab<'a> {
         None
     }
 
+    /// What a name or a path through generate blocks is for; nothing for other expressions.
+    fn object(&self, p: &Process, e: ExprId) -> Result<Option<Object<'a>>> {
+        match self.expr(e) {
+            Expr::Name(sym) => Ok(self.find(p.scope, *sym).copied()),
+            Expr::Path(path, name) => {
+                let mut indices = Vec::with_capacity(path.len());
+                for (_, index) in path {
+                    indices.push(match index {
+                        Some(i) => Some(self.peek_int(p, *i)?),
+                        None => None,
+                    });
+                }
+                // The first name is looked for outwards.
+                let Some(&(first, _)) = path.first() else { return Ok(None) };
+                let mut scope = Some(p.scope);
+                let mut found = None;
+                while let (Some(s), None) = (scope, found) {
+                    found = self.blocks.get(&(s, first, indices[0])).copied();
+                    scope = self.scopes[s].parent;
+                }
+                for ((sym, _), index) in path.iter().zip(&indices).skip(1) {
+                    found = found.and_then(|f| self.blocks.get(&(f, *sym, *index)).copied());
+                }
+                match found.and_then(|f| self.scopes[f].names.get(name)) {
+                    Some(&object) => Ok(Some(object)),
+                    None => self
+                        .fail(e, "no generate block with this name and turn declares it; paths lead to nothing else"),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A name for messages.
+    fn shown(&self, e: ExprId) -> &'a str {
+        match self.expr(e) {
+            Expr::Name(sym) | Expr::Path(_, sym) => self.name(*sym),
+            _ => "this",
+        }
+    }
+
+    /// Refuses what would take too long or too much memory.
+    fn budget(&self, e: ExprId) -> Result<()> {
+        if self.rtl.work() > MAX_WORK {
+            return self.fail(e, "constants and expressions beyond what is read: too many, or too wide");
+        }
+        Ok(())
+    }
+
     fn scope(&mut self, parent: Option<usize>, path: String) -> usize {
         self.scopes.push(Scope { names: FxHashMap::default(), parent, path });
         self.scopes.len() - 1
@@ -308,13 +375,15 @@ impl<'a> Elab<'a> {
                 "more than 100,000 instances, or instances nested more than 50 deep",
             ));
         }
+        let overrides = self.defparams.remove(&path).unwrap_or_default();
         let scope = self.scope(None, path);
+        if !self.assigned_names.contains_key(&module.name) {
+            self.assigned_names.insert(module.name, memory::written(module, &self.file.exprs));
+        }
         let mut given = 0;
         // Constant expressions of declarations may call functions.
         for item in &module.items {
-            if let Item::Function(f) = item {
-                self.declare(scope, f.name, Object::Function(f), f.at)?;
-            }
+            self.declare_callable(scope, item)?;
         }
         for item in &module.items {
             let Item::Param(param) = item else { continue };
@@ -326,15 +395,19 @@ impl<'a> Elab<'a> {
                 })
             });
             let over = over.flatten().map(|(_, &(_, value, outer))| (value, outer));
+            let last = overrides.iter().rev().find(|o| o.0 == param.name && !param.local);
+            let over = last.map(|&(_, value, outer, _)| (value, outer)).or(over);
             self.param(scope, param, over)?;
         }
         if params.iter().any(|p| p.0.is_none()) && params.len() > given {
             return Err(error(self.text, outside.map_or(module.at, |i| i.at), "more values than parameters"));
         }
+        let known = |n: Sym| module.items.iter().any(|i| matches!(i, Item::Param(p) if p.name == n && !p.local));
+        if let Some(unknown) = overrides.iter().find(|o| !known(o.0)) {
+            return Err(error(self.text, unknown.3, "no such parameter"));
+        }
         for (name, ..) in params.iter() {
-            let known = name
-                .is_none_or(|n| module.items.iter().any(|i| matches!(i, Item::Param(p) if p.name == n && !p.local)));
-            if !known {
+            if !name.is_none_or(known) {
                 return Err(error(self.text, outside.map_or(module.at, |i| i.at), "no such parameter"));
             }
         }
@@ -359,13 +432,28 @@ impl<'a> Elab<'a> {
                         self.rtl.signal_mut(id).input = true;
                         self.rtl.inputs.push(id);
                     }
-                    Direction::Out => self.rtl.outputs.push(id),
+                    Direction::Out | Direction::Both => self.rtl.outputs.push(id),
                 }
             }
         }
         let items: Vec<(usize, &'a Item)> = module.items.iter().map(|i| (scope, i)).collect();
         self.body(items, module)?;
         Ok(scope)
+    }
+
+    /// Functions and tasks are there before anything else of their scope.
+    fn declare_callable(&mut self, scope: usize, item: &'a Item) -> Result<()> {
+        match item {
+            Item::Function(f) => self.declare(scope, f.name, Object::Function(f), f.at),
+            Item::Task(t) => self.declare(scope, t.name, Object::Task(t), t.at),
+            _ => Ok(()),
+        }
+    }
+
+    /// A path with one more name.
+    fn below(&self, scope: usize, name: &str) -> String {
+        let path = &self.scopes[scope].path;
+        if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
     }
 
     /// A parameter; `over` is the value that an instance gives it, and the scope that it is from.
@@ -390,8 +478,7 @@ impl<'a> Elab<'a> {
     }
 
     fn new_signal(&mut self, scope: usize, name: Sym, width: u32, at: u32) -> Result<SignalId> {
-        let path = &self.scopes[scope].path;
-        let name = if path.is_empty() { self.name(name).to_owned() } else { format!("{path}.{}", self.name(name)) };
+        let name = self.below(scope, self.name(name));
         Ok(self.rtl.add_signal(name, width, at))
     }
 
@@ -405,6 +492,8 @@ impl<'a> Elab<'a> {
 
     /// Items of a module with all its generate blocks: declarations first, then constants of memories, then behaviour.
     fn body(&mut self, items: Vec<(usize, &'a Item)>, module: &'a Module) -> Result<()> {
+        self.written = self.assigned_names.get(&module.name).cloned().unwrap_or_default();
+        let memories = self.memories.len();
         let mut flat: Vec<(usize, &'a Item)> = Vec::new();
         // Generate blocks open in order; what they declare is visible to what follows them only inside.
         let mut queue: Vec<(usize, &'a Item)> = items;
@@ -415,7 +504,19 @@ impl<'a> Elab<'a> {
                 return Err(error(self.text, module.at, "more than 4,000,000 items or loop iterations"));
             }
             match item {
-                Item::Nothing | Item::Function(_) => {}
+                Item::Nothing | Item::Function(_) | Item::Task(_) => {}
+                Item::Defparam(path, name, value, at) => {
+                    let p = Process::new(scope, Kind::Constant);
+                    let mut instance = self.scopes[scope].path.clone();
+                    for &(step, index) in path {
+                        let dot = if instance.is_empty() { "" } else { "." };
+                        instance.push_str(&format!("{dot}{}", self.name(step)));
+                        if let Some(i) = index {
+                            instance.push_str(&format!("[{}]", self.peek_int(&p, i)?));
+                        }
+                    }
+                    self.defparams.entry(instance).or_default().push((*name, *value, scope, *at));
+                }
                 Item::Param(p) => {
                     // Those of the module itself were read before its ports.
                     if self.scopes[scope].parent.is_some() {
@@ -428,16 +529,17 @@ impl<'a> Elab<'a> {
                 }
                 Item::GenBlock(name, inner) => {
                     let tag = name.map_or("gen", |n| self.name(n));
-                    let path = format!(
-                        "{}{}{tag}",
-                        self.scopes[scope].path,
-                        if self.scopes[scope].path.is_empty() { "" } else { "." }
-                    );
+                    // The block of a loop has the turn in its name.
+                    let (outer, turn, path) = match self.turns.get(&scope) {
+                        Some(&(outer, i)) => (outer, Some(i), self.below(outer, &format!("{tag}[{i}]"))),
+                        None => (scope, None, self.below(scope, tag)),
+                    };
                     let child = self.scope(Some(scope), path);
+                    if let Some(name) = name {
+                        self.blocks.insert((outer, *name, turn), child);
+                    }
                     for item in inner {
-                        if let Item::Function(f) = item {
-                            self.declare(child, f.name, Object::Function(f), f.at)?;
-                        }
+                        self.declare_callable(child, item)?;
                     }
                     queue.extend(inner.iter().rev().map(|i| (child, i)));
                 }
@@ -472,8 +574,8 @@ impl<'a> Elab<'a> {
                         if self.iterations > MAX_ITERATIONS {
                             return self.fail(*cond, "more than 4,000,000 loop iterations");
                         }
-                        let path = format!("{}[{value}]", self.scopes[scope].path);
-                        let child = self.scope(Some(scope), path);
+                        let child = self.scope(Some(scope), self.scopes[scope].path.clone());
+                        self.turns.insert(child, (scope, value));
                         let node = self.rtl.constant(BigUint::from(value as u64 & 0xffff_ffff), 32);
                         self.scopes[child]
                             .names
@@ -493,6 +595,10 @@ impl<'a> Elab<'a> {
             if let Item::Initial(body, at) = item {
                 self.initial(scope, body, *at)?;
             }
+        }
+        self.initial_memories(memories);
+        for &(scope, item) in &flat {
+            self.implicit_nets(scope, item)?;
         }
         for (scope, item) in flat {
             match item {
@@ -526,14 +632,11 @@ impl<'a> Elab<'a> {
             return self.declare(scope, d.name, Object::Genvar, d.at);
         }
         let bounds = if d.kind == DeclKind::Integer { Bounds::of_width(32) } else { self.bounds(scope, d.range)? };
-        if d.memory.is_some() {
-            let depth = self.bounds(scope, d.memory)?;
-            if u64::from(depth.width()) * u64::from(bounds.width()) > 1 << 32 {
-                return Err(error(self.text, d.at, "a memory of more than 2^32 bits"));
+        if !d.memory.is_empty() {
+            if d.value.is_some() {
+                return Err(error(self.text, d.at, "a memory that is given a value as a whole"));
             }
-            let id = self.memories.len();
-            self.memories.push(Memory { words: vec![None; depth.width() as usize] });
-            return self.declare(scope, d.name, Object::Memory { id, bounds, depth, signed: d.signed }, d.at);
+            return self.memory(scope, d, bounds, false);
         }
         // `output y; reg y;` names the port again.
         let is_port = self.scopes[scope].parent.is_none() && module.ports.iter().any(|p| p.name == d.name);
@@ -565,11 +668,26 @@ impl<'a> Elab<'a> {
             return Err(error(self.text, i.at, format!("no module is called {}", self.name(i.module))));
         };
         let params: Vec<_> = i.params.iter().map(|&(name, value)| (name, value, scope)).collect();
-        let outer = &self.scopes[scope].path;
-        let path =
-            if outer.is_empty() { self.name(i.name).to_owned() } else { format!("{outer}.{}", self.name(i.name)) };
-        let inner = self.module(module, path, &params, Some(i))?;
-        let mut seen = rustc_hash::FxHashSet::default();
+        let base = self.below(scope, self.name(i.name));
+        // Of an array, the instance at the right end of the range has the low bits of the connections.
+        let (count, paths) = match i.range {
+            None => (1, vec![base]),
+            Some(_) => {
+                let b = self.bounds(scope, i.range)?;
+                let index = |n: i64| if b.msb >= b.lsb { b.lsb + n } else { b.lsb - n };
+                if b.width() > 100_000 {
+                    return Err(error(self.text, i.at, "more than 100,000 instances"));
+                }
+                (b.width(), (0..i64::from(b.width())).map(|n| format!("{base}[{}]", index(n))).collect())
+            }
+        };
+        let written = std::mem::take(&mut self.written);
+        let mut inner = Vec::with_capacity(paths.len());
+        for path in paths {
+            inner.push(self.module(module, path, &params, Some(i))?);
+        }
+        self.written = written;
+        let mut seen = FxHashSet::default();
         for (at, (name, value)) in i.ports.iter().enumerate() {
             let port = match name {
                 Some(name) => Some(*name),
@@ -582,15 +700,42 @@ impl<'a> Elab<'a> {
             if !seen.insert(port.name) {
                 return Err(error(self.text, i.at, format!("port {} is connected twice", self.name(port.name))));
             }
-            let Some(&Object::Signal { id, .. }) = self.scopes[inner].names.get(&port.name) else { continue };
-            let width = self.rtl.signal(id).width;
+            let ids: Vec<SignalId> = inner
+                .iter()
+                .filter_map(|&s| match self.scopes[s].names.get(&port.name) {
+                    Some(Object::Signal { id, .. }) => Some(*id),
+                    _ => None,
+                })
+                .collect();
+            let Some(width) = ids.first().map(|&id| self.rtl.signal(id).width) else { continue };
+            let all = match width.checked_mul(count) {
+                Some(all) if all <= MAX_WIDTH => all,
+                _ => return Err(error(self.text, i.at, "more than 2^24 bits")),
+            };
             match (port.direction, value) {
                 (Direction::In, Some(value)) => {
-                    let node = self.rhs(scope, *value, width)?;
-                    self.rtl.signal_mut(id).wires.push((0, node));
+                    let own = self.ty(&Process::new(scope, Kind::Wire), *value)?.0;
+                    if count > 1 && own != width && own != all {
+                        return self.fail(
+                            *value,
+                            format!("{count} instances with ports of {width} bits take {width} or {all} bits"),
+                        );
+                    }
+                    // As wide as one port: the same for each.
+                    let shared = count == 1 || own != all;
+                    let node = self.rhs(scope, *value, if shared { width } else { all })?;
+                    for (n, id) in ids.into_iter().enumerate() {
+                        let part = if shared { node } else { self.rtl.slice(node, n as u32 * width, width) };
+                        self.rtl.signal_mut(id).wires.push((0, part));
+                    }
                 }
-                (Direction::Out, Some(target)) => {
-                    let node = self.rtl.read(id);
+                (Direction::Out | Direction::Both, Some(target)) => {
+                    let own = self.target_width(&Process::new(scope, Kind::Wire), *target)?;
+                    if count > 1 && own != all {
+                        return self.fail(*target, format!("{count} instances drive {all} bits, not {own}"));
+                    }
+                    let nodes: Vec<NodeId> = ids.into_iter().map(|id| self.rtl.read(id)).collect();
+                    let node = self.rtl.concat(&nodes);
                     self.drive(scope, *target, node, i.at)?;
                 }
                 (_, None) => {}
@@ -598,6 +743,29 @@ impl<'a> Elab<'a> {
         }
         if let Some(port) = module.ports.iter().find(|p| p.direction == Direction::In && !seen.contains(&p.name)) {
             return Err(error(self.text, i.at, format!("input {} is not connected", self.name(port.name))));
+        }
+        Ok(())
+    }
+
+    /// Names that only connections and continuous assignments give are nets of one bit, unless the file forbids that.
+    fn implicit_nets(&mut self, scope: usize, item: &'a Item) -> Result<()> {
+        if !self.file.implicit {
+            return Ok(());
+        }
+        let ends: Vec<ExprId> = match item {
+            Item::Assign(target, ..) => vec![*target],
+            Item::Gate(target, inputs, ..) => inputs.iter().copied().chain([*target]).collect(),
+            Item::Instance(i) => i.ports.iter().filter_map(|p| p.1).collect(),
+            _ => return Ok(()),
+        };
+        for e in ends {
+            if let Expr::Name(sym) = self.expr(e)
+                && self.find(scope, *sym).is_none()
+            {
+                let at = self.file.at[e as usize];
+                let id = self.new_signal(scope, *sym, 1, at)?;
+                self.declare(scope, *sym, Object::Signal { id, bounds: Bounds::of_width(1), signed: false }, at)?;
+            }
         }
         Ok(())
     }
@@ -621,7 +789,7 @@ impl<'a> Elab<'a> {
         let width = self.target_width(&p, target)?;
         let node = self.rtl.resize(node, width, false);
         for (place, node) in self.places(&mut p, target, node)? {
-            let (Place::Signal(id), Some(lo)) = (place.what, place.lo) else {
+            let (Place::Signal(id), Some(lo), []) = (place.what, place.lo, &place.steps[..]) else {
                 return Err(error(self.text, at, "an assign drives wires, at constant places"));
             };
             self.rtl.signal_mut(id).wires.push((lo, node));
@@ -652,6 +820,12 @@ impl<'a> Elab<'a> {
         let Events::Edges(edges) = events else {
             let mut p = Process::new(scope, Kind::Level);
             self.run(&mut p, body)?;
+            if p.reads.is_empty() {
+                let message = "a process that reads nothing never runs: what it assigns stays undefined";
+                return Err(
+                    error(self.text, at, message).with_help("assign constants with assign, or in an initial block")
+                );
+            }
             self.check_waits(scope, events, &p)?;
             for (slot, node) in p.state.values {
                 let (Slot::Signal(id) | Slot::Next(id)) = slot else { continue };
@@ -937,8 +1111,9 @@ impl<'a> Elab<'a> {
 
     fn local(&mut self, scope: usize, d: &Decl) -> Result<u32> {
         let bounds = if d.kind == DeclKind::Integer { Bounds::of_width(32) } else { self.bounds(scope, d.range)? };
-        if d.memory.is_some() {
-            return Err(error(self.text, d.at, "memories inside functions and blocks are not supported"));
+        if !d.memory.is_empty() {
+            self.memory(scope, d, bounds, true)?;
+            return Ok(0);
         }
         let id = self.variables;
         self.variables += 1;
@@ -947,6 +1122,7 @@ impl<'a> Elab<'a> {
     }
 
     fn step(&mut self, e: ExprId) -> Result<()> {
+        self.budget(e)?;
         self.iterations += 1;
         if self.iterations > MAX_ITERATIONS {
             return self.fail(e, "more than 4,000,000 loop iterations");
@@ -958,7 +1134,7 @@ impl<'a> Elab<'a> {
         match s {
             Statement::Null => Ok(()),
             Statement::Block(decls, body) => {
-                let outer = p.scope;
+                let (outer, scopes) = (p.scope, self.scopes.len());
                 if !decls.is_empty() {
                     let path = self.scopes[outer].path.clone();
                     p.scope = self.scope(Some(outer), path);
@@ -970,6 +1146,7 @@ impl<'a> Elab<'a> {
                     self.run(p, s)?;
                 }
                 p.scope = outer;
+                self.scopes.truncate(scopes);
                 Ok(())
             }
             Statement::If(cond, yes, no) => {
@@ -1017,6 +1194,7 @@ impl<'a> Elab<'a> {
                     Some(_) => self.run(p, body)?,
                 }
             },
+            Statement::Call(name, args, at) => self.task(p, *name, args, *at),
             Statement::Repeat(count, body) => {
                 let times = self.int(p.scope, *count)?;
                 for _ in 0..times {
@@ -1261,49 +1439,35 @@ impl<'a> Elab<'a> {
     }
 
     fn target(&mut self, p: &mut Process, e: ExprId) -> Result<Target> {
-        let root = |s: &Self, e: ExprId| match s.expr(e) {
-            Expr::Name(sym) => Ok(*sym),
-            _ => s.fail(e, "this cannot be assigned to"),
-        };
+        if let Some((id, bounds, _, addresses)) = self.word_of(p, e)? {
+            return self.word_target(p, e, (id, bounds, &addresses), None);
+        }
         let (base, select) = match self.expr(e) {
-            Expr::Name(_) => (e, None),
+            Expr::Name(_) | Expr::Path(..) => (e, None),
             Expr::Index(base, _) | Expr::Range(base, ..) | Expr::Part(base, ..) => (*base, Some(e)),
             _ => return self.fail(e, "this cannot be assigned to"),
         };
-        let sym = root(self, base)?;
-        let (what, bounds) = match self.find(p.scope, sym) {
-            Some(&Object::Signal { id, bounds, .. }) => (Place::Signal(id), bounds),
-            Some(&Object::Variable { id, bounds, .. }) => (Place::Variable(id), bounds),
-            Some(&Object::Memory { id, bounds, depth, .. }) => {
-                let Expr::Index(_, index) = self.expr(e) else {
-                    return self.fail(e, "a memory is written word by word");
-                };
-                let index = self.value_int(p, *index)?;
-                let Some(word) = index.and_then(|i| depth.offset(i)) else {
-                    return self.fail(e, "an address outside the memory, or not constant");
-                };
-                return Ok(Target {
-                    what: Place::Word(id, word),
-                    width: bounds.width(),
-                    lo: Some(0),
-                    dynamic: None,
-                    whole: bounds.width(),
-                });
-            }
-            _ => return self.fail(e, format!("{} cannot be assigned to", self.name(sym))),
+        if let (Some(_), Some((id, bounds, _, addresses))) = (select, self.word_of(p, base)?) {
+            return self.word_target(p, e, (id, bounds, &addresses), select);
+        }
+        let (what, bounds) = match self.object(p, base)? {
+            Some(Object::Signal { id, bounds, .. }) => (Place::Signal(id), bounds),
+            Some(Object::Variable { id, bounds, .. }) => (Place::Variable(id), bounds),
+            _ => return self.fail(e, format!("{} cannot be assigned to", self.shown(base))),
         };
         let whole = bounds.width();
+        let steps = Vec::new();
         let Some(select) = select else {
-            return Ok(Target { what, width: whole, lo: Some(0), dynamic: None, whole });
+            return Ok(Target { what, width: whole, lo: Some(0), dynamic: None, whole, steps });
         };
         let (lo, width) = self.select(p, select, bounds)?;
         match lo {
             Place2::Constant(lo) => match u32::try_from(lo).ok().filter(|lo| lo + width <= whole) {
-                Some(lo) => Ok(Target { what, width, lo: Some(lo), dynamic: None, whole }),
+                Some(lo) => Ok(Target { what, width, lo: Some(lo), dynamic: None, whole, steps }),
                 None => self.fail(e, "an assignment to bits outside the vector"),
             },
             Place2::Dynamic(node, negative) => {
-                Ok(Target { what, width, lo: None, dynamic: Some((node, negative)), whole })
+                Ok(Target { what, width, lo: None, dynamic: Some((node, negative)), whole, steps })
             }
         }
     }
@@ -1328,13 +1492,9 @@ impl<'a> Elab<'a> {
         let slot = match t.what {
             Place::Word(memory, word) => {
                 let Some(value) = self.rtl.as_const(node).cloned().filter(|_| p.kind == Kind::Constant) else {
-                    return Err(error(
-                        self.text,
-                        at,
-                        "memories are constant: they are filled in an initial block only",
-                    ));
+                    return Err(error(self.text, at, "initial blocks fill memories with constants"));
                 };
-                self.memories[memory].words[word as usize] = Some(value);
+                self.fill(memory, word, value);
                 return Ok(());
             }
             Place::Variable(id) => Slot::Variable(id),
@@ -1347,29 +1507,44 @@ impl<'a> Elab<'a> {
                 return Err(error(self.text, at, "blocking and nonblocking assignments to one signal"));
             }
         }
-        let old = |e: &mut Self, p: &Process| match p.state.values.get(&slot) {
-            Some(&v) => v,
-            None => e.before(p, slot, t.whole),
+        let whole = t.steps.first().map_or(t.whole, |&(_, count, stride)| count * stride);
+        let new = if t.steps.is_empty() && t.lo == Some(0) && t.width == whole {
+            node
+        } else {
+            let before = match p.state.values.get(&slot) {
+                Some(&v) => v,
+                None => self.before(p, slot, whole),
+            };
+            self.rewritten(before, &t, &t.steps, node)
         };
-        let new = match (t.lo, t.dynamic) {
-            (Some(0), _) if t.width == t.whole => node,
+        p.state.values.insert(slot, new);
+        Ok(())
+    }
+
+    /// Parts of what was not assigned yet are not either.
+    fn keep_unassigned(&mut self, whole: NodeId, part: NodeId) {
+        if self.unassigned.contains(&whole) {
+            self.unassigned.insert(part);
+        } else {
+            self.mark_free(part);
+        }
+    }
+
+    /// A vector with the bits that a target names replaced.
+    fn replaced(&mut self, before: NodeId, t: &Target, node: NodeId) -> NodeId {
+        match (t.lo, t.dynamic) {
             (Some(lo), _) => {
-                let before = old(self, p);
-                let free = self.unassigned.contains(&before);
-                let (low, high) =
-                    (self.rtl.slice(before, 0, lo), self.rtl.slice(before, lo + t.width, t.whole - lo - t.width));
-                if free {
-                    self.unassigned.extend([low, high]);
-                } else {
-                    // Slices of a partly assigned word: undefined spans stay marked.
-                    self.mark_free(low);
-                    self.mark_free(high);
+                if t.width == t.whole {
+                    return node;
                 }
-                self.rtl.concat(&[low, node, high])
+                let (end, after) = (lo + t.width, t.whole - lo - t.width);
+                let (low, high) = (self.rtl.slice(before, 0, lo), self.rtl.slice(before, end, after));
+                self.keep_unassigned(before, low);
+                self.keep_unassigned(before, high);
+                self.rtl.join(&[low, node, high])
             }
             (None, Some((shift, negative))) => {
                 // Clear the field and put the value there; bits outside change nothing.
-                let before = old(self, p);
                 let margin = if negative { t.width } else { 0 };
                 let whole = t.whole + margin;
                 let shift = if negative {
@@ -1389,10 +1564,8 @@ impl<'a> Elab<'a> {
                 let new = self.rtl.binary(Binary::Or, kept, moved);
                 self.rtl.slice(new, margin, t.whole)
             }
-            (None, None) => return Err(error(self.text, at, "bits outside the vector")),
-        };
-        p.state.values.insert(slot, new);
-        Ok(())
+            (None, None) => before,
+        }
     }
 
     /// Slicing an undefined span makes new undefined nodes; they are still "not assigned".
@@ -1420,22 +1593,19 @@ impl<'a> Elab<'a> {
         };
         Ok(match self.expr(e) {
             Expr::Number { width, signed, .. } => (*width, *signed),
-            Expr::Name(sym) => match self.find(p.scope, *sym) {
+            Expr::Name(_) | Expr::Path(..) => match self.object(p, e)? {
                 Some(Object::Signal { bounds, signed, .. } | Object::Variable { bounds, signed, .. }) => {
-                    (bounds.width(), *signed)
+                    (bounds.width(), signed)
                 }
-                Some(Object::Param { value, signed, .. }) => (self.rtl.width(*value), *signed),
-                Some(Object::Memory { .. }) => return self.fail(e, "a memory is read word by word"),
-                Some(Object::Function(_) | Object::Genvar) | None => {
-                    return self.fail(e, format!("{} is not declared as a value", self.name(*sym)));
+                Some(Object::Param { value, signed, .. }) => (self.rtl.width(value), signed),
+                Some(Object::Memory { .. }) => return self.fail(e, "a memory is read and written word by word"),
+                Some(Object::Function(_) | Object::Task(_) | Object::Genvar) | None => {
+                    return self.fail(e, format!("{} is not declared as a value", self.shown(e)));
                 }
             },
-            Expr::Index(base, _) => match self.expr(*base) {
-                Expr::Name(sym) => match self.find(p.scope, *sym) {
-                    Some(Object::Memory { bounds, signed, .. }) => (bounds.width(), *signed),
-                    _ => (1, false),
-                },
-                _ => (1, false),
+            Expr::Index(..) => match self.word_of(p, e)? {
+                Some((_, bounds, signed, _)) => (bounds.width(), signed),
+                None => (1, false),
             },
             Expr::Range(_, msb, lsb) => {
                 let (msb, lsb) = (self.peek_int(p, *msb)?, self.peek_int(p, *lsb)?);
@@ -1510,13 +1680,13 @@ impl<'a> Elab<'a> {
             Expr::Number { value, unknown, width, signed, .. } if *unknown == BigUint::ZERO => {
                 fold(small(value, *width, *signed))
             }
-            Expr::Name(sym) => match self.find(p.scope, *sym) {
+            Expr::Name(_) | Expr::Path(..) => match self.object(p, e)? {
                 Some(Object::Param { value, signed, .. }) => {
-                    fold(self.rtl.as_const(*value).and_then(|v| small(v, self.rtl.width(*value), *signed)))
+                    fold(self.rtl.as_const(value).and_then(|v| small(v, self.rtl.width(value), signed)))
                 }
                 Some(Object::Variable { id, signed, .. }) => {
-                    let node = p.state.values.get(&Slot::Variable(*id));
-                    fold(node.and_then(|n| self.rtl.as_const(*n).and_then(|v| small(v, self.rtl.width(*n), *signed))))
+                    let node = p.state.values.get(&Slot::Variable(id));
+                    fold(node.and_then(|n| self.rtl.as_const(*n).and_then(|v| small(v, self.rtl.width(*n), signed))))
                 }
                 _ => bad(self),
             },
@@ -1573,6 +1743,7 @@ impl<'a> Elab<'a> {
     /// An expression in a context of `width` bits, operands extended by `signed`.
     fn eval(&mut self, p: &mut Process, e: ExprId, width: u32, signed: bool) -> Result<NodeId> {
         let bit = |s: &mut Self, node: NodeId| Ok(s.rtl.resize(node, width, false));
+        self.budget(e)?;
         match self.expr(e) {
             Expr::Unary(op, x) => match op {
                 Unary::Plus => self.eval(p, *x, width, signed),
@@ -1661,18 +1832,13 @@ impl<'a> Elab<'a> {
                 Ok(self.rtl.shift(kind, x, by))
             }
             Op::Power => {
-                let Some(exponent) = self.value_int(p, b)? else {
-                    return self.fail(e, "a power whose exponent is not constant");
-                };
-                if !(0..=4096).contains(&exponent) {
-                    return self.fail(e, "an exponent beyond 0 to 4096");
-                }
+                let (by_width, by_signed) = self.ty(p, b)?;
+                let by = self.eval(p, b, by_width, by_signed)?;
                 let x = self.eval(p, a, width, signed)?;
-                let mut product = self.rtl.number(1, width);
-                for _ in 0..exponent {
-                    product = self.rtl.binary(Binary::Mul, product, x);
+                if self.rtl.as_const(by).is_none() && by_width > 64 {
+                    return self.fail(e, "a power with an exponent of more than 64 bits");
                 }
-                Ok(product)
+                Ok(self.power(x, signed, by, by_signed))
             }
             Op::LogicAnd | Op::LogicOr => {
                 let (x, y) = (self.truth(p, a)?, self.truth(p, b)?);
@@ -1698,6 +1864,38 @@ impl<'a> Elab<'a> {
                 Ok(self.rtl.resize(node, width, false))
             }
         }
+    }
+
+    /// `x ** by` (IEEE 1364-2005, table 5-6, for what 2001 leaves open): a negative exponent gives 0, but for the bases 1
+    /// and -1, and something undefined for 0.
+    fn power(&mut self, x: NodeId, signed: bool, by: NodeId, by_signed: bool) -> NodeId {
+        let (width, by_width) = (self.rtl.width(x), self.rtl.width(by));
+        let one = self.rtl.number(1, width);
+        let mut product = one;
+        // Bits above the highest of a constant exponent do nothing.
+        let top = self.rtl.as_const(by).map_or(by_width, |v| v.bits() as u32);
+        for i in (0..top).rev() {
+            product = self.rtl.binary(Binary::Mul, product, product);
+            let more = self.rtl.binary(Binary::Mul, product, x);
+            let bit = self.rtl.slice(by, i, 1);
+            product = self.rtl.mux(bit, more, product);
+        }
+        if !by_signed {
+            return product;
+        }
+        let negative = self.rtl.slice(by, by_width - 1, 1);
+        let (zero, free) = (self.rtl.number(0, width), self.rtl.free(width));
+        let minus_one = self.rtl.not(zero);
+        let odd = self.rtl.slice(by, 0, 1);
+        let turned = self.rtl.mux(odd, minus_one, one);
+        let mut below = zero;
+        for (base, value) in [(zero, free), (minus_one, turned), (one, one)] {
+            if base != minus_one || signed {
+                let hit = self.rtl.compare(Compare::Equal, x, base);
+                below = self.rtl.mux(hit, value, below);
+            }
+        }
+        self.rtl.mux(negative, below, product)
     }
 
     /// Quotient or remainder; towards zero and with the dividend's sign if signed; undefined for a divisor of zero.
@@ -1738,7 +1936,7 @@ impl<'a> Elab<'a> {
                 let bits = self.rtl.binary(Binary::And, free, mask);
                 Ok(self.rtl.binary(Binary::Or, bits, known))
             }
-            Expr::Name(sym) => match self.find(p.scope, *sym).copied() {
+            Expr::Name(_) | Expr::Path(..) => match self.object(p, e)? {
                 Some(Object::Param { value, .. }) => Ok(value),
                 Some(Object::Signal { id, .. }) => {
                     let slot = Slot::Signal(id);
@@ -1747,7 +1945,10 @@ impl<'a> Elab<'a> {
                         None if p.kind == Kind::Constant => self.fail(e, "a constant is needed here"),
                         None if self.calls > 0 && p.kind != Kind::Edge => {
                             // What the call stands in does not wait for it.
-                            self.fail(e, "a function that reads a signal of its module, outside a clocked process")
+                            self.fail(
+                                e,
+                                "a function or task that reads a signal of its module, outside a clocked process",
+                            )
                         }
                         None => {
                             p.reads.push((id, 0, self.rtl.signal(id).width, e));
@@ -1759,16 +1960,12 @@ impl<'a> Elab<'a> {
                     Some(&v) => Ok(v),
                     None => Ok(self.rtl.free(bounds.width())),
                 },
-                _ => self.fail(e, format!("{} is not declared as a value", self.name(*sym))),
+                _ => self.fail(e, format!("{} is not declared as a value", self.shown(e))),
             },
-            Expr::Index(base, index) => {
-                if let Expr::Name(sym) = self.expr(*base)
-                    && let Some(&Object::Memory { id, bounds, depth, .. }) = self.find(p.scope, *sym)
-                {
-                    return self.word(p, e, *index, id, bounds, depth);
-                }
-                self.selected(p, e, *base)
-            }
+            Expr::Index(base, _) => match self.word_of(p, e)? {
+                Some((id, _, _, addresses)) => self.word(p, e, id, &addresses),
+                None => self.selected(p, e, *base),
+            },
             Expr::Range(base, ..) | Expr::Part(base, ..) => self.selected(p, e, *base),
             Expr::Concat(parts) => {
                 let mut nodes = Vec::with_capacity(parts.len());
@@ -1805,24 +2002,18 @@ impl<'a> Elab<'a> {
     /// The base of a select must be a vector by name.
     fn selected(&mut self, p: &mut Process, e: ExprId, base: ExprId) -> Result<NodeId> {
         // A word of a memory may be selected from: mem[i][3:0].
-        let (node, bounds) = match self.expr(base) {
-            Expr::Name(sym) => {
-                let bounds = match self.find(p.scope, *sym) {
-                    Some(Object::Signal { bounds, .. } | Object::Variable { bounds, .. }) => *bounds,
-                    Some(Object::Param { bounds, .. }) => *bounds,
-                    _ => return self.fail(base, format!("{} is not declared as a value", self.name(*sym))),
-                };
-                (self.leaf(p, base)?, bounds)
+        let bounds = match (self.object(p, base)?, self.word_of(p, base)?) {
+            (_, Some((_, bounds, ..))) => bounds,
+            (
+                Some(Object::Signal { bounds, .. } | Object::Variable { bounds, .. } | Object::Param { bounds, .. }),
+                _,
+            ) => bounds,
+            _ if matches!(self.expr(base), Expr::Name(_) | Expr::Path(..)) => {
+                return self.fail(base, format!("{} is not declared as a value", self.shown(base)));
             }
-            Expr::Index(memory, _) => match self.expr(*memory) {
-                Expr::Name(sym) => match self.find(p.scope, *sym) {
-                    Some(&Object::Memory { bounds, .. }) => (self.leaf(p, base)?, bounds),
-                    _ => return self.fail(e, "a select of a select"),
-                },
-                _ => return self.fail(e, "a select of a select"),
-            },
             _ => return self.fail(e, "a select of a select"),
         };
+        let node = self.leaf(p, base)?;
         let at = p.reads.last().filter(|r| node == self.rtl.read(r.0)).map(|_| p.reads.len() - 1);
         let (lo, width) = self.select(p, e, bounds)?;
         let whole = self.rtl.width(node);
@@ -1931,44 +2122,6 @@ impl<'a> Elab<'a> {
         Ok((self.rtl.binary(Binary::Sub, x, y), true))
     }
 
-    fn word(
-        &mut self,
-        p: &mut Process,
-        e: ExprId,
-        index: ExprId,
-        id: usize,
-        bounds: Bounds,
-        depth: Bounds,
-    ) -> Result<NodeId> {
-        let width = bounds.width();
-        let words = &self.memories[id].words;
-        if words.iter().all(Option::is_none) {
-            return self.fail(e, "a memory that no initial block fills");
-        }
-        // Words that were never written are undefined: a prefix of written ones is a table, anything else refused.
-        let filled = words.iter().take_while(|w| w.is_some()).count();
-        if words[filled..].iter().any(Option::is_some) {
-            return self.fail(e, "a memory with gaps");
-        }
-        let mut entries: Vec<BigUint> = words[..filled].iter().flatten().cloned().collect();
-        let addr = if depth.msb >= depth.lsb {
-            // [high:low] counts offsets from low.
-            self.dynamic(p, index, depth, 0)?.0
-        } else {
-            let flipped = Bounds { msb: depth.lsb, lsb: depth.msb };
-            entries = words.iter().rev().flatten().cloned().collect();
-            if entries.len() < words.len() {
-                entries = words[..].iter().rev().map(|w| w.clone().unwrap_or_default()).collect();
-                if filled < words.len() {
-                    return self.fail(e, "a memory with gaps");
-                }
-            }
-            self.dynamic(p, index, flipped, 0)?.0
-        };
-        let missing = self.rtl.free(width);
-        Ok(self.rtl.table(Arc::new(entries), addr, missing))
-    }
-
     fn call(&mut self, p: &mut Process, e: ExprId, sym: Sym, args: &[ExprId]) -> Result<NodeId> {
         let Some(Object::Function(f)) = self.find(p.scope, sym).copied() else {
             return self.fail(e, format!("no function is called {}", self.name(sym)));
@@ -1976,15 +2129,9 @@ impl<'a> Elab<'a> {
         if args.len() != f.inputs.len() {
             return self.fail(e, format!("{} takes {} arguments", self.name(sym), f.inputs.len()));
         }
-        let mut home = p.scope;
-        while !self.scopes[home].names.contains_key(&sym) {
-            match self.scopes[home].parent {
-                Some(parent) => home = parent,
-                None => break,
-            }
-        }
-        let path = self.scopes[home].path.clone();
-        let scope = self.scope(Some(home), path);
+        self.step(e)?;
+        let scopes = self.scopes.len();
+        let scope = self.inside(p.scope, sym);
         for param in &f.params {
             self.param(scope, param, None)?;
         }
@@ -2012,12 +2159,14 @@ impl<'a> Elab<'a> {
         for d in &f.locals {
             self.local(scope, d)?;
         }
+        inner.function = true;
         self.calls += 1;
         if self.calls > MAX_CALLS {
-            return self.fail(e, "functions that call one another more than 64 deep");
+            return self.fail(e, "functions and tasks that call one another more than 64 deep");
         }
         self.run(&mut inner, &f.body)?;
         self.calls -= 1;
+        self.scopes.truncate(scopes);
         if signals(&inner.state) != outside {
             return self.fail(e, format!("{} assigns to a signal of its module", self.name(sym)));
         }
@@ -2027,6 +2176,83 @@ impl<'a> Elab<'a> {
             Some(&node) => Ok(node),
             None => Ok(self.rtl.free(bounds.width())),
         }
+    }
+}
+
+impl<'a> Elab<'a> {
+    /// A scope for a call: where the function or task is declared, not where it is called.
+    fn inside(&mut self, from: usize, sym: Sym) -> usize {
+        let mut home = from;
+        while !self.scopes[home].names.contains_key(&sym) {
+            match self.scopes[home].parent {
+                Some(parent) => home = parent,
+                None => break,
+            }
+        }
+        let path = self.scopes[home].path.clone();
+        self.scope(Some(home), path)
+    }
+
+    /// A task: its arguments go in as assignments, its body runs in the process, and its results are assigned.
+    fn task(&mut self, p: &mut Process, sym: Sym, args: &[ExprId], at: u32) -> Result<()> {
+        let fail = |s: &Self, message: String| Err(error(s.text, at, message));
+        let Some(Object::Task(t)) = self.find(p.scope, sym).copied() else {
+            return fail(self, format!("no task is called {}", self.name(sym)));
+        };
+        if p.function {
+            return fail(self, "a function that calls a task".to_owned());
+        }
+        if args.len() != t.args.len() {
+            return fail(self, format!("{} takes {} arguments", self.name(sym), t.args.len()));
+        }
+        let (outer, scopes) = (p.scope, self.scopes.len());
+        let scope = self.inside(outer, sym);
+        for param in &t.params {
+            self.param(scope, param, None)?;
+        }
+        let mut formals = Vec::with_capacity(args.len());
+        for ((direction, d), &arg) in t.args.iter().zip(args) {
+            let id = self.local(scope, d)?;
+            let Some(&Object::Variable { bounds, signed, .. }) = self.scopes[scope].names.get(&d.name) else {
+                continue;
+            };
+            if *direction != Direction::Out {
+                let node = self.assigned(p, arg, bounds.width())?;
+                p.state.values.insert(Slot::Variable(id), node);
+            }
+            formals.push((*direction, id, bounds.width(), signed, arg));
+        }
+        for d in &t.locals {
+            self.local(scope, d)?;
+        }
+        self.calls += 1;
+        self.iterations += 1;
+        if self.calls > MAX_CALLS || self.iterations > MAX_ITERATIONS {
+            return fail(
+                self,
+                "tasks that call one another more than 64 deep, or more than 4,000,000 calls".to_owned(),
+            );
+        }
+        p.scope = scope;
+        self.run(p, &t.body)?;
+        p.scope = outer;
+        self.calls -= 1;
+        self.scopes.truncate(scopes);
+        for (direction, id, width, signed, arg) in formals {
+            if direction == Direction::In {
+                continue;
+            }
+            // What the task left open is undefined.
+            let node = match p.state.values.get(&Slot::Variable(id)) {
+                Some(&node) => node,
+                None => self.rtl.free(width),
+            };
+            let node = self.rtl.resize(node, self.target_width(p, arg)?, signed);
+            for (place, node) in self.places(p, arg, node)? {
+                self.store(p, place, node, true, at)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -2061,5 +2287,8 @@ struct Target {
     width: u32,
     lo: Option<u32>,
     dynamic: Option<(NodeId, bool)>,
+    /// Width of the vector: of a word, where it is one at a computed address.
     whole: u32,
+    /// The way to that word.
+    steps: Vec<Step>,
 }

@@ -48,14 +48,18 @@ const PUNCT: [&str; 27] = [
     "-:", "->", "(*", "<", ">", "?", "!", "~", "@",
 ];
 
-/// Tokens, and the comments before the first of them.
-pub(super) fn tokens(text: &str) -> Result<(Vec<Token>, Vec<String>), Diagnostic> {
+/// Tokens, the comments before the first of them, and whether names may be nets without a declaration.
+pub(super) type Tokens = (Vec<Token>, Vec<String>, bool);
+
+/// Tokens of a text whose macros are expanded.
+pub(super) fn tokens(text: &str) -> Result<Tokens, Diagnostic> {
     let bytes = text.as_bytes();
     if bytes.len() >= u32::MAX as usize {
         return Err(Diagnostic::error("E0903", Place::Whole, "a file of 4 GiB or more"));
     }
     let mut tokens: Vec<Token> = Vec::with_capacity(bytes.len() / 4);
     let mut head = Vec::new();
+    let mut implicit = true;
     let mut at = 0;
     while at < bytes.len() {
         let start = at;
@@ -76,7 +80,7 @@ pub(super) fn tokens(text: &str) -> Result<(Vec<Token>, Vec<String>), Diagnostic
                 );
             }
         } else if b == b'`' {
-            at = directive(text, at)?;
+            at = directive(text, at, &mut implicit)?;
         } else if b.is_ascii_alphabetic() || b == b'_' || b == b'$' {
             while at < bytes.len() && (bytes[at].is_ascii_alphanumeric() || matches!(bytes[at], b'_' | b'$')) {
                 at += 1;
@@ -124,19 +128,36 @@ pub(super) fn tokens(text: &str) -> Result<(Vec<Token>, Vec<String>), Diagnostic
         }
     }
     tokens.push(Token { kind: Kind::End, start: bytes.len() as u32, end: bytes.len() as u32 });
-    Ok((tokens, head))
+    Ok((tokens, head, implicit))
 }
 
 /// The end of a compiler directive that changes no meaning; others are refused.
-fn directive(text: &str, at: usize) -> Result<usize, Diagnostic> {
+fn directive(text: &str, at: usize, implicit: &mut bool) -> Result<usize, Diagnostic> {
     let rest = &text[at + 1..];
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
     let line = rest.find('\n').unwrap_or(rest.len());
     match &rest[..end] {
-        "default_nettype" | "timescale" => Ok(at + 1 + line),
+        "default_nettype" => {
+            // Where it says `none` once, no net of the file is without a declaration.
+            *implicit &= !rest[end..line].split_whitespace().any(|w| w == "none");
+            Ok(at + 1 + line)
+        }
+        "timescale" => Ok(at + 1 + line),
         "resetall" | "celldefine" | "endcelldefine" => Ok(at + 1 + end),
         other => Err(error(text, at as u32, format!("the directive `{other} is not supported"))),
     }
+}
+
+/// The number that a string is: eight bits for each character.
+pub(super) fn parse_text(text: &str) -> Result<(BigUint, u32), String> {
+    let inner = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
+    let inner = inner.filter(|t| !t.is_empty()).ok_or("a string without characters, or without end")?;
+    if inner.contains(['\\', '\n']) || !inner.is_ascii() {
+        return Err("a string with characters beyond plain ASCII".to_owned());
+    }
+    let width = u32::try_from(8 * inner.len()).ok().filter(|w| *w <= super::super::rtl::MAX_WIDTH);
+    let width = width.ok_or("a string of more than 2^24 bits")?;
+    Ok((BigUint::from_bytes_be(inner.as_bytes()), width))
 }
 
 fn number(bytes: &[u8], mut at: usize) -> usize {
@@ -277,7 +298,7 @@ mod tests {
 
     #[test]
     fn events_attributes_and_comments_are_told_apart() {
-        let (tokens, head) = tokens("// Latency: 3\n(* keep *) always @(*) a <= b /* x */ ** c;").unwrap();
+        let (tokens, head, _) = tokens("// Latency: 3\n(* keep *) always @(*) a <= b /* x */ ** c;").unwrap();
         assert_eq!(head, ["Latency: 3"]);
         assert_eq!(tokens.len(), "always @ ( * ) a <= b ** c ; end".split(' ').count());
     }

@@ -9,6 +9,7 @@ mod ast;
 mod elab;
 mod lexer;
 mod parser;
+mod preprocess;
 
 pub(crate) use lexer::place;
 
@@ -19,8 +20,11 @@ use crate::diag::Diagnostic;
 ///
 /// # Errors
 /// `E0903` with line and column where the text is not Verilog, or not in the subset; `E0904` for a signal that has no
-/// driver or several.
+/// driver or several, or that depends on itself.
 pub fn read(text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
+    let text = &*preprocess::preprocess(text)?;
     let file = parser::parse(text)?;
-    elab::elaborate(text, &file, top)
+    let mut rtl = elab::elaborate(text, &file, top)?;
+    super::loops::untangle(&mut rtl, |at| place(text, at))?;
+    Ok(rtl)
 }

@@ -2,7 +2,7 @@
 
 use super::ast::{
     Decl, DeclKind, Direction, Events, Expr, ExprId, File, Function, Instance, Item, Module, Op, Param, Port, Range,
-    Statement, Sym, Unary,
+    Statement, Sym, Task, Unary,
 };
 use super::lexer::{self, Kind, Token, error};
 use crate::diag::Diagnostic;
@@ -90,13 +90,13 @@ const KEYWORDS: &[&str] = &[
 
 /// Parses a whole file.
 pub(super) fn parse(text: &str) -> Result<File> {
-    let (tokens, head) = lexer::tokens(text)?;
+    let (tokens, head, implicit) = lexer::tokens(text)?;
     let mut p = Parser {
         text,
         tokens,
         at: 0,
         depth: 0,
-        file: File { head, ..File::default() },
+        file: File { head, implicit, ..File::default() },
         height: Vec::new(),
         symbols: FxHashMap::default(),
     };
@@ -225,6 +225,7 @@ impl<'a> Parser<'a> {
             Expr::Range(a, b, c) | Expr::Part(a, b, c, _) | Expr::Cond(a, b, c) => of(a).max(of(b)).max(of(c)),
             Expr::Unary(_, a) => of(a),
             Expr::Concat(all) | Expr::Call(_, all) | Expr::System(_, all) => all.iter().map(of).max().unwrap_or(0),
+            Expr::Path(path, _) => path.iter().filter_map(|p| p.1.as_ref()).map(of).max().unwrap_or(0),
         };
         // Long chains such as a + b + c + ... lean to the left without nesting in the parser.
         if below >= 10 * MAX_DEPTH {
@@ -300,6 +301,14 @@ impl<'a> Parser<'a> {
                 let lexer::Number { value, unknown, open, width, signed, sized } = n;
                 self.push(Expr::Number { value, unknown, open, width, signed, sized }, at)
             }
+            (Kind::Text, text) => {
+                let (value, width) = lexer::parse_text(text).map_err(|m| error(self.text, at, m))?;
+                self.at += 1;
+                let none = num_bigint::BigUint::ZERO;
+                let number =
+                    Expr::Number { value, unknown: none.clone(), open: none, width, signed: false, sized: true };
+                self.push(number, at)
+            }
             (Kind::System, text) => {
                 self.at += 1;
                 let name = self.intern(text);
@@ -320,8 +329,7 @@ impl<'a> Parser<'a> {
                     let args = self.list(")")?;
                     return self.push(Expr::Call(name, args), at);
                 }
-                let base = self.push(Expr::Name(name), at)?;
-                self.selects(base)
+                self.selects(name, at)
             }
             _ => self.unexpected("an expression"),
         }
@@ -344,11 +352,19 @@ impl<'a> Parser<'a> {
         self.push(Expr::Concat(all), at)
     }
 
-    fn selects(&mut self, mut base: ExprId) -> Result<ExprId> {
-        let at = self.offset();
-        if self.peek_kind() == Kind::Punct && self.peek() == "." {
-            return self.fail("names with a path are not supported");
+    /// After a name: a path through generate blocks, and selects.
+    fn selects(&mut self, name: Sym, name_at: u32) -> Result<ExprId> {
+        let mut path = Vec::new();
+        let mut name = name;
+        while let Some(index) = self.step_of_path()? {
+            path.push((name, index));
+            name = self.name()?;
         }
+        let mut base = match path.is_empty() {
+            true => self.push(Expr::Name(name), name_at)?,
+            false => self.push(Expr::Path(path, name), name_at)?,
+        };
+        let at = self.offset();
         while self.accept("[") {
             let first = self.expr()?;
             base = if self.accept(":") {
@@ -366,6 +382,42 @@ impl<'a> Parser<'a> {
             self.expect("]")?;
         }
         Ok(base)
+    }
+
+    /// `.` or `[index].` after a name of a path.
+    #[expect(clippy::option_option, reason = "a step without index is a step")]
+    fn step_of_path(&mut self) -> Result<Option<Option<ExprId>>> {
+        if self.peek_kind() == Kind::Punct && self.accept(".") {
+            return Ok(Some(None));
+        }
+        if self.peek_kind() != Kind::Punct || self.peek() != "[" {
+            return Ok(None);
+        }
+        // Only the bracket's end tells an index of a path from a select.
+        let (mut depth, mut ahead) = (0u32, self.at);
+        loop {
+            match (self.tokens[ahead].kind, self.text_of(self.tokens[ahead])) {
+                (Kind::End, _) => return Ok(None),
+                (Kind::Punct, "[") => depth += 1,
+                (Kind::Punct, "]") => depth -= 1,
+                _ => {}
+            }
+            ahead += 1;
+            if depth == 0 {
+                break;
+            }
+            if ahead > self.at + 1000 {
+                return Ok(None);
+            }
+        }
+        if (self.tokens[ahead].kind, self.text_of(self.tokens[ahead])) != (Kind::Punct, ".") {
+            return Ok(None);
+        }
+        self.expect("[")?;
+        let index = self.expr()?;
+        self.expect("]")?;
+        self.expect(".")?;
+        Ok(Some(Some(index)))
     }
 
     // ---- Declarations
@@ -403,14 +455,22 @@ impl<'a> Parser<'a> {
 
     /// After `wire`, `reg`, `integer` or `genvar`: declarations up to the semicolon.
     fn decls(&mut self, kind: DeclKind) -> Result<Vec<Decl>> {
+        let word = self.text_of(self.tokens[self.at - 1]);
         let signed = self.accept("signed") || kind == DeclKind::Integer;
         let range = self.range()?;
         let mut all = Vec::new();
         loop {
             let at = self.offset();
             let name = self.name()?;
-            let memory = self.range()?;
-            let value = if self.accept("=") { Some(self.expr()?) } else { None };
+            let mut memory = Vec::new();
+            while let Some(range) = self.range()? {
+                memory.push(range);
+            }
+            let value = match word {
+                "supply0" | "supply1" => Some(self.constant_bits(word == "supply1", at)?),
+                _ if self.accept("=") => Some(self.expr()?),
+                _ => None,
+            };
             all.push(Decl { kind, signed, range, name, memory, value, at });
             if !self.accept(",") {
                 self.expect(";")?;
@@ -419,12 +479,27 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// All zeros, or all ones of any width.
+    fn constant_bits(&mut self, ones: bool, at: u32) -> Result<ExprId> {
+        let none = num_bigint::BigUint::ZERO;
+        let number = Expr::Number {
+            value: none.clone(),
+            unknown: none.clone(),
+            open: none,
+            width: 1,
+            signed: false,
+            sized: true,
+        };
+        let zero = self.push(number, at)?;
+        if ones { self.push(Expr::Unary(Unary::Not, zero), at) } else { Ok(zero) }
+    }
+
     fn decl_kind(&self) -> Option<DeclKind> {
         if self.peek_kind() != Kind::Name {
             return None;
         }
         Some(match self.peek() {
-            "wire" | "tri" => DeclKind::Wire,
+            "wire" | "tri" | "supply0" | "supply1" => DeclKind::Wire,
             "reg" => DeclKind::Reg,
             "integer" => DeclKind::Integer,
             "genvar" => DeclKind::Genvar,
@@ -470,10 +545,12 @@ impl<'a> Parser<'a> {
         Ok(module)
     }
 
-    fn port_head(&mut self) -> Result<(Direction, DeclKind, bool, Range)> {
+    /// `input signed [7:0]` and the like; arguments of tasks may be `inout`.
+    fn port_head(&mut self, both: bool) -> Result<(Direction, DeclKind, bool, Range)> {
         let direction = match self.peek() {
             "input" => Direction::In,
             "output" => Direction::Out,
+            "inout" if both => Direction::Both,
             _ => return self.fail("ports are input or output"),
         };
         self.at += 1;
@@ -485,7 +562,7 @@ impl<'a> Parser<'a> {
     }
 
     fn ansi_ports(&mut self, module: &mut Module) -> Result<()> {
-        let (mut direction, mut kind, mut signed, mut range) = self.port_head()?;
+        let (mut direction, mut kind, mut signed, mut range) = self.port_head(false)?;
         loop {
             let at = self.offset();
             let name = self.name()?;
@@ -496,7 +573,7 @@ impl<'a> Parser<'a> {
                 return Ok(());
             }
             if matches!(self.peek(), "input" | "output" | "inout") {
-                (direction, kind, signed, range) = self.port_head()?;
+                (direction, kind, signed, range) = self.port_head(false)?;
             }
         }
     }
@@ -504,7 +581,7 @@ impl<'a> Parser<'a> {
     /// One module item; ports declared in the body go to the module.
     fn item(&mut self, module: &mut Module) -> Result<()> {
         if matches!(self.peek(), "input" | "output" | "inout") && self.peek_kind() == Kind::Name {
-            let (direction, kind, signed, range) = self.port_head()?;
+            let (direction, kind, signed, range) = self.port_head(false)?;
             loop {
                 let at = self.offset();
                 let name = self.name()?;
@@ -572,6 +649,29 @@ impl<'a> Parser<'a> {
                 let function = self.function(at)?;
                 out.push(Item::Function(Box::new(function)));
                 Ok(())
+            }
+            "task" => {
+                self.at += 1;
+                let task = self.task(at)?;
+                out.push(Item::Task(Box::new(task)));
+                Ok(())
+            }
+            "defparam" => {
+                self.at += 1;
+                loop {
+                    let at = self.offset();
+                    let mut path = Vec::new();
+                    let mut name = self.name()?;
+                    while let Some(index) = self.step_of_path()? {
+                        path.push((name, index));
+                        name = self.name()?;
+                    }
+                    self.expect("=")?;
+                    out.push(Item::Defparam(path, name, self.expr()?, at));
+                    if !self.accept(",") {
+                        return self.expect(";");
+                    }
+                }
             }
             "generate" => {
                 self.at += 1;
@@ -713,6 +813,7 @@ impl<'a> Parser<'a> {
         loop {
             let at = self.offset();
             let name = self.name()?;
+            let range = self.range()?;
             self.expect("(")?;
             let mut ports = Vec::new();
             while !self.accept(")") {
@@ -731,7 +832,7 @@ impl<'a> Parser<'a> {
                     self.expect(",")?;
                 }
             }
-            out.push(Item::Instance(Instance { module, name, params: params.clone(), ports, at }));
+            out.push(Item::Instance(Instance { module, name, range, params: params.clone(), ports, at }));
             if !self.accept(",") {
                 return self.expect(";");
             }
@@ -745,32 +846,52 @@ impl<'a> Parser<'a> {
         signed |= integer;
         let range = self.range()?;
         let name = self.name()?;
-        let (mut inputs, mut locals, mut params) = (Vec::new(), Vec::new(), Vec::new());
-        let mut only_inputs = true;
-        if self.accept("(") {
-            let (mut direction, mut kind, mut signed, mut range) = self.port_head()?;
+        let (args, locals, params) = self.callable()?;
+        let body = self.statement()?;
+        self.expect("endfunction")?;
+        if args.is_empty() || args.iter().any(|a| a.0 != Direction::In) {
+            return Err(error(self.text, at, "a function has at least one input, and no outputs"));
+        }
+        let inputs = args.into_iter().map(|a| a.1).collect();
+        Ok(Function { name, signed, integer, range, inputs, locals, params, body, at })
+    }
+
+    fn task(&mut self, at: u32) -> Result<Task> {
+        self.accept("automatic");
+        let name = self.name()?;
+        let (args, locals, params) = self.callable()?;
+        let body = if self.peek() == "endtask" { Statement::Null } else { self.statement()? };
+        self.expect("endtask")?;
+        Ok(Task { name, args, locals, params, body, at })
+    }
+
+    /// After the name of a function or task: arguments, declarations and constants.
+    #[expect(clippy::type_complexity, reason = "three lists, taken apart at once")]
+    fn callable(&mut self) -> Result<(Vec<(Direction, Decl)>, Vec<Decl>, Vec<Param>)> {
+        let (mut args, mut locals, mut params) = (Vec::new(), Vec::new(), Vec::new());
+        if self.accept("(") && !self.accept(")") {
+            let (mut direction, mut kind, mut signed, mut range) = self.port_head(true)?;
             loop {
                 let at = self.offset();
                 let name = self.name()?;
-                only_inputs &= direction == Direction::In;
-                inputs.push(Decl { kind, signed, range, name, memory: None, value: None, at });
+                args.push((direction, Decl { kind, signed, range, name, memory: Vec::new(), value: None, at }));
                 if !self.accept(",") {
                     break;
                 }
                 if matches!(self.peek(), "input" | "output" | "inout") {
-                    (direction, kind, signed, range) = self.port_head()?;
+                    (direction, kind, signed, range) = self.port_head(true)?;
                 }
             }
             self.expect(")")?;
         }
         self.expect(";")?;
         loop {
-            if self.peek() == "input" {
-                let (_, kind, signed, range) = self.port_head()?;
+            if matches!(self.peek(), "input" | "output" | "inout") {
+                let (direction, kind, signed, range) = self.port_head(true)?;
                 loop {
                     let at = self.offset();
                     let name = self.name()?;
-                    inputs.push(Decl { kind, signed, range, name, memory: None, value: None, at });
+                    args.push((direction, Decl { kind, signed, range, name, memory: Vec::new(), value: None, at }));
                     if !self.accept(",") {
                         break;
                     }
@@ -787,12 +908,7 @@ impl<'a> Parser<'a> {
                 break;
             }
         }
-        let body = self.statement()?;
-        self.expect("endfunction")?;
-        if inputs.is_empty() || !only_inputs {
-            return Err(error(self.text, at, "a function has at least one input, and no outputs"));
-        }
-        Ok(Function { name, signed, integer, range, inputs, locals, params, body, at })
+        Ok((args, locals, params))
     }
 
     // ---- Statements
@@ -840,8 +956,7 @@ impl<'a> Parser<'a> {
                 return p.push(Expr::Concat(all), at);
             }
             let name = p.name()?;
-            let base = p.push(Expr::Name(name), at)?;
-            p.selects(base)
+            p.selects(name, at)
         })
     }
 
@@ -914,8 +1029,26 @@ impl<'a> Parser<'a> {
                 return Ok(if is_while { Statement::While(cond, body) } else { Statement::Repeat(cond, body) });
             }
         }
+        if self.peek_kind() == Kind::System && matches!(self.peek(), "$display" | "$write" | "$strobe" | "$monitor") {
+            // What it shows changes nothing.
+            self.at += 1;
+            if self.accept("(") && !self.accept(")") {
+                self.list(")")?;
+            }
+            self.expect(";")?;
+            return Ok(Statement::Null);
+        }
         if self.peek_kind() == Kind::System {
             return self.fail(format!("{} is not supported", self.peek()));
+        }
+        // A task by its name alone, or with arguments.
+        let next = self.tokens[(self.at + 1).min(self.tokens.len() - 1)];
+        if self.peek_kind() == Kind::Name && next.kind == Kind::Punct && matches!(self.text_of(next), "(" | ";") {
+            let at = self.offset();
+            let name = self.name()?;
+            let args = if self.accept("(") { self.list(")")? } else { Vec::new() };
+            self.expect(";")?;
+            return Ok(Statement::Call(name, args, at));
         }
         let statement = self.assignment()?;
         self.expect(";")?;
