@@ -33,6 +33,9 @@ pub(super) enum WordAt {
     Dynamic(NodeId),
 }
 
+/// A word of a memory: which memory, bounds and sign of the word, and its addresses.
+pub(super) type Word = (usize, Bounds, bool, Vec<ExprId>);
+
 /// One dimension of an address: where, of how many, each of how many bits.
 pub(super) type Step = (WordAt, u32, u32);
 
@@ -130,7 +133,7 @@ impl<'a> Elab<'a> {
     }
 
     /// The memory whose word an expression names, with its addresses; nothing for other expressions.
-    pub(super) fn word_of(&self, p: &Process, e: ExprId) -> Result<Option<(usize, Bounds, bool, Vec<ExprId>)>> {
+    pub(super) fn word_of(&self, p: &Process, e: ExprId) -> Result<Option<Word>> {
         let mut addresses = Vec::new();
         let mut at = e;
         while let Expr::Index(base, index) = self.expr(at) {
