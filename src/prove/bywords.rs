@@ -459,8 +459,8 @@ impl Domain for Design<'_> {
         Arithmetic(self.terms).table(entries, addr, missing)
     }
 
-    fn mux(&mut self, cond: &Word, yes: &Word, no: &Word, _width: u32) -> Made<Self> {
-        Arithmetic(self.terms).mux(cond, yes, no)
+    fn mux(&mut self, cond: &Word, yes: &Word, no: &Word, width: u32) -> Made<Self> {
+        Arithmetic(self.terms).mux(cond, yes, no, width)
     }
 
     fn input(&mut self, signal: SignalId, k: u32) -> Made<Self> {

@@ -586,6 +586,51 @@ mod tests {
     }
 
     #[test]
+    fn rows_behind_registers_are_the_products_of_numbers_that_wrap() {
+        // A signed number as an unsigned one of six bits (all of it, or five bits of it), times another.
+        let rows = rows();
+        for (inputs, low) in [([(true, 7), (true, 6)], 0), ([(true, 10), (true, 7)], 0), ([(true, 8), (false, 5)], 4)] {
+            let operations = [
+                format!("[[0], 3, [0], [{low}, {}, 4], 0, 0]", low + 252 - 2 * low),
+                "[[2, 1], 7, [], [-16384, 16380, 4], 0, 0]".to_owned(),
+            ];
+            let model = arithmetic(&inputs, &operations.iter().map(String::as_str).collect::<Vec<_>>());
+            for stages in [0, 2, 4] {
+                let netlist = hardware(&model, 1, stages, &rows);
+                for language in [Language::Verilog, Language::Vhdl] {
+                    let text = emitted(&netlist, language);
+                    let rtl = read(language, &text, None).unwrap_or_else(|d| panic!("{d}\n{text}"));
+                    let latency = Some(netlist.interface.latency);
+                    let request = Request { latency, work: Some(1_000_000), ..Request::default() };
+                    let report = prove(&model, &rtl, &request, Box::new(Embedded)).0;
+                    assert_eq!((&report.verdict, report.bits.sat), (&Verdict::Proved, 0), "{inputs:?}\n{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn tables_of_bits_that_are_read_by_bits_are_tables() {
+        // The identity of four bits, each bit read from a constant by bits, some by bits that were read so.
+        let model = identity();
+        let text = |last: &str| {
+            format!(
+                "module m(input [3:0] model_inp, output [3:0] model_out);\n\
+                wire [15:0] t = 16'haaaa;\n wire [63:0] u = 64'hcccc_cccc_cccc_cccc;\n wire [7:0] w = 8'b11110000;\n\
+                wire a = t[model_inp];\n wire b = u[{{model_inp[3], a, model_inp[3:0]}}];\n\
+                wire c = w[{{model_inp[2], b, a}}];\n wire [3:0] d = 4'b{last};\n\
+                assign model_out = {{d[{{model_inp[3], c}}], c, b, a}};\nendmodule\n"
+            )
+        };
+        let good = verdict(&model, &text("1100"), Language::Verilog, Some(0));
+        assert_eq!((&good.verdict, good.bits.sat), (&Verdict::Proved, 0));
+        for bad in ["1101", "1000", "0100", "1010"] {
+            let verdict = verdict(&model, &text(bad), Language::Verilog, Some(0)).verdict;
+            assert!(matches!(verdict, Verdict::Differs { counterexample: Some(_), .. }), "{bad}: {verdict:?}");
+        }
+    }
+
+    #[test]
     fn wrong_rows_are_never_the_product() {
         let rows = rows();
         let (mut proved, mut differs) = (0, 0);

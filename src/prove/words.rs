@@ -21,6 +21,8 @@ pub enum Word {
 const JOINED: usize = 6;
 /// Words of up to this width are; wider ones are ports more often than numbers, and then their parts are asked for.
 const JOINED_BITS: u32 = 40;
+/// Bits of a distance by which a constant is shifted as a table.
+const MAX_DISTANCE: u32 = 10;
 /// Words up to this width are joined when arithmetic needs them.
 const MAX_JOINED: u32 = 118;
 
@@ -202,7 +204,11 @@ impl Arithmetic<'_> {
             Binary::Mul => t.times(x, y)?,
             // One bit: the numbers 0 and 1 themselves.
             Binary::And | Binary::Or | Binary::Xor => {
-                let (x, y) = if width == 1 { (t.value(x, 1, false)?, t.value(y, 1, false)?) } else { (x, y) };
+                let (x, y) = if width == 1 {
+                    (t.value(x, 1, false)?, t.value(y, 1, false)?)
+                } else {
+                    (t.as_known(x, width)?, t.as_known(y, width)?)
+                };
                 let both = t.and(&[x, y])?;
                 let sum = t.add(x, y)?;
                 let out = match op {
@@ -317,6 +323,22 @@ impl Arithmetic<'_> {
         if op != Shift::Left {
             f = t.value(f, width, op == Shift::SignedRight)?;
         }
+        // A constant with something above it, such as a table of bits that is read: functions of the distance.
+        let zeros = t.terms(f).map(|(_, c)| c.trailing_zeros()).min().unwrap_or(127);
+        let constant = t.constant_of(f);
+        let fits = zeros >= 127 || (0..1i128 << zeros).contains(&constant);
+        if op == Shift::Right && by.1 <= MAX_DISTANCE && constant >= 0 && fits && (1u32 << by.1) - 1 <= zeros {
+            let distance = t.value(by_form, by.1, false)?;
+            let mut out = t.table(distance, |v| Ok(constant >> v.min(127)))?;
+            if t.len(f) > 0 {
+                let above = t.offset(f, -constant)?;
+                let above = t.floor(above, zeros)?;
+                let weight = t.table(distance, |v| power(zeros - v as u32))?;
+                let above = t.times(above, weight)?;
+                out = t.add(out, above)?;
+            }
+            return Ok(Word::One(out));
+        }
         for i in 0..by.1 {
             let bit = t.floor(by_form, i)?;
             let bit = t.value(bit, 1, false)?;
@@ -361,14 +383,15 @@ impl Arithmetic<'_> {
         Ok(Word::One(found))
     }
 
-    /// `if cond { yes } else { no }`.
+    /// `if cond { yes } else { no }` for words of `width` bits.
     ///
     /// # Errors
     /// [`Fault::Beyond`] where numbers or forms grow too large.
-    pub fn mux(&mut self, cond: &Word, yes: &Word, no: &Word) -> Made {
+    pub fn mux(&mut self, cond: &Word, yes: &Word, no: &Word, width: u32) -> Made {
         let cond = self.form(cond)?;
         let cond = self.0.value(cond, 1, false)?;
         let (yes, no) = (self.form(yes)?, self.form(no)?);
+        let (yes, no) = (self.0.as_known(yes, width)?, self.0.as_known(no, width)?);
         let out = self.0.mux(cond, yes, no)?;
         let is_bit = |t: &Terms, f| matches!(t.range(f), (0.., ..=1));
         if is_bit(self.0, yes) && is_bit(self.0, no) {

@@ -390,6 +390,19 @@ impl Terms {
         self.reduced(out, w).map(Some)
     }
 
+    /// A named number that may be negative, as a word of `width` bits: the value of the model that these bits are without
+    /// a sign, if there is one. So a word is one number whichever way it is used.
+    pub fn as_known(&mut self, f: FormId, width: u32) -> Fit<FormId> {
+        let is_name = |t: &Terms, f| {
+            t.only(f).is_some_and(|(a, c)| c == 1 && matches!(t.atom(a), Atom::Value(_))) && t.constant_of(f) == 0
+        };
+        if width >= 64 || self.range(f).0 >= 0 || !is_name(self, f) {
+            return Ok(f);
+        }
+        let without = self.value(f, width, false)?;
+        Ok(if is_name(self, without) { without } else { f })
+    }
+
     /// The name of a form, if it has one.
     pub(super) fn name_for(&self, f: FormId) -> FormId {
         if self.taking_apart { f } else { self.names.get(&f).copied().unwrap_or(f) }

@@ -636,6 +636,25 @@ impl Terms {
         }
     }
 
+    /// If a term is a bit times a choice, as where a chosen word is complemented or not: the bit, and the form in both
+    /// cases.
+    fn by_factor(&mut self, f: FormId) -> Fit<Option<(FormId, FormId, FormId)>> {
+        if self.len(f) > MAX_CASES {
+            return Ok(None);
+        }
+        let is_choice = |a: &AtomId| matches!(self.atom(*a), Atom::If(..) | Atom::Positive(_));
+        let bit = self.terms(f).find_map(|(a, _)| match self.atom(a) {
+            Atom::Monomial(factors) if factors.iter().any(is_choice) => {
+                factors.iter().copied().find(|&b| self.atom_range(b) == (0, 1) && !is_choice(&b))
+            }
+            _ => None,
+        });
+        let Some(bit) = bit else { return Ok(None) };
+        let cond = self.single(bit)?;
+        let (yes, no) = (self.in_case(f, cond, true)?, self.in_case(f, cond, false)?);
+        Ok(Some((cond, yes, no)))
+    }
+
     /// Factors reduced modulo `2^w` to small ones.
     pub fn reduced(&mut self, f: FormId, w: u32) -> Fit<FormId> {
         if w >= 120 {
@@ -784,6 +803,10 @@ impl Terms {
         if let Some((whole, _)) = self.merged(minus, 0)? {
             let other = self.negative(whole)?;
             return self.complement(other);
+        }
+        if let Some((cond, yes, no)) = self.by_factor(f)? {
+            let (yes, no) = (self.negative(yes)?, self.negative(no)?);
+            return self.mux(cond, yes, no);
         }
         if let Some((cond, yes, no)) = self.one_choice(f)? {
             let (yes, no) = (self.negative(yes)?, self.negative(no)?);
