@@ -167,6 +167,49 @@ fn what_cancels_is_not_counted_twice() {
     assert_eq!((width(&before), width(&after)), (6, 4));
 }
 
+/// `max(a - b, 0) + b` or `a - max(a - b, 0)`, whose difference and ReLU have the types asked for.
+fn extreme(smaller: bool, swapped: bool, difference: Interval, relu: Interval, out: Interval) -> Model {
+    let mut builder = Builder::new(vec![0; 2]);
+    let a = builder.op(Op::Input { input: 0 }, Interval::new(-8, 7, 0));
+    let b = builder.op(Op::Input { input: 1 }, Interval::new(0, 15, 1));
+    let x = builder.op(Op::Sub { a, b, shift: 0 }, difference);
+    let x = builder.op(Op::Relu { x }, relu);
+    let op = match (smaller, swapped) {
+        (true, _) => Op::Sub { a, b: x, shift: 0 },
+        (false, true) => Op::Add { a: x, b, shift: 0 },
+        (false, false) => Op::Add { a: b, b: x, shift: 0 },
+    };
+    let y = builder.op(op, out);
+    builder.output(Output { source: Some(y), shift: 0, neg: false });
+    builder.finish().unwrap_or_else(|p| panic!("{p:?}"))
+}
+
+#[test]
+fn sums_with_a_relu_of_a_difference_are_minima_and_maxima() {
+    // In halves: a - b takes -31 to 14.
+    let types =
+        [(-31, 14, 1), (-32, 31, 1), (-16, 15, 1), (0, 31, 1), (-8, 7, 0)].map(|(lo, hi, f)| Interval::new(lo, hi, f));
+    let mut chosen = 0;
+    for (smaller, swapped) in [(false, false), (false, true), (true, false)] {
+        for difference in &types {
+            for relu in &types {
+                for out in &types {
+                    let before = extreme(smaller, swapped, difference.clone(), relu.clone(), out.clone());
+                    let (after, _) = passes::run(&before, &["simplify"]);
+                    chosen += u32::from(after.nodes().iter().any(|n| matches!(n.op, Op::Mux { .. })));
+                    for code in 0..256i64 {
+                        let inputs = [((code & 15) - 8).into(), (code >> 4).into()];
+                        let [expected, found] = [&before, &after].map(|m| golden(m, &inputs, LookupMiss::Zero));
+                        assert_eq!(expected, found, "{difference:?} {relu:?} {out:?} {inputs:?}: {}", listing(&after));
+                    }
+                }
+            }
+        }
+    }
+    // Two types hold the difference, four the ReLU of it.
+    assert_eq!(chosen, 3 * 2 * 4 * 5);
+}
+
 /// Drops genes as long as the program still fails: quicker than general shrinking for long runs.
 fn smallest(mut recipe: Recipe, fails: impl Fn(&Recipe) -> bool) -> Recipe {
     let mut at = 0;

@@ -56,7 +56,7 @@ impl PassInfo {
 pub const PASSES: &[PassInfo] = &[
     PassInfo {
         name: "simplify",
-        summary: "identities: constants, powers of two, copies, known signs, negations taken into sums",
+        summary: "identities: constants, powers of two, copies, known signs, minima and maxima, negations taken into sums",
         level: 1,
         tables_only: false,
         run: simplify::run,

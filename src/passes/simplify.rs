@@ -162,8 +162,36 @@ impl Simplify<'_, '_, '_> {
         finest <= i64::from(kif.frac) && self.facts.never_wraps(self.model, id)
     }
 
+    /// `max(a - b, 0) + b` is the larger of the two, `a - max(a - b, 0)` the smaller: a choice by the sign of the difference, one
+    /// adder and the ReLU fewer.
+    fn extreme(&mut self, terms: &[Term]) -> Option<ValueId> {
+        let &[first, second] = terms else { return None };
+        for (rest, other) in [(first, second), (second, first)] {
+            let Op::Relu { x } = self.model.node(rest.value).op else { continue };
+            let Op::Sub { a, b, shift: 0 } = self.model.node(x).op else { continue };
+            let whole = rest.shift == 0 && other.shift == 0 && !other.neg;
+            if !whole || other.value != (if rest.neg { a } else { b }) {
+                continue;
+            }
+            // The type's top bit is the sign of the exact difference, and nothing of it is lost on the way.
+            let signed = self.model.kif(x).signed && self.exact(x);
+            let kept = self.model.kif(rest.value).frac >= self.model.kif(x).frac;
+            if !signed || !kept || !self.facts.never_wraps(self.model, rest.value) {
+                continue;
+            }
+            let cond = self.rw.typed(x);
+            let (on_true, on_false) = if rest.neg { (a, b) } else { (b, a) };
+            let (on_true, on_false) = (self.rw.number(on_true), self.rw.number(on_false));
+            return Some(self.replace(Op::Mux { cond, on_true, on_false, shift: 0 }));
+        }
+        None
+    }
+
     /// Sums: exact negations and constants are taken in, terms that are zero vanish.
     fn sum(&mut self, terms: &[Term]) -> Option<ValueId> {
+        if let Some(choice) = self.extreme(terms) {
+            return Some(choice);
+        }
         let mut kept: Vec<Term> = Vec::with_capacity(terms.len());
         let mut changed = false;
         for &term in terms {
