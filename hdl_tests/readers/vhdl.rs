@@ -1,5 +1,7 @@
 //! Random designs in VHDL with `numeric_std`, in the common part of VHDL-93 and VHDL-2008.
 
+mod forms;
+
 use super::{Chance, Design};
 use alir2hdl::random::SplitMix;
 use std::fmt::Write as _;
@@ -553,6 +555,20 @@ pub(super) fn design(seed: u64) -> Design {
         let _ = writeln!(g.decls, "  signal {t} : {}({}){init};", ty.name(), net.range());
         g.nets.push(net);
     }
+    // Types of the user; one design in two has some.
+    let edge = edges[0];
+    let mut packages = String::new();
+    for _ in 0..g.below(2) * (1 + g.below(3)) {
+        match g.below(7) {
+            0 if !g.decls.contains("function code") => g.machine(edge),
+            1 => g.integers(edge),
+            2 => g.record(edge),
+            3 | 4 => g.memory(edge),
+            5 => g.scatter(),
+            _ if packages.is_empty() => packages = g.package(&name),
+            _ => {}
+        }
+    }
     let inside: Vec<Net> = g.nets.iter().filter(|n| n.name.starts_with('s')).cloned().collect();
     for net in inside {
         let port = format!("y{}", net.name);
@@ -568,7 +584,7 @@ pub(super) fn design(seed: u64) -> Design {
         outputs.push((port, width));
     }
     let text = format!(
-        "library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n\nentity {name} is\n  port (\n    {}\n  );\nend entity;\n\narchitecture rtl of {name} is\n{}begin\n{}end architecture;\n",
+        "{packages}library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n\nentity {name} is\n  port (\n    {}\n  );\nend entity;\n\narchitecture rtl of {name} is\n{}begin\n{}end architecture;\n",
         ports.join(";\n    "),
         g.decls,
         g.body

@@ -569,7 +569,8 @@ impl Rtl {
                 return fault("has two drivers for the same bits");
             }
             let covered: u32 = spans.iter().map(|s| s.1 - s.0).sum();
-            if covered < signal.width && read[i] && (!spans.is_empty() || signal.init.is_none()) {
+            // What nothing drives keeps its initial value.
+            if covered < signal.width && read[i] && signal.init.is_none() {
                 return fault("has bits that nothing drives");
             }
         }

@@ -169,6 +169,64 @@ mod tests {
                 ("use ieee.std_logic_arith.all;\nbegin y <= a;", "the package ieee.std_logic_arith"),
                 ("begin y <= shift_left(a, 1)(3 downto 0);", ""),
                 ("constant c : unsigned := a(3 downto 0);\nbegin y <= a;", "a constant is needed here"),
+                (
+                    "type t is (p, q, r); signal s : t;\nbegin process (s, a) begin case s is when p => y <= a; when q => y <= not a; end case; end process;",
+                    "others is missing",
+                ),
+                (
+                    "type t is (p, q); signal s : t;\nbegin process (s, a) begin case s is when p => y <= a; when q => y <= not a; end case; end process; s <= q when rst = '1' else p;",
+                    "",
+                ),
+                (
+                    "type t is (p, q); type u is (p, r); signal s : t; signal v : u;\nbegin s <= p; v <= p; y <= a when s = q else b;",
+                    "",
+                ),
+                (
+                    "type t is (p, q); type u is (p, q); signal s : t; signal v : u;\nbegin s <= v; y <= a;",
+                    "t is expected here, not u",
+                ),
+                (
+                    "type t is record f : std_logic; end record; signal s : t;\nbegin s.f <= rst; y(3 downto 1) <= a(3 downto 1); y(0) <= s.g;",
+                    "no field g",
+                ),
+                (
+                    "type t is record f, g : std_logic; end record; signal s : t;\nbegin s <= (f => rst); y <= a;",
+                    "without the field g",
+                ),
+                ("signal n : integer range 0 to 5;\nbegin n <= 6; y <= a;", "outside of the range 0 to 5"),
+                ("signal n : integer;\nbegin n <= to_integer(a) - to_integer(b); y <= to_unsigned(abs n, 4);", ""),
+                (
+                    "type t is array (0 to 3) of unsigned(3 downto 0); signal m : t;\nbegin m(to_integer(a)) <= b; y <= a;",
+                    "at a constant place",
+                ),
+                (
+                    "type t is array (0 to 3) of unsigned(3 downto 0); signal m : t;\nbegin process (clk) begin if rising_edge(clk) then m(4) <= b; end if; end process; y <= a;",
+                    "outside the array",
+                ),
+                ("type t is array (0 to 1, 0 to 1) of std_logic;\nbegin y <= a;", "an array of arrays"),
+                (
+                    "type t is array (0 to 9999999) of unsigned(3 downto 0); signal m : t;\nbegin y <= a;",
+                    "more than 2^20 bits",
+                ),
+                ("use work.p.all;\nbegin y <= a;", "not in the file before this"),
+                (
+                    "function f(x : unsigned) return unsigned is begin return x; end function;\nfunction f(x : signed) return unsigned is begin return unsigned(x); end function;\nbegin y <= f(signed(a));",
+                    "",
+                ),
+                (
+                    "function f(x : unsigned) return unsigned is begin return f(x); end function;\nbegin y <= f(a);",
+                    "64 deep",
+                ),
+                (
+                    "function \"+\"(x, z : std_logic) return std_logic is begin return x; end function;\nbegin y <= a;",
+                    "a function with a name is read",
+                ),
+                ("alias h : unsigned(1 downto 0) is a(3 downto 2);\nbegin y <= h & h(1) & h(0);", ""),
+                (
+                    "begin assert a = b report \"x\" severity note; g : block is signal s : unsigned(3 downto 0); begin s <= a; y <= s; end block;",
+                    "",
+                ),
+                ("begin y <= a when std_match(a, b) else b;", "a pattern that is a string"),
             ],
         );
     }

@@ -2,7 +2,7 @@
 //!
 //! Parsing and elaboration go together: an expression is parsed into a small tree, then typed from its context, as
 //! overloading wants it: strings and aggregates take their type from the target or from the other operand. Types are
-//! `std_logic`, `std_logic_vector`, `unsigned`, `signed`, `boolean` and integers known at elaboration. Entities with
+//! `std_logic`, vectors, `boolean`, integers, enumerations, records and arrays of these. Packages of the file, entities with
 //! generics, direct instances, functions, constants and arrays of constants, concurrent and selected assignments,
 //! processes, loops and generate statements are in the subset; anything else is refused with its place.
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 type Result<T> = std::result::Result<T, Diagnostic>;
 
 /// Iterations of loops in one file, and calls inside calls.
-const MAX_ITERATIONS: u32 = 4_000_000;
+const MAX_ITERATIONS: u32 = 2_000_000;
 const MAX_CALLS: u32 = 64;
 
 /// Bounds of a vector or memory.
@@ -501,7 +501,7 @@ impl<'a> Elab<'a> {
         while let Some((scope, item)) = queue.pop() {
             self.iterations += 1;
             if self.iterations > MAX_ITERATIONS {
-                return Err(error(self.text, module.at, "more than 4,000,000 items or loop iterations"));
+                return Err(error(self.text, module.at, "more than 2,000,000 items or loop iterations"));
             }
             match item {
                 Item::Nothing | Item::Function(_) | Item::Task(_) => {}
@@ -572,7 +572,7 @@ impl<'a> Elab<'a> {
                     loop {
                         self.iterations += 1;
                         if self.iterations > MAX_ITERATIONS {
-                            return self.fail(*cond, "more than 4,000,000 loop iterations");
+                            return self.fail(*cond, "more than 2,000,000 loop iterations");
                         }
                         let child = self.scope(Some(scope), self.scopes[scope].path.clone());
                         self.turns.insert(child, (scope, value));
@@ -1125,7 +1125,7 @@ impl<'a> Elab<'a> {
         self.budget(e)?;
         self.iterations += 1;
         if self.iterations > MAX_ITERATIONS {
-            return self.fail(e, "more than 4,000,000 loop iterations");
+            return self.fail(e, "more than 2,000,000 loop iterations");
         }
         Ok(())
     }
@@ -2230,7 +2230,7 @@ impl<'a> Elab<'a> {
         if self.calls > MAX_CALLS || self.iterations > MAX_ITERATIONS {
             return fail(
                 self,
-                "tasks that call one another more than 64 deep, or more than 4,000,000 calls".to_owned(),
+                "tasks that call one another more than 64 deep, or more than 2,000,000 calls".to_owned(),
             );
         }
         p.scope = scope;

@@ -1,19 +1,22 @@
 //! Types, overloading and elaboration of VHDL.
 
+mod types;
+
 use super::syntax::{
     Architecture, Arg, Class, Concurrent, Decl, Entity, Expr, File, Function, Instance, Kind, Object, Statement,
     TypeName, Waits, error,
 };
 use crate::diag::Diagnostic;
-use crate::prove::rtl::{self, Binary, Compare, MAX_WIDTH, NodeId, Reduce, Register, Rtl, Shift, SignalId};
+use crate::prove::rtl::{self, Binary, Compare, MAX_WIDTH, MAX_WORK, NodeId, Reduce, Register, Rtl, Shift, SignalId};
 use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use types::{ArrayOf, Enumeration, Record, storage};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-const MAX_ITERATIONS: u32 = 4_000_000;
+const MAX_ITERATIONS: u32 = 2_000_000;
 const MAX_CALLS: u32 = 64;
 
 /// Bounds of a vector or array; `down` for `downto`.
@@ -54,8 +57,9 @@ enum Type {
     Vector(Vector, u32),
     Integer,
     Boolean,
-    /// Constants only: number of elements and their type.
-    Array(Bounds, Box<Type>),
+    Enum(Arc<Enumeration>),
+    Array(Arc<ArrayOf>),
+    Record(Arc<Record>),
 }
 
 /// A value: one node, or a compile-time integer or array.
@@ -65,6 +69,8 @@ enum Data {
     Int(i64),
     /// A natural number that is not constant: `to_integer` of an unsigned vector.
     Natural(NodeId),
+    /// Any integer that is not constant, in two's complement.
+    Whole(NodeId),
     Array(Arc<Vec<BigUint>>),
 }
 
@@ -78,12 +84,28 @@ struct Value {
 
 #[derive(Clone)]
 enum Named<'a> {
-    Signal { id: SignalId, ty: Type, bounds: Option<Bounds> },
-    Variable { slot: u32, ty: Type, bounds: Option<Bounds> },
+    Signal {
+        id: SignalId,
+        ty: Type,
+        bounds: Option<Bounds>,
+    },
+    Variable {
+        slot: u32,
+        ty: Type,
+        bounds: Option<Bounds>,
+    },
     Constant(Value),
     Type(TypeOf),
-    Function(&'a Function),
+    /// Functions of one name, each with the scope of its declaration.
+    Functions(Vec<(usize, &'a Function)>),
     Component(&'a Entity),
+    /// Literals of one name, of several enumerations.
+    Literals(Vec<(Type, u32)>),
+    Alias {
+        of: &'a Expr,
+        scope: usize,
+        ty: Option<TypeOf>,
+    },
 }
 
 /// A type mark: constrained or not.
@@ -91,6 +113,8 @@ enum Named<'a> {
 enum TypeOf {
     Whole(Type, Option<Bounds>),
     Unconstrained(Vector),
+    /// An array of any range: element and its bounds.
+    Open(Type, Option<Bounds>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -111,6 +135,8 @@ enum Data2 {
 struct Scope<'a> {
     names: FxHashMap<String, Named<'a>>,
     parent: Option<usize>,
+    /// Packages that are visible, as a whole or one name of each.
+    uses: Vec<(usize, Option<String>)>,
     path: String,
 }
 
@@ -128,6 +154,9 @@ struct Elab<'a> {
     context: Option<Bounds>,
     /// Signals that the present process or statement read, and where.
     reads: Vec<(SignalId, u32)>,
+    package_scopes: FxHashMap<String, usize>,
+    /// Ranges of variables that are integers.
+    ranges: FxHashMap<u32, Option<Bounds>>,
     /// Variables of processes, which keep their values: name, type, first value, and the register if one is needed.
     kept: FxHashMap<u32, Kept>,
 }
@@ -185,7 +214,10 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         context: None,
         reads: Vec::new(),
         kept: FxHashMap::default(),
+        package_scopes: FxHashMap::default(),
+        ranges: FxHashMap::default(),
     };
+    e.packages()?;
     e.entity(entity, None, String::new(), Vec::new(), true)?;
     e.rtl.check_drivers(|at| crate::prove::verilog::place(text, at))?;
     Ok(e.rtl)
@@ -197,14 +229,21 @@ impl<'a> Elab<'a> {
     }
 
     fn scope(&mut self, parent: Option<usize>, path: String) -> usize {
-        self.scopes.push(Scope { names: FxHashMap::default(), parent, path });
+        self.scopes.push(Scope { names: FxHashMap::default(), parent, uses: Vec::new(), path });
         self.scopes.len() - 1
     }
 
     fn find(&self, scope: usize, name: &str) -> Option<&Named<'a>> {
         let mut at = Some(scope);
         while let Some(s) = at {
-            if let Some(n) = self.scopes[s].names.get(name) {
+            let used = || {
+                let one = |(package, only): &(usize, Option<String>)| {
+                    let visible = only.as_ref().is_none_or(|o| o == name);
+                    self.scopes[*package].names.get(name).filter(|_| visible)
+                };
+                self.scopes[s].uses.iter().find_map(one)
+            };
+            if let Some(n) = self.scopes[s].names.get(name).or_else(used) {
                 return Some(n);
             }
             at = self.scopes[s].parent;
@@ -243,6 +282,9 @@ impl<'a> Elab<'a> {
             None => return self.fail(entity.at, format!("entity {} has no such architecture", entity.name)),
         };
         let scope = self.scope(None, path);
+        for used in entity.uses.iter().chain(&architecture.uses) {
+            self.use_package(scope, used)?;
+        }
         for g in &entity.generics {
             let given = generics.iter().find(|(n, _)| *n == g.name).map(|(_, v)| v.clone());
             let value = match (given, &g.value) {
@@ -276,9 +318,7 @@ impl<'a> Elab<'a> {
         let TypeOf::Whole(ty, bounds) = self.type_of(scope, &o.ty)? else {
             return self.fail(o.at, "a signal needs a range");
         };
-        let Some(width) = width_of(&ty) else {
-            return self.fail(o.at, "signals are std_logic or vectors of it");
-        };
+        let width = self.small_enough(&ty, bounds, o.at)?;
         let path = &self.scopes[scope].path;
         // The name as it is written, for people and for matching.
         let shown = self.text.get(o.at as usize..o.at as usize + o.name.len()).unwrap_or(&o.name).to_owned();
@@ -286,7 +326,10 @@ impl<'a> Elab<'a> {
         let id = self.rtl.add_signal(name, width, o.at);
         if let Some(value) = &o.value {
             let v = self.constant(scope, value, &TypeOf::Whole(ty.clone(), bounds))?;
-            self.rtl.signal_mut(id).init = self.node(&v);
+            self.rtl.signal_mut(id).init = Some(self.encoded(&v, bounds, o.at)?);
+        }
+        if let Some(first) = self.first_of_signal(o, &ty, bounds) {
+            self.rtl.signal_mut(id).init = Some(first);
         }
         self.declare(scope, &o.name, Named::Signal { id, ty, bounds }, o.at)?;
         Ok(id)
@@ -295,22 +338,17 @@ impl<'a> Elab<'a> {
     fn decls(&mut self, scope: usize, decls: &'a [Decl]) -> Result<()> {
         for d in decls {
             match d {
-                Decl::Function(f) => self.declare(scope, &f.name, Named::Function(f), f.result.at)?,
+                Decl::Function(f) => match self.scopes[scope].names.get_mut(&f.name) {
+                    Some(Named::Functions(all)) => all.push((scope, f)),
+                    _ => self.declare(scope, &f.name, Named::Functions(vec![(scope, f)]), f.result.at)?,
+                },
+                Decl::Enum { .. } | Decl::Record { .. } | Decl::Array { .. } | Decl::Alias { .. } | Decl::Use(_) => {
+                    self.type_decl(scope, d)?;
+                }
                 Decl::Component(c) => self.declare(scope, &c.name, Named::Component(c), c.at)?,
                 Decl::Subtype { name, ty } => {
                     let of = self.type_of(scope, ty)?;
                     self.declare(scope, name, Named::Type(of), ty.at)?;
-                }
-                Decl::Array { name, range, element } => {
-                    let bounds = self.bounds(scope, range)?;
-                    let TypeOf::Whole(of, _) = self.type_of(scope, element)? else {
-                        return self.fail(element.at, "elements of an array need a range");
-                    };
-                    if width_of(&of).is_none() && of != Type::Integer {
-                        return self.fail(element.at, "elements of an array are std_logic or vectors of it");
-                    }
-                    let ty = TypeOf::Whole(Type::Array(bounds, Box::new(of.clone())), None);
-                    self.declare(scope, name, Named::Type(ty), element.at)?;
                 }
                 Decl::Object(o) => match o.class {
                     Class::Signal => {
@@ -332,13 +370,44 @@ impl<'a> Elab<'a> {
     fn type_of(&mut self, scope: usize, t: &TypeName) -> Result<TypeOf> {
         let vector = match t.name.as_str() {
             "std_logic" | "std_ulogic" | "bit" => return Ok(TypeOf::Whole(Type::Bit, None)),
-            "integer" | "natural" | "positive" => return Ok(TypeOf::Whole(Type::Integer, None)),
+            "integer" | "natural" | "positive" => {
+                let least = match t.name.as_str() {
+                    "natural" => Some(0),
+                    "positive" => Some(1),
+                    _ => None,
+                };
+                let range = match &t.range {
+                    Some(range) => Some(self.bounds_within(scope, range, 1 << 31)?),
+                    None => least.map(|left| Bounds { left, right: (1 << 31) - 1, down: false }),
+                };
+                return Ok(TypeOf::Whole(Type::Integer, range));
+            }
             "boolean" => return Ok(TypeOf::Whole(Type::Boolean, None)),
             "std_logic_vector" | "std_ulogic_vector" => Vector::Logic,
             "unsigned" | "u_unsigned" => Vector::Unsigned,
             "signed" | "u_signed" => Vector::Signed,
-            _ => match self.find(scope, &t.name) {
-                Some(Named::Type(ty)) => return Ok(ty.clone()),
+            _ => match match &t.package {
+                Some(p) => self.package_scopes.get(p).and_then(|&s| self.scopes[s].names.get(&t.name)),
+                None => self.find(scope, &t.name),
+            }
+            .cloned()
+            {
+                Some(Named::Type(ty)) => {
+                    return match (ty, &t.range) {
+                        (ty, None) => Ok(ty),
+                        (TypeOf::Open(element, inner), Some(range)) => {
+                            Ok(TypeOf::Whole(self.array_of(scope, range, element, inner)?, None))
+                        }
+                        (TypeOf::Unconstrained(v), Some(range)) => {
+                            let bounds = self.bounds(scope, range)?;
+                            Ok(TypeOf::Whole(Type::Vector(v, bounds.len()), Some(bounds)))
+                        }
+                        (TypeOf::Whole(Type::Integer, _), Some(range)) => {
+                            Ok(TypeOf::Whole(Type::Integer, Some(self.bounds_within(scope, range, 1 << 31)?)))
+                        }
+                        _ => self.fail(t.at, format!("a range of the type {}", t.name)),
+                    };
+                }
                 _ => return self.fail(t.at, format!("the type {} is not supported", t.name)),
             },
         };
@@ -351,32 +420,45 @@ impl<'a> Elab<'a> {
         }
     }
 
-    fn bounds(&mut self, scope: usize, range: &'_ Expr) -> Result<Bounds> {
+    fn bounds(&mut self, scope: usize, range: &Expr) -> Result<Bounds> {
+        self.bounds_within(scope, range, i64::from(MAX_WIDTH))
+    }
+
+    fn bounds_within(&mut self, scope: usize, range: &Expr, limit: i64) -> Result<Bounds> {
         let mut run = self.constant_run(scope);
-        self.bounds_in(&mut run, range)
+        let bounds = self.range(&mut run, range)?;
+        if bounds.left.unsigned_abs().max(bounds.right.unsigned_abs()) > limit.unsigned_abs() {
+            return self.fail(range.at, format!("bounds beyond {limit}"));
+        }
+        Ok(bounds)
     }
 
     fn bounds_in(&mut self, run: &mut Run, range: &Expr) -> Result<Bounds> {
-        let bounds = match &range.kind {
-            Kind::Range(a, b, down) => Bounds { left: self.int(run, a)?, right: self.int(run, b)?, down: *down },
-            Kind::Attribute(base, name) if name == "range" || name == "reverse_range" => {
-                // Bounds are known without the value.
-                let reads = self.reads.len();
-                let v = self.value(run, base, None)?;
-                self.reads.truncate(reads);
-                let b = match (&v.ty, v.bounds) {
-                    (Type::Array(b, _), _) => *b,
-                    (_, Some(b)) => b,
-                    _ => return self.fail(range.at, "this has no range that is known here"),
-                };
-                if name == "range" { b } else { Bounds { left: b.right, right: b.left, down: !b.down } }
-            }
-            _ => return self.fail(range.at, "a range is expected here"),
-        };
+        let bounds = self.range(run, range)?;
         if bounds.left.unsigned_abs().max(bounds.right.unsigned_abs()) > u64::from(MAX_WIDTH) {
             return self.fail(range.at, "bounds beyond 2^24");
         }
         Ok(bounds)
+    }
+
+    fn range(&mut self, run: &mut Run, range: &Expr) -> Result<Bounds> {
+        match &range.kind {
+            Kind::Range(a, b, down) => Ok(Bounds { left: self.int(run, a)?, right: self.int(run, b)?, down: *down }),
+            Kind::Attribute(base, name) if name == "range" || name == "reverse_range" => {
+                let b = match self.bounds_of(run, base)? {
+                    Some((Type::Array(a), _)) => a.bounds,
+                    Some((_, Some(b))) => b,
+                    _ => return self.fail(range.at, "this has no range that is known here"),
+                };
+                Ok(if name == "range" { b } else { Bounds { left: b.right, right: b.left, down: !b.down } })
+            }
+            // A subtype of the integers stands for its range.
+            Kind::Name(n) => match self.find(run.scope, n) {
+                Some(Named::Type(TypeOf::Whole(Type::Integer, Some(b)))) => Ok(*b),
+                _ => self.fail(range.at, "a range is expected here"),
+            },
+            _ => self.fail(range.at, "a range is expected here"),
+        }
     }
 
     fn constant(&mut self, scope: usize, e: &Expr, ty: &TypeOf) -> Result<Value> {
@@ -384,22 +466,33 @@ impl<'a> Elab<'a> {
         let expected = match ty {
             TypeOf::Whole(t, _) => Expect::Exactly(t.clone()),
             TypeOf::Unconstrained(v) => Expect::Vector(*v),
+            TypeOf::Open(element, inner) => {
+                // Positions, counted from 0.
+                let Kind::Aggregate(args) = &e.kind else { return self.fail(e.at, "an array of no known range") };
+                let right = args.len() as i64 - 1;
+                let bounds = Bounds { left: 0, right, down: false };
+                let of = ArrayOf { bounds, element: element.clone(), inner: *inner };
+                return self.constant(scope, e, &TypeOf::Whole(Type::Array(Arc::new(of)), None));
+            }
         };
-        if let TypeOf::Whole(_, bounds) = ty {
-            self.context = *bounds;
+        if let TypeOf::Whole(ty, bounds) = ty {
+            self.context = bounds.filter(|_| *ty != Type::Integer);
         }
         let mut v = self.value(&mut run, e, Some(&expected))?;
         let bounds = match ty {
             TypeOf::Whole(t, bounds) => {
                 self.same(e.at, t, &v.ty)?;
-                *bounds
+                if let (Type::Integer, Data::Int(_)) = (t, &v.data) {
+                    self.encoded(&v, *bounds, e.at)?;
+                }
+                bounds.filter(|_| *t != Type::Integer)
             }
-            TypeOf::Unconstrained(_) => v.bounds,
+            TypeOf::Unconstrained(_) | TypeOf::Open(..) => v.bounds,
         };
         v.bounds = bounds;
         let known = match &v.data {
             Data::Node(n) => self.rtl.as_const(*n).is_some(),
-            Data::Natural(_) => false,
+            Data::Natural(_) | Data::Whole(_) => false,
             Data::Int(_) | Data::Array(_) => true,
         };
         if known { Ok(v) } else { self.fail(e.at, "a constant is needed here") }
@@ -419,7 +512,7 @@ impl<'a> Elab<'a> {
         for c in body {
             self.iterations += 1;
             if self.iterations > MAX_ITERATIONS {
-                return self.fail(0, "more than 4,000,000 statements or loop iterations");
+                return self.fail(0, "more than 2,000,000 statements or loop iterations");
             }
             match c {
                 Concurrent::Assign { target, values, at } => {
@@ -431,12 +524,11 @@ impl<'a> Elab<'a> {
                 Concurrent::Select { selector, target, items, at } => {
                     let mut run = self.constant_run(scope);
                     let (ty, bounds) = self.target_type(&mut run, target)?;
-                    self.covered(items.iter().map(|(_, choices, others)| (&choices[..], *others)), selector.at)?;
                     let s = self.value(&mut run, selector, None)?;
+                    self.covered(items.iter().map(|(_, choices, others)| (&choices[..], *others)), &s, selector.at)?;
                     let mut nodes = Vec::new();
                     for (value, choices, others) in items {
-                        self.context = bounds;
-                        let v = self.typed(&mut run, value, &ty)?;
+                        let v = self.kept_as(&mut run, value, &ty, bounds)?;
                         nodes.push((self.choose(&mut run, &s, choices)?, *others, v));
                     }
                     let Some(&(_, _, mut node)) = nodes.last() else {
@@ -549,8 +641,7 @@ impl<'a> Elab<'a> {
                 let node = self.rtl.read(id);
                 self.drive(&mut run, &arg.value, node)?;
             } else {
-                self.context = bounds;
-                let node = self.typed(&mut run, &arg.value, &ty)?;
+                let node = self.kept_as(&mut run, &arg.value, &ty, bounds)?;
                 self.rtl.signal_mut(id).wires.push((0, node));
             }
         }
@@ -573,8 +664,7 @@ impl<'a> Elab<'a> {
     ) -> Result<NodeId> {
         let mut parts = Vec::new();
         for (value, cond) in values {
-            self.context = bounds;
-            let node = self.typed(run, value, ty)?;
+            let node = self.kept_as(run, value, ty, bounds)?;
             let cond = match cond {
                 Some(c) => Some(self.condition(run, c)?),
                 None => None,
@@ -599,7 +689,9 @@ impl<'a> Elab<'a> {
 
     fn drive(&mut self, run: &mut Run, target: &Expr, node: NodeId) -> Result<()> {
         let place = self.place(run, target)?;
-        let Slot::Signal(id) = place.slot else { return self.fail(target.at, "a signal is expected here") };
+        let (Slot::Signal(id), true) = (place.slot, place.steps.is_empty()) else {
+            return self.fail(target.at, "a signal is expected here, at a constant place");
+        };
         self.rtl.signal_mut(id).wires.push((place.lo, node));
         Ok(())
     }
@@ -775,29 +867,54 @@ impl<'a> Elab<'a> {
                 Some(value) => Some(self.constant(scope, value, &TypeOf::Whole(ty.clone(), bounds))?),
                 None => None,
             };
-            match (first, width_of(&ty)) {
-                (first, Some(width)) if keep => {
-                    let init = first.and_then(|v| self.node(&v));
+            let width = self.small_enough(&ty, bounds, o.at)?;
+            if ty == Type::Integer {
+                self.ranges.insert(slot, bounds);
+            }
+            match first {
+                first if keep => {
+                    let init = match first {
+                        Some(v) => Some(self.encoded(&v, bounds, o.at)?),
+                        None => self.first_of_signal(o, &ty, bounds),
+                    };
                     let path = &self.scopes[scope].path;
                     let dot = if path.is_empty() { "" } else { "." };
                     let name = format!("{path}{dot}{}", o.name);
                     self.kept.insert(slot, Kept { name, width, at: o.at, init, register: None });
                 }
-                (Some(v), _) if !keep => {
-                    state.insert(Slot::Variable(slot), self.data2(&v, o.at)?);
+                Some(v) => {
+                    state.insert(Slot::Variable(slot), self.data2(&v, bounds, o.at)?);
                 }
-                _ => {}
+                None => {
+                    if let Some(node) = self.first_of_signal(o, &ty, bounds) {
+                        state.insert(Slot::Variable(slot), Data2::Node(node));
+                    }
+                }
             }
             self.declare(scope, &o.name, Named::Variable { slot, ty, bounds }, o.at)?;
         }
         Ok(())
     }
 
-    fn data2(&mut self, v: &Value, at: u32) -> Result<Data2> {
-        match (&v.data, self.node(v)) {
-            (Data::Int(i), _) => Ok(Data2::Int(*i)),
-            (_, Some(node)) => Ok(Data2::Node(node)),
-            _ => self.fail(at, "this cannot be kept in a variable"),
+    /// What a slot keeps of a value. Integers that are known stay numbers.
+    fn data2(&mut self, v: &Value, bounds: Option<Bounds>, at: u32) -> Result<Data2> {
+        let node = self.encoded(v, bounds, at)?;
+        match v.data {
+            Data::Int(i) => Ok(Data2::Int(i)),
+            _ => Ok(Data2::Node(node)),
+        }
+    }
+
+    /// What a slot holds, as bits.
+    fn slot_bits(&mut self, slot: Slot, data: &Data2, at: u32) -> Result<NodeId> {
+        match (data, slot) {
+            (Data2::Node(n), _) => Ok(*n),
+            (Data2::Int(i), Slot::Variable(v)) => {
+                let bounds = self.ranges.get(&v).copied().flatten();
+                let v = Value { ty: Type::Integer, data: Data::Int(*i), bounds: None };
+                self.encoded(&v, bounds, at)
+            }
+            (Data2::Int(_), Slot::Signal(_)) => self.fail(at, "an integer that is not kept as bits"),
         }
     }
 
@@ -823,12 +940,16 @@ impl<'a> Elab<'a> {
                 },
             };
             let hold = self.rtl.read(id);
-            let of = |s: &State| match s.get(&slot) {
-                Some(Data2::Node(n)) => *n,
-                _ => hold,
+            let of = |e: &mut Self, s: &State| match s.get(&slot) {
+                Some(data) => e.slot_bits(slot, data, at),
+                None => Ok(hold),
             };
-            let next = of(&state);
-            let resets: Vec<(NodeId, NodeId)> = resets.iter().map(|(c, s)| (*c, of(s))).collect();
+            let next = of(self, &state)?;
+            let mut values: Vec<(NodeId, NodeId)> = Vec::with_capacity(resets.len());
+            for (c, s) in &resets {
+                values.push((*c, of(self, s)?));
+            }
+            let resets = values;
             if resets.iter().any(|&(_, v)| !self.constant_or_held(v, hold)) {
                 let name = self.rtl.signal(id).name.clone();
                 return self.fail(at, format!("{name} gets a value at its asynchronous reset that is not constant"));
@@ -921,10 +1042,7 @@ impl<'a> Elab<'a> {
     }
 
     fn statement(&mut self, run: &mut Run, s: &'a Statement) -> Result<()> {
-        self.iterations += 1;
-        if self.iterations > MAX_ITERATIONS {
-            return self.fail(0, "more than 4,000,000 statements or loop iterations");
-        }
+        self.turn(0)?;
         match s {
             Statement::Null => Ok(()),
             Statement::Assign { target, values, signal, at } => self.assign(run, target, values, *signal, *at),
@@ -956,12 +1074,16 @@ impl<'a> Elab<'a> {
                     Type::Vector(v, 0) => Expect::Vector(*v),
                     other => Expect::Exactly(other.clone()),
                 };
-                self.context = bounds;
+                self.context = bounds.filter(|_| ty != Type::Integer);
                 let v = self.value(run, e, Some(&expected))?;
-                if let Expect::Exactly(t) = &expected {
-                    self.same(e.at, t, &v.ty)?;
+                match &expected {
+                    Expect::Exactly(t) => self.same(e.at, t, &v.ty)?,
+                    Expect::Vector(k) if !matches!(&v.ty, Type::Vector(f, _) if f == k) => {
+                        return self.fail(e.at, "a result of another type");
+                    }
+                    Expect::Vector(_) => {}
                 }
-                let Some(node) = self.node(&v) else { return self.fail(e.at, "functions return bits") };
+                let node = self.encoded(&v, bounds, e.at)?;
                 let merged = match so_far {
                     None => node,
                     Some(old) => {
@@ -1045,16 +1167,14 @@ impl<'a> Elab<'a> {
             if a == b {
                 continue;
             }
-            let width = [&a, &b].into_iter().find_map(|d| match d {
-                Some(Data2::Node(n)) => Some(self.rtl.width(*n)),
-                _ => None,
-            });
-            let Some(width) = width else { return self.fail(at, "an integer that depends on a signal") };
-            let node = |s: &mut Self, d: Option<Data2>| match d {
-                Some(Data2::Node(n)) => n,
-                _ => s.before(run.clocked, slot, width),
+            let bits = |s: &mut Self, d: &Option<Data2>| match d {
+                Some(d) => s.slot_bits(slot, d, at).map(Some),
+                None => Ok(None),
             };
-            let (a, b) = (node(self, a), node(self, b));
+            let (a, b) = (bits(self, &a)?, bits(self, &b)?);
+            let Some(width) = a.or(b).map(|n| self.rtl.width(n)) else { continue };
+            let a = a.unwrap_or_else(|| self.before(run.clocked, slot, width));
+            let b = b.unwrap_or_else(|| self.before(run.clocked, slot, width));
             let merged = self.rtl.mux(cond, a, b);
             run.state.insert(slot, Data2::Node(merged));
         }
@@ -1082,8 +1202,8 @@ impl<'a> Elab<'a> {
         selector: &'a Expr,
         items: &'a [(Vec<Expr>, bool, Vec<Statement>)],
     ) -> Result<()> {
-        self.covered(items.iter().map(|(choices, others, _)| (&choices[..], *others)), selector.at)?;
         let s = self.value(run, selector, None)?;
+        self.covered(items.iter().map(|(choices, others, _)| (&choices[..], *others)), &s, selector.at)?;
         if self.case_table(run, &s, items)? {
             return Ok(());
         }
@@ -1111,7 +1231,7 @@ impl<'a> Elab<'a> {
     }
 
     /// Refuses choices that leave values out: `std_logic` has nine, so that only `others` covers all, last.
-    fn covered<'e>(&self, items: impl Iterator<Item = (&'e [Expr], bool)>, at: u32) -> Result<()> {
+    fn covered<'e>(&self, items: impl Iterator<Item = (&'e [Expr], bool)>, s: &Value, at: u32) -> Result<()> {
         let items: Vec<(&[Expr], bool)> = items.collect();
         let named = |what: &str| items.iter().flat_map(|i| i.0).any(|c| matches!(&c.kind, Kind::Name(n) if n == what));
         let Some((last, before)) = items.split_last() else { return self.fail(at, "a case without choices") };
@@ -1120,6 +1240,20 @@ impl<'a> Elab<'a> {
         }
         if last.1 || (named("true") && named("false")) {
             return Ok(());
+        }
+        if let Type::Enum(e) = &s.ty {
+            let mut names: Vec<&str> = Vec::new();
+            for choice in items.iter().flat_map(|i| i.0) {
+                match &choice.kind {
+                    Kind::Name(n) | Kind::Field(_, n) => names.push(n),
+                    _ => return self.fail(at, "choices of an enumeration are its literals"),
+                }
+            }
+            names.sort_unstable();
+            names.dedup();
+            if names.len() as u32 == e.literals {
+                return Ok(());
+            }
         }
         self.fail(at, "choices that do not cover every value: others is missing")
     }
@@ -1183,12 +1317,24 @@ impl<'a> Elab<'a> {
                     let (lo, hi) = if b.down { (b.right, b.left) } else { (b.left, b.right) };
                     let mut any = self.rtl.number(0, 1);
                     for v in lo..=hi {
+                        self.turn(c.at)?;
                         let one = self.equals_int(s, v, c.at)?;
                         any = self.rtl.binary(Binary::Or, any, one);
                     }
                     any
                 }
-                (_, Data::Int(_) | Data::Natural(_)) => {
+                (Kind::Name(_), Data::Int(_) | Data::Natural(_) | Data::Whole(_)) if matches!(self.range(run, c), Ok(b) if b.len() > 0) =>
+                {
+                    let b = self.bounds_in(run, c)?;
+                    let mut any = self.rtl.number(0, 1);
+                    for v in b.left.min(b.right)..=b.left.max(b.right) {
+                        self.turn(c.at)?;
+                        let one = self.equals_int(s, v, c.at)?;
+                        any = self.rtl.binary(Binary::Or, any, one);
+                    }
+                    any
+                }
+                (_, Data::Int(_) | Data::Natural(_) | Data::Whole(_)) => {
                     let v = self.int(run, c)?;
                     self.equals_int(s, v, c.at)?
                 }
@@ -1214,6 +1360,11 @@ impl<'a> Elab<'a> {
                 let c = self.rtl.number(v as u64, width);
                 Ok(self.rtl.compare(Compare::Equal, *n, c))
             }
+            Data::Whole(n) => {
+                let wide = self.rtl.width(*n).max(40);
+                let (x, c) = (self.rtl.resize(*n, wide, true), self.integer(v, wide));
+                Ok(self.rtl.compare(Compare::Equal, x, c))
+            }
             _ => self.fail(at, "an integer is expected here"),
         }
     }
@@ -1229,38 +1380,138 @@ impl<'a> Elab<'a> {
         match &e.kind {
             Kind::Name(n) => match self.find(run.scope, n).cloned() {
                 Some(Named::Signal { id, ty, bounds }) => {
-                    let whole = width_of(&ty).unwrap_or(0);
-                    Ok(Place { slot: Slot::Signal(id), lo: 0, whole, ty, bounds })
+                    let whole = storage(&ty, bounds);
+                    Ok(Place { slot: Slot::Signal(id), lo: 0, whole, steps: Vec::new(), ty, bounds })
                 }
                 Some(Named::Variable { slot, ty, bounds }) => {
-                    let whole = width_of(&ty).unwrap_or(0);
-                    Ok(Place { slot: Slot::Variable(slot), lo: 0, whole, ty, bounds })
+                    let whole = storage(&ty, bounds);
+                    Ok(Place { slot: Slot::Variable(slot), lo: 0, whole, steps: Vec::new(), ty, bounds })
+                }
+                Some(Named::Alias { of, scope, ty }) => {
+                    self.turn(e.at)?;
+                    let outer = std::mem::replace(&mut run.scope, scope);
+                    let p = self.place(run, of);
+                    run.scope = outer;
+                    let (p, (ty, bounds)) = self.seen_as(p?, ty, e.at)?;
+                    Ok(Place { ty, bounds, ..p })
                 }
                 _ => self.fail(e.at, format!("{n} cannot be assigned to")),
             },
+            Kind::Field(base, name) => {
+                let p = self.place(run, base)?;
+                let (lo, ty, bounds) = self.field(&p.ty, name, e.at)?;
+                Ok(p.part(lo, ty, bounds))
+            }
             Kind::Call(base, args) => {
                 let p = self.place(run, base)?;
-                let (Type::Vector(v, _), Some(b), [Arg { choices, others: false, value }]) =
-                    (&p.ty, p.bounds, &args[..])
-                else {
+                let [Arg { choices, others: false, value }] = &args[..] else {
                     return self.fail(e.at, "this cannot be assigned to");
                 };
                 if !choices.is_empty() {
                     return self.fail(e.at, "this cannot be assigned to");
                 }
-                if matches!(value.kind, Kind::Range(..) | Kind::Attribute(..)) && self.is_range(value) {
+                if let Type::Array(a) = &p.ty {
+                    let a = a.clone();
+                    let stride = storage(&a.element, a.inner);
+                    let index = self.distance(run, value, a.bounds)?;
+                    let step = match index {
+                        Ok(i) => return Ok(p.part(i * stride, a.element.clone(), a.inner)),
+                        Err(addr) => Step { lo: p.lo, addr, count: a.bounds.len(), stride, flip: false },
+                    };
+                    return Ok(p.step(step, a.element.clone(), a.inner));
+                }
+                let (Type::Vector(v, _), Some(b)) = (p.ty.clone(), p.bounds) else {
+                    return self.fail(e.at, "this cannot be assigned to");
+                };
+                if self.is_range(value) {
                     let part = self.bounds_in(run, value)?;
                     let Some(lo) = self.part(b, part, value.at)? else {
                         return self.fail(value.at, "no bits to assign to");
                     };
-                    return Ok(Place { lo: p.lo + lo, ty: Type::Vector(*v, part.len()), bounds: Some(part), ..p });
+                    return Ok(p.part(lo, Type::Vector(v, part.len()), Some(part)));
                 }
-                let i = self.int(run, value)?;
-                let Some(lo) = b.offset(i) else { return self.fail(value.at, "an index outside the vector") };
-                Ok(Place { lo: p.lo + lo, ty: Type::Bit, bounds: None, ..p })
+                match self.distance(run, value, b)? {
+                    Ok(i) => {
+                        let lo = if b.down { i } else { b.len() - 1 - i };
+                        Ok(p.part(lo, Type::Bit, None))
+                    }
+                    Err(addr) => {
+                        let step = Step { lo: p.lo, addr, count: b.len(), stride: 1, flip: !b.down };
+                        Ok(p.step(step, Type::Bit, None))
+                    }
+                }
             }
             _ => self.fail(e.at, "this cannot be assigned to"),
         }
+    }
+
+    /// A place or value under the type that an alias gives it.
+    fn seen_as<T: Typed>(&self, x: T, ty: Option<TypeOf>, at: u32) -> Result<(T, (Type, Option<Bounds>))> {
+        let (own, bounds) = x.typed();
+        let seen = match ty {
+            None => (own, bounds),
+            Some(TypeOf::Unconstrained(_) | TypeOf::Open(..)) => (own, bounds),
+            Some(TypeOf::Whole(t, b)) => {
+                self.same(at, &t, &own)?;
+                (t, b.or(bounds))
+            }
+        };
+        Ok((x, seen))
+    }
+
+    /// Replaces what the steps lead to, of which the first is in `before` whole.
+    fn rewritten(&mut self, before: NodeId, base: u32, steps: &[Step], p: &Place, node: NodeId) -> NodeId {
+        let Some((step, rest)) = steps.split_first() else {
+            let lo = p.lo - base;
+            let end = lo + self.rtl.width(node);
+            let after = self.rtl.width(before) - end;
+            let (low, high) = (self.rtl.slice(before, 0, lo), self.rtl.slice(before, end, after));
+            return self.rtl.join(&[low, node, high]);
+        };
+        let from = step.lo - base;
+        let end = from + step.count * step.stride;
+        let after = self.rtl.width(before) - end;
+        let mut parts = vec![self.rtl.slice(before, 0, from)];
+        let reach = self.rtl.width(step.addr);
+        for k in 0..step.count {
+            let old = self.rtl.slice(before, from + k * step.stride, step.stride);
+            let index = if step.flip { step.count - 1 - k } else { k };
+            let hit = if reach < 32 && index >= 1 << reach {
+                self.rtl.number(0, 1)
+            } else {
+                let number = self.rtl.number(index.into(), reach);
+                self.rtl.compare(Compare::Equal, step.addr, number)
+            };
+            let never = self.rtl.as_const(hit).is_some_and(|v| *v == BigUint::ZERO);
+            let new = if never { old } else { self.rewritten(old, step.lo, rest, p, node) };
+            parts.push(self.rtl.mux(hit, new, old));
+        }
+        parts.push(self.rtl.slice(before, end, after));
+        self.rtl.join(&parts)
+    }
+
+    /// What the steps lead to.
+    fn chosen(&mut self, word: NodeId, base: u32, steps: &[Step], p: &Place, width: u32) -> NodeId {
+        let Some((step, rest)) = steps.split_first() else { return self.rtl.slice(word, p.lo - base, width) };
+        let mut words: Vec<NodeId> = Vec::with_capacity(step.count as usize);
+        for k in 0..step.count {
+            let k = if step.flip { step.count - 1 - k } else { k };
+            let part = self.rtl.slice(word, step.lo - base + k * step.stride, step.stride);
+            words.push(self.chosen(part, step.lo, rest, p, width));
+        }
+        self.rtl.choose(words, step.addr)
+    }
+
+    /// Counts a turn of a loop, or a call.
+    fn turn(&mut self, at: u32) -> Result<()> {
+        self.iterations += 1;
+        if self.iterations > MAX_ITERATIONS {
+            return self.fail(at, "more than 2,000,000 statements or loop iterations");
+        }
+        if self.rtl.work() > MAX_WORK {
+            return self.fail(at, "constants and expressions beyond what is read: too many, or too wide");
+        }
+        Ok(())
     }
 
     fn is_range(&self, e: &Expr) -> bool {
@@ -1297,17 +1548,28 @@ impl<'a> Elab<'a> {
         if signal != matches!(p.slot, Slot::Signal(_)) {
             return self.fail(at, "signals are assigned with <=, variables with :=");
         }
-        if p.ty == Type::Integer {
-            let [(value, None)] = values else { return self.fail(at, "an integer that depends on a signal") };
-            let v = self.int(run, value)?;
-            run.state.insert(p.slot, Data2::Int(v));
+        if let (Type::Integer, Slot::Variable(_), [(value, None)], []) = (&p.ty, p.slot, values, &p.steps[..])
+            && p.whole == storage(&p.ty, p.bounds)
+        {
+            // Known integers stay numbers.
+            let v = self.value(run, value, Some(&Expect::Exactly(Type::Integer)))?;
+            self.same(at, &Type::Integer, &v.ty)?;
+            let data = self.data2(&v, p.bounds, at)?;
+            run.state.insert(p.slot, data);
             return Ok(());
         }
-        let old = match run.state.get(&p.slot) {
-            Some(Data2::Node(n)) => *n,
-            _ => self.before(run.clocked, p.slot, p.whole),
+        let old = match run.state.get(&p.slot).cloned() {
+            Some(data) => self.slot_bits(p.slot, &data, at)?,
+            None => self.before(run.clocked, p.slot, p.whole),
         };
-        let width = width_of(&p.ty).unwrap_or(0);
+        let width = storage(&p.ty, p.bounds);
+        if !p.steps.is_empty() {
+            let held = self.chosen(old, 0, &p.steps, &p, width);
+            let node = self.waveform(run, values, (&p.ty, p.bounds), at, Some(held))?;
+            let new = self.rewritten(old, 0, &p.steps, &p, node);
+            run.state.insert(p.slot, Data2::Node(new));
+            return Ok(());
+        }
         let held = self.rtl.slice(old, p.lo, width);
         let was_free = self.unassigned.contains(&old);
         if was_free {
@@ -1318,7 +1580,7 @@ impl<'a> Elab<'a> {
         for part in [low, high] {
             self.mark_free(part, was_free);
         }
-        let new = self.rtl.concat(&[low, node, high]);
+        let new = self.rtl.join(&[low, node, high]);
         run.state.insert(p.slot, Data2::Node(new));
         Ok(())
     }
@@ -1439,29 +1701,52 @@ impl<'a> Elab<'a> {
                 Some(Named::Constant(v)) => Ok(v),
                 Some(Named::Signal { id, ty, bounds }) => {
                     self.reads.push((id, e.at));
-                    Ok(Value { ty, data: Data::Node(self.rtl.read(id)), bounds })
+                    Ok(self.decoded(self.rtl.read(id), &ty, bounds))
                 }
-                Some(Named::Variable { slot, ty, bounds }) => {
-                    let data = match run.state.get(&Slot::Variable(slot)) {
-                        Some(Data2::Node(n)) => Data::Node(*n),
-                        Some(Data2::Int(i)) => Data::Int(*i),
-                        None => match width_of(&ty) {
-                            // Read before it is written: in a clocked process it is a register.
-                            Some(w) => Data::Node(self.before(run.clocked, Slot::Variable(slot), w)),
-                            None => return self.fail(e.at, "an integer that was not assigned"),
-                        },
-                    };
-                    Ok(Value { ty, data, bounds })
+                Some(Named::Variable { slot, ty, bounds }) => match run.state.get(&Slot::Variable(slot)) {
+                    Some(Data2::Node(n)) => Ok(self.decoded(*n, &ty, bounds)),
+                    Some(Data2::Int(i)) => Ok(int(*i)),
+                    None => {
+                        // Read before it is written: in a clocked process it is a register.
+                        let node = self.before(run.clocked, Slot::Variable(slot), storage(&ty, bounds));
+                        Ok(self.decoded(node, &ty, bounds))
+                    }
+                },
+                Some(Named::Alias { of, scope, ty }) => {
+                    self.turn(e.at)?;
+                    let outer = std::mem::replace(&mut run.scope, scope);
+                    let v = self.value(run, of, expected);
+                    run.scope = outer;
+                    let (v, (ty, bounds)) = self.seen_as(v?, ty, e.at)?;
+                    Ok(Value { ty, bounds, ..v })
                 }
-                Some(Named::Function(f)) => self.call(run, f, &[], e.at),
+                Some(Named::Literals(all)) => self.literal(&all, expected, e.at),
+                Some(Named::Functions(all)) => self.overloaded(run, &all, &[], expected, e.at),
                 _ => self.fail(e.at, format!("{n} is not declared as a value")),
             },
+            Kind::Field(base, name) => {
+                match self.in_package(base, name) {
+                    Some(Named::Constant(v)) => return Ok(v),
+                    Some(Named::Literals(all)) => return self.literal(&all, expected, e.at),
+                    Some(Named::Functions(all)) => return self.overloaded(run, &all, &[], expected, e.at),
+                    Some(_) => return self.fail(e.at, format!("{name} is not a value")),
+                    None => {}
+                }
+                let v = self.value(run, base, None)?;
+                let (lo, ty, bounds) = self.field(&v.ty, name, e.at)?;
+                let node = self.bits(&v, e.at)?;
+                let part = self.rtl.slice(node, lo, storage(&ty, bounds));
+                Ok(self.decoded(part, &ty, bounds))
+            }
             Kind::Qualified(name, args) => {
-                let ty = self.type_of(run.scope, &TypeName { name: name.clone(), range: None, at: e.at })?;
+                let named = TypeName { name: name.clone(), package: None, range: None, at: e.at };
+                let ty = self.type_of(run.scope, &named)?;
                 let (expected, bounds) = match ty {
                     TypeOf::Whole(t, bounds) => (Expect::Exactly(t), bounds),
                     TypeOf::Unconstrained(v) => (Expect::Vector(v), None),
+                    TypeOf::Open(..) => return self.fail(e.at, "an array of no known range"),
                 };
+                let bounds = bounds.filter(|_| expected_vector(&expected));
                 self.context = bounds;
                 let v = match &args[..] {
                     [Arg { choices, others: false, value }] if choices.is_empty() => {
@@ -1481,13 +1766,14 @@ impl<'a> Elab<'a> {
             }
             Kind::Aggregate(args) => self.aggregate(run, args, expected, context, e.at),
             Kind::Attribute(base, name) => {
-                let reads = self.reads.len();
-                let v = self.value(run, base, None)?;
-                self.reads.truncate(reads);
-                let b = match (&v.ty, v.bounds) {
-                    (Type::Array(b, _), _) => *b,
-                    (_, Some(b)) => b,
-                    (Type::Vector(_, w), None) if name == "length" => Bounds::of_width(*w),
+                let b = match self.bounds_of(run, base)? {
+                    Some((Type::Array(a), _)) => a.bounds,
+                    Some((_, Some(b))) => b,
+                    Some((Type::Vector(_, w), None)) if name == "length" => Bounds::of_width(w),
+                    Some((Type::Enum(t), None)) if matches!(name.as_str(), "left" | "low" | "right" | "high") => {
+                        let i = if name == "left" || name == "low" { 0 } else { t.literals - 1 };
+                        return self.literal(&[(Type::Enum(t), i)], None, e.at);
+                    }
                     _ => return self.fail(e.at, "this has no bounds that are known here"),
                 };
                 Ok(int(match name.as_str() {
@@ -1499,7 +1785,7 @@ impl<'a> Elab<'a> {
                     _ => return self.fail(e.at, format!("the attribute {name} is not supported here")),
                 }))
             }
-            Kind::Call(base, args) => self.call_or_select(run, e, base, args),
+            Kind::Call(base, args) => self.call_or_select(run, e, base, args, expected),
             Kind::Unary(op, x) => self.unary(run, op, x, expected, e.at),
             Kind::Binary(op, a, b) => self.binary(run, op, a, b, expected, e.at),
             Kind::Range(..) | Kind::Open => self.fail(e.at, "a value is expected here"),
@@ -1515,8 +1801,10 @@ impl<'a> Elab<'a> {
         context: Option<Bounds>,
         at: u32,
     ) -> Result<Value> {
-        if let Some(Expect::Exactly(Type::Array(bounds, element))) = expected {
-            return self.array(run, args, *bounds, element, at);
+        match expected {
+            Some(Expect::Exactly(Type::Array(a))) => return self.array(run, args, &a.clone(), at),
+            Some(Expect::Exactly(Type::Record(r))) => return self.record(run, args, &r.clone(), at),
+            _ => {}
         }
         // Null ranges (`0 downto 1 => x`) give nothing, as the language says.
         let mut chosen: Vec<(Bounds, NodeId)> = Vec::new();
@@ -1603,25 +1891,26 @@ impl<'a> Elab<'a> {
         Ok(Value { bounds: None, ..self.vector(kind, node) })
     }
 
-    fn array(&mut self, run: &mut Run, args: &[Arg], bounds: Bounds, element: &Type, at: u32) -> Result<Value> {
+    /// An array of positions, choices and `others`; of constants it is a table.
+    fn array(&mut self, run: &mut Run, args: &[Arg], a: &Arc<ArrayOf>, at: u32) -> Result<Value> {
+        let bounds = a.bounds;
         let len = bounds.len() as usize;
-        let mut entries: Vec<Option<BigUint>> = vec![None; len];
+        let mut entries: Vec<Option<NodeId>> = vec![None; len];
         let mut others = None;
         let low = bounds.left.min(bounds.right);
         for (i, arg) in args.iter().enumerate() {
-            let node = self.typed(run, &arg.value, element)?;
-            let Some(value) = self.rtl.as_const(node).cloned() else {
-                return self.fail(arg.value.at, "a constant is needed here");
-            };
+            let node = self.kept_as(run, &arg.value, &a.element, a.inner)?;
             if arg.others {
-                others = Some(value);
+                others = Some(node);
                 continue;
             }
             let mut places = Vec::new();
             for c in &arg.choices {
                 if self.is_range(c) {
                     let b = self.bounds_in(run, c)?;
-                    places.extend(b.left.min(b.right)..=b.left.max(b.right));
+                    if b.len() > 0 {
+                        places.extend(b.left.min(b.right)..=b.left.max(b.right));
+                    }
                 } else {
                     places.push(self.int(run, c)?);
                 }
@@ -1631,27 +1920,49 @@ impl<'a> Elab<'a> {
             }
             for p in places {
                 match usize::try_from(p - low).ok().and_then(|p| entries.get_mut(p)) {
-                    Some(slot) => *slot = Some(value.clone()),
+                    Some(slot) => *slot = Some(node),
                     None => return self.fail(arg.value.at, "an index outside the array"),
                 }
             }
         }
-        let entries: Option<Vec<BigUint>> = entries.into_iter().map(|e| e.or_else(|| others.clone())).collect();
+        let entries: Option<Vec<NodeId>> = entries.into_iter().map(|e| e.or(others)).collect();
         let Some(entries) = entries else { return self.fail(at, "an array with gaps") };
-        let ty = Type::Array(bounds, Box::new(element.clone()));
-        Ok(Value { ty, data: Data::Array(Arc::new(entries)), bounds: None })
+        let constants: Option<Vec<BigUint>> = entries.iter().map(|&e| self.rtl.as_const(e).cloned()).collect();
+        let data = match constants {
+            Some(constants) => Data::Array(Arc::new(constants)),
+            None => Data::Node(self.rtl.concat(&entries)),
+        };
+        Ok(Value { ty: Type::Array(a.clone()), data, bounds: None })
     }
 
-    fn call_or_select(&mut self, run: &mut Run, e: &Expr, base: &Expr, args: &[Arg]) -> Result<Value> {
+    fn call_or_select(
+        &mut self,
+        run: &mut Run,
+        e: &Expr,
+        base: &Expr,
+        args: &[Arg],
+        expected: Option<&Expect>,
+    ) -> Result<Value> {
+        if let Kind::Field(package, name) = &base.kind {
+            match self.in_package(package, name) {
+                Some(Named::Functions(all)) => return self.overloaded(run, &all, args, expected, e.at),
+                // ieee.numeric_std.resize(...)
+                None if self.foreign(package) => return self.standard(run, name, args, e.at),
+                _ => {}
+            }
+        }
         if let Kind::Name(name) = &base.kind {
-            if let Some(Named::Function(f)) = self.find(run.scope, name).cloned() {
-                return self.call(run, f, args, e.at);
+            if let Some(Named::Functions(all)) = self.find(run.scope, name).cloned() {
+                return self.overloaded(run, &all, args, expected, e.at);
             }
             if self.find(run.scope, name).is_none() {
                 return self.standard(run, name, args, e.at);
             }
             if let Some(Named::Type(ty)) = self.find(run.scope, name).cloned() {
-                let (TypeOf::Whole(Type::Vector(v, _), _), [arg]) = (ty, args) else {
+                if let (TypeOf::Whole(Type::Integer, _), [arg]) = (&ty, args) {
+                    return self.value(run, &arg.value, Some(&Expect::Exactly(Type::Integer)));
+                }
+                let (TypeOf::Whole(Type::Vector(v, _), _) | TypeOf::Unconstrained(v), [arg]) = (ty, args) else {
                     return self.fail(e.at, "a conversion to this type");
                 };
                 return self.convert(run, v, &arg.value);
@@ -1664,25 +1975,27 @@ impl<'a> Elab<'a> {
         if !choices.is_empty() {
             return self.fail(e.at, "one index or range is expected");
         }
-        if let (Type::Array(b, element), Data::Array(entries)) = (&v.ty, &v.data) {
-            let index = self.value(run, value, Some(&Expect::Exactly(Type::Integer)))?;
-            let low = b.left.min(b.right);
-            let width = width_of(element).unwrap_or(0);
-            let node = match index.data {
-                Data::Int(i) => match usize::try_from(i - low).ok().and_then(|i| entries.get(i)) {
-                    Some(entry) => self.rtl.constant(entry.clone(), width),
-                    None => return self.fail(value.at, "an index outside the array"),
-                },
-                Data::Natural(n) => {
-                    if low != 0 {
-                        return self.fail(value.at, "an array that does not start at 0");
-                    }
-                    let missing = self.rtl.free(width);
-                    self.rtl.table(entries.clone(), n, missing)
+        if let Type::Array(a) = &v.ty {
+            let width = storage(&a.element, a.inner);
+            if self.is_range(value) {
+                return self.fail(e.at, "a part of an array: its elements are read one by one");
+            }
+            let node = match (self.distance(run, value, a.bounds)?, &v.data) {
+                (Ok(i), Data::Array(entries)) => {
+                    self.rtl.constant(entries.get(i as usize).cloned().unwrap_or_default(), width)
                 }
-                _ => return self.fail(value.at, "an integer is expected here"),
+                (Err(addr), Data::Array(entries)) => {
+                    let missing = self.rtl.free(width);
+                    self.rtl.table(entries.clone(), addr, missing)
+                }
+                (Ok(i), Data::Node(n)) => self.rtl.slice(*n, i * width, width),
+                (Err(addr), Data::Node(n)) => {
+                    let words = (0..a.bounds.len()).map(|i| self.rtl.slice(*n, i * width, width)).collect();
+                    self.rtl.choose(words, addr)
+                }
+                _ => return self.fail(e.at, "this has no elements"),
             };
-            return Ok(Value { ty: (**element).clone(), data: Data::Node(node), bounds: None });
+            return Ok(self.decoded(node, &a.element, a.inner));
         }
         let (Type::Vector(kind, width), Data::Node(node)) = (&v.ty, &v.data) else {
             return self.fail(e.at, "this has no bits to select");
@@ -1700,26 +2013,26 @@ impl<'a> Elab<'a> {
             let node = self.rtl.slice(node, lo, part.len());
             return Ok(Value { bounds: Some(part), ..self.vector(kind, node) });
         }
-        let index = self.value(run, value, Some(&Expect::Exactly(Type::Integer)))?;
-        let bit = match index.data {
-            Data::Int(i) => match bounds.offset(i) {
-                Some(lo) => self.rtl.slice(node, lo, 1),
-                None => return self.fail(value.at, "an index outside the vector"),
-            },
-            Data::Natural(n) if bounds.down && bounds.right == 0 => {
-                let moved = self.rtl.shift(Shift::Right, node, n);
+        let bit = match self.distance(run, value, bounds)? {
+            Ok(i) => self.rtl.slice(node, if bounds.down { i } else { width - 1 - i }, 1),
+            Err(addr) if bounds.down && bounds.right == 0 => {
+                let moved = self.rtl.shift(Shift::Right, node, addr);
                 let bit = self.rtl.slice(moved, 0, 1);
-                let reach = self.rtl.width(n);
+                let reach = self.rtl.width(addr);
                 if reach < 32 && 1u64 << reach <= u64::from(width) {
                     bit
                 } else {
                     let limit = self.rtl.number(u64::from(width), reach);
-                    let inside = self.rtl.compare(Compare::Less, n, limit);
+                    let inside = self.rtl.compare(Compare::Less, addr, limit);
                     let free = self.rtl.free(1);
                     self.rtl.mux(inside, bit, free)
                 }
             }
-            _ => return self.fail(value.at, "an integer is expected here"),
+            Err(addr) => {
+                let lo = |i: u32| if bounds.down { i } else { width - 1 - i };
+                let bits = (0..width).map(|i| self.rtl.slice(node, lo(i), 1)).collect();
+                self.rtl.choose(bits, addr)
+            }
         };
         Ok(Value { ty: Type::Bit, data: Data::Node(bit), bounds: None })
     }
@@ -1745,6 +2058,7 @@ impl<'a> Elab<'a> {
                 self.convert(run, Vector::Logic, x)
             }
             ("std_logic" | "std_ulogic" | "to_x01" | "integer" | "natural", Some(x), None) => self.value(run, x, None),
+            ("std_match", Some(x), Some(y)) => self.matches(run, x, y, at),
             ("to_integer", Some(x), None) => {
                 let v = self.value(run, x, None)?;
                 let node = self.bits(&v, x.at)?;
@@ -1760,7 +2074,10 @@ impl<'a> Elab<'a> {
                         let value = if negative && *w < 63 { raw - (1 << w) } else { raw };
                         Ok(Value { ty: Type::Integer, data: Data::Int(value), bounds: None })
                     }
-                    _ => self.fail(x.at, "to_integer of a value that is not constant and not unsigned"),
+                    (Type::Vector(Vector::Signed, w), None) if *w > 0 => {
+                        Ok(Value { ty: Type::Integer, data: Data::Whole(node), bounds: None })
+                    }
+                    _ => self.fail(x.at, "to_integer of unsigned and signed vectors"),
                 }
             }
             ("to_unsigned" | "to_signed", Some(x), Some(w)) => {
@@ -1770,6 +2087,7 @@ impl<'a> Elab<'a> {
                 let node = match v.data {
                     Data::Int(i) => self.integer(i, width),
                     Data::Natural(n) => self.rtl.resize(n, width, false),
+                    Data::Whole(n) => self.rtl.resize(n, width, true),
                     _ => return self.fail(x.at, "an integer is expected here"),
                 };
                 Ok(self.vector(kind, node))
@@ -1847,7 +2165,7 @@ impl<'a> Elab<'a> {
                 return Ok(self.vector(kind, turned));
             }
             Data::Int(i) => self.rtl.number(i as u64, 40),
-            Data::Natural(n) if !rotate => n,
+            Data::Natural(n) | Data::Whole(n) if !rotate => n,
             _ => return self.fail(by.at, "a rotation by a number that is not constant"),
         };
         let op = match (left, fill_sign) {
@@ -1859,22 +2177,69 @@ impl<'a> Elab<'a> {
         Ok(self.vector(kind, node))
     }
 
-    fn call(&mut self, run: &mut Run, f: &'a Function, args: &[Arg], at: u32) -> Result<Value> {
-        self.calls += 1;
-        if self.calls > MAX_CALLS {
-            return self.fail(at, "functions that call one another more than 64 deep");
+    /// The function of a name that takes these arguments, and gives what is expected.
+    fn overloaded(
+        &mut self,
+        run: &mut Run,
+        all: &[(usize, &'a Function)],
+        args: &[Arg],
+        expected: Option<&Expect>,
+        at: u32,
+    ) -> Result<Value> {
+        let fits: Vec<(usize, &'a Function)> = all.iter().copied().filter(|f| f.1.params.len() == args.len()).collect();
+        match (&fits[..], all) {
+            (&[(home, f)], _) | (&[], &[(home, f)]) => return self.call(run, home, f, args, at),
+            (&[], _) => return self.fail(at, "no function of this name takes as many arguments"),
+            _ => {}
         }
+        // Each of them is tried on the arguments.
+        let mut found = Vec::new();
+        for &(home, f) in &fits {
+            self.turn(at)?;
+            let reads = self.reads.len();
+            if self.arguments(run, home, f, args, at).is_ok() {
+                found.push((home, f));
+            }
+            self.reads.truncate(reads);
+        }
+        if found.len() > 1 {
+            let mut best = Vec::new();
+            for &(home, f) in &found {
+                let result = self.type_of(home, &f.result)?;
+                let same = match (expected, &result) {
+                    (Some(Expect::Exactly(Type::Vector(v, _)) | Expect::Vector(v)), TypeOf::Unconstrained(w)) => v == w,
+                    (Some(Expect::Exactly(t)), TypeOf::Whole(u, _)) => t == u,
+                    (Some(Expect::Vector(v)), TypeOf::Whole(Type::Vector(w, _), _)) => v == w,
+                    _ => false,
+                };
+                if same {
+                    best.push((home, f));
+                }
+            }
+            found = best;
+        }
+        match found[..] {
+            [(home, f)] => self.call(run, home, f, args, at),
+            [] => self.fail(at, "no function of this name takes these arguments"),
+            _ => self.fail(at, "several functions of this name take these arguments"),
+        }
+    }
+
+    /// Whether a prefix is that of a standard package.
+    fn foreign(&self, package: &Expr) -> bool {
+        match &package.kind {
+            Kind::Field(library, _) => matches!(&library.kind, Kind::Name(n) if n == "ieee" || n == "std"),
+            Kind::Name(n) => matches!(n.as_str(), "numeric_std" | "std_logic_1164"),
+            _ => false,
+        }
+    }
+
+    /// Arguments of a function in the order of its parameters, as the types of these want them.
+    fn arguments(&mut self, run: &mut Run, home: usize, f: &'a Function, args: &[Arg], at: u32) -> Result<Vec<Value>> {
         if args.len() != f.params.len() {
             return self.fail(at, format!("{} takes {} arguments", f.name, f.params.len()));
         }
-        let mut home = run.scope;
-        while !self.scopes[home].names.contains_key(&f.name) {
-            match self.scopes[home].parent {
-                Some(p) => home = p,
-                None => break,
-            }
-        }
-        let scope = self.scope(Some(home), self.scopes[home].path.clone());
+        let mut values = Vec::with_capacity(args.len());
         for (i, p) in f.params.iter().enumerate() {
             // By position, or by name.
             let arg = args.iter().enumerate().find(|(j, a)| match &a.choices[..] {
@@ -1889,7 +2254,9 @@ impl<'a> Elab<'a> {
             let (expected, bounds) = match &ty {
                 TypeOf::Whole(t, b) => (Expect::Exactly(t.clone()), *b),
                 TypeOf::Unconstrained(v) => (Expect::Vector(*v), None),
+                TypeOf::Open(..) => return self.fail(p.at, "an argument that is an array of no known range"),
             };
+            let bounds = bounds.filter(|_| expected_vector(&expected));
             self.context = bounds;
             let v = self.value(run, &arg.value, Some(&expected))?;
             match &expected {
@@ -1900,18 +2267,35 @@ impl<'a> Elab<'a> {
                 Expect::Vector(_) => {}
             }
             let bounds = bounds.or(v.bounds);
-            self.declare(scope, &p.name, Named::Constant(Value { bounds, ..v }), p.at)?;
+            values.push(Value { bounds, ..v });
+        }
+        Ok(values)
+    }
+
+    fn call(&mut self, run: &mut Run, home: usize, f: &'a Function, args: &[Arg], at: u32) -> Result<Value> {
+        self.turn(at)?;
+        let values = self.arguments(run, home, f, args, at)?;
+        self.calls += 1;
+        if self.calls > MAX_CALLS {
+            return self.fail(at, "functions that call one another more than 64 deep");
+        }
+        let scopes = self.scopes.len();
+        let scope = self.scope(Some(home), self.scopes[home].path.clone());
+        for (p, v) in f.params.iter().zip(values) {
+            self.declare(scope, &p.name, Named::Constant(v), p.at)?;
         }
         let mut state = State::new();
         self.locals(scope, &f.decls, &mut state, false)?;
         let (ty, bounds) = match self.type_of(home, &f.result)? {
             TypeOf::Whole(t, b) => (t, b),
             TypeOf::Unconstrained(v) => (Type::Vector(v, 0), None),
+            TypeOf::Open(..) => return self.fail(at, "a function that gives an array of no known range"),
         };
         let open = self.rtl.number(1, 1);
         let mut inner = Run { state, scope, clocked: false, result: Some((ty, bounds, None, open)) };
         self.statements(&mut inner, &f.body)?;
         self.calls -= 1;
+        self.scopes.truncate(scopes);
         match inner.result {
             Some((ty, bounds, Some(node), open)) => {
                 let closed = self.rtl.as_const(open).is_some_and(|v| *v == BigUint::ZERO);
@@ -1922,7 +2306,7 @@ impl<'a> Elab<'a> {
                     let free = self.rtl.free(self.rtl.width(node));
                     self.rtl.mux(open, free, node)
                 };
-                Ok(Value { ty, data: Data::Node(node), bounds })
+                Ok(self.decoded(node, &ty, bounds))
             }
             _ => self.fail(at, format!("{} returns nothing", f.name)),
         }
@@ -1949,6 +2333,19 @@ impl<'a> Elab<'a> {
             ("+", _, _) => Ok(v),
             ("-", Data::Int(i), _) => Ok(Value { data: Data::Int(-*i), ..v }),
             ("abs", Data::Int(i), _) => Ok(Value { data: Data::Int(i.abs()), ..v }),
+            ("-" | "abs", Data::Natural(_) | Data::Whole(_), _) => {
+                let node = self.whole(&v);
+                let width = self.rtl.width(node) + 1;
+                let (x, zero) = (self.rtl.resize(node, width, true), self.rtl.number(0, width));
+                let minus = self.rtl.binary(Binary::Sub, zero, x);
+                let node = if op == "abs" {
+                    let sign = self.rtl.slice(x, width - 1, 1);
+                    self.rtl.mux(sign, minus, x)
+                } else {
+                    minus
+                };
+                Ok(Value { data: Data::Whole(node), ..v })
+            }
             ("not", Data::Node(n), _) => {
                 let node = self.rtl.not(*n);
                 let bounds = match v.ty {
@@ -2047,6 +2444,9 @@ impl<'a> Elab<'a> {
         if relation {
             return self.relation(op, &x, &y, at);
         }
+        if x.ty == Type::Integer && y.ty == Type::Integer {
+            return self.whole_arithmetic(op, &x, &y, at);
+        }
         self.arithmetic(op, &x, &y, at)
     }
 
@@ -2104,9 +2504,43 @@ impl<'a> Elab<'a> {
                 let own = s.rtl.width(*n) + u32::from(kind == Vector::Signed);
                 Ok(s.rtl.resize(*n, width(other, own), false))
             }
+            Data::Whole(n) => {
+                let own = s.rtl.width(*n);
+                Ok(s.rtl.resize(*n, width(other, own), true))
+            }
             Data::Array(_) => s.fail(at, "a number is expected here"),
         };
         Ok((kind, node(self, x)?, node(self, y)?))
+    }
+
+    /// Integers that are not constant, without overflow: beyond 32 bits a simulation stops.
+    fn whole_arithmetic(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
+        let (a, b) = (self.whole(x), self.whole(y));
+        let (wa, wb) = (self.rtl.width(a), self.rtl.width(b));
+        let node = match op {
+            "+" | "-" | "*" => {
+                let (width, op) = match op {
+                    "+" => (wa.max(wb) + 1, Binary::Add),
+                    "-" => (wa.max(wb) + 1, Binary::Sub),
+                    _ => (wa + wb, Binary::Mul),
+                };
+                let (a, b) = (self.rtl.resize(a, width, true), self.rtl.resize(b, width, true));
+                let node = self.rtl.binary(op, a, b);
+                if width > 64 { self.rtl.slice(node, 0, 64) } else { node }
+            }
+            "/" | "rem" | "mod" => {
+                let width = wa.max(wb) + 1;
+                let of = |s: &mut Self, n: NodeId| {
+                    let node = s.rtl.resize(n, width, true);
+                    s.vector(Vector::Signed, node)
+                };
+                let (a, b) = (of(self, a), of(self, b));
+                let v = self.divide(op, &a, &b, at)?;
+                self.bits(&v, at)?
+            }
+            _ => return self.fail(at, format!("{op} of integers that are not constant")),
+        };
+        Ok(Value { ty: Type::Integer, data: Data::Whole(node), bounds: None })
     }
 
     fn arithmetic(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
@@ -2203,6 +2637,10 @@ impl<'a> Elab<'a> {
     fn relation(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
         let (a, b, signed) = match (&x.ty, &y.ty) {
             (Type::Bit, Type::Bit) | (Type::Boolean, Type::Boolean) => (self.bits(x, at)?, self.bits(y, at)?, false),
+            (Type::Enum(a), Type::Enum(b)) if a == b => (self.bits(x, at)?, self.bits(y, at)?, false),
+            (Type::Array(_) | Type::Record(_), other) if x.ty == *other && matches!(op, "=" | "/=") => {
+                (self.encoded(x, None, at)?, self.encoded(y, None, at)?, false)
+            }
             (Type::Vector(Vector::Logic, m), Type::Vector(Vector::Logic, n)) => {
                 if m != n || !matches!(op, "=" | "/=") {
                     return self.fail(at, "only = and /= of std_logic_vectors of one length are supported");
@@ -2211,13 +2649,9 @@ impl<'a> Elab<'a> {
             }
             (Type::Integer, Type::Integer) => {
                 // One of them is a number that is not constant.
-                let width = 64;
-                let node = |s: &mut Self, v: &Value| match &v.data {
-                    Data::Int(i) => Ok(s.integer(*i, width)),
-                    Data::Natural(n) if s.rtl.width(*n) < width => Ok(s.rtl.resize(*n, width, false)),
-                    _ => s.fail(at, "an integer of more than 63 bits"),
-                };
-                (node(self, x)?, node(self, y)?, true)
+                let (a, b) = (self.whole(x), self.whole(y));
+                let width = self.rtl.width(a).max(self.rtl.width(b));
+                (self.rtl.resize(a, width, true), self.rtl.resize(b, width, true), true)
             }
             _ => {
                 // An integer is not cut: it may lie outside the vector's range.
@@ -2296,12 +2730,64 @@ enum Expect {
     Vector(Vector),
 }
 
+/// A step to an element at a computed index.
+#[derive(Clone)]
+struct Step {
+    /// Where the array begins, were all indices before the lowest ones.
+    lo: u32,
+    /// Distance from the lowest index.
+    addr: NodeId,
+    count: u32,
+    stride: u32,
+    /// Whether the lowest index is at the high end.
+    flip: bool,
+}
+
 struct Place {
     slot: Slot,
+    /// Lowest bit, were all computed indices the lowest ones.
     lo: u32,
+    /// Width of all that the slot keeps.
     whole: u32,
+    /// Computed indices on the way.
+    steps: Vec<Step>,
     ty: Type,
     bounds: Option<Bounds>,
+}
+
+impl Place {
+    /// A part at a constant place.
+    fn part(self, lo: u32, ty: Type, bounds: Option<Bounds>) -> Place {
+        Place { lo: self.lo + lo, ty, bounds, ..self }
+    }
+
+    /// An element at a computed index.
+    fn step(mut self, step: Step, ty: Type, bounds: Option<Bounds>) -> Place {
+        self.steps.push(step);
+        Place { ty, bounds, ..self }
+    }
+}
+
+/// What has a type and counts its bits.
+trait Typed {
+    fn typed(&self) -> (Type, Option<Bounds>);
+}
+
+impl Typed for Place {
+    fn typed(&self) -> (Type, Option<Bounds>) {
+        (self.ty.clone(), self.bounds)
+    }
+}
+
+impl Typed for Value {
+    fn typed(&self) -> (Type, Option<Bounds>) {
+        (self.ty.clone(), self.bounds)
+    }
+}
+
+/// Whether bounds mean bits, rather than the range of an integer.
+fn expected_vector(expected: &Expect) -> bool {
+    !matches!(expected, Expect::Exactly(Type::Integer))
 }
 
 /// The bits that a number needs: as a natural number, or with a sign.
@@ -2316,7 +2802,8 @@ fn width_of(ty: &Type) -> Option<u32> {
     match ty {
         Type::Bit | Type::Boolean => Some(1),
         Type::Vector(_, w) => Some(*w),
-        Type::Integer | Type::Array(..) => None,
+        Type::Enum(_) => Some(storage(ty, None)),
+        Type::Integer | Type::Array(_) | Type::Record(_) => None,
     }
 }
 
@@ -2328,6 +2815,8 @@ fn show(ty: &Type) -> String {
         Type::Vector(Vector::Logic, w) => format!("std_logic_vector of {w} bits"),
         Type::Vector(Vector::Unsigned, w) => format!("unsigned of {w} bits"),
         Type::Vector(Vector::Signed, w) => format!("signed of {w} bits"),
-        Type::Array(b, _) => format!("array of {} elements", b.len()),
+        Type::Enum(e) => e.name.clone(),
+        Type::Record(r) => format!("record {}", r.name),
+        Type::Array(a) => format!("array of {} elements of {}", a.bounds.len(), show(&a.element)),
     }
 }

@@ -138,6 +138,8 @@ fn integer(text: &str, at: usize) -> Result<(i64, usize)> {
 
 const KEYWORDS: &[&str] = &[
     "abs",
+    "alias",
+    "record",
     "all",
     "and",
     "architecture",
@@ -227,6 +229,8 @@ pub(super) enum Kind {
     Call(Box<Expr>, Vec<Arg>),
     /// `v'length`.
     Attribute(Box<Expr>, String),
+    /// `r.field`, `work.pack.name`: which one only the names tell.
+    Field(Box<Expr>, String),
     /// `unsigned'(x)`.
     Qualified(String, Vec<Arg>),
     /// `(others => '0')`, `(a, b)`; one positional element is a bracketed expression.
@@ -249,6 +253,8 @@ pub(super) struct Arg {
 #[derive(Clone, Debug)]
 pub(super) struct TypeName {
     pub(super) name: String,
+    /// The package that it is in, if it says so.
+    pub(super) package: Option<String>,
     pub(super) range: Option<Expr>,
     pub(super) at: u32,
 }
@@ -274,18 +280,57 @@ pub(super) struct Object {
 #[derive(Clone, Debug)]
 pub(super) enum Decl {
     Object(Object),
-    /// `type t is array (0 to 7) of element`.
+    /// `type t is array (0 to 7) of element`; without a range where each object has its own.
     Array {
         name: String,
-        range: Expr,
+        range: Option<Expr>,
         element: TypeName,
     },
+    /// `type t is (a, b)`.
+    Enum {
+        name: String,
+        literals: Vec<(String, u32)>,
+        at: u32,
+    },
+    /// `type t is record ... end record`.
+    Record {
+        name: String,
+        fields: Vec<Object>,
+        at: u32,
+    },
+    /// `alias a : t is x`.
+    Alias {
+        name: String,
+        ty: Option<TypeName>,
+        of: Expr,
+        at: u32,
+    },
+    /// `use work.p.all`.
+    Use(Use),
     Subtype {
         name: String,
         ty: TypeName,
     },
     Function(Function),
     Component(Entity),
+}
+
+/// A package of the file, what is used of it (nothing for all), and where.
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    pub(super) package: String,
+    pub(super) name: Option<String>,
+    pub(super) at: u32,
+}
+
+/// A package, or the body of one.
+#[derive(Clone, Debug)]
+pub(super) struct Package {
+    pub(super) name: String,
+    pub(super) body: bool,
+    pub(super) uses: Vec<Use>,
+    pub(super) decls: Vec<Decl>,
+    pub(super) at: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -361,6 +406,7 @@ pub(super) struct Entity {
     pub(super) shown: String,
     pub(super) generics: Vec<Object>,
     pub(super) ports: Vec<Object>,
+    pub(super) uses: Vec<Use>,
     pub(super) at: u32,
 }
 
@@ -368,6 +414,7 @@ pub(super) struct Entity {
 pub(super) struct Architecture {
     pub(super) name: String,
     pub(super) entity: String,
+    pub(super) uses: Vec<Use>,
     pub(super) decls: Vec<Decl>,
     pub(super) body: Vec<Concurrent>,
 }
@@ -376,6 +423,7 @@ pub(super) struct Architecture {
 pub(super) struct File {
     pub(super) entities: Vec<Entity>,
     pub(super) architectures: Vec<Architecture>,
+    pub(super) packages: Vec<Package>,
     pub(super) head: Vec<String>,
 }
 
@@ -390,14 +438,19 @@ pub(super) fn parse(text: &str) -> Result<File> {
     let (tokens, head) = tokens(text)?;
     let mut p = Parser { text, tokens, at: 0, depth: 0 };
     let mut file = File { head, ..File::default() };
+    // A context clause is for the unit that follows it.
+    let mut uses = Vec::new();
     loop {
         match p.peek() {
             Token::End => return Ok(file),
             Token::Name(n) if n == "library" => p.skip_to_semicolon(),
-            Token::Name(n) if n == "use" => p.context()?,
-            Token::Name(n) if n == "entity" => file.entities.push(p.entity()?),
-            Token::Name(n) if n == "architecture" => file.architectures.push(p.architecture()?),
-            _ => return p.unexpected("library, use, entity or architecture"),
+            Token::Name(n) if n == "use" => p.context(&mut uses)?,
+            Token::Name(n) if n == "entity" => file.entities.push(p.entity(std::mem::take(&mut uses))?),
+            Token::Name(n) if n == "architecture" => {
+                file.architectures.push(p.architecture(std::mem::take(&mut uses))?);
+            }
+            Token::Name(n) if n == "package" => file.packages.push(p.package(std::mem::take(&mut uses))?),
+            _ => return p.unexpected("library, use, package, entity or architecture"),
         }
     }
 }
@@ -461,9 +514,10 @@ impl Parser<'_> {
     }
 
     /// A use clause: other packages than these declare operators of other meaning.
-    fn context(&mut self) -> Result<()> {
+    fn context(&mut self, uses: &mut Vec<Use>) -> Result<()> {
         self.expect("use")?;
         loop {
+            let at = self.offset();
             let mut parts = vec![self.name()?];
             while self.accept(".") {
                 parts.push(if self.accept("all") { "all".to_owned() } else { self.name()? });
@@ -471,10 +525,16 @@ impl Parser<'_> {
             let known = match &parts.iter().map(String::as_str).collect::<Vec<_>>()[..] {
                 ["ieee", package, ..] => matches!(*package, "std_logic_1164" | "numeric_std" | "math_real"),
                 ["std", ..] => true,
+                ["work", package, name] => {
+                    let name = Some((*name).to_owned()).filter(|n| n != "all");
+                    uses.push(Use { package: (*package).to_owned(), name, at });
+                    true
+                }
                 _ => false,
             };
             if !known {
-                let help = "packages that are read: ieee.std_logic_1164 and ieee.numeric_std";
+                let help =
+                    "packages that are read: ieee.std_logic_1164, ieee.numeric_std, and those of the file as work.NAME";
                 return self
                     .fail(format!("the package {} is not supported", parts.join(".")))
                     .map_err(|e| e.with_help(help));
@@ -605,20 +665,26 @@ impl Parser<'_> {
 
     fn named(&mut self) -> Result<Expr> {
         let at = self.offset();
-        let mut name = self.name()?;
-        // work.e, ieee.numeric_std.unsigned: the last part counts.
-        while self.accept(".") {
-            name = self.name()?;
-        }
+        let name = self.name()?;
         let mut e = Expr { at, kind: Kind::Name(name) };
+        let mut links = 0;
         loop {
-            if self.accept("(") {
+            links += 1;
+            if links > MAX_DEPTH {
+                return self.fail(format!("more than {MAX_DEPTH} selections in a row"));
+            }
+            if self.accept(".") {
+                let field = self.name()?;
+                e = Expr { at, kind: Kind::Field(Box::new(e), field) };
+            } else if self.accept("(") {
                 let args = self.args()?;
                 e = Expr { at, kind: Kind::Call(Box::new(e), args) };
             } else if self.is("'") {
                 self.at += 1;
                 if self.accept("(") {
-                    let Kind::Name(ty) = e.kind else { return self.fail("a qualification needs a type's name") };
+                    let (Kind::Name(ty) | Kind::Field(_, ty)) = e.kind else {
+                        return self.fail("a qualification needs a type's name");
+                    };
                     let args = self.args()?;
                     e = Expr { at, kind: Kind::Qualified(ty, args) };
                 } else {
@@ -684,20 +750,20 @@ impl Parser<'_> {
     fn type_name(&mut self) -> Result<TypeName> {
         let at = self.offset();
         let mut name = self.name()?;
+        let mut package = None;
         while self.accept(".") {
-            name = self.name()?;
+            package = Some(std::mem::replace(&mut name, self.name()?));
         }
         let range = if self.accept("(") {
             let range = self.range_or_expr()?;
             self.expect(")")?;
             Some(range)
         } else if self.accept("range") {
-            self.range_or_expr()?;
-            None
+            Some(self.range_or_expr()?)
         } else {
             None
         };
-        Ok(TypeName { name, range, at })
+        Ok(TypeName { name, package, range, at })
     }
 
     /// `a, b : in unsigned(7 downto 0) := x` for ports, generics and parameters.
@@ -733,7 +799,21 @@ impl Parser<'_> {
         }
     }
 
-    fn entity(&mut self) -> Result<Entity> {
+    /// `package p is ... end package`, and its body.
+    fn package(&mut self, uses: Vec<Use>) -> Result<Package> {
+        let at = self.offset();
+        self.expect("package")?;
+        let body = matches!(self.peek(), Token::Name(n) if n == "body");
+        self.at += usize::from(body);
+        let name = self.name()?;
+        self.expect("is")?;
+        let decls = self.decls()?;
+        self.expect("end")?;
+        self.skip_to_semicolon();
+        Ok(Package { name, body, uses, decls, at })
+    }
+
+    fn entity(&mut self, uses: Vec<Use>) -> Result<Entity> {
         let at = self.offset();
         self.expect("entity")?;
         let shown_at = self.offset() as usize;
@@ -743,7 +823,7 @@ impl Parser<'_> {
         let (generics, ports) = self.header()?;
         self.expect("end")?;
         self.skip_to_semicolon();
-        Ok(Entity { name, shown, generics, ports, at })
+        Ok(Entity { name, shown, generics, ports, uses, at })
     }
 
     /// Generics and ports of an entity or component.
@@ -760,7 +840,7 @@ impl Parser<'_> {
         Ok((generics, ports))
     }
 
-    fn architecture(&mut self) -> Result<Architecture> {
+    fn architecture(&mut self, uses: Vec<Use>) -> Result<Architecture> {
         self.expect("architecture")?;
         let name = self.name()?;
         self.expect("of")?;
@@ -771,7 +851,7 @@ impl Parser<'_> {
         let body = self.concurrents()?;
         self.expect("end")?;
         self.skip_to_semicolon();
-        Ok(Architecture { name, entity, decls, body })
+        Ok(Architecture { name, entity, uses, decls, body })
     }
 
     fn decls(&mut self) -> Result<Vec<Decl>> {
@@ -783,7 +863,20 @@ impl Parser<'_> {
                     "constant" => Class::Constant,
                     "variable" => Class::Variable,
                     "use" => {
-                        self.context()?;
+                        let mut uses = Vec::new();
+                        self.context(&mut uses)?;
+                        out.extend(uses.into_iter().map(Decl::Use));
+                        continue;
+                    }
+                    "alias" => {
+                        let at = self.offset();
+                        self.at += 1;
+                        let name = self.name()?;
+                        let ty = if self.accept(":") { Some(self.type_name()?) } else { None };
+                        self.expect("is")?;
+                        let of = self.expr()?;
+                        self.expect(";")?;
+                        out.push(Decl::Alias { name, ty, of, at });
                         continue;
                     }
                     "attribute" => {
@@ -791,7 +884,7 @@ impl Parser<'_> {
                         continue;
                     }
                     "type" => {
-                        out.push(self.array()?);
+                        out.push(self.type_decl()?);
                         continue;
                     }
                     "subtype" => {
@@ -819,7 +912,8 @@ impl Parser<'_> {
                         let (generics, ports) = self.header()?;
                         self.expect("end")?;
                         self.skip_to_semicolon();
-                        out.push(Decl::Component(Entity { shown: name.clone(), name, generics, ports, at }));
+                        let uses = Vec::new();
+                        out.push(Decl::Component(Entity { shown: name.clone(), name, generics, ports, uses, at }));
                         continue;
                     }
                     _ => return Ok(out),
@@ -834,15 +928,53 @@ impl Parser<'_> {
         }
     }
 
-    fn array(&mut self) -> Result<Decl> {
+    fn type_decl(&mut self) -> Result<Decl> {
+        let at = self.offset();
         self.expect("type")?;
         let name = self.name()?;
         self.expect("is")?;
+        if self.accept("(") {
+            let mut literals = Vec::new();
+            loop {
+                literals.push((self.name()?, self.offset()));
+                if !self.accept(",") {
+                    break;
+                }
+            }
+            self.expect(")")?;
+            self.expect(";")?;
+            return Ok(Decl::Enum { name, literals, at });
+        }
+        if self.accept("record") {
+            let mut fields = Vec::new();
+            while !self.accept("end") {
+                self.interface(Class::Constant, &mut fields)?;
+                self.expect(";")?;
+            }
+            self.expect("record")?;
+            self.skip_to_semicolon();
+            return Ok(Decl::Record { name, fields, at });
+        }
+        if self.accept("range") {
+            let range = Some(self.range_or_expr()?);
+            self.expect(";")?;
+            let ty = TypeName { name: "integer".to_owned(), package: None, range, at };
+            return Ok(Decl::Subtype { name, ty });
+        }
+        if !self.is("array") {
+            return self.unexpected("an enumeration, a record, a range or an array");
+        }
         self.expect("array")?;
         self.expect("(")?;
         let range = self.range_or_expr()?;
-        if self.is("range") {
-            return self.fail("arrays have a range");
+        // `natural range <>`, or a range of an index type.
+        let range = if self.accept("range") {
+            if self.accept("<>") { None } else { Some(self.range_or_expr()?) }
+        } else {
+            Some(range)
+        };
+        if self.is(",") {
+            return self.fail("an array of several dimensions: an array of arrays is read");
         }
         self.expect(")")?;
         self.expect("of")?;
@@ -852,6 +984,9 @@ impl Parser<'_> {
     }
 
     fn function(&mut self) -> Result<Option<Function>> {
+        if let Token::Text(op) = self.peek() {
+            return self.fail(format!("an operator \"{op}\" of its own: a function with a name is read"));
+        }
         let name = self.name()?;
         let params = if self.is("(") { self.interfaces(Class::Constant)? } else { Vec::new() };
         self.expect("return")?;
@@ -924,6 +1059,19 @@ impl Parser<'_> {
             self.expect("generate")?;
             let (decls, body) = self.generated()?;
             return Ok(Concurrent::If { label, cond, decls, body });
+        }
+        if matches!(self.peek(), Token::Name(n) if n == "block") {
+            self.at += 1;
+            self.accept("is");
+            let (decls, body) = self.generated()?;
+            let cond = Expr { at, kind: Kind::Name("true".to_owned()) };
+            return Ok(Concurrent::If { label, cond, decls, body });
+        }
+        if self.is("assert") {
+            // It changes nothing.
+            self.skip_to_semicolon();
+            let cond = Expr { at, kind: Kind::Name("false".to_owned()) };
+            return Ok(Concurrent::If { label, cond, decls: Vec::new(), body: Vec::new() });
         }
         let direct = self.accept("entity");
         let component = self.accept("component");
@@ -1036,6 +1184,10 @@ impl Parser<'_> {
         if matches!((self.peek(), self.after(1)), (Token::Name(_), Token::Punct(":"))) {
             self.name()?;
             self.expect(":")?;
+        }
+        if self.is("assert") || self.is("report") {
+            self.skip_to_semicolon();
+            return Ok(Statement::Null);
         }
         if self.accept("null") {
             self.expect(";")?;
