@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, Place};
 use crate::ir::machine::Machine;
 use crate::ir::{Model, Op};
 use crate::netlist::{self, Netlist, Pipeline, Slack};
-use crate::passes::{self, PASSES, PassStat, Trust};
+use crate::passes::{self, BY_NAME, PASSES, PassStat, Trust};
 use crate::verify::Vectors;
 use std::borrow::Cow;
 
@@ -217,7 +217,8 @@ pub(super) fn savings(stats: &[PassStat]) -> String {
 pub(super) fn list() -> Result<ExitStatus, Failure> {
     let mut text = String::new();
     for pass in PASSES {
-        text.push_str(&format!("{:<10} -O{}  {}\n", pass.name, pass.level, pass.summary));
+        let level = if pass.level == BY_NAME { "   ".to_owned() } else { format!("-O{}", pass.level) };
+        text.push_str(&format!("{:<10} {level}  {}\n", pass.name, pass.summary));
     }
     for level in 0..=2 {
         let names = passes::pipeline(level);

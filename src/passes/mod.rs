@@ -11,6 +11,7 @@ mod demand;
 mod facts;
 mod forms;
 mod linear;
+mod mirror;
 mod polarity;
 mod ranges;
 mod rewrite;
@@ -38,7 +39,7 @@ pub struct PassInfo {
     pub name: &'static str,
     /// What it does, in one line.
     pub summary: &'static str,
-    /// The lowest `-O` level that runs it.
+    /// The lowest `-O` level that runs it; [`BY_NAME`] if none does.
     pub level: u8,
     /// Whether it only looks at tables: a program without any is left as it is.
     tables_only: bool,
@@ -90,6 +91,13 @@ pub const PASSES: &[PassInfo] = &[
         run: tables::run,
     },
     PassInfo {
+        name: "mirror",
+        summary: "odd and even tables as tables of the magnitude, where that takes fewer LUTs",
+        level: BY_NAME,
+        tables_only: true,
+        run: mirror::run,
+    },
+    PassInfo {
         name: "split",
         summary: "tables of smooth functions as a coarse table plus a fine one, where that takes fewer LUTs",
         level: 2,
@@ -125,6 +133,9 @@ pub const PASSES: &[PassInfo] = &[
         run: dce::run,
     },
 ];
+
+/// The level of a pass that runs only when it is named.
+pub const BY_NAME: u8 = u8::MAX;
 
 /// What `-O<level>` runs, in order. Some passes come twice: the second time on what the others found.
 pub fn pipeline(level: u8) -> &'static [&'static str] {

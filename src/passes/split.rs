@@ -36,18 +36,27 @@ pub(super) fn run(model: &Model, trust: Trust) -> Model {
     let mut pool: FxHashMap<(Vec<i32>, i32), TableId> = FxHashMap::default();
     rebuild(model, |rw, id| {
         let Op::Lookup { x, table, base } = &model.node(id).op else { return rw.keep(id) };
-        let width = model.kif(*x).width();
-        let fractionals = [model.kif(*x).frac, model.node(id).interval.frac];
-        if !(7..=MOST_BITS).contains(&width) || fractionals.iter().any(|f| f.unsigned_abs() > MOST_FRACTIONALS) {
+        if !fits(model, id, *x) {
             return rw.keep(id);
         }
         let Some(reached) = Reached::of(model, &facts, *x, *table, base) else { return rw.keep(id) };
         let key = (reached.first, reached.values.clone());
-        let split = splits.entry(key).or_insert_with(|| Split::best(&reached));
+        let split = splits.entry(key).or_insert_with(|| Split::best(&reached).1);
         let Some(split) = split else { return rw.keep(id) };
         let origin = Origin { model, id, x: *x, table: *table, first: reached.first };
         origin.apply(rw, &mut pool, split)
     })
+}
+
+/// Whether a lookup of `x` is worth a look, and what stands for it fits any program.
+pub(super) fn fits(model: &Model, lookup: ValueId, x: ValueId) -> bool {
+    let fractionals = [model.kif(x).frac, model.node(lookup).interval.frac];
+    (7..=MOST_BITS).contains(&model.kif(x).width()) && fractionals.iter().all(|f| f.unsigned_abs() <= MOST_FRACTIONALS)
+}
+
+/// LUTs of a table, whole or split.
+pub(super) fn cheapest(reached: &Reached) -> u32 {
+    Split::best(reached).0
 }
 
 /// The two tables that stand for one.
@@ -64,11 +73,11 @@ struct Split {
 }
 
 impl Split {
-    /// The cheapest way to split, if that is cheaper than the table by a tenth.
-    fn best(reached: &Reached) -> Option<Split> {
+    /// What the table costs, and the cheapest way to split it, if that is cheaper by a tenth.
+    fn best(reached: &Reached) -> (u32, Option<Split>) {
         let (lo, hi) = ends(&reached.values);
         if lo < -LARGEST || hi > LARGEST {
-            return None;
+            return (u32::MAX, None);
         }
         let mut groups = vec![Groups::of(reached)];
         let mut ways = Vec::new();
@@ -93,7 +102,7 @@ impl Split {
                 best = (cost, Some(split));
             }
         }
-        best.1
+        if best.1.is_some() { best } else { (whole, None) }
     }
 
     fn new(reached: &Reached, low_bits: u32, shift: u32, smallest: &[i32]) -> Split {
@@ -150,12 +159,13 @@ impl Groups {
     }
 }
 
-fn ends(values: &[i32]) -> (i32, i32) {
+/// The least value and the greatest, zero among them.
+pub(super) fn ends(values: &[i32]) -> (i32, i32) {
     values.iter().fold((0, 0), |(lo, hi), &v| (v.min(lo), v.max(hi)))
 }
 
 /// Bits of numbers between `lo <= 0` and `hi >= 0`, with a sign if there are negative ones.
-fn bits(lo: i32, hi: i32) -> u32 {
+pub(super) fn bits(lo: i32, hi: i32) -> u32 {
     let magnitude = 32 - (hi | !lo & -i32::from(lo < 0)).leading_zeros();
     magnitude + u32::from(lo < 0)
 }
@@ -313,7 +323,7 @@ mod tests {
         let values: Vec<i32> =
             (-1024i32..1024).map(|x| ((f64::from(x) / 300.0).tanh() * 511.0).round() as i32).collect();
         let reached = Reached { first: -1024, values };
-        let split = Split::best(&reached).expect("smooth");
+        let split = Split::best(&reached).1.expect("smooth");
         for (i, &v) in reached.values.iter().enumerate() {
             let group = ((i as i128 - 1024) >> split.low_bits) - (-1024 >> split.low_bits);
             assert_eq!((split.coarse[group as usize] << split.shift) + split.fine[i], v);
@@ -326,6 +336,6 @@ mod tests {
     fn a_rough_table_stays_whole() {
         let mut rng = crate::random::SplitMix::new(1);
         let values = (0..512).map(|_| rng.below(256) as i32).collect();
-        assert_eq!(Split::best(&Reached { first: 0, values }), None);
+        assert_eq!(Split::best(&Reached { first: 0, values }).1, None);
     }
 }
