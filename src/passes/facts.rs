@@ -10,7 +10,7 @@
 //! bounds them.
 
 use super::Trust;
-use super::forms::Form;
+use super::forms::{Form, Multiple, View};
 use crate::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
 use crate::num::{Interval, Kif};
 use num_traits::ToPrimitive;
@@ -30,7 +30,7 @@ impl Range {
         Range { lo: v, hi: v, zeros: v.trailing_zeros() }
     }
 
-    fn new(lo: i128, hi: i128, zeros: u32) -> Range {
+    pub(super) fn new(lo: i128, hi: i128, zeros: u32) -> Range {
         if lo == hi {
             return Range::exactly(lo);
         }
@@ -90,12 +90,12 @@ impl Range {
         Range { lo: -self.hi, hi: -self.lo, zeros: self.zeros }
     }
 
-    pub(super) fn add(self, other: Range) -> Option<Range> {
+    fn add(self, other: Range) -> Option<Range> {
         Range::new(self.lo.checked_add(other.lo)?, self.hi.checked_add(other.hi)?, self.zeros.min(other.zeros))
             .bounded()
     }
 
-    pub(super) fn mul(self, other: Range) -> Option<Range> {
+    fn mul(self, other: Range) -> Option<Range> {
         let ends = [
             self.lo.checked_mul(other.lo)?,
             self.lo.checked_mul(other.hi)?,
@@ -174,23 +174,23 @@ impl Facts {
 
     /// What an operation's result is before it is cut to its type, as a sum of atoms, if it is one.
     fn sum(&self, model: &Model, id: ValueId) -> Option<Form> {
-        let of = |v: ValueId| match &self.forms[v.index()] {
-            Some(form) => form.clone(),
-            None => Form::atom(v, i64::from(model.kif(v).frac)),
+        let frac = |v: ValueId| i64::from(model.kif(v).frac);
+        let nothing = |v| View::constant(0, frac(v));
+        let add = |x: View<'_>, v: ValueId, shift, neg| {
+            x.plus(self.view(v, frac(v), &[(v, 1)])?, shift, neg, |v| self.range(v))
         };
         match &model.node(id).op {
-            Op::Const { value } => Form::constant(value.to_i128()?, i64::from(model.kif(id).frac)),
-            Op::Neg { x } => of(*x).negated(),
-            Op::Quantise { x, shift } => Some(of(*x).shifted(*shift)),
-            Op::Add { a, b, shift } => of(*a).plus(&of(*b), *shift, false),
-            Op::Sub { a, b, shift } => of(*a).plus(&of(*b), *shift, true),
-            Op::AddConst { x, value, shift } => {
-                of(*x).plus(&Form::constant(value.to_i128()?, i64::from(*shift))?, 0, false)
-            }
+            Op::Const { value } => Some(View::constant(value.to_i128()?, frac(id))?.kept()),
+            Op::Neg { x } => add(nothing(*x)?, *x, 0, true),
+            Op::Quantise { x, shift } => Some(self.view(*x, frac(*x), &[(*x, 1)])?.shifted(*shift).kept()),
+            Op::Add { a, b, shift } => add(self.view(*a, frac(*a), &[(*a, 1)])?, *b, *shift, false),
+            Op::Sub { a, b, shift } => add(self.view(*a, frac(*a), &[(*a, 1)])?, *b, *shift, true),
+            Op::AddConst { x, value, shift } => add(View::constant(value.to_i128()?, i64::from(*shift))?, *x, 0, false),
             Op::Sum { terms } => {
-                let mut sum = Form::constant(0, i64::from(model.kif(id).frac))?;
-                for t in &terms[..] {
-                    sum = sum.plus(&of(t.value), t.shift, t.neg)?;
+                let (first, rest) = terms.split_first()?;
+                let mut sum = add(nothing(first.value)?, first.value, first.shift, first.neg)?;
+                for t in rest {
+                    sum = add(sum.view(), t.value, t.shift, t.neg)?;
                 }
                 Some(sum)
             }
@@ -198,12 +198,18 @@ impl Facts {
         }
     }
 
+    /// A value as a sum, or as an atom that it is `own` multiple of.
+    fn view<'a>(&'a self, v: ValueId, frac: i64, own: &'a [Multiple; 1]) -> Option<View<'a>> {
+        match &self.forms[v.index()] {
+            Some(form) => Some(form.view()),
+            None => Some(View::atom(own, frac, self.range(v)?)),
+        }
+    }
+
     /// Whether an operation's result is the sum itself: nothing wraps, no low bit is dropped.
     fn is_whole(&self, model: &Model, id: ValueId, form: &Form, exact: Option<Range>) -> bool {
         let kif = model.kif(id);
-        let zeros = || form.range(|v| self.range(v)).map_or(0, |r| i64::from(r.zeros));
-        exact.is_some_and(|e| e.fits(kif))
-            && (form.frac() <= i64::from(kif.frac) || form.frac() - zeros() <= i64::from(kif.frac))
+        exact.is_some_and(|e| e.fits(kif)) && form.frac() - i64::from(form.range().zeros) <= i64::from(kif.frac)
     }
 
     /// The range of an operation's result, and that before wrapping, from the ranges of its operands and what it is the sum of.
@@ -211,7 +217,7 @@ impl Facts {
         let kif = model.kif(id);
         let mut exact = self.before_wrap(model, id);
         if let (Some(known), Some(form)) = (exact, form)
-            && let Some(sum) = form.range(|v| self.range(v)).and_then(|r| r.align(form.frac(), i64::from(kif.frac)))
+            && let Some(sum) = form.range().align(form.frac(), i64::from(kif.frac))
         {
             exact = Some(known.meet(sum));
         }

@@ -11,90 +11,146 @@ use crate::ir::ValueId;
 /// The most atoms of one form: what a sum costs is bounded by it.
 const TERMS: usize = 64;
 
+/// A multiple of an atom's code.
+pub(super) type Multiple = (ValueId, i64);
+
 /// `(constant + sum of coefficient * code of atom) * 2^-frac`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Form {
-    frac: i64,
-    constant: i64,
+    head: Head,
     /// In order of the atoms, no coefficient is zero.
-    terms: Box<[(ValueId, i64)]>,
+    terms: Vec<Multiple>,
 }
 
-impl Form {
-    /// Below this many fractional bits nothing of it is left, whatever the atoms are.
-    pub(super) fn frac(&self) -> i64 {
-        self.frac
-    }
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    frac: i64,
+    constant: i64,
+    /// What the sum can be, by what its atoms can be.
+    lo: i128,
+    hi: i128,
+    /// Low bits that are clear, by the coefficients.
+    zeros: u32,
+}
 
-    /// The value itself, whose step is `2^-frac`.
-    pub(super) fn atom(id: ValueId, frac: i64) -> Form {
-        Form { frac, constant: 0, terms: Box::new([(id, 1)]) }
+/// A form to be read: one that is kept, or an atom.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    head: Head,
+    terms: &'a [Multiple],
+}
+
+impl<'a> View<'a> {
+    /// The value itself, whose step is `2^-frac`: `own` says that it is there once.
+    pub(super) fn atom(own: &'a [Multiple; 1], frac: i64, range: Range) -> View<'a> {
+        View { head: Head { frac, constant: 0, lo: range.lo, hi: range.hi, zeros: 0 }, terms: own }
     }
 
     /// A number in steps of `2^-frac`; `None` if it is too large.
-    pub(super) fn constant(value: i128, frac: i64) -> Option<Form> {
-        Some(Form { frac, constant: i64::try_from(value).ok()?, terms: Box::new([]) })
+    pub(super) fn constant(value: i128, frac: i64) -> Option<View<'a>> {
+        let zeros = value.trailing_zeros();
+        let constant = i64::try_from(value).ok()?;
+        Some(View { head: Head { frac, constant, lo: value, hi: value, zeros }, terms: &[] })
     }
 
     /// `2^shift` times this.
-    pub(super) fn shifted(mut self, shift: i32) -> Form {
-        self.frac -= i64::from(shift);
+    pub(super) fn shifted(mut self, shift: i32) -> View<'a> {
+        self.head.frac -= i64::from(shift);
         self
     }
 
-    /// Minus this.
-    pub(super) fn negated(mut self) -> Option<Form> {
-        self.constant = self.constant.checked_neg()?;
-        for (_, c) in &mut self.terms {
-            *c = c.checked_neg()?;
-        }
-        Some(self)
+    /// Kept.
+    pub(super) fn kept(self) -> Form {
+        Form { head: self.head, terms: self.terms.to_vec() }
     }
 
-    /// What it can be, in steps of `2^-frac`, by what its atoms can be; `None` if an atom's range is not known.
-    pub(super) fn range(&self, atom: impl Fn(ValueId) -> Option<Range>) -> Option<Range> {
-        let mut sum = Range::exactly(self.constant.into());
-        for &(id, c) in &self.terms {
-            sum = sum.add(atom(id)?.mul(Range::exactly(c.into()))?)?;
-        }
-        Some(sum)
-    }
-
-    /// This in smaller steps.
-    fn refined(&self, frac: i64) -> Option<i64> {
-        let by = u32::try_from(frac - self.frac).ok().filter(|&by| by < 62)?;
-        Some(1i64 << by)
-    }
-
-    /// This plus `other * 2^shift`, or minus it. `None` if it has too many terms or coefficients too large.
-    pub(super) fn plus(&self, other: &Form, shift: i32, neg: bool) -> Option<Form> {
-        let other_frac = other.frac - i64::from(shift);
-        let frac = self.frac.max(other_frac);
-        let by = u32::try_from(frac - other_frac).ok().filter(|&by| by < 62)?;
-        let (f, g) = (self.refined(frac)?, (1i64 << by) * if neg { -1 } else { 1 });
-        let constant = self.constant.checked_mul(f)?.checked_add(other.constant.checked_mul(g)?)?;
+    /// This plus `other * 2^shift`, or minus it; `None` if it has too many terms or numbers too large. `range` are those of the
+    /// atoms: asked only for what both sides have, so that a sum of unlike things costs one merge.
+    pub(super) fn plus(
+        self,
+        other: View<'_>,
+        shift: i32,
+        neg: bool,
+        range: impl Fn(ValueId) -> Option<Range>,
+    ) -> Option<Form> {
+        let other_frac = other.head.frac - i64::from(shift);
+        let frac = self.head.frac.max(other_frac);
+        let (f, g) = (step(frac - self.head.frac)?, step(frac - other_frac)?);
+        let g = if neg { -g } else { g };
+        let constant = self.head.constant.checked_mul(f)?.checked_add(other.head.constant.checked_mul(g)?)?;
+        let (mut lo, mut hi) = scaled(self.head.lo, self.head.hi, f)?;
+        let (other_lo, other_hi) = scaled(other.head.lo, other.head.hi, g)?;
+        (lo, hi) = (lo.checked_add(other_lo)?, hi.checked_add(other_hi)?);
         let mut terms = Vec::with_capacity((self.terms.len() + other.terms.len()).min(TERMS));
-        let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        let mut set = constant;
+        let (mut a, mut b) = (self.terms, other.terms);
         loop {
-            let id = match (a.peek(), b.peek()) {
-                (Some(x), Some(y)) => x.0.min(y.0),
-                (Some(x), None) | (None, Some(x)) => x.0,
-                (None, None) => break,
+            let (id, c) = match (a, b) {
+                ([(x, p), rest @ ..], [(y, _), ..]) if x < y => {
+                    a = rest;
+                    (*x, p.checked_mul(f)?)
+                }
+                ([(x, p), rest_a @ ..], [(y, q), rest_b @ ..]) if x == y => {
+                    (a, b) = (rest_a, rest_b);
+                    let (p, q) = (p.checked_mul(f)?, q.checked_mul(g)?);
+                    let sum = p.checked_add(q)?;
+                    // The ends count what the two have in common once for each.
+                    let r = range(*x)?;
+                    let [one, two, both] = [p, q, sum].map(|c| scaled(r.lo, r.hi, c));
+                    let ((one_lo, one_hi), (two_lo, two_hi), (both_lo, both_hi)) = (one?, two?, both?);
+                    lo = lo.checked_add(both_lo - one_lo - two_lo)?;
+                    hi = hi.checked_add(both_hi - one_hi - two_hi)?;
+                    (*x, sum)
+                }
+                (_, [(y, q), rest @ ..]) => {
+                    b = rest;
+                    (*y, q.checked_mul(g)?)
+                }
+                ([(x, p), rest @ ..], []) => {
+                    a = rest;
+                    (*x, p.checked_mul(f)?)
+                }
+                ([], []) => break,
             };
-            let mut c = 0i64;
-            if let Some(&(_, p)) = a.next_if(|t| t.0 == id) {
-                c = p.checked_mul(f)?;
-            }
-            if let Some(&(_, q)) = b.next_if(|t| t.0 == id) {
-                c = c.checked_add(q.checked_mul(g)?)?;
-            }
             if c != 0 {
                 if terms.len() == TERMS {
                     return None;
                 }
+                set |= c;
                 terms.push((id, c));
             }
         }
-        Some(Form { frac, constant, terms: terms.into() })
+        let zeros = if set == 0 { 127 } else { set.trailing_zeros() };
+        Some(Form { head: Head { frac, constant, lo, hi, zeros }, terms })
     }
+}
+
+impl Form {
+    /// To be read.
+    pub(super) fn view(&self) -> View<'_> {
+        View { head: self.head, terms: &self.terms }
+    }
+
+    /// Its step is `2^-frac`.
+    pub(super) fn frac(&self) -> i64 {
+        self.head.frac
+    }
+
+    /// What it can be, in its steps, by what its atoms can be.
+    pub(super) fn range(&self) -> Range {
+        Range::new(self.head.lo, self.head.hi, self.head.zeros)
+    }
+}
+
+/// `2^by`.
+fn step(by: i64) -> Option<i64> {
+    u32::try_from(by).ok().filter(|&by| by < 62).map(|by| 1i64 << by)
+}
+
+/// Bounds of `c` times what lies between these; `None` where that may be large enough for three of them to overflow.
+fn scaled(lo: i128, hi: i128, c: i64) -> Option<(i128, i128)> {
+    const BOUND: i128 = 1 << 122;
+    let (a, b) = (lo.checked_mul(c.into())?, hi.checked_mul(c.into())?);
+    let (lo, hi) = if c < 0 { (b, a) } else { (a, b) };
+    (lo > -BOUND && hi < BOUND).then_some((lo, hi))
 }
