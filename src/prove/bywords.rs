@@ -503,6 +503,15 @@ impl Domain for Design<'_> {
     }
 
     fn signal(&mut self, signal: SignalId, _k: u32, word: Word) -> Made<Self> {
+        let word = self.said(signal, word)?;
+        let Word::One(f) = word else { return Ok(word) };
+        Ok(Word::One(self.terms.as_known(f, self.rtl.signal(signal).width)?))
+    }
+}
+
+impl Design<'_> {
+    /// The word of a signal by values of the model, if it shows one.
+    fn said(&mut self, signal: SignalId, word: Word) -> Made<Self> {
         let Some(op) = operation_of(self.model, self.rtl, signal) else {
             let Word::One(f) = word else { return Ok(word) };
             return Ok(match self.shown(signal, f)? {

@@ -390,17 +390,22 @@ impl Terms {
         self.reduced(out, w).map(Some)
     }
 
-    /// A named number that may be negative, as a word of `width` bits: the value of the model that these bits are without
-    /// a sign, if there is one. So a word is one number whichever way it is used.
+    /// A named number that is no word of `width` bits by itself: the value of the model that these bits are, without a sign
+    /// or with one, if there is one. So a word is one number whichever way it is used.
     pub fn as_known(&mut self, f: FormId, width: u32) -> Fit<FormId> {
         let is_name = |t: &Terms, f| {
             t.only(f).is_some_and(|(a, c)| c == 1 && matches!(t.atom(a), Atom::Value(_))) && t.constant_of(f) == 0
         };
-        if width >= 64 || self.range(f).0 >= 0 || !is_name(self, f) {
+        if width >= 64 || !is_name(self, f) || (self.range(f).0 >= 0 && self.range(f).1 >> width == 0) {
             return Ok(f);
         }
-        let without = self.value(f, width, false)?;
-        Ok(if is_name(self, without) { without } else { f })
+        for signed in [false, true] {
+            let word = self.value(f, width, signed)?;
+            if is_name(self, word) {
+                return Ok(word);
+            }
+        }
+        Ok(f)
     }
 
     /// The name of a form, if it has one.
