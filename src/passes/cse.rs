@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 /// Merges equal operations.
 pub(super) fn run(model: &Model, trust: Trust) -> Model {
-    let facts = Facts::of(model, trust);
+    let facts = Facts::local(model, trust);
     // Only looked up, never walked: its order cannot be seen.
     let mut seen: FxHashMap<Key, Vec<First>> = FxHashMap::default();
     rebuild(model, |rw, id| {

@@ -79,7 +79,7 @@ fn narrowed(kif: Kif, window: Window, op: &Op) -> Option<Interval> {
 
 /// The window of every value that can reach an output.
 fn demanded(model: &Model, trust: Trust) -> Vec<Window> {
-    let facts = Facts::of(model, trust);
+    let facts = Facts::local(model, trust);
     let mut all = vec![NOTHING; model.nodes().len()];
     for (j, out) in model.outputs().iter().enumerate() {
         let Some(v) = out.source else { continue };

@@ -146,6 +146,16 @@ pub(super) struct Facts {
 impl Facts {
     /// Analyses a program; linear in its size.
     pub(super) fn of(model: &Model, trust: Trust) -> Facts {
+        Facts::analysed(model, trust, true)
+    }
+
+    /// The same without what cancels between sums, in half the time: where ranges matter little, after `ranges` has narrowed the
+    /// types to what the whole analysis says.
+    pub(super) fn local(model: &Model, trust: Trust) -> Facts {
+        Facts::analysed(model, trust, false)
+    }
+
+    fn analysed(model: &Model, trust: Trust, forms: bool) -> Facts {
         let n = model.nodes().len();
         let mut facts =
             Facts { ranges: Vec::with_capacity(n), exact: Vec::with_capacity(n), forms: vec![None; n], trust };
@@ -154,7 +164,7 @@ impl Facts {
             node.op.for_each_operand(|v| readers[v.index()] += 1);
         }
         for id in model.ids() {
-            let form = facts.sum(model, id);
+            let form = if forms { facts.sum(model, id) } else { None };
             let (range, exact) = facts.result(model, id, form.as_ref());
             let whole = form.filter(|form| facts.is_whole(model, id, form, exact));
             facts.ranges.push(range);

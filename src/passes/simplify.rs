@@ -14,7 +14,7 @@ use num_bigint::BigInt;
 
 /// Applies the identities once, in order.
 pub(super) fn run(model: &Model, trust: Trust) -> Model {
-    let facts = Facts::of(model, trust);
+    let facts = Facts::local(model, trust);
     rebuild(model, |rw, id| Simplify { model, facts: &facts, rw, id }.decide())
 }
 
