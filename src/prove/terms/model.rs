@@ -62,8 +62,9 @@ pub fn forms(t: &mut Terms, model: &Model) -> Fit<ModelForms> {
         let (exact, frac) = operation(t, model, &out, id)?;
         let moved = aligned(t, Fixed { code: exact, frac }, i64::from(kif.frac))?;
         let mut form = t.value(moved, kif.width(), kif.signed)?;
-        if form != moved {
-            // The number before it wraps has a name of its own.
+        let (lo, hi) = t.range(moved);
+        if form != moved && kif.width() < 120 && hi - lo < power(kif.width())? {
+            // The same bits, read with another sign: the number before has a name of its own.
             let name = t.named(moved)?;
             form = t.value(name, kif.width(), kif.signed)?;
         }
