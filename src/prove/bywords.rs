@@ -218,6 +218,9 @@ impl Design<'_> {
 
     /// The form by a value of the model of `whole` bits of which a signal shows several runs of bits.
     fn in_pieces(&mut self, f: FormId, width: u32, model: FormId, whole: u32) -> Fit<Option<FormId>> {
+        if !self.terms.is_anew() {
+            return Ok(None);
+        }
         let (shown, meant) = (self.samples(f), self.samples(model));
         let Some(runs) = runs(&shown, width, &meant, whole).filter(|r| r.len() > 1) else { return Ok(None) };
         let meaning = self.terms.meaning(model);
@@ -272,7 +275,7 @@ impl Design<'_> {
     /// Another value of the model of which the signal shows a run of bits: the form by it.
     fn shown(&mut self, signal: SignalId, f: FormId) -> Fit<Option<FormId>> {
         let width = self.rtl.signal(signal).width;
-        if width > MAX_SHOWN || self.terms.is_said(f) {
+        if !self.terms.is_anew() || width > MAX_SHOWN || self.terms.is_said(f) {
             return Ok(None);
         }
         let lanes = self.samples(f);
@@ -558,7 +561,8 @@ pub(super) struct Proved {
     pub(super) valid: bool,
 }
 
-/// Compares by forms. The outputs that they show to be equal, if that does not decide it all.
+/// Compares by forms, with few rules and then with all. The outputs that they show to be equal, if that does not decide it
+/// all.
 pub(super) fn compare(
     model: &Model,
     rtl: &Rtl,
@@ -568,9 +572,26 @@ pub(super) fn compare(
     report: &mut Report,
     e: &mut Engine,
 ) -> Option<Proved> {
-    let mut terms = Terms::new();
-    let hints = e.left / 4;
-    let Ok(model_forms) = forms(&mut terms, model) else { return Some(Proved::default()) };
+    let mut proved = Proved::default();
+    for terms in [Terms::new(), Terms::anew()] {
+        proved = attempt(model, rtl, ports, (latency, structure), report, e, (terms, proved))?;
+    }
+    Some(proved)
+}
+
+/// One comparison by forms of what is not proved yet.
+fn attempt(
+    model: &Model,
+    rtl: &Rtl,
+    ports: &Ports,
+    (latency, structure): (u32, u32),
+    report: &mut Report,
+    e: &mut Engine,
+    (mut terms, mut proved): (Terms, Proved),
+) -> Option<Proved> {
+    let share = if terms.is_anew() { 1 } else { 4 };
+    let hints = e.left / 4 / share;
+    let Ok(model_forms) = forms(&mut terms, model) else { return Some(proved) };
     let mut design = Design {
         terms: &mut terms,
         e,
@@ -583,43 +604,46 @@ pub(super) fn compare(
         bits: Bits::default(),
         samples: None,
         columns: None,
-        apart: APART,
+        apart: APART / share,
         hints,
         others: FxHashMap::default(),
         matched: FxHashSet::default(),
         unmatched: Vec::new(),
     };
-    match outputs(&mut design, structure, report) {
-        Ok(decided) => {
+    match outputs(&mut design, structure, report, &mut proved) {
+        Ok(open) => {
             let mut unmatched: FxHashSet<u32> = design.unmatched.iter().map(|u| u.0).collect();
             unmatched.retain(|u| !design.matched.contains(u));
             report.operations_matched = design.matched.len() as u64;
             report.operations_unmatched = unmatched.len() as u64;
-            decided
+            open.then_some(proved)
         }
         Err(Fault::Loop(s)) => {
             let reason = format!("{} depends on itself without a register", rtl.signal(s).name);
             report.verdict = Verdict::Differs { reason, counterexample: None };
             None
         }
-        Err(Fault::Beyond) => Some(Proved::default()),
+        Err(Fault::Beyond) => Some(proved),
     }
 }
 
-fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Result<Option<Proved>, Fault> {
+/// Whether outputs, or the valid flag, stay open; what was proved is added.
+fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report, proved: &mut Proved) -> Result<bool, Fault> {
     let (model, rtl, ports, latency) = (design.model, design.rtl, design.ports, design.latency);
     let mut unroll: Unroll<'_, Word> = Unroll::new(rtl, ports.depth(latency, structure));
     let mut found: Vec<(usize, u32, FormId)> = Vec::new();
     for (j, place) in ports.outputs.iter().enumerate() {
         let Some((port, lo)) = *place else { continue };
+        if proved.outputs.contains(&j) {
+            continue;
+        }
         let word = unroll.word(design, rtl.read(port), 0)?;
         let width = model.output_kif(j).width();
         let part = Arithmetic(design.terms).slice(&word, lo, width)?;
         found.push((j, width, Arithmetic(design.terms).form(&part)?));
     }
-    let mut proved = Proved::default();
     let mut open = false;
-    if let Some((valid_in, valid_out)) = ports.valid {
+    if let Some((valid_in, valid_out)) = ports.valid.filter(|_| !proved.valid) {
         let word = unroll.word(design, rtl.read(valid_out), 0)?;
         let same = match (&word, design.others.get(&(valid_in, latency))) {
             (Word::One(f), Some(Word::One(g))) => {
@@ -652,8 +676,8 @@ fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Resu
             proved.outputs.push(j);
             continue;
         }
-        // The other half of the work is kept for gates.
-        if design.e.left < reserve {
+        // Gates are asked with all rules, and the other half of the work is kept for them alone.
+        if alike && (design.e.left < reserve || !design.terms.is_anew()) {
             open = true;
             continue;
         }
@@ -668,12 +692,12 @@ fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report) -> Resu
                 let witness = design.witness(j, f, samples, lane);
                 report.verdict = explain(model, latency, j, witness);
                 if !matches!(report.verdict, Verdict::Unknown { .. }) {
-                    return Ok(None);
+                    return Ok(false);
                 }
                 open = true;
             }
             Answer::Unknown => open = true,
         }
     }
-    Ok(open.then_some(proved))
+    Ok(open)
 }

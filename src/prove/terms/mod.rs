@@ -156,6 +156,8 @@ pub struct Terms {
     shifts: Vec<u32>,
     /// How many floors are being said by names, one within the other.
     within_names: u32,
+    /// Whether numbers that wrap, signs and bits of words are looked at anew; see [`Terms::anew`].
+    anew: bool,
     /// Names are being taken apart: none is put in.
     taking_apart: bool,
     /// How forms came about, where that says more of their bits than their terms do.
@@ -191,6 +193,18 @@ impl Terms {
     /// Nothing yet.
     pub fn new() -> Terms {
         Terms::default()
+    }
+
+    /// Nothing yet, with more rules: numbers before they wrap have names, words go by the values whose bits they are, and
+    /// what depends on a bit is looked at in both cases. What sums of many values are seen by without these rules may not
+    /// be seen with them.
+    pub fn anew() -> Terms {
+        Terms { anew: true, ..Terms::default() }
+    }
+
+    /// Whether there are more rules.
+    pub fn is_anew(&self) -> bool {
+        self.anew
     }
 
     /// Number of forms and of atoms.
@@ -374,7 +388,7 @@ impl Terms {
     /// The name of a number that wraps at `2^w` or beyond, modulo `2^w`: the number, `x` of `x + 2^k y`. Nothing for any
     /// other form.
     pub(super) fn unwrapped(&mut self, f: FormId, w: u32) -> Fit<Option<FormId>> {
-        if self.taking_apart {
+        if self.taking_apart || !self.anew {
             return Ok(None);
         }
         let Some((a, 1)) = self.only(f) else { return Ok(None) };
@@ -396,7 +410,7 @@ impl Terms {
         let is_name = |t: &Terms, f| {
             t.only(f).is_some_and(|(a, c)| c == 1 && matches!(t.atom(a), Atom::Value(_))) && t.constant_of(f) == 0
         };
-        if width >= 64 || !is_name(self, f) || (self.range(f).0 >= 0 && self.range(f).1 >> width == 0) {
+        if !self.anew || width >= 64 || !is_name(self, f) || (self.range(f).0 >= 0 && self.range(f).1 >> width == 0) {
             return Ok(f);
         }
         for signed in [false, true] {
@@ -410,7 +424,7 @@ impl Terms {
 
     /// The name of a form, if it has one.
     pub(super) fn name_for(&self, f: FormId) -> FormId {
-        if self.taking_apart { f } else { self.names.get(&f).copied().unwrap_or(f) }
+        if self.taking_apart || !self.anew { f } else { self.names.get(&f).copied().unwrap_or(f) }
     }
 
     /// From `name = f` on, the atom that `f` is made of is said by the name: `f = c a + rest` with `c` 1 or -1 makes `a`

@@ -504,6 +504,7 @@ impl Terms {
             }
             // A bit.
             if let [(a, c)] = low.terms[..]
+                && self.is_anew()
                 && self.atom_range(a) == (0, 1)
             {
                 let (no, yes) = (low.constant >> k, add(low.constant, c)? >> k);
@@ -639,7 +640,7 @@ impl Terms {
     /// If a term is a bit times a choice, as where a chosen word is complemented or not: the bit, and the form in both
     /// cases.
     fn by_factor(&mut self, f: FormId) -> Fit<Option<(FormId, FormId, FormId)>> {
-        if self.len(f) > MAX_CASES {
+        if self.len(f) > MAX_CASES || !self.is_anew() {
             return Ok(None);
         }
         let is_choice = |a: &AtomId| matches!(self.atom(*a), Atom::If(..) | Atom::Positive(_));
