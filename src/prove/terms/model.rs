@@ -236,7 +236,7 @@ mod tests {
     /// Every operation and output of a random program for random inputs: forms, their ranges, what values stand for, and
     /// the gates of the outputs, against the golden interpreter.
     fn agrees_with_golden(model: &Model, seed: u64) -> bool {
-        let mut t = if seed % 2 == 0 { Terms::new() } else { Terms::anew() };
+        let mut t = if seed.is_multiple_of(2) { Terms::new() } else { Terms::anew() };
         let Ok(forms) = forms(&mut t, model) else { return false };
         let mut samples = Samples::random(&t, seed);
         let mut e = Engine::new(Box::new(Embedded));
