@@ -58,56 +58,6 @@ impl Draft {
         self.window(total, 0, width)
     }
 
-    /// `x * x` modulo `2^width`, `x` placed at 0: half the rows' bits of a product.
-    ///
-    /// With the digits `d` of `x`, and `s` what is left of `x` above a digit's two bits, the square is the sum of
-    /// `16^i (8 d (s + carry) + d * d)`: each row meets only the digits above its own (the folding of R. K. Kolagotla,
-    /// W. R. Griesbach, H. R. Srinivas, *VLSI implementation of a 350 MHz 0.35 um 8 bit merged squarer*, Electronics Letters 34,
-    /// 1998). The carry of a digit is set just when the digit is negative, and `-(s + 1)` is the complement of `s`, so that no row
-    /// needs a carry into its lowest position; `d * d` fills the three bits below.
-    pub(super) fn square(&mut self, x: Fixed, width: u32) -> Wiring {
-        let n = x.bits.width + u32::from(!x.signed);
-        let mut total = Fixed::ZERO;
-        for row in 0..n.div_ceil(2) {
-            let (lo, at) = (2 * row, 4 * row);
-            if at >= width {
-                break;
-            }
-            let digit = Fixed { at: 1, ..x };
-            let [below, low, high] = [0, 1, 2].map(|k| self.window(digit, i64::from(lo + k), 1));
-            let once = self.bitwise(Bitwise::Xor, below, low);
-            // The digit is 0 or 2 in magnitude where the two lower bits are equal, and 2 if the third is not like them.
-            let differ = self.bitwise(Bitwise::Xor, low, high);
-            let even = self.complement(once);
-            let twice = self.bitwise(Bitwise::And, even, differ);
-            let zero = self.window(Fixed::ZERO, 0, 1);
-            let tail = self.joined(once, zero);
-            let square = self.joined(tail, twice);
-            // One bit more than what is left, for the double.
-            let left = (n.saturating_sub(lo + 2).max(1) + 1).min(width.saturating_sub(at + 3));
-            let rest = self.above(x, lo + 2, high, [once, differ], left);
-            let bits = self.joined(square, rest);
-            let bits = self.window(Fixed { bits, at: 0, signed: true }, 0, bits.width.min(width - at));
-            let row = Fixed { bits, at: i64::from(at), signed: left > 0 };
-            total = self.sum(total, row, false, i64::from(width));
-        }
-        self.window(total, 0, width)
-    }
-
-    /// What is above bit `lo` of `x`, complemented if `flip` is set, once or twice or not at all, in `width` bits.
-    fn above(&mut self, x: Fixed, lo: u32, flip: Wiring, [once, differ]: [Wiring; 2], width: u32) -> Wiring {
-        if width == 0 {
-            return EMPTY;
-        }
-        let single = self.window(x, i64::from(lo), width);
-        let flips = self.repeated(flip, width);
-        let single = self.bitwise(Bitwise::Xor, single, flips);
-        let double = self.window(Fixed { bits: single, at: 1, signed: true }, 0, width);
-        let twice = self.repeated(differ, width);
-        let double = self.bitwise(Bitwise::And, double, twice);
-        self.bitwise(Bitwise::Select(once), single, double)
-    }
-
     /// The multiple of `x` that the digit at bit `lo` of `recoded` asks for, complemented if the digit is negative, in
     /// `width` bits; and the bit that says so.
     fn multiple(&mut self, x: Fixed, recoded: Fixed, lo: u32, width: u32) -> (Wiring, Wiring) {
