@@ -1,0 +1,197 @@
+//! Concurrent statements: assignments, generate statements, instances.
+
+use super::super::syntax::{Arg, Concurrent, Entity, Expr, Instance, Kind, Object, error};
+use super::{Bounds, Data, Elab, MAX_ITERATIONS, Named, Result, Run, Slot, Type, Value};
+use crate::prove::rtl::NodeId;
+use num_bigint::BigUint;
+use rustc_hash::FxHashSet;
+
+impl<'a> Elab<'a> {
+    pub(super) fn concurrents(&mut self, scope: usize, body: &'a [Concurrent]) -> Result<()> {
+        for c in body {
+            self.iterations += 1;
+            if self.iterations > MAX_ITERATIONS {
+                return self.fail(0, "more than 2,000,000 statements or loop iterations");
+            }
+            match c {
+                Concurrent::Assign { target, values, at } => {
+                    let mut run = self.constant_run(scope);
+                    let (ty, bounds) = self.target_type(&mut run, target)?;
+                    let node = self.waveform(&mut run, values, (&ty, bounds), *at, None)?;
+                    self.drive(&mut run, target, node)?;
+                }
+                Concurrent::Select { selector, target, items, at } => {
+                    let mut run = self.constant_run(scope);
+                    let (ty, bounds) = self.target_type(&mut run, target)?;
+                    let s = self.value(&mut run, selector, None)?;
+                    self.covered(items.iter().map(|(_, choices, others)| (&choices[..], *others)), &s, selector.at)?;
+                    let mut nodes = Vec::new();
+                    for (value, choices, others) in items {
+                        let v = self.kept_as(&mut run, value, &ty, bounds)?;
+                        nodes.push((self.choose(&mut run, &s, choices)?, *others, v));
+                    }
+                    let Some(&(_, _, mut node)) = nodes.last() else {
+                        return self.fail(*at, "a selection without choices");
+                    };
+                    if let Some(o) = nodes.iter().find(|n| n.1) {
+                        node = o.2;
+                    }
+                    for &(hit, others, v) in nodes.iter().rev() {
+                        if !others {
+                            node = self.rtl.mux(hit, v, node);
+                        }
+                    }
+                    self.drive(&mut run, target, node)?;
+                }
+                Concurrent::Process { waits, decls, body, at } => self.process(scope, waits, decls, body, *at)?,
+                Concurrent::Instance(i) => self.instance(scope, i)?,
+                Concurrent::For { label, var, range, decls, body } => {
+                    let b = self.bounds(scope, range)?;
+                    let turns: Vec<i64> =
+                        if b.down { (b.right..=b.left).rev().collect() } else { (b.left..=b.right).collect() };
+                    for i in turns {
+                        let path = &self.scopes[scope].path;
+                        let dot = if path.is_empty() { "" } else { "." };
+                        let inner = self.scope(Some(scope), format!("{path}{dot}{label}({i})"));
+                        let v = Value { ty: Type::Integer, data: Data::Int(i), bounds: None };
+                        self.declare(inner, var, Named::Constant(v), range.at)?;
+                        self.decls(inner, decls)?;
+                        self.concurrents(inner, body)?;
+                    }
+                }
+                Concurrent::If { label, cond, decls, body } => {
+                    let mut run = self.constant_run(scope);
+                    let node = self.condition(&mut run, cond)?;
+                    match self.rtl.as_const(node) {
+                        None => return self.fail(cond.at, "a constant is needed here"),
+                        Some(v) if *v == BigUint::ZERO => {}
+                        Some(_) => {
+                            let path = &self.scopes[scope].path;
+                            let dot = if path.is_empty() { "" } else { "." };
+                            let inner = self.scope(Some(scope), format!("{path}{dot}{label}"));
+                            self.decls(inner, decls)?;
+                            self.concurrents(inner, body)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn instance(&mut self, scope: usize, i: &'a Instance) -> Result<()> {
+        let Instance { label, entity, architecture, direct, generics, ports, at } = i;
+        let at = *at;
+        let Some(found) = self.file.entities.iter().find(|e| e.name == *entity) else {
+            return self.fail(at, format!("no entity is called {entity}"));
+        };
+        // A component says what positions and defaults are.
+        let face: &'a Entity = match (direct, self.find(scope, entity)) {
+            (true, _) => found,
+            (false, Some(Named::Component(c))) => c,
+            (false, _) => return self.fail(at, format!("no component is called {entity}")),
+        };
+        let formal = |s: &Self, arg: &Arg, i: usize, list: &[Object]| match &arg.choices[..] {
+            [] => list
+                .get(i)
+                .map(|o| o.name.clone())
+                .ok_or_else(|| error(s.text, arg.value.at, "more connections than ports")),
+            [Expr { kind: Kind::Name(n), .. }] => Ok(n.clone()),
+            [other, ..] => Err(error(s.text, other.at, "a port is connected by its name as a whole")),
+        };
+        let mut values: Vec<(String, Value)> = Vec::new();
+        for (i, arg) in generics.iter().enumerate() {
+            let name = formal(self, arg, i, &face.generics)?;
+            let Some(g) = found.generics.iter().find(|g| g.name == name) else {
+                return self.fail(arg.value.at, format!("{entity} has no generic {name}"));
+            };
+            let ty = self.type_of(scope, &g.ty)?;
+            values.push((name, self.constant(scope, &arg.value, &ty)?));
+        }
+        if !direct {
+            for g in face.generics.iter().filter(|g| !values.iter().any(|(n, _)| *n == g.name)).collect::<Vec<_>>() {
+                if let Some(default) = &g.value {
+                    let ty = self.type_of(scope, &g.ty)?;
+                    values.push((g.name.clone(), self.constant(scope, default, &ty)?));
+                }
+            }
+        }
+        let outer = &self.scopes[scope].path;
+        let path = if outer.is_empty() { label.clone() } else { format!("{outer}.{label}") };
+        let inner = self.entity(found, architecture.as_deref(), path, values, false)?;
+        let mut seen = FxHashSet::default();
+        for (i, arg) in ports.iter().enumerate() {
+            let name = formal(self, arg, i, &face.ports)?;
+            let (Some(port), Some(Named::Signal { id, ty, bounds })) =
+                (found.ports.iter().find(|p| p.name == name), self.scopes[inner].names.get(&name).cloned())
+            else {
+                return self.fail(arg.value.at, format!("{entity} has no port {name}"));
+            };
+            if !seen.insert(name) {
+                return self.fail(arg.value.at, "a port that is connected twice");
+            }
+            let mut run = self.constant_run(scope);
+            if matches!(arg.value.kind, Kind::Open) {
+                continue;
+            }
+            if port.output {
+                let (outer, _) = self.target_type(&mut run, &arg.value)?;
+                self.same(arg.value.at, &ty, &outer)?;
+                let node = self.rtl.read(id);
+                self.drive(&mut run, &arg.value, node)?;
+            } else {
+                let node = self.kept_as(&mut run, &arg.value, &ty, bounds)?;
+                self.rtl.signal_mut(id).wires.push((0, node));
+            }
+        }
+        for port in &found.ports {
+            if !port.output && !seen.contains(&port.name) {
+                return self.fail(at, format!("input {} is not connected", port.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Values under conditions; without a last one the bits keep `hold`.
+    pub(super) fn waveform(
+        &mut self,
+        run: &mut Run,
+        values: &[(Expr, Option<Expr>)],
+        (ty, bounds): (&Type, Option<Bounds>),
+        at: u32,
+        hold: Option<NodeId>,
+    ) -> Result<NodeId> {
+        let mut parts = Vec::new();
+        for (value, cond) in values {
+            let node = self.kept_as(run, value, ty, bounds)?;
+            let cond = match cond {
+                Some(c) => Some(self.condition(run, c)?),
+                None => None,
+            };
+            parts.push((node, cond));
+        }
+        let mut node = match (parts.last(), hold) {
+            (Some(&(node, None)), _) => {
+                parts.pop();
+                node
+            }
+            (_, Some(hold)) => hold,
+            _ => return self.fail(at, "an assignment that does not say what happens otherwise: a latch"),
+        };
+        for (value, cond) in parts.into_iter().rev() {
+            if let Some(cond) = cond {
+                node = self.rtl.mux(cond, value, node);
+            }
+        }
+        Ok(node)
+    }
+
+    pub(super) fn drive(&mut self, run: &mut Run, target: &Expr, node: NodeId) -> Result<()> {
+        let place = self.place(run, target)?;
+        let (Slot::Signal(id), true) = (place.slot, place.steps.is_empty()) else {
+            return self.fail(target.at, "a signal is expected here, at a constant place");
+        };
+        self.rtl.signal_mut(id).wires.push((place.lo, node));
+        Ok(())
+    }
+}
