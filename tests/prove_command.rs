@@ -231,3 +231,79 @@ fn what_depends_on_itself_without_a_register_is_never_proved() {
         assert!(code == 2 && said.contains("depends on itself without a register"), "{to}: {said}");
     }
 }
+
+/// Models as they are written and proved within the default limits: level, stages, language and further options. The
+/// whole matrix takes minutes of a release program; these rows are here so that no change of the prover, of an
+/// optimisation or of a writer loses a model unseen.
+const MODELS: &[(&str, u8, u32, &str, &str)] = &[
+    ("jet_mlp", 2, 3, "v", ""),
+    ("jet_mlp", 1, 7, "vhd", ""),
+    ("mlp_8bit", 2, 0, "vhd", ""),
+    ("mlp_8bit", 1, 3, "v", ""),
+    ("mixer_particles", 2, 3, "v", ""),
+    ("mixer_particles", 2, 7, "vhd", ""),
+    ("cmvm_64x64", 2, 3, "vhd", ""),
+    ("cmvm_64x64", 1, 7, "v", ""),
+    ("conv_small", 2, 0, "v", ""),
+    ("conv_small", 2, 7, "vhd", ""),
+    ("lut_heavy", 2, 7, "v", ""),
+    ("lut_heavy", 0, 3, "vhd", ""),
+    ("lut_heavy", 0, 0, "v", ""),
+    ("var_mul", 0, 3, "v", ""),
+    ("var_mul", 2, 7, "vhd", ""),
+    ("var_mul", 1, 0, "v", "--use-dsp no"),
+    ("sort_topk", 1, 0, "vhd", ""),
+    ("sort_topk", 2, 3, "v", "--use-dsp no"),
+    ("anomaly_ae", 2, 0, "v", ""),
+    ("anomaly_ae", 0, 7, "vhd", ""),
+    ("fuzz/073", 2, 3, "v", ""),
+    ("fuzz/084", 1, 7, "vhd", ""),
+    ("dais/v1_jet_mlp", 1, 3, "v", ""),
+];
+
+#[test]
+fn every_model_is_among_the_rows_and_every_level_depth_and_language() {
+    for level in 0..3 {
+        for stages in [0, 3, 7] {
+            let found = MODELS.iter().any(|r| r.1 == level && r.2 == stages);
+            assert!(found, "-O{level} with {stages} stages");
+        }
+        for language in ["v", "vhd"] {
+            assert!(MODELS.iter().any(|r| r.1 == level && r.3 == language), "-O{level} as {language}");
+        }
+    }
+}
+
+/// Every third row, from this one on.
+fn rows_are_proved(first: usize) {
+    let dir = tempfile::tempdir().unwrap();
+    for &(name, level, stages, language, options) in MODELS.iter().skip(first).step_by(3) {
+        let row = format!("{name} -O{level}, {stages} stages, {language} {options}");
+        let packed = path(name);
+        let model = if packed.exists() { packed } else { packed.with_extension("") };
+        let model = model.to_str().unwrap();
+        let (flag, file) = if language == "v" { ("--verilog", "m.v") } else { ("--vhdl", "m.vhd") };
+        let (level, stages) = (format!("-O{level}"), stages.to_string());
+        let mut args = vec![model, flag, file, "--top", "dut", &level, "--pipeline", &stages];
+        args.extend(options.split_whitespace());
+        let (code, said) = alir2hdl(&dir, &args);
+        assert_eq!(code, 0, "{row}: {said}");
+        let (code, said) = alir2hdl(&dir, &["prove", model, file]);
+        assert!(code == 0 && said.starts_with("proved"), "{row}: {said}");
+    }
+}
+
+#[test]
+fn real_models_are_proved() {
+    rows_are_proved(0);
+}
+
+#[test]
+fn more_real_models_are_proved() {
+    rows_are_proved(1);
+}
+
+#[test]
+fn yet_more_real_models_are_proved() {
+    rows_are_proved(2);
+}

@@ -165,6 +165,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         keep_questions: args.certificate.is_some(),
         // Yosys gives gates, where forms find nothing.
         gates_only: args.gates_only || args.via.is_some(),
+        all_rules: false,
         names: args.names.control(args.reset_polarity.map(|p| p == PolarityArg::Low)),
     };
     let (mut report, engine) = equiv::prove(&model, &rtl, &request, args.solvers()?());

@@ -561,20 +561,20 @@ pub(super) struct Proved {
     pub(super) valid: bool,
 }
 
-/// Compares by forms, with few rules and then with all. The outputs that they show to be equal, if that does not decide it
-/// all.
+/// Compares by forms, with few rules and then with all, or with all at once. The outputs that they show to be equal, if
+/// that does not decide it all.
 pub(super) fn compare(
     model: &Model,
     rtl: &Rtl,
     ports: &Ports,
-    latency: u32,
-    structure: u32,
+    depths: (u32, u32),
+    all_rules: bool,
     report: &mut Report,
     e: &mut Engine,
 ) -> Option<Proved> {
     let mut proved = Proved::default();
-    for terms in [Terms::new(), Terms::anew()] {
-        proved = attempt(model, rtl, ports, (latency, structure), report, e, (terms, proved))?;
+    for terms in [Terms::new(), Terms::anew()].into_iter().skip(usize::from(all_rules)) {
+        proved = attempt(model, rtl, ports, depths, report, e, (terms, proved))?;
     }
     Some(proved)
 }

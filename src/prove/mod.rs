@@ -31,6 +31,15 @@ pub mod vhdl;
 pub mod word;
 pub mod words;
 
+/// The seeds of a test on random programs: those of the suite, or `FROM..TO` of the environment variable `PROVE_SEEDS`
+/// for a longer run.
+#[cfg(test)]
+pub(crate) fn seeds(suite: std::ops::Range<u64>) -> std::ops::Range<u64> {
+    let asked = std::env::var("PROVE_SEEDS").ok();
+    let ends = asked.as_deref().and_then(|s| s.split_once("..")).map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
+    ends.map_or(suite, |(a, b)| a..b)
+}
+
 /// A program on the PATH that a test needs. Absent tools are reported as skipped, unless the environment variable
 /// `ALIR2HDL_REQUIRE` lists them.
 #[cfg(test)]
