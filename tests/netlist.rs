@@ -115,6 +115,41 @@ fn random_programs_in_any_pipeline_equal_the_golden_interpreter() {
     }
 }
 
+/// A square of which the bits above `frac` fractional ones and below `width` are kept.
+fn square(x: Interval, frac: i32, width: u32, signed: bool) -> Model {
+    let mut builder = Builder::new(vec![0]);
+    let x = builder.op(Op::Input { input: 0 }, x);
+    let half = BigInt::from(1) << (width - u32::from(signed));
+    let out = Interval::new(if signed { -half.clone() } else { BigInt::ZERO }, half - 1, frac);
+    let id = builder.op(Op::Mul { a: x, b: x }, out);
+    builder.output(Output { source: Some(id), shift: 0, neg: false });
+    builder.finish().unwrap_or_else(|p| panic!("{p:?}"))
+}
+
+#[test]
+fn squares_in_rows_are_squares() {
+    for width in 1..=9u32 {
+        for signed in [false, true] {
+            let (lo, hi) =
+                if signed { (-(1 << (width - 1)), (1i64 << (width - 1)) - 1) } else { (0, (1 << width) - 1) };
+            for frac in [2, 4, 5] {
+                for kept in 1..=2 * width + 1 {
+                    let model = square(Interval::new(lo, hi, 2), frac, kept, signed);
+                    let schedule = Schedule::combinational(model.nodes().len());
+                    let fabric = Fabric { multipliers: Multipliers::Rows, table_inputs: 6 };
+                    let netlist = lowered(&model, &schedule, &Options { fabric, ..Options::default() });
+                    let mut evaluator = Evaluator::new(&netlist);
+                    for code in lo..=hi {
+                        let codes = [BigInt::from(code)];
+                        let expected = golden(&model, &codes, LookupMiss::Zero).expect("misses read zero");
+                        assert_eq!(evaluator.clock(&codes), expected, "{code}: {width} {signed} {frac} {kept}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 fn recipe() -> impl Strategy<Value = Recipe> {
     let profile = prop::sample::select(Profile::ALL.map(|(_, p)| p).to_vec());
     (profile, prop::collection::vec(any::<random::Gene>(), 1..24))

@@ -291,13 +291,20 @@ impl Draft {
         // The low bits of a product depend on the low bits of its operands only.
         let width = i64::from(exact).min(top - at) as u32;
         let (wa, wb) = (wide(a).min(width), wide(b).min(width));
-        let bits = if rows {
+        let bits = if rows && self.same(a, b) {
+            self.square(Fixed { at: 0, ..a }, width)
+        } else if rows {
             self.rows(Fixed { at: 0, ..a }, Fixed { at: 0, ..b }, width)
         } else {
             let (left, right) = (self.window(a, a.at, wa), self.window(b, b.at, wb));
             self.wire(width, Cell::Mul { a: left, b: right, signed })
         };
         Fixed { bits, at, signed: signed && width == exact }
+    }
+
+    /// Whether two numbers are the same bits, wherever they are placed.
+    fn same(&self, a: Fixed, b: Fixed) -> bool {
+        a.signed == b.signed && self.pool.pieces(a.bits) == self.pool.pieces(b.bits)
     }
 
     /// A product with a factor of one bit, which is 0 or 1, or if signed 0 or -1.

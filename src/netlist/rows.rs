@@ -58,6 +58,31 @@ impl Draft {
         self.window(total, 0, width)
     }
 
+    /// `x * x` modulo `2^width`, `x` placed at 0: half the rows' bits of a product.
+    ///
+    /// With the bits `b` of `x`, and `s` what is left of `x` above bit `i`, floored, the square is the sum of
+    /// `4^i b (4 s + 1)`: each row meets only the bits above its own (folding, as in every squarer; K. E. Wires, M. J. Schulte,
+    /// L. P. Marquette, P. I. Balzola, *Combined unsigned and two's complement squarers*, Asilomar 1999). The row's selection
+    /// stands in front of its carry chain. A signed number's rest is signed too, so that no row is subtracted, and what its
+    /// top bit stands for, -1 times a power of two, has itself as its square.
+    pub(super) fn square(&mut self, x: Fixed, width: u32) -> Wiring {
+        let mut total = Fixed::ZERO;
+        for bit in 0..x.bits.width.min(width.div_ceil(2)) {
+            let room = width - 2 * bit;
+            let above = x.bits.width - bit - 1;
+            let shown = above.min(room.saturating_sub(2));
+            let one = self.pool.slice(x.bits, bit, 1);
+            let rest = self.pool.slice(x.bits, bit + 1, shown);
+            let mask = self.repeated(one, shown);
+            let rest = self.bitwise(Bitwise::And, rest, mask);
+            let low = self.window(Fixed { bits: one, at: 0, signed: false }, 0, room.min(2));
+            let bits = self.joined(low, rest);
+            let row = Fixed { bits, at: i64::from(2 * bit), signed: x.signed && shown > 0 };
+            total = self.sum(total, row, false, i64::from(width));
+        }
+        self.window(total, 0, width)
+    }
+
     /// The multiple of `x` that the digit at bit `lo` of `recoded` asks for, complemented if the digit is negative, in
     /// `width` bits; and the bit that says so.
     fn multiple(&mut self, x: Fixed, recoded: Fixed, lo: u32, width: u32) -> (Wiring, Wiring) {
