@@ -173,7 +173,7 @@ pub(super) fn bits(lo: i32, hi: i32) -> u32 {
 /// Six-input LUTs of a table whose first value stands at the code `first`, estimated: each output bit is a tree of
 /// multiplexers over functions of the address's six low bits, equal or opposite parts of all trees shared (as in a binary
 /// decision diagram: R. E. Bryant, IEEE Trans. Computers C-35, 1986). Codes without a value read zero. Counting stops soon after `limit`.
-fn luts(first: i128, values: &[i32], limit: u32) -> u32 {
+pub(super) fn luts(first: i128, values: &[i32], limit: u32) -> u32 {
     let last = first + values.len() as i128 - 1;
     let magnitude = |v: i128| 128 - (if v < 0 { !v } else { v }).leading_zeros();
     let address = (magnitude(first).max(magnitude(last)) + u32::from(first < 0)).max(6);

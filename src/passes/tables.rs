@@ -1,6 +1,7 @@
 //! `tables`: lookup tables become smaller, shared, or no tables at all.
 //!
-//! - Entries that no input can reach are cut off; those outside a table that can be reached read zero, as ever.
+//! - Entries that no input can reach are cut off, or hold whatever makes the table smallest; those outside a table that can be
+//!   reached read zero, as ever.
 //! - A table that does not depend on the low bits of its operand is read by the operand without them.
 //! - A table that is `x * 2^k + c`, or that itself is a constant, becomes wires or one sum.
 //! - Equal tables are one table.
@@ -8,6 +9,7 @@
 use super::Trust;
 use super::facts::Facts;
 use super::rewrite::{Rewrite, rebuild_with_tables};
+use super::split;
 use crate::ir::{Model, Op, Table, TableId, ValueId};
 use crate::num::{Code, Interval};
 use num_bigint::BigInt;
@@ -97,6 +99,34 @@ impl Reached {
         bits
     }
 
+    /// Gives codes of the operand's type that no input can reach the words that make the table smallest: zero, the nearest that can
+    /// be reached, or that of the code whose top bit is the other.
+    fn fill(&mut self, codes: &Interval) {
+        let (Some(lo), Some(hi)) = (codes.min.to_i128(), codes.max.to_i128()) else { return };
+        let len = self.values.len() as i128;
+        // Beyond four times the words, lowering subtracts the first code instead.
+        if hi - lo + 1 == len || hi - lo >= 4 * len.max(64) {
+            return;
+        }
+        let at = |code: i128| usize::try_from(code - self.first).ok().and_then(|i| self.values.get(i)).copied();
+        let near = |code: i128| self.values[(code - self.first).clamp(0, len - 1) as usize];
+        let half = (hi - lo + 1) / 2;
+        let across = |code: i128| at(if code < lo + half { code + half } else { code - half });
+        let all = |other: &dyn Fn(i128) -> i32| -> Vec<i32> {
+            (lo..=hi).map(|code| at(code).unwrap_or_else(|| other(code))).collect()
+        };
+        let mut best = (split::luts(self.first, &self.values, u32::MAX), None);
+        for values in [all(&near), all(&|code| across(code).unwrap_or_else(|| near(code)))] {
+            let cost = split::luts(lo, &values, best.0);
+            if cost < best.0 {
+                best = (cost, Some(values));
+            }
+        }
+        if let Some(values) = best.1 {
+            (self.first, self.values) = (lo, values);
+        }
+    }
+
     /// The same without the operand's lowest bit, if nothing depends on it.
     fn halved(&self) -> Option<Reached> {
         let first = self.first >> 1;
@@ -142,12 +172,15 @@ fn shrunk(
     }
     let kif = model.kif(x);
     let mut operand = rw.typed(x);
+    let mut codes = Interval::full(kif);
     if bits > 0 {
         let first = BigInt::from(small.first);
         let last = &first + small.values.len() - 1;
         let interval = Interval::new(first, last, kif.frac - bits as i32);
+        codes = Interval::full(interval.kif());
         operand = rw.push(Op::Quantise { x: operand, shift: 0 }, interval, 0.0, 0.0, node.origin);
     }
+    small.fill(&codes);
     // Zeros at both ends are what is read there anyhow, as long as the operand's type can name the codes.
     let start = small.values.iter().take_while(|&&v| v == 0).count().min(small.values.len() - 1);
     let end = small.values.iter().rposition(|&v| v != 0).map_or(start + 1, |p| p + 1);
