@@ -3,8 +3,9 @@
 mod common;
 
 use alir2hdl::device::{Delays, Device, Estimate, Resources};
-use alir2hdl::ir::Model;
-use alir2hdl::netlist::{Fabric, Multipliers, Options, lower, uses_with};
+use alir2hdl::ir::{Builder, Model, Op, Output, Term, ValueId};
+use alir2hdl::netlist::{Adders, Fabric, Multipliers, Options, ResetOptions, lower, uses_with};
+use alir2hdl::num::Interval;
 use alir2hdl::random;
 use alir2hdl::schedule::{Delay, Goal, Schedule, schedule};
 use common::{model, run};
@@ -72,6 +73,86 @@ fn every_device_estimates_every_random_program() {
 }
 
 #[test]
+fn registers_behind_products_are_those_of_the_blocks() {
+    let mut b = Builder::new(vec![0; 2]);
+    let [x, y] = [0, 1].map(|input| b.op(Op::Input { input }, Interval::new(-2048, 2047, 0)));
+    let product = b.op(Op::Mul { a: x, b: y }, Interval::new(-(1 << 23), (1 << 23) - 1, 0));
+    let sum = b.op(Op::Add { a: product, b: x, shift: 0 }, Interval::new(-(1 << 24), (1 << 24) - 1, 0));
+    b.output(Output { source: Some(sum), shift: 0, neg: false });
+    let model = b.finish().expect("a valid program");
+    let reset = |asynchronous| Some(ResetOptions { asynchronous, active_high: true, data: true });
+    let flip_flops = |stage: [u32; 4], reset, multiplier_blocks, device| {
+        let schedule = Schedule { stages: 2, register_inputs: true, register_outputs: false, stage: stage.to_vec() };
+        let netlist = lower(&model, &schedule, &Options { reset, enable: true, ..Options::default() });
+        let estimate = Estimate::of(&netlist, device, Resources { multiplier_blocks, ..Resources::default() });
+        (netlist.register_bits(), netlist.register_bits() - estimate.ff)
+    };
+    let behind = [1, 1, 1, 2];
+    // Inputs, the product with `x` beside it, the sum.
+    let all = 24 + 24 + 12 + 25;
+    for device in [Device::UltrascalePlus, Device::Series7, Device::Ecp5] {
+        assert_eq!(flip_flops(behind, None, true, device), (all, 24));
+        assert_eq!(flip_flops(behind, reset(false), true, device), (all, 24));
+        // No block has the reset, there is no block, or the sum reads what the block has not held yet.
+        assert_eq!(flip_flops(behind, reset(true), true, device), (all, 0));
+        assert_eq!(flip_flops(behind, None, false, device), (all, 0));
+        assert_eq!(flip_flops([1, 1, 1, 1], None, true, device).1, 0);
+    }
+    assert_eq!(flip_flops(behind, None, true, Device::Ice40), (all, 0));
+}
+
+#[test]
+fn adders_of_three_are_counted_and_timed_as_such() {
+    for n in 3..9 {
+        let mut b = Builder::new(vec![0; n]);
+        let inputs: Vec<ValueId> =
+            (0..n).map(|i| b.op(Op::Input { input: i as u32 }, Interval::new(-512, 511, 0))).collect();
+        let terms: Vec<Term> = inputs.iter().map(|&value| Term { value, shift: 0, neg: value.0 % 3 == 1 }).collect();
+        let sum = b.op(Op::Sum { terms: terms.into() }, Interval::new(-(1 << 13), (1 << 13) - 1, 0));
+        b.output(Output { source: Some(sum), shift: 0, neg: false });
+        let model = b.finish().expect("a valid program");
+        let estimate = |adders| {
+            let fabric = Fabric { adders, ..Fabric::default() };
+            let netlist =
+                lower(&model, &Schedule::combinational(model.nodes().len()), &Options { fabric, ..Options::default() });
+            Estimate::of(&netlist, Device::UltrascalePlus, Resources::default())
+        };
+        let (two, three) = (estimate(Adders::Two), estimate(Adders::Sums));
+        let adders = |estimate: &Estimate, number: usize| {
+            let bits = estimate.tables.carry as usize + estimate.tables.logic as usize;
+            assert!((10 * number..=15 * number).contains(&bits), "{n}: {number} adders in {bits} tables");
+        };
+        adders(&two, n - 1);
+        adders(&three, n / 2);
+        assert!(three.period_ns > 0.0 && three.carry < two.carry);
+        // A table and a chain take longer than a chain.
+        let one = |e: &Estimate| e.period_ns / f64::from(e.longest_path.chains);
+        assert!(one(&three) > one(&two), "{three:?} {two:?}");
+    }
+}
+
+/// Lines of the text with two additions or subtractions.
+fn sums_of_three(name: &str, options: &[&str]) -> usize {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (code, _, stderr) = run(folder.path(), &[&[&model(name), "--verilog", "m.v"], options].concat());
+    assert_eq!(code, 0, "{stderr}");
+    let text = std::fs::read_to_string(folder.path().join("m.v")).expect("written");
+    let operators = |line: &str| line.matches(" + ").count() + line.matches(" - ").count();
+    text.lines().filter(|l| operators(l.split("//").next().unwrap_or(l)) == 2).count()
+}
+
+#[test]
+fn only_devices_with_adders_of_three_get_them() {
+    for device in ["xcvu13p", "xcku5p", "ultrascale+", "7series", "xc7a35tcpg236-1"] {
+        assert!(sums_of_three("jet_mlp", &["--device", device]) > 50, "{device}");
+    }
+    for device in ["ecp5", "ice40", "agilex", "generic"] {
+        assert_eq!(sums_of_three("jet_mlp", &["--device", device]), 0, "{device}");
+    }
+    assert_eq!(sums_of_three("jet_mlp", &[]), 0);
+}
+
+#[test]
 fn delays_add_up_to_the_time_of_the_longest_path() {
     for seed in 0..60 {
         let model = random::model(seed);
@@ -104,7 +185,7 @@ fn delays_add_up_to_the_time_of_the_longest_path() {
 fn schedules_by_device_pass_the_checker() {
     for seed in 0..40 {
         let model = random::model(seed);
-        let fabric = Fabric { multipliers: Multipliers::Rows, table_inputs: 4 };
+        let fabric = Fabric { multipliers: Multipliers::Rows, table_inputs: 4, ..Fabric::default() };
         let delays = Delays::of(&model, Device::Ecp5, fabric);
         let uses = uses_with(&model, fabric);
         let goal = Goal { register_inputs: seed % 2 == 0, ..Goal::stages(1 + seed as u32 % 4) };

@@ -2,9 +2,9 @@
 //! programs with random schedules, every kind of port and control signal.
 
 use alir2hdl::interp::{LookupMiss, golden};
-use alir2hdl::ir::{Builder, Model, Op, Output, Table, TableId, ValueId};
+use alir2hdl::ir::{Builder, Model, Op, Output, Table, TableId, Term, ValueId};
 use alir2hdl::netlist::{
-    Cell, Evaluator, Fabric, Multipliers, Netlist, Options, PortNames, Ports, ResetOptions, lower,
+    Adders, Cell, Evaluator, Fabric, Multipliers, Netlist, Options, PortNames, Ports, ResetOptions, lower,
 };
 use alir2hdl::num::{Code, Interval};
 use alir2hdl::random::{self, Profile, Recipe, SplitMix};
@@ -46,6 +46,7 @@ fn random_options(rng: &mut SplitMix) -> Options {
                 _ => Multipliers::Blocks { longer: 2 + rng.below(7) as u32, shorter: 2 + rng.below(5) as u32 },
             },
             table_inputs: if rng.below(2) == 0 { 4 } else { 6 },
+            adders: [Adders::Two, Adders::Sums, Adders::Three][rng.below(3) as usize],
         },
     }
 }
@@ -136,7 +137,7 @@ fn squares_in_rows_are_squares() {
                 for kept in 1..=2 * width + 1 {
                     let model = square(Interval::new(lo, hi, 2), frac, kept, signed);
                     let schedule = Schedule::combinational(model.nodes().len());
-                    let fabric = Fabric { multipliers: Multipliers::Rows, table_inputs: 6 };
+                    let fabric = Fabric { multipliers: Multipliers::Rows, ..Fabric::default() };
                     let netlist = lowered(&model, &schedule, &Options { fabric, ..Options::default() });
                     let mut evaluator = Evaluator::new(&netlist);
                     for code in lo..=hi {
@@ -145,6 +146,124 @@ fn squares_in_rows_are_squares() {
                         assert_eq!(evaluator.clock(&codes), expected, "{code}: {width} {signed} {frac} {kept}");
                     }
                 }
+            }
+        }
+    }
+}
+
+/// How many adders of two and of three operands a combinational netlist has.
+fn adders(netlist: &Netlist) -> (usize, usize) {
+    let count = |is: fn(&Cell) -> bool| netlist.nets().iter().filter(|net| is(&net.cell)).count();
+    (count(|c| matches!(c, Cell::Add { .. } | Cell::Sub { .. })), count(|c| matches!(c, Cell::Three { .. })))
+}
+
+fn with_adders(adders: Adders) -> Options {
+    Options { fabric: Fabric { adders, ..Fabric::default() }, ..Options::default() }
+}
+
+#[test]
+fn sums_of_many_terms_take_adders_of_three() {
+    let mut rng = SplitMix::new(7);
+    for n in 2..=12usize {
+        for _ in 0..20 {
+            let mut builder = Builder::new(vec![0; n]);
+            let x: Vec<ValueId> =
+                (0..n).map(|i| builder.op(Op::Input { input: i as u32 }, Interval::new(-128, 127, 2))).collect();
+            let mut terms: Vec<Term> =
+                x.iter().map(|&value| Term { value, shift: rng.below(5) as i32, neg: rng.below(2) == 1 }).collect();
+            terms[rng.below(n as u64) as usize].neg = false;
+            let all = builder.op(Op::Sum { terms: terms.into() }, Interval::new(-(1 << 17), (1 << 17) - 1, 2));
+            builder.output(Output { source: Some(all), shift: 0, neg: false });
+            let model = builder.finish().unwrap_or_else(|p| panic!("{p:?}"));
+            let schedule = Schedule::combinational(model.nodes().len());
+            for adders in [Adders::Two, Adders::Sums, Adders::Three] {
+                compare(&model, &schedule, &with_adders(adders), &mut rng, 20);
+            }
+            let two = lowered(&model, &schedule, &with_adders(Adders::Two));
+            assert_eq!(self::adders(&two), (n - 1, 0));
+            let three = lowered(&model, &schedule, &with_adders(Adders::Sums));
+            assert_eq!(self::adders(&three), ((n - 1) % 2, (n - 1) / 2));
+        }
+    }
+}
+
+/// `z - (x - y)` and the like where the type of `x - y` has no sign, since `y` is part of `x`.
+#[test]
+fn an_inner_difference_without_a_sign_keeps_its_meaning() {
+    let mut rng = SplitMix::new(5);
+    for (outer, shift) in [(0, 0), (1, 0), (2, 0), (0, 2), (1, 2), (2, 2)] {
+        let mut b = Builder::new(vec![0; 2]);
+        let [x, z] = [0, 1].map(|input| b.op(Op::Input { input }, Interval::new(0, 255, 0)));
+        let y = b.op(Op::Quantise { x, shift: -2 }, Interval::new(0, 63, 0));
+        let y = b.op(Op::Quantise { x: y, shift: 2 }, Interval::new(0, 252, 0));
+        let inner = b.op(Op::Sub { a: x, b: y, shift: 0 }, Interval::new(0, 255, 0));
+        let whole = match outer {
+            0 => Op::Sub { a: z, b: inner, shift },
+            1 => Op::Sub { a: inner, b: z, shift },
+            _ => Op::Add { a: z, b: inner, shift },
+        };
+        let whole = b.op(whole, Interval::new(-4096, 4095, 0));
+        b.output(Output { source: Some(whole), shift: 0, neg: false });
+        let model = b.finish().unwrap_or_else(|p| panic!("{p:?}"));
+        let schedule = Schedule::combinational(model.nodes().len());
+        compare(&model, &schedule, &with_adders(Adders::Three), &mut rng, 100);
+    }
+}
+
+/// Two sums, one of the other; `second` says what else reads the inner one, `inner` its type.
+fn sum_of_sum(op: usize, inner: Interval, second: bool) -> Model {
+    let mut b = Builder::new(vec![0; 3]);
+    let [x, y, z] = [0, 1, 2].map(|input| b.op(Op::Input { input }, Interval::new(-100, 100, 1)));
+    let first = match op % 3 {
+        0 => Op::Add { a: x, b: y, shift: 1 },
+        1 => Op::Sub { a: x, b: y, shift: 1 },
+        _ => Op::AddConst { x, value: Code::from(-37), shift: 1 },
+    };
+    let first = b.op(first, inner);
+    let whole = match op / 3 {
+        0 => Op::Add { a: first, b: z, shift: -1 },
+        1 => Op::Sub { a: z, b: first, shift: 2 },
+        2 => Op::Sub { a: first, b: z, shift: 0 },
+        _ => Op::AddConst { x: first, value: Code::from(101), shift: 2 },
+    };
+    let whole = b.op(whole, Interval::new(-4096, 4095, 2));
+    b.output(Output { source: Some(whole), shift: 0, neg: false });
+    if second {
+        b.output(Output { source: Some(first), shift: 0, neg: false });
+    }
+    b.finish().unwrap_or_else(|p| panic!("{p:?}"))
+}
+
+#[test]
+fn a_sum_that_one_sum_reads_is_made_within_its_adder() {
+    let (all, cut, floored) = (Interval::new(-300, 300, 1), Interval::new(-256, 255, 1), Interval::new(-150, 150, 0));
+    let mut rng = SplitMix::new(3);
+    for op in 0..12 {
+        for (inner, second, together) in [
+            (&all, false, true),
+            (&all, true, false),
+            // What the inner sum wraps or drops is missing from the outer one. With a constant it does not wrap.
+            (&cut, false, op % 3 == 2),
+            (&floored, false, false),
+        ] {
+            let model = sum_of_sum(op, inner.clone(), second);
+            let one =
+                Schedule { stages: 2, register_inputs: true, register_outputs: false, stage: vec![1, 1, 1, 1, 1] };
+            let apart = Schedule { stage: vec![1, 1, 1, 1, 2], ..one.clone() };
+            for (schedule, same) in [(&one, true), (&apart, false)] {
+                let options = with_adders(Adders::Three);
+                compare(&model, schedule, &options, &mut rng, 40);
+                let (two, three) = adders(&lowered(&model, schedule, &options));
+                let case = format!("{op} {inner:?} {second} {same}");
+                // Two constants in a row are one.
+                let constant = op % 3 == 2 && op / 3 == 3;
+                match together && same {
+                    true if !constant => assert_eq!((two, three), (0, 1), "{case}"),
+                    true => assert!(two <= 2 && three == 0, "{case}"),
+                    false => assert_eq!(three, 0, "{case}"),
+                }
+                let none = adders(&lowered(&model, schedule, &with_adders(Adders::Sums)));
+                assert_eq!(none.1, 0, "{case}");
             }
         }
     }

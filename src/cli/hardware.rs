@@ -6,7 +6,7 @@ use super::{ExitStatus, Failure};
 use crate::device::TableStyle;
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::ir::Model;
-use crate::netlist::{self, Fabric, Multipliers, Netlist, Ports, ResetOptions};
+use crate::netlist::{self, Adders, Fabric, Multipliers, Netlist, Ports, ResetOptions};
 use crate::schedule::{self, BoundFlag, Delay, Effort, Goal, Objective, Outcome, Uses};
 use clap::ValueEnum;
 
@@ -184,7 +184,9 @@ impl PipelineArgs {
             (UseDspArg::Auto | UseDspArg::Yes, _) => Multipliers::Synthesiser,
             (UseDspArg::No, _) => Multipliers::Rows,
         };
-        Fabric { multipliers, table_inputs: self.device().technology().table_inputs }
+        let technology = self.device().technology();
+        let adders = if technology.three_operands { Adders::Three } else { Adders::Two };
+        Fabric { multipliers, table_inputs: technology.table_inputs, adders }
     }
 
     /// What lowering shall make, for the device and with the multipliers that are asked for.

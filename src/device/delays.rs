@@ -20,9 +20,9 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// Lowers `model` for `device` and times it.
+    /// Lowers `model` for `device` and times it, each operation by itself: what two of them are together depends on the stages.
     pub fn of(model: &Model, device: Device, fabric: Fabric) -> Delays {
-        let options = Options { fabric, ..Options::default() };
+        let options = Options { fabric: fabric.by_operation(), ..Options::default() };
         let netlist = netlist::lower(model, &Schedule::combinational(model.nodes().len()), &options);
         let resources = Resources { multiplier_blocks: true, ..Resources::default() };
         let mapped = Mapped::of(&netlist, device.technology(), resources);

@@ -6,7 +6,7 @@ use super::gates::{BlockKind, Gate, Gates, Lit};
 use super::tables::{self, Form, Forms, TableStyle};
 use super::technology::{ErrorOf, Scale, Technology};
 use super::timing::{Arrival, Path, arrivals, latest};
-use crate::netlist::Netlist;
+use crate::netlist::{Cell, Net, Netlist, Wiring};
 use serde::Serialize;
 
 /// Tables of a product of logic for each product of two bits: partial products and the adders under them.
@@ -21,7 +21,7 @@ pub struct Estimate {
     pub device: &'static str,
     /// Look-up tables.
     pub lut: u64,
-    /// Flip-flops.
+    /// Flip-flops, those inside of multiplier blocks aside.
     pub ff: u64,
     /// Carry cells.
     pub carry: u64,
@@ -147,6 +147,8 @@ pub(super) fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> T
 fn by_rule(kind: BlockKind) -> u64 {
     match kind {
         BlockKind::Dsp(..) | BlockKind::Memory => 0,
+        // In the table that is counted with its carry bit.
+        BlockKind::SumOfThree | BlockKind::CarryOfThree => 0,
         BlockKind::Piece => 1,
         BlockKind::SoftProduct(a, b) => (TABLES_PER_PARTIAL_PRODUCT * f64::from(a) * f64::from(b)).round() as u64,
         BlockKind::Table(address, width) => {
@@ -180,7 +182,7 @@ impl Estimate {
         Estimate {
             device: device.name(),
             lut: total(&mapped.tables, technology).round() as u64,
-            ff: netlist.register_bits(),
+            ff: netlist.register_bits() - in_blocks(netlist, technology, resources),
             carry: gates.chains.iter().map(|bits| u64::from(bits.div_ceil(technology.carry_cell))).sum(),
             dsp: gates.blocks.iter().map(|block| dsp(block.kind, technology)).sum(),
             ram: mapped.memories,
@@ -194,10 +196,57 @@ impl Estimate {
     }
 }
 
+/// Register bits that are the multiplier blocks' own: those of registers behind a product that fits one block and that nothing else
+/// reads. A block's output register has an enable and a synchronous reset to zero (AMD UG579, UG479; Lattice FPGA-TN-02205).
+fn in_blocks(netlist: &Netlist, technology: &Technology, resources: Resources) -> u64 {
+    let nets = netlist.nets();
+    let in_a_block = |net: &Net| match net.cell {
+        Cell::Mul { a, b, signed: _ } if resources.multiplier_blocks => {
+            let (shorter, longer) = (a.width().min(b.width()), a.width().max(b.width()));
+            technology.multiplies(shorter, longer) && technology.blocks(longer, shorter) == 1
+        }
+        _ => false,
+    };
+    // Bits behind each product that are held by registers; nothing if anything else reads it.
+    let mut held: Vec<Option<u64>> = nets.iter().map(|net| in_a_block(net).then_some(0)).collect();
+    if held.iter().all(Option::is_none) {
+        return 0;
+    }
+    for net in nets {
+        if let Cell::Register { d, enable, reset, init: None } = net.cell
+            && reset.is_none_or(|reset| !reset.asynchronous)
+        {
+            for piece in netlist.pieces(d) {
+                if let Some(product) = piece.net()
+                    && let Some(bits) = &mut held[product.index()]
+                {
+                    *bits += u64::from(piece.width());
+                }
+            }
+            enable.into_iter().chain(reset.map(|r| r.when)).for_each(|wiring| refuse(netlist, wiring, &mut held));
+        } else {
+            net.cell.for_each_operand(|wiring| refuse(netlist, wiring, &mut held));
+        }
+    }
+    for driver in netlist.ports().iter().filter_map(|port| port.driver) {
+        refuse(netlist, driver, &mut held);
+    }
+    // A bit that two registers hold is one of the block's.
+    nets.iter().zip(&held).map(|(net, bits)| bits.unwrap_or(0).min(net.width.into())).sum()
+}
+
+/// Takes out what is read by more than registers.
+fn refuse(netlist: &Netlist, wiring: Wiring, held: &mut [Option<u64>]) {
+    for product in netlist.pieces(wiring).iter().filter_map(|piece| piece.net()) {
+        held[product.index()] = None;
+    }
+}
+
 fn dsp(kind: BlockKind, technology: &Technology) -> u64 {
     match kind {
         BlockKind::Dsp(longer, shorter) => technology.blocks(longer, shorter),
         BlockKind::SoftProduct(..) | BlockKind::Table(..) | BlockKind::Memory | BlockKind::Piece => 0,
+        BlockKind::SumOfThree | BlockKind::CarryOfThree => 0,
     }
 }
 

@@ -116,6 +116,10 @@ pub(super) enum BlockKind {
     Memory,
     /// A piece of a table in a look-up table of its own.
     Piece,
+    /// The sum of three bits, in the table in front of a carry.
+    SumOfThree,
+    /// Their carry, from the same table over a wire.
+    CarryOfThree,
 }
 
 /// The gates of a netlist.
@@ -237,6 +241,12 @@ impl<'a> Taker<'a> {
                 let a = self.wiring(a);
                 let b: Vec<Lit> = self.wiring(b).into_iter().map(Lit::not).collect();
                 self.maker.adder(&a, &b, Lit::ONE)
+            }
+            Cell::Three { a, b, c, minus } => {
+                let a = self.wiring(a);
+                let flipped = |bits: Vec<Lit>, minus: bool| bits.into_iter().map(|x| x.flip(minus)).collect::<Vec<_>>();
+                let (b, c) = (flipped(self.wiring(b), minus[0]), flipped(self.wiring(c), minus[1]));
+                self.maker.three(&a, &b, &c, minus.map(|minus| Lit::ZERO.flip(minus)))
             }
             Cell::Neg { a } => {
                 let b: Vec<Lit> = self.wiring(a).into_iter().map(Lit::not).collect();
@@ -428,6 +438,27 @@ impl<'a> Maker<'a> {
             sum.push(made);
         }
         sum
+    }
+
+    /// `a + b + c` and two carries modulo `2^n`: full adders in the tables in front of a carry chain, as far down as there are
+    /// three operands.
+    fn three(&mut self, a: &[Lit], b: &[Lit], c: &[Lit], [carry, other]: [Lit; 2]) -> Vec<Lit> {
+        let (mut sums, mut carries) = (Vec::with_capacity(a.len()), Vec::with_capacity(a.len()));
+        let mut before = other;
+        for ((&a, &b), &c) in a.iter().zip(b).zip(c) {
+            let mut there = [a, b, c];
+            there.sort_unstable();
+            if before.is_constant() && there[0] == Lit::ZERO {
+                // Two operands, and nothing from below but what the chain's own carry can be.
+                sums.push(there[1]);
+                carries.push(there[2]);
+                continue;
+            }
+            sums.push(self.block(there.to_vec(), BlockKind::SumOfThree, 1)[0]);
+            carries.push(before);
+            before = self.block(there.to_vec(), BlockKind::CarryOfThree, 1)[0];
+        }
+        self.adder(&sums, &carries, carry)
     }
 
     /// What enters a chain behind a table that makes the exclusive or of both operands.

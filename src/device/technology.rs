@@ -16,6 +16,8 @@ pub struct Technology {
     pub tables_per_carry_bit: u32,
     /// Carry bits in a cell of the report.
     pub carry_cell: u32,
+    /// Whether a table in front of a carry bit can add three.
+    pub three_operands: bool,
     /// Adders of so many bits or fewer are made of gates.
     pub short_adder: u32,
     /// Signed factors of a multiplier block, the longer first; none if there are no such blocks.
@@ -97,7 +99,8 @@ const FOUR_ALONE: &[u32] = &[1, 1, 1, 1];
 /// Six-input tables alone.
 const SIX_ALONE: &[u32] = &[1, 1, 1, 1, 1, 1];
 
-/// AMD's 7 series (look-up tables for each memory: XC7A200T, DS180): 48E1 multipliers of 25 x 18, memories of 36 Kibit (UG479, UG473). Times: DS181/DS182, -1 speed grade, for
+/// AMD's 7 series: a table makes the sum and the carry of three bits in front of its carry bit (UG474, "O5" and "O6"; the carry goes
+/// over a general wire, M. Kumm, P. Zipf, *Efficient High Speed Compression Trees on Xilinx FPGAs*, MBMV 2014; look-up tables for each memory: XC7A200T, DS180): 48E1 multipliers of 25 x 18, memories of 36 Kibit (UG479, UG473). Times: DS181/DS182, -1 speed grade, for
 /// the parts; half of a path is wire (UG949).
 pub(super) const SERIES7: Technology = Technology {
     tables: SIX,
@@ -105,6 +108,7 @@ pub(super) const SERIES7: Technology = Technology {
     table_before_carry: true,
     tables_per_carry_bit: 0,
     carry_cell: 4,
+    three_operands: true,
     short_adder: 2,
     multiplier: Some((25, 18)),
     memory: 36 * 1024,
@@ -133,6 +137,7 @@ pub(super) const ECP5: Technology = Technology {
     table_before_carry: false,
     tables_per_carry_bit: 1,
     carry_cell: 2,
+    three_operands: false,
     short_adder: 4,
     multiplier: Some((18, 18)),
     memory: 18 * 1024,
@@ -150,6 +155,7 @@ pub(super) const ICE40: Technology = Technology {
     table_before_carry: false,
     tables_per_carry_bit: 1,
     carry_cell: 1,
+    three_operands: false,
     short_adder: 2,
     multiplier: None,
     memory: 4 * 1024,
@@ -160,13 +166,15 @@ pub(super) const ICE40: Technology = Technology {
 };
 
 /// Intel Agilex 7: adaptive tables of six inputs with two adder bits, multipliers of 18 x 19 in pairs or one of 27 x 27,
-/// memories of 20 Kibit (Agilex 7 device overview, 683458; two look-up tables for each adaptive one).
+/// memories of 20 Kibit, adders of two operands only (no shared arithmetic mode: Hyperflex design handbook, 683353, "Ternary
+/// Adders"; Agilex 7 device overview, 683458; two look-up tables for each adaptive one).
 pub(super) const AGILEX: Technology = Technology {
     tables: SIX_ALONE,
     table_inputs: 6,
     table_before_carry: true,
     tables_per_carry_bit: 0,
     carry_cell: 2,
+    three_operands: false,
     short_adder: 2,
     multiplier: Some((27, 27)),
     memory: 20 * 1024,
@@ -179,6 +187,7 @@ pub(super) const AGILEX: Technology = Technology {
 /// No device in particular: six-input tables, carry chains, 18 x 18 multipliers, in a middling process.
 pub(super) const GENERIC: Technology = Technology {
     tables: SIX_ALONE,
+    three_operands: false,
     multiplier: Some((18, 18)),
     times: Times { register: 0.5, table: 0.5, chain: 0.65, carry: 0.025, multiplier: 3.0, spread: 0.02 },
     scale: fitted::ULTRASCALE_PLUS,

@@ -87,8 +87,8 @@ pub(super) fn arrivals(gates: &Gates, cover: &Cover, technology: &Technology, wi
                             path.carry_bits += longer;
                         })
                     }
-                    BlockKind::Memory => latest,
-                    BlockKind::Piece => latest.plus(table, |path| path.tables += 1),
+                    BlockKind::Memory | BlockKind::SumOfThree => latest,
+                    BlockKind::Piece | BlockKind::CarryOfThree => latest.plus(table, |path| path.tables += 1),
                     BlockKind::Table(address, _) => {
                         let levels = 1 + address.saturating_sub(technology.table_inputs).div_ceil(2);
                         latest.plus(f64::from(levels) * table, |path| path.tables += levels)

@@ -132,6 +132,11 @@ mod tests {
         let (v, vhd) = (verilog(&everything()), vhdl(&everything()));
         assert_line(&v, "wire [9:0] v7 = {{2{v0[7]}}, v0} - {1'b0, v1, 1'b0};  // the net v7");
         assert_line(&vhd, "v7 <= (unsigned'(1 downto 0 => v0(7)) & v0) - (\"0\" & v1 & \"0\");  -- the net v7");
+        assert_line(&v, "wire [9:0] v31 = {{2{v0[7]}}, v0} + {1'b0, v1, 1'b0} - {{2{v1[7]}}, v1};  // the net v31");
+        let one_line = vhd.split_whitespace().collect::<Vec<_>>().join(" ");
+        let sum =
+            "(unsigned'(1 downto 0 => v0(7)) & v0) + (\"0\" & v1 & \"0\") - (unsigned'(1 downto 0 => v1(7)) & v1)";
+        assert!(one_line.contains(&format!("v31 <= {sum};")), "{vhd}");
         assert_line(&v, "wire [123:0] v19 = 124'hf0000000000000000000000000ffff8;  // the net v19");
     }
 

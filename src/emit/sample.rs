@@ -186,6 +186,8 @@ pub(super) fn everything() -> Netlist {
     let nine = s.wiring(&[constant(true, 1), constant(false, 2), constant(true, 1), constant(false, 4)]);
     outputs.push(s.net("v29", 1, Cell::Less { a: nine, b: wa, signed: true }));
     outputs.push(s.net("v30", 1, Cell::Less { a: wb, b: nine, signed: false }));
+    let third = s.wiring(&[bits(b, 0, 8), repeat(b, 7, 2)]);
+    outputs.push(s.net("v31", 10, Cell::Three { a: extended, b: shifted, c: third, minus: [false, true] }));
     let held = s.register("v24_r", looked, None, None, false);
     let enabled = s.register("v25_r", looked_1, Some(ce), None, true);
     let cleared = s.register("v6_r", NetId(outputs[2].0), Some(ce), Some((rst, false)), false);

@@ -10,6 +10,11 @@ pub(super) fn clock<'a>(netlist: &'a Netlist, module: &Module) -> Option<&'a str
     if module.clocked { Some(name.expect("a netlist with registers has a clock")) } else { None }
 }
 
+/// The operator in front of a summand.
+pub(super) fn plus_or_minus(minus: bool) -> &'static str {
+    if minus { " -" } else { " +" }
+}
+
 /// A comment up to the end of the line, two blanks ahead of it; nothing for an empty one. `sign` opens a comment.
 pub(super) fn remark(line: &mut Line<'_>, sign: &str, text: &str) {
     let Some(first) = text.as_bytes().first() else { return };

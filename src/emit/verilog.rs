@@ -79,6 +79,12 @@ impl Dialect for Verilog {
             Cell::Alias { x } | Cell::Register { d: x, .. } => operand(netlist, line, pieces(x)),
             Cell::Add { a, b } => infix(netlist, line, " +", a, b),
             Cell::Sub { a, b } => infix(netlist, line, " -", a, b),
+            Cell::Three { a, b, c, minus } => {
+                infix(netlist, line, shared::plus_or_minus(minus[0]), a, b);
+                line.push(shared::plus_or_minus(minus[1]));
+                line.blank();
+                operand(netlist, line, pieces(c));
+            }
             Cell::Neg { a } => prefix(netlist, line, "-", a),
             Cell::Mul { a, b, signed } => {
                 factor(netlist, line, a, net.width, signed);

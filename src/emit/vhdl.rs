@@ -247,6 +247,12 @@ fn expression(netlist: &Context<'_>, forms: &[Form], line: &mut Line<'_>, id: Ne
         Cell::Alias { x } | Cell::Register { d: x, .. } => operand(netlist, line, x, Use::Whole),
         Cell::Add { a, b } => infix(netlist, line, a, " +", b),
         Cell::Sub { a, b } => infix(netlist, line, a, " -", b),
+        Cell::Three { a, b, c, minus } => {
+            infix(netlist, line, a, shared::plus_or_minus(minus[0]), b);
+            line.push(shared::plus_or_minus(minus[1]));
+            line.blank();
+            operand(netlist, line, c, Use::Operand);
+        }
         Cell::Neg { a } => prefix(netlist, line, "0 - ", a),
         Cell::Mul { a, b, signed } => product(netlist, line, net.width, [a, b], signed),
         Cell::Less { a, b, signed } => {

@@ -30,22 +30,60 @@ impl Fixed {
     pub(super) const ZERO: Fixed = Fixed { bits: EMPTY, at: 0, signed: false };
 
     /// First position above the bits.
-    fn top(self) -> i64 {
+    pub(super) fn top(self) -> i64 {
         self.at + i64::from(self.bits.width)
     }
 
     /// First position above the bits once it is read as two's complement.
     fn signed_top(self) -> i64 {
-        self.top() + i64::from(!self.signed)
+        self.extent().signed_top()
     }
 
-    fn is_zero(self) -> bool {
+    pub(super) fn is_zero(self) -> bool {
         self.bits.width == 0
+    }
+
+    /// Where it ends.
+    pub(super) fn extent(self) -> Extent {
+        Extent { top: self.top(), signed: self.signed }
     }
 
     /// How many bits it has at or above a position.
     pub(super) fn bits_above(self, position: i64) -> u32 {
         (self.top() - position).clamp(0, i64::from(u32::MAX)) as u32
+    }
+}
+
+/// Where a number ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    /// First position above its bits.
+    pub(super) top: i64,
+    /// Whether its top bit continues upwards.
+    pub(super) signed: bool,
+}
+
+impl Extent {
+    /// First position above the bits once it is read as two's complement.
+    fn signed_top(self) -> i64 {
+        self.top + i64::from(!self.signed)
+    }
+
+    /// The same of the number without the bits at or above `limit`.
+    pub(super) fn below(self, limit: i64) -> Extent {
+        if self.top <= limit { self } else { Extent { top: limit, signed: false } }
+    }
+
+    /// Where the sum or difference of two numbers ends, of which nothing at or above `limit` is computed.
+    pub(super) fn plus(self, other: Extent, minus: bool, limit: i64) -> Extent {
+        let exact = match (self.signed || other.signed, minus) {
+            (false, false) => self.top.max(other.top) + 1,
+            // The difference of two unsigned numbers needs a sign, but no carry beside it.
+            (false, true) => self.signed_top().max(other.signed_top()),
+            (true, _) => self.signed_top().max(other.signed_top()) + 1,
+        };
+        let top = exact.min(limit);
+        Extent { top, signed: (minus || self.signed || other.signed) && top == exact }
     }
 }
 
@@ -144,7 +182,7 @@ impl Draft {
     }
 
     /// The number without the bits at or above `top`; what is above them is then meaningless.
-    fn below(&mut self, x: Fixed, top: i64) -> Fixed {
+    pub(super) fn below(&mut self, x: Fixed, top: i64) -> Fixed {
         if x.at >= top {
             return Fixed::ZERO;
         }
@@ -176,24 +214,22 @@ impl Draft {
         let upper = if apart {
             if minus { self.negated(other, top) } else { other }
         } else {
-            let signed = minus || a.signed || b.signed;
-            let exact = match (a.signed || b.signed, minus) {
-                (false, false) => a.top().max(b.top()) + 1,
-                // The difference of two unsigned numbers needs a sign, but no carry beside it.
-                (false, true) => a.signed_top().max(b.signed_top()),
-                (true, _) => a.signed_top().max(b.signed_top()) + 1,
-            };
-            let end = exact.min(top);
-            let width = (end - start) as u32;
+            let end = a.extent().plus(b.extent(), minus, top);
+            let width = (end.top - start) as u32;
             let (left, right) = (self.window(a, start, width), self.window(b, start, width));
             let cell = if minus { Cell::Sub { a: left, b: right } } else { Cell::Add { a: left, b: right } };
-            Fixed { bits: self.wire(width, cell), at: start, signed: signed && end == exact }
+            Fixed { bits: self.wire(width, cell), at: start, signed: end.signed }
         };
-        if lower.is_zero() || lower.at >= start {
+        self.above_passed(lower, upper)
+    }
+
+    /// `upper` above the bits that `lower` has below it.
+    pub(super) fn above_passed(&mut self, lower: Fixed, upper: Fixed) -> Fixed {
+        if lower.is_zero() || lower.at >= upper.at {
             return upper;
         }
         self.pool.open();
-        self.push_window(lower, lower.at, (start - lower.at) as u32);
+        self.push_window(lower, lower.at, (upper.at - lower.at) as u32);
         self.pool.push_slice(upper.bits, 0, upper.bits.width);
         Fixed { bits: self.pool.close(), at: lower.at, signed: upper.signed }
     }

@@ -111,6 +111,10 @@ impl<'a> Body<'a> {
             Cell::Neg { a } => Cell::Neg { a: self.carry(a, low, stage) },
             Cell::Add { a, b } => Cell::Add { a: self.carry(a, low, stage), b: self.carry(b, low, stage) },
             Cell::Sub { a, b } => Cell::Sub { a: self.carry(a, low, stage), b: self.carry(b, low, stage) },
+            Cell::Three { a, b, c, minus } => {
+                let [a, b, c] = [a, b, c].map(|x| self.carry(x, low, stage));
+                Cell::Three { a, b, c, minus }
+            }
             Cell::Mul { a, b, signed } => {
                 Cell::Mul { a: self.carry(a, low, stage), b: self.carry(b, low, stage), signed }
             }

@@ -81,6 +81,11 @@ impl Draft {
         self.first = self.nets.len() as u32;
     }
 
+    /// The stage that nets are made for.
+    pub(super) fn stage(&self) -> u32 {
+        self.stage
+    }
+
     /// Makes a net.
     ///
     /// # Panics
@@ -243,6 +248,7 @@ fn widths_fit(width: u32, cell: &Cell, roms: &[DraftRom]) -> bool {
         Cell::Add { a, b } | Cell::Sub { a, b } | Cell::And { a, b } | Cell::Or { a, b } | Cell::Xor { a, b } => {
             wide(a) && wide(b)
         }
+        Cell::Three { a, b, c, minus: _ } => wide(a) && wide(b) && wide(c),
         Cell::Mul { a, b, signed: _ } => a.width > 0 && b.width > 0 && width <= a.width + b.width,
         Cell::Less { a, b, signed: _ } => width == 1 && a.width > 0 && a.width == b.width,
         Cell::Mux { sel, on_true, on_false } => sel.width == 1 && wide(on_true) && wide(on_false),

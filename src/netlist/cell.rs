@@ -130,6 +130,17 @@ pub enum Cell {
         /// Second operand.
         b: Wiring,
     },
+    /// `a + b + c` in one adder, the second and third subtracted where `minus` says so; all as wide as the net.
+    Three {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+        /// Third operand.
+        c: Wiring,
+        /// Whether the second and the third are subtracted.
+        minus: [bool; 2],
+    },
     /// `-a`; as wide as the net.
     Neg {
         /// Operand.
@@ -239,6 +250,11 @@ impl Cell {
             | Cell::Xor { a, b } => {
                 visit(a);
                 visit(b);
+            }
+            Cell::Three { a, b, c, minus: _ } => {
+                visit(a);
+                visit(b);
+                visit(c);
             }
             Cell::Mux { sel, on_true, on_false } => {
                 visit(on_true);

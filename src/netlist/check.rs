@@ -330,6 +330,7 @@ fn broken_width(netlist: &Netlist, width: u32, cell: &Cell) -> Option<&'static s
         Cell::And { a, b } | Cell::Or { a, b } | Cell::Xor { a, b } => {
             (same(a) && same(b), "an operand has another width")
         }
+        Cell::Three { a, b, c, minus: _ } => (same(a) && same(b) && same(c), "an operand has another width"),
         Cell::Mul { a, b, signed: _ } => {
             (a.width() > 0 && b.width() > 0 && width <= a.width() + b.width(), "it is wider than a product can be")
         }

@@ -157,6 +157,12 @@ impl Demand {
                 self.read(draft, a, low, stage);
                 self.read(draft, b, low, stage);
             }
+            Cell::Three { a, b, c, minus: _ } => {
+                self.set(id, 0, highest + 1);
+                for x in [a, b, c] {
+                    self.read(draft, x, low, stage);
+                }
+            }
             Cell::ReduceOr { a } | Cell::ReduceAnd { a } => self.read(draft, a, Select::Low(a.width()), stage),
             Cell::Less { a, b, signed: _ } => {
                 self.read(draft, a, Select::Low(a.width()), stage);

@@ -299,6 +299,11 @@ impl<'a> Evaluator<'a> {
             Cell::Alias { x } => narrow(x)?,
             Cell::Add { a, b } => narrow(a)?.wrapping_add(narrow(b)?),
             Cell::Sub { a, b } => narrow(a)?.wrapping_sub(narrow(b)?),
+            Cell::Three { a, b, c, minus } => {
+                let signed = |x: u64, minus: bool| if minus { x.wrapping_neg() } else { x };
+                let (b, c) = (signed(narrow(b)?, minus[0]), signed(narrow(c)?, minus[1]));
+                narrow(a)?.wrapping_add(b).wrapping_add(c)
+            }
             Cell::Neg { a } => narrow(a)?.wrapping_neg(),
             Cell::Mul { a, b, signed } => {
                 let extend = |x: Wiring| {
@@ -339,6 +344,10 @@ impl<'a> Evaluator<'a> {
             Cell::Alias { x } => self.big(x),
             Cell::Add { a, b } => self.big(a) + self.big(b),
             Cell::Sub { a, b } => self.big(a) + modulus() - self.big(b),
+            Cell::Three { a, b, c, minus } => {
+                let signed = |x: Wiring, minus: bool| if minus { modulus() - self.big(x) } else { self.big(x) };
+                self.big(a) + signed(b, minus[0]) + signed(c, minus[1])
+            }
             Cell::Neg { a } => modulus() - self.big(a),
             Cell::Mul { a, b, signed } => {
                 let extend = |x: Wiring| {

@@ -3,11 +3,12 @@
 //! Each operation's operands become [`Fixed`] numbers in the frame of its result (position 0 is the result's lowest
 //! bit), so that alignment is a place and not an operation; the result is the window of its width.
 
-use super::arith::{Bitwise, Fixed};
+use super::arith::{Bitwise, Extent, Fixed};
 use super::builder::{Draft, Owner};
 use super::cell::{Cell, Netlist, PortId, RomId, Wiring};
-use super::options::{Fabric, Options};
+use super::options::{Adders, Fabric, Options};
 use super::pipeline;
+use super::ternary::{self, Pairs, Summand};
 use super::wiring::EMPTY;
 use crate::ir::{BinaryBits, Model, Op, TableId, Term, UnaryBits, ValueId};
 use crate::num::{Code, Kif};
@@ -45,7 +46,8 @@ pub(super) struct Drafted {
 /// The combinational part of the hardware.
 pub(super) fn draft(model: &Model, schedule: &Schedule, fabric: Fabric) -> Drafted {
     assert_eq!(schedule.stage.len(), model.nodes().len(), "a stage for each operation");
-    let mut lowering = Lowering { fabric, ..Lowering::new(model, Draft::with_capacity(model.nodes().len())) };
+    let pairs = if fabric.adders == Adders::Three { Pairs::of(model, schedule) } else { Pairs::none() };
+    let mut lowering = Lowering { fabric, pairs, ..Lowering::new(model, Draft::with_capacity(model.nodes().len())) };
     lowering.inputs(u32::from(!schedule.register_inputs));
     lowering.operations(schedule);
     let outputs = lowering.outputs(schedule.stages.max(1));
@@ -95,6 +97,8 @@ struct Lowering<'a> {
     terms: Vec<(Fixed, bool)>,
     /// What the logic is made for.
     fabric: Fabric,
+    /// Sums that are made within others.
+    pairs: Pairs,
     /// Values whose top bit selects in a multiplexer, or that hold that bit for one that does.
     selects: Vec<bool>,
 }
@@ -110,6 +114,7 @@ impl<'a> Lowering<'a> {
             spare_words: model.tables().iter().map(|t| 4 * t.entries.len() as u64).sum::<u64>() + SPARE_WORDS,
             terms: Vec::new(),
             fabric: Fabric::default(),
+            pairs: Pairs::none(),
             selects: selects(model),
         }
     }
@@ -123,6 +128,11 @@ impl<'a> Lowering<'a> {
             model.node(id).op.for_each_operand(|v| {
                 assert!(schedule.stage[v.index()] <= stage, "{id} is scheduled before its operand {v}");
             });
+            if self.pairs.taken.get(id.index()) == Some(&true) {
+                // It is made within its reader.
+                self.values.push(EMPTY);
+                continue;
+            }
             self.draft.begin(Owner::Op(id.0), stage);
             let value = self.op(id);
             debug_assert_eq!(value.width, model.kif(id).width(), "{id}");
@@ -158,6 +168,17 @@ impl<'a> Lowering<'a> {
             return EMPTY;
         }
         let top = i64::from(width);
+        if let Some(&Some(inner)) = self.pairs.inner.get(id.index()) {
+            if let Some(sum) = self.sum_with(id, inner, frac, top) {
+                return self.draft.window(sum, 0, width);
+            }
+            // The inner one by itself after all; nothing has been made of this one yet.
+            let stage = self.draft.stage();
+            self.draft.begin(Owner::Op(inner.0), stage);
+            let value = self.op(inner);
+            self.values[inner.index()] = self.draft.finish(value);
+            self.draft.begin(Owner::Op(id.0), stage);
+        }
         let exact = match &model.node(id).op {
             Op::Input { input } => {
                 let port = model.input_kifs()[*input as usize];
@@ -263,6 +284,47 @@ impl<'a> Lowering<'a> {
         Fixed { bits: self.draft.pool.close(), at: x.at, signed: true }
     }
 
+    /// A sum of two of which one is a sum of two, in one adder; `None` if that is no sum of three.
+    fn sum_with(&mut self, id: ValueId, inner: ValueId, frac: i32, top: i64) -> Option<Fixed> {
+        let model = self.model;
+        let mut terms = Vec::with_capacity(3);
+        let (mut last, mut within) = (None, None);
+        for (summand, neg) in ternary::summands(&model.node(id).op)? {
+            match summand {
+                Summand::Value(v, shift) if v == inner => {
+                    let kif = model.kif(inner);
+                    let at = i64::from(frac) - i64::from(kif.frac) + i64::from(shift);
+                    within = Some((Extent { top: at + i64::from(kif.width()), signed: kif.signed }, neg));
+                    for (summand, inner_neg) in ternary::summands(&model.node(inner).op)? {
+                        let term = self.summand(summand, frac, shift);
+                        terms.push((term.0, term.1 ^ neg ^ inner_neg));
+                    }
+                }
+                other => {
+                    let term = self.summand(other, frac, 0);
+                    last = Some((term.0, term.1 ^ neg));
+                }
+            }
+        }
+        terms.extend(last);
+        match self.draft.three(terms.try_into().ok()?, within, top)? {
+            (sum, false) => Some(sum),
+            (sum, true) => Some(self.draft.negated(sum, top)),
+        }
+    }
+
+    /// A summand times `2^shift` in the frame of a result; whether it is the magnitude of a negative constant.
+    fn summand(&mut self, summand: Summand<'_>, frac: i32, shift: i32) -> (Fixed, bool) {
+        match summand {
+            Summand::Value(v, own) => (self.operand(v, frac, own + shift), false),
+            Summand::Constant(value, own) => {
+                let magnitude = if value.is_negative() { value.negated() } else { value.clone() };
+                let place = i64::from(frac) - i64::from(own) + i64::from(shift);
+                (self.draft.constant(&magnitude.to_big(), place), value.is_negative())
+            }
+        }
+    }
+
     /// The sum of all terms, as a balanced tree. Subtracted terms stay positive as long as something can be
     /// subtracted from.
     fn sum(&mut self, terms: &[Term], frac: i32, top: i64) -> Fixed {
@@ -270,13 +332,26 @@ impl<'a> Lowering<'a> {
         level.clear();
         level.extend(terms.iter().map(|t| (self.operand(t.value, frac, t.shift), t.neg)));
         while level.len() > 1 {
+            // The lowest three are one adder, behind all others; two if that leaves an odd number for the threes.
+            if self.fabric.adders != Adders::Two && level.len() > 2 {
+                let taken = if level.len() % 2 == 1 { 3 } else { 2 };
+                let sum = match level[..taken] {
+                    [a, b, c] => self.draft.three([a, b, c], None, top).unwrap_or_else(|| {
+                        let first = self.draft.pair(a, b, top);
+                        self.draft.pair(first, c, top)
+                    }),
+                    [a, b] => self.draft.pair(a, b, top),
+                    _ => unreachable!("two or three"),
+                };
+                level.drain(..taken);
+                level.push(sum);
+                continue;
+            }
             let pairs = level.len().div_ceil(2);
             for k in 0..pairs {
                 level[k] = match (level[2 * k], level.get(2 * k + 1).copied()) {
                     (only, None) => only,
-                    ((a, a_neg), Some((b, b_neg))) if a_neg == b_neg => (self.draft.sum(a, b, false, top), a_neg),
-                    ((a, true), Some((b, _))) => (self.draft.sum(b, a, true, top), false),
-                    ((a, false), Some((b, _))) => (self.draft.sum(a, b, true, top), false),
+                    (a, Some(b)) => self.draft.pair(a, b, top),
                 };
             }
             level.truncate(pairs);

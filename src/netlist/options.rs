@@ -32,6 +32,18 @@ pub enum Multipliers {
     },
 }
 
+/// How many operands an adder has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Adders {
+    /// Two.
+    #[default]
+    Two,
+    /// Up to three in a sum of several terms; each operation is made by itself.
+    Sums,
+    /// Up to three, and two successive sums are one where nothing else needs the first.
+    Three,
+}
+
 /// What the logic is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fabric {
@@ -39,15 +51,23 @@ pub struct Fabric {
     pub multipliers: Multipliers,
     /// Inputs of the device's look-up tables.
     pub table_inputs: u32,
+    /// Operands of its adders.
+    pub adders: Adders,
 }
 
 impl Default for Fabric {
     fn default() -> Self {
-        Fabric { multipliers: Multipliers::default(), table_inputs: 6 }
+        Fabric { multipliers: Multipliers::default(), table_inputs: 6, adders: Adders::default() }
     }
 }
 
 impl Fabric {
+    /// The same with each operation made by itself: what holds of an operation whichever stage it is in.
+    pub fn by_operation(self) -> Fabric {
+        let adders = if self.adders == Adders::Two { Adders::Two } else { Adders::Sums };
+        Fabric { adders, ..self }
+    }
+
     /// Whether a comparison is best left to the synthesiser as one, rather than as the carry of a subtraction. `bits` are those
     /// compared.
     ///

@@ -20,6 +20,7 @@ pub fn uses(model: &Model) -> Uses {
 
 /// The bits of a program that can be held, and who reads them.
 pub fn uses_with(model: &Model, fabric: Fabric) -> Uses {
+    let fabric = fabric.by_operation();
     let Drafted { draft, outputs } = draft(model, &Schedule::combinational(model.nodes().len()), fabric);
     let demand = Demand::of(&draft, &outputs, 1);
     let mut walk = Walk { draft: &draft, demand: &demand, uses: UsesBuilder::default(), owner: None };
@@ -88,6 +89,7 @@ impl Walk<'_> {
                 self.read(a, low, reader);
                 self.read(b, low, reader);
             }
+            Cell::Three { a, b, c, minus: _ } => [a, b, c].into_iter().for_each(|x| self.read(x, low, reader)),
             Cell::ReduceOr { a } | Cell::ReduceAnd { a } => self.read(a, Select::Low(a.width()), reader),
             Cell::Less { a, b, signed: _ } => {
                 self.read(a, Select::Low(a.width()), reader);

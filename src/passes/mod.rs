@@ -19,7 +19,7 @@ mod simplify;
 mod split;
 mod tables;
 
-use crate::ir::Model;
+use crate::ir::{Model, Op, ValueId};
 use std::borrow::Cow;
 
 /// What a pass takes for granted.
@@ -31,6 +31,22 @@ pub enum Trust {
     /// Also the intervals that the file declares, of inputs and of operations: the outputs stay what they are as long as every
     /// input lies in its interval (and the file's own intervals are true).
     Intervals,
+}
+
+/// Of each operation, whether it is a sum whose value is the sum itself, for every bit pattern of the inputs: nothing wraps, and no
+/// low bit is dropped.
+pub fn exact_sums(model: &Model) -> Vec<bool> {
+    let facts = facts::Facts::of(model, Trust::Types);
+    let whole = |id: ValueId| {
+        let frac = |v: ValueId| i64::from(model.kif(v).frac);
+        let lowest = match &model.node(id).op {
+            Op::Add { a, b, shift } | Op::Sub { a, b, shift } => frac(*a).max(frac(*b) - i64::from(*shift)),
+            Op::AddConst { x, shift, .. } => frac(*x).max(i64::from(*shift)),
+            _ => return false,
+        };
+        lowest <= frac(id) && facts.never_wraps(model, id)
+    };
+    model.ids().map(whole).collect()
 }
 
 /// One optimisation.

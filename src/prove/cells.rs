@@ -110,6 +110,12 @@ impl Writer<'_> {
             Cell::Alias { x } => self.bits(x),
             Cell::Add { a, b } => self.two(Binary::Add, a, b),
             Cell::Sub { a, b } => self.two(Binary::Sub, a, b),
+            Cell::Three { a, b, c, minus } => {
+                let op = |minus: bool| if minus { Binary::Sub } else { Binary::Add };
+                let first = self.two(op(minus[0]), a, b);
+                let c = self.bits(c);
+                self.rtl.binary(op(minus[1]), first, c)
+            }
             Cell::Neg { a } => {
                 let (zero, a) = (self.rtl.number(0, width), self.bits(a));
                 self.rtl.binary(Binary::Sub, zero, a)
