@@ -79,6 +79,35 @@ fn sim_yosys_reads_what_we_read() {
 }
 
 /// The program's exit code and all that it says about files of this folder.
+/// What yosys makes of a file, as words and as gates, is read and proved: signals driven in parts by many processes, bits
+/// that nothing drives any more, gates in place of sums.
+#[test]
+fn sim_what_yosys_writes_is_proved() {
+    if !there(Language::Verilog) {
+        return;
+    }
+    for (name, stages, gates) in
+        [("bit_logic", 3, false), ("tiny_ops", 3, false), ("edge_kif", 0, true), ("edge_kif", 3, true)]
+    {
+        let model = read_model(name);
+        let built = optimised(&model, 1);
+        let schedule = schedule::random(&built, stages, false, 5);
+        let case =
+            Case::of_optimised(&model, &built, &schedule, &Options { top: "dut".into(), ..Options::default() }, 1, 1);
+        let dir = tempfile::tempdir().expect("a directory");
+        std::fs::write(dir.path().join("dut.v"), case.text(Language::Verilog).1).expect("the file");
+        let synthesis = if gates { "synth -flatten" } else { "opt" };
+        let script = format!("read_verilog dut.v; hierarchy -top dut; proc; {synthesis}; write_verilog -noattr out.v");
+        let done = Command::new("yosys").args(["-q", "-p", &script]).current_dir(dir.path()).output().expect("yosys");
+        assert!(done.status.success(), "{name}: {}", String::from_utf8_lossy(&done.stderr));
+        let written = std::fs::read_to_string(dir.path().join("out.v")).expect("what yosys wrote");
+        let rtl = text::read(read_as(Language::Verilog), &written, None).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let request = Request { latency: Some(case.netlist.interface.latency), ..Request::default() };
+        let report = equiv::prove(&model, &rtl, &request, Box::new(Embedded)).0;
+        assert_eq!(report.verdict, Verdict::Proved, "{name}, {stages} stages");
+    }
+}
+
 fn told(dir: &Path, yosys: Option<&str>, files: &[&str], options: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models/edge_kif/model.json.gz");

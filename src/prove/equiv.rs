@@ -390,6 +390,107 @@ mod tests {
         }
     }
 
+    fn named(text: &str) -> Model {
+        let (model, _) = crate::formats::read(text.as_bytes(), &crate::ir::Limits::default(), None).expect("a model");
+        model
+    }
+
+    /// `input + 1` of four bits, written in processes that each assign some of the bits, and only on some paths.
+    #[test]
+    fn processes_that_share_a_word_are_read() {
+        let text = r#"{"meta":"ALIRModel","spec_version":4,"model":[[1,1],[0],[1],[0],[false],
+            [[[],-1,[0],[0,15,1],0,0],[[0],4,[1,0],[0,15,1],0,0]],-1,-1,null]}"#;
+        let model = named(text);
+        let verilog = |body: &str| {
+            format!(
+                "module m(input clk, input [3:0] model_inp, output [3:0] model_out);\nwire [3:0] x = model_inp;\n{body}\nendmodule\n"
+            )
+        };
+        let vhdl = |body: &str| {
+            format!(
+                "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;\nentity m is port (clk : in std_logic; model_inp : in \
+                 std_logic_vector(3 downto 0); model_out : out std_logic_vector(3 downto 0)); end entity;\narchitecture r of m is\n\
+                 signal x, y : std_logic_vector(3 downto 0);\nbegin x <= model_inp; model_out <= y;\n{body}\nend architecture;\n"
+            )
+        };
+        let waits = "always @(posedge clk)";
+        let cases = [
+            (
+                Language::Verilog,
+                Some(1),
+                verilog(&format!(
+                    "reg [3:0] y; assign model_out = y;\n{waits} if (!x[0]) y[1:0] <= {{x[1], 1'b1}}; else y[1:0] <= {{!x[1], 1'b0}};\n\
+                 {waits} case (x[1:0]) 2'd3: y[3:2] <= x[3:2] + 1; default: y[3:2] <= x[3:2]; endcase"
+                )),
+            ),
+            (
+                Language::Verilog,
+                Some(0),
+                verilog(
+                    "reg [3:0] y; assign model_out = y;\nalways @* begin if (x[0]) begin y[0] = 0; y[2] = x[2] ^ x[1]; end \
+                 else begin y[2] = x[2]; y[0] = 1; end end\nalways @* begin y[1] = x[1] ^ x[0]; y[3] = x[3]; if (&x[2:0]) y[3] = !x[3]; end",
+                ),
+            ),
+            (
+                Language::Vhdl,
+                Some(1),
+                vhdl(
+                    "process (clk) begin if rising_edge(clk) then if x(0) = '0' then y(1 downto 0) <= x(1) & '1'; else \
+                 y(1 downto 0) <= (not x(1)) & '0'; end if; end if; end process;\nprocess (clk) begin if rising_edge(clk) then \
+                 case x(1 downto 0) is when \"11\" => y(3 downto 2) <= std_logic_vector(unsigned(x(3 downto 2)) + 1); when others => \
+                 y(3 downto 2) <= x(3 downto 2); end case; end if; end process;",
+                ),
+            ),
+            (
+                Language::Vhdl,
+                Some(0),
+                vhdl(
+                    "process (x) begin if x(0) = '1' then y(0) <= '0'; y(2) <= x(2) xor x(1); else y(2) <= x(2); y(0) <= '1'; end if; \
+                 end process;\nprocess (x) begin y(1) <= x(1) xor x(0); y(3) <= x(3); if x(2 downto 0) = \"111\" then y(3) <= not x(3); \
+                 end if; end process;",
+                ),
+            ),
+        ];
+        for (language, latency, text) in cases {
+            assert_eq!(verdict(&model, &text, language, latency).verdict, Verdict::Proved, "{text}");
+            // A bit that is left out is not the model's.
+            let at = text
+                .find("y[3:2] <= x[3:2] + 1")
+                .or(text.find("y(3 downto 2) <= std"))
+                .or(text.find("x[2] ^ x[1]"))
+                .or(text.find("x(2) xor x(1)"));
+            let at = at.expect("a place");
+            let wrong = format!(
+                "{}{}",
+                &text[..at],
+                text[at..]
+                    .replacen("x[3:2] + 1", "x[3:2]", 1)
+                    .replacen(" + 1", " - 1", 1)
+                    .replacen("x[2] ^ x[1]", "x[2]", 1)
+                    .replacen("x(2) xor x(1)", "x(2)", 1)
+            );
+            assert_ne!(wrong, text);
+            let said = verdict(&model, &wrong, language, latency).verdict;
+            assert!(matches!(said, Verdict::Differs { .. }), "{said:?}\n{wrong}");
+        }
+    }
+
+    #[test]
+    fn bits_that_nothing_drives_are_no_part_of_a_proof() {
+        let text = r#"{"meta":"ALIRModel","spec_version":4,"model":[[1,1],[0],[0],[0],[false],
+            [[[],-1,[0],[0,3,1],0,0]],-1,-1,null]}"#;
+        let model = named(text);
+        let file = |out: &str| {
+            format!(
+                "module m(input [1:0] model_inp, output [1:0] model_out);\nwire [2:0] t; assign t[0] = model_inp[0]; assign t[2] = model_inp[1];\nassign model_out = {out};\nendmodule\n"
+            )
+        };
+        let said = |out: &str| verdict(&model, &file(out), Language::Verilog, Some(0)).verdict;
+        assert_eq!(said("{t[2], t[0]}"), Verdict::Proved);
+        assert!(matches!(said("t[1:0]"), Verdict::Differs { .. }));
+        assert_eq!(said("t[1] ? {t[2], t[0]} : model_inp"), Verdict::Proved);
+    }
+
     /// One small change of a text: an operator, a bound of a slice, a bit of a constant.
     fn mutated(text: &str, rng: &mut crate::random::SplitMix) -> Option<String> {
         let starts: Vec<usize> = text

@@ -81,6 +81,8 @@ mod tests {
                 ("always @* y = a[0] ? b : 4'bz;", "a tri-state"),
                 ("always @* y = a; assign y = b;", "two drivers"),
                 ("wire [3:0] t; always @* y = t;", "nothing drives"),
+                ("wire [3:0] t; assign t[0] = a[0]; always @* y = t;", ""),
+                ("reg [3:0] t; always @* begin t[1:0] = a[1:0]; if (a[0]) t[2] = b[0]; y = t; end", "a latch"),
                 ("always @(a) y = a & b;", "not in the event list"),
                 ("always @(a[0]) y = a;", "not in the event list"),
                 ("always @(a or b) y = a & b;", ""),

@@ -128,6 +128,9 @@ const MAX_CUT: usize = 3;
 /// Most terms of a name's meaning that is looked at for numbers that wrap.
 const MAX_UNWRAPPED: usize = 16;
 
+/// How deep questions for signs may lie in one another. Rules that undo one another would ask for ever.
+const MAX_ASKED: usize = 64;
+
 /// All forms and atoms.
 #[derive(Default)]
 pub struct Terms {
@@ -140,6 +143,8 @@ pub struct Terms {
     atom_of: FxHashMap<Atom, AtomId>,
     floors: FxHashMap<(FormId, u32), FormId>,
     negatives: FxHashMap<FormId, FormId>,
+    /// The forms whose signs are being asked for, one within the other.
+    asked: Vec<FormId>,
     /// Choices between floors, and the floors of choices that they are.
     aliases: FxHashMap<FormId, FormId>,
     /// Forms whose choices were looked at.

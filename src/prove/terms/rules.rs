@@ -2,7 +2,7 @@
 //! write the same hardware end in the same form.
 
 use super::samples::{LANES, Samples};
-use super::{Atom, AtomId, Beyond, Fit, FormId, Range, Shape, Sum, Table, Terms, add, mul, power};
+use super::{Atom, AtomId, Beyond, Fit, FormId, MAX_ASKED, Range, Shape, Sum, Table, Terms, add, mul, power};
 use std::sync::Arc;
 
 /// Products of forms with up to this many terms are multiplied out.
@@ -733,7 +733,14 @@ impl Terms {
         if let Some(&known) = self.negatives.get(&f) {
             return Ok(known);
         }
-        let out = self.negative_new(f)?;
+        if self.asked.len() >= MAX_ASKED || self.asked.contains(&f) {
+            let atom = self.intern(Atom::Negative(f), (0, 1));
+            return self.made(atom);
+        }
+        self.asked.push(f);
+        let out = self.negative_new(f);
+        self.asked.pop();
+        let out = out?;
         self.narrow(out, (0, 1));
         self.negatives.insert(f, out);
         Ok(out)

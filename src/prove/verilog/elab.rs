@@ -202,7 +202,7 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         return Err(error(text, at, "defparam of a parameter that is not there"));
     }
     e.settle()?;
-    e.rtl.check_drivers(|at| super::lexer::place(text, at))?;
+    e.rtl.complete_drivers(|at| super::lexer::place(text, at))?;
     Ok(e.rtl)
 }
 

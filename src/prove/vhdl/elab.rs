@@ -225,7 +225,7 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
     };
     e.packages()?;
     e.entity(entity, None, String::new(), Vec::new(), true)?;
-    e.rtl.check_drivers(|at| crate::prove::verilog::place(text, at))?;
+    e.rtl.complete_drivers(|at| crate::prove::verilog::place(text, at))?;
     Ok(e.rtl)
 }
 

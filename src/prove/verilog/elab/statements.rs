@@ -118,7 +118,7 @@ impl<'a> Elab<'a> {
                 (None, Some(b)) => (self.before(p, slot, self.rtl.width(b)), b),
                 (None, None) => continue,
             };
-            let node = self.rtl.mux(cond, a, b);
+            let node = self.rtl.mux_by_parts(cond, a, b, &mut self.unassigned);
             p.state.values.insert(slot, node);
         }
     }

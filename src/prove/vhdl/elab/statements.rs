@@ -151,7 +151,7 @@ impl<'a> Elab<'a> {
             let Some(width) = a.or(b).map(|n| self.rtl.width(n)) else { continue };
             let a = a.unwrap_or_else(|| self.before(run.clocked, slot, width));
             let b = b.unwrap_or_else(|| self.before(run.clocked, slot, width));
-            let merged = self.rtl.mux(cond, a, b);
+            let merged = self.rtl.mux_by_parts(cond, a, b, &mut self.unassigned);
             run.state.insert(slot, Data2::Node(merged));
         }
         Ok(())
