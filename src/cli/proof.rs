@@ -1,7 +1,7 @@
 //! `--prove`: what is about to be written is the model, before anything is written.
 //!
-//! A chain: each optimisation's program is the one before it, the netlist is the optimised program, so is each text. Where
-//! an optimisation is not decided, the text is compared with the program as it was read.
+//! Each optimisation's program is the one before it; the netlist is the program as it was read, so is each text. Where that
+//! is not decided, they are compared with the optimised program, if every optimisation was proved.
 
 use super::names::NameArgs;
 use super::optimise::OptimiseArgs;
@@ -73,11 +73,7 @@ impl Chain {
                     return Err(wrong(format!("the optimisation {name} changed the meaning: {reason}")));
                 }
                 Verdict::Unknown { reason } => {
-                    tell(
-                        global,
-                        name,
-                        &format!("not decided, the text will be compared with the model as read: {reason}"),
-                    );
+                    tell(global, name, &format!("not decided: {reason}"));
                     undecided.get_or_insert((name, reason));
                 }
             }
@@ -100,23 +96,38 @@ impl Chain {
     ) -> Result<(), Failure> {
         let latency = Some(netlist.interface.latency);
         let request = || Request { latency, names: names.control(Some(reset_low)), ..Request::default() };
-        let like = if self.open.is_some() { model } else { &self.optimised };
-        let whose = if self.open.is_some() { "the model as read" } else { "the optimised model" };
+        let read_like = (model, "the model as read");
         let rtl = read(language, bytes, top)?;
         for (what, rtl) in [("netlist".to_owned(), &cells::rtl(netlist)), (format!("{language:?} text"), &rtl)] {
-            let report = equiv::prove(like, rtl, &request(), Box::new(Embedded)).0;
-            match report.verdict {
-                Verdict::Proved => tell(global, &format!("{what} against {whose}"), &matched(&report)),
-                Verdict::Differs { reason, .. } => return Err(wrong(format!("the {what} is not {whose}: {reason}"))),
-                Verdict::Unknown { reason } => {
-                    let before = self
-                        .open
-                        .as_ref()
-                        .map_or_else(String::new, |(name, why)| format!(" (nor was the optimisation {name}: {why})"));
-                    let message =
-                        format!("whether the {what} is {whose} was not decided, nothing is written: {reason}");
-                    return Err(open(message + &before));
+            // Names are those of the model as read: with it each value is compared with its own. What stays open may be
+            // seen from the optimised program, if that is known to be the same.
+            let optimised = self.open.is_none().then_some((&self.optimised, "the optimised model"));
+            let mut open_since = None;
+            for (like, whose) in [read_like].into_iter().chain(optimised) {
+                let report = equiv::prove(like, rtl, &request(), Box::new(Embedded)).0;
+                match report.verdict {
+                    Verdict::Proved => {
+                        tell(global, &format!("{what} against {whose}"), &matched(&report));
+                        open_since = None;
+                        break;
+                    }
+                    Verdict::Differs { reason, .. } => {
+                        return Err(wrong(format!("the {what} is not {whose}: {reason}")));
+                    }
+                    Verdict::Unknown { reason } => {
+                        tell(global, &format!("{what} against {whose}"), &format!("not decided: {reason}"));
+                        open_since.get_or_insert(reason);
+                    }
                 }
+            }
+            if let Some(reason) = open_since {
+                let before = self
+                    .open
+                    .as_ref()
+                    .map_or_else(String::new, |(name, why)| format!(" (nor was the optimisation {name}: {why})"));
+                let message =
+                    format!("whether the {what} is {} was not decided, nothing is written: {reason}", read_like.1);
+                return Err(open(message + &before));
             }
         }
         Ok(())

@@ -8,11 +8,11 @@ use super::rtl::{Binary, Compare, Reduce, Rtl, Shift, SignalId};
 use super::shown::{Columns, Run, gaps, runs};
 use super::terms::bits::Bits;
 use super::terms::model::{ModelForms, forms};
-use super::terms::samples::{LANES, Samples};
+use super::terms::samples::{LANES, Samples, TERM};
 use super::terms::{Fit, FormId, Range, Shape, Terms, power};
 use super::unroll::{Domain, Fault, Made, Unroll};
 use super::words::{Arithmetic, Word};
-use crate::ir::{Model, ValueId};
+use crate::ir::{Model, Op, ValueId};
 use crate::num::{Kif, wrap};
 use num_bigint::{BigInt, BigUint};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -96,7 +96,9 @@ impl Design<'_> {
 
     fn samples(&mut self, f: FormId) -> [i128; LANES] {
         let samples = self.samples.get_or_insert_with(|| Samples::random(self.terms, 0x70_72_6f_76_65));
-        samples.of(self.terms, f)
+        let values = samples.of(self.terms, f);
+        self.terms.charge(samples.take_work());
+        values
     }
 
     /// Whether a difference is zero modulo `2^width` for all samples.
@@ -178,6 +180,7 @@ impl Design<'_> {
         let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
         // Which bits they are, by the samples; forms first, then the gates of the likeliest.
         let mut open: Vec<(FormId, FormId)> = Vec::new();
+        self.terms.charge(u64::from(whole) * TERM);
         for negative in [false, true] {
             for skipped in 0..whole.min(120) {
                 let part = |m: i128| (if negative { -m } else { m }) >> skipped;
@@ -222,6 +225,7 @@ impl Design<'_> {
             return Ok(None);
         }
         let (shown, meant) = (self.samples(f), self.samples(model));
+        self.terms.charge(u64::from(whole + 2 * width) * TERM);
         let Some(runs) = runs(&shown, width, &meant, whole).filter(|r| r.len() > 1) else { return Ok(None) };
         let meaning = self.terms.meaning(model);
         for (lo, hi) in gaps(&runs, &meant) {
@@ -283,10 +287,12 @@ impl Design<'_> {
             let mut columns = Columns::default();
             for id in self.model.ids() {
                 let lanes = self.samples(self.forms.ops[id.index()]);
+                self.terms.charge(u64::from(self.model.kif(id).width()) * TERM);
                 columns.add(id.0, self.model.kif(id).width(), &lanes);
             }
             self.columns = Some(columns);
         }
+        self.terms.charge(u64::from(width) * TERM);
         let mask = (1i128 << width) - 1;
         let guesses = self.columns.as_ref().map(|c| c.guesses(&lanes, width)).unwrap_or_default();
         for (op, skipped) in guesses {
@@ -573,13 +579,21 @@ pub(super) fn compare(
     e: &mut Engine,
 ) -> Option<Proved> {
     let mut proved = Proved::default();
-    for terms in [Terms::new(), Terms::anew()].into_iter().skip(usize::from(all_rules)) {
-        proved = attempt(model, rtl, ports, depths, report, e, (terms, proved))?;
+    let few = (!all_rules).then(Terms::new);
+    let by_bits = multiplies_tables(model).then(Terms::by_bits);
+    for (terms, last) in few.into_iter().chain(by_bits).map(|t| (t, false)).chain([(Terms::anew(), true)]) {
+        proved = attempt(model, rtl, ports, depths, report, e, (terms, last, proved))?;
     }
     Some(proved)
 }
 
-/// One comparison by forms of what is not proved yet.
+/// Whether there are tables and products.
+fn multiplies_tables(model: &Model) -> bool {
+    let has = |wanted: fn(&Op) -> bool| model.nodes().iter().any(|n| wanted(&n.op));
+    has(|op| matches!(op, Op::Mul { .. })) && has(|op| matches!(op, Op::Lookup { .. }))
+}
+
+/// One comparison by forms of what is not proved yet; only the last one may take all that is left.
 fn attempt(
     model: &Model,
     rtl: &Rtl,
@@ -587,11 +601,16 @@ fn attempt(
     (latency, structure): (u32, u32),
     report: &mut Report,
     e: &mut Engine,
-    (mut terms, mut proved): (Terms, Proved),
+    (mut terms, last, mut proved): (Terms, bool, Proved),
 ) -> Option<Proved> {
-    let share = if terms.is_anew() { 1 } else { 4 };
+    let share = if last { 1 } else { 4 };
     let hints = e.left / 4 / share;
-    let Ok(model_forms) = forms(&mut terms, model) else { return Some(proved) };
+    // Forms may take half of what is left at last, a quarter before; what they took is gone.
+    terms.set_most(e.left / if last { 2 } else { 4 });
+    let Ok(model_forms) = forms(&mut terms, model) else {
+        e.spend(terms.work());
+        return Some(proved);
+    };
     let mut design = Design {
         terms: &mut terms,
         e,
@@ -610,7 +629,10 @@ fn attempt(
         matched: FxHashSet::default(),
         unmatched: Vec::new(),
     };
-    match outputs(&mut design, structure, report, &mut proved) {
+    let found = outputs(&mut design, structure, last, report, &mut proved);
+    let work = design.terms.work();
+    design.e.spend(work);
+    match found {
         Ok(open) => {
             let mut unmatched: FxHashSet<u32> = design.unmatched.iter().map(|u| u.0).collect();
             unmatched.retain(|u| !design.matched.contains(u));
@@ -628,7 +650,13 @@ fn attempt(
 }
 
 /// Whether outputs, or the valid flag, stay open; what was proved is added.
-fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report, proved: &mut Proved) -> Result<bool, Fault> {
+fn outputs(
+    design: &mut Design<'_>,
+    structure: u32,
+    last: bool,
+    report: &mut Report,
+    proved: &mut Proved,
+) -> Result<bool, Fault> {
     let (model, rtl, ports, latency) = (design.model, design.rtl, design.ports, design.latency);
     let mut unroll: Unroll<'_, Word> = Unroll::new(rtl, ports.depth(latency, structure));
     let mut found: Vec<(usize, u32, FormId)> = Vec::new();
@@ -676,8 +704,8 @@ fn outputs(design: &mut Design<'_>, structure: u32, report: &mut Report, proved:
             proved.outputs.push(j);
             continue;
         }
-        // Gates are asked with all rules, and the other half of the work is kept for them alone.
-        if alike && (design.e.left < reserve || !design.terms.is_anew()) {
+        // Gates are asked at last, and the other half of the work is kept for them alone.
+        if alike && (design.e.left < reserve || !last) {
             open = true;
             continue;
         }

@@ -120,7 +120,7 @@ struct FormData {
 const MAX_FORM: usize = 1 << 14;
 /// Largest number of terms of all forms.
 const MAX_TERMS: usize = 200_000_000;
-/// Most terms looked at for all forms.
+/// Most units of work for all forms, if nothing else is said.
 const MAX_WORK: u64 = 4_000_000_000;
 
 /// Terms of a run of bits cut out of a value.
@@ -163,14 +163,18 @@ pub struct Terms {
     within_names: u32,
     /// Whether numbers that wrap, signs and bits of words are looked at anew; see [`Terms::anew`].
     anew: bool,
+    /// Whether a name of a table is a number like any other; see [`Terms::by_bits`].
+    by_bits: bool,
     /// Names are being taken apart: none is put in.
     taking_apart: bool,
     /// How forms came about, where that says more of their bits than their terms do.
     shapes: FxHashMap<FormId, Shape>,
     /// How bits come from others.
     logic: FxHashMap<FormId, polynomial::Logic>,
-    /// Terms looked at so far, and the most that may be.
+    /// Terms looked at so far, and the like.
     work: u64,
+    /// How much of that is too much; nothing for [`MAX_WORK`].
+    most: Option<u64>,
 }
 
 /// A form's parts while it is being made.
@@ -205,6 +209,12 @@ impl Terms {
     /// be seen with them.
     pub fn anew() -> Terms {
         Terms { anew: true, ..Terms::default() }
+    }
+
+    /// The same where the name of a table is a number like any other, whose bits are bits: what multiplies by them is seen
+    /// to multiply. Else its bits are tables of the same argument.
+    pub fn by_bits() -> Terms {
+        Terms { by_bits: true, ..Terms::anew() }
     }
 
     /// Whether there are more rules.
@@ -251,9 +261,24 @@ impl Terms {
         self.forms[f.0 as usize].len as usize
     }
 
-    /// Terms looked at so far: a measure of the work, the same on every machine.
+    /// Units of work so far: the terms that were looked at, and what else takes as long. The same on every machine.
     pub fn work(&self) -> u64 {
         self.work
+    }
+
+    /// Adds work on forms that was done elsewhere.
+    pub fn charge(&mut self, units: u64) {
+        self.work += units;
+    }
+
+    /// From this many units on no more forms are made.
+    pub fn set_most(&mut self, units: u64) {
+        self.most = Some(units);
+    }
+
+    /// Whether the work is done that may be.
+    pub fn is_spent(&self) -> bool {
+        self.work > self.most.unwrap_or(MAX_WORK)
     }
 
     /// Whether there are no forms at all.
@@ -307,7 +332,7 @@ impl Terms {
             Err(key) => key,
         };
         // Constants are always said.
-        let full = self.work > MAX_WORK || self.term_atoms.len() > MAX_TERMS;
+        let full = self.is_spent() || self.term_atoms.len() > MAX_TERMS;
         if !sum.terms.is_empty() && (full || sum.terms.len() > MAX_FORM) {
             return Err(Beyond);
         }

@@ -15,6 +15,8 @@ use std::rc::Rc;
 
 /// Most monomials of one polynomial.
 const MAX_MONOMIALS: usize = 1 << 20;
+/// Units of work of one.
+const MONOMIAL: u64 = 10;
 /// Most factors of a monomial.
 const MAX_DEGREE: usize = 24;
 /// Most terms of a number that wraps, which is looked at under its name.
@@ -81,7 +83,7 @@ impl Terms {
             Expansion { terms: self, mask, forms: FxHashMap::default(), open: FxHashSet::default(), left: work };
         let out = run.form(d, 0).and_then(|p| run.settled(&p));
         let spent = work - run.left;
-        self.work += spent;
+        self.work += MONOMIAL * spent;
         Ok(out?.0.is_empty())
     }
 }

@@ -20,6 +20,8 @@ const MAX_CASES: usize = 12;
 /// Atoms that a function of one value is made of at most.
 const MAX_BASE: usize = 64;
 
+/// A value, and an atom that is its sign: whether it is 1 where the value is not negative.
+type Base = (AtomId, Option<(AtomId, bool)>);
 /// Factors and shifts of floors of one form, and a constant.
 type Floors = (Vec<(i128, u32)>, i128);
 
@@ -119,7 +121,7 @@ impl Terms {
     fn table_behind(&self, a: AtomId) -> Option<(FormId, Arc<Table>, i128, i128)> {
         match self.atom(a) {
             Atom::Table(x, t) => Some((*x, t.clone(), 1, 0)),
-            Atom::Value(y) => {
+            Atom::Value(y) if !self.by_bits => {
                 let (inner, factor) = self.only(*y)?;
                 let Atom::Table(x, t) = self.atom(inner) else { return None };
                 Some((*x, t.clone(), factor, self.constant_of(*y)))
@@ -1337,6 +1339,7 @@ impl Terms {
             return Err(Beyond);
         }
         let values = (lo..=hi).map(&mut function).collect::<Fit<Vec<_>>>()?;
+        self.work += values.len() as u64;
         self.table_of(x, lo, values)
     }
 
@@ -1375,11 +1378,11 @@ impl Terms {
             let out = self.scale(x, step)?;
             return self.offset(out, start);
         }
-        if let Some(base) = self.base_of(x) {
+        if let Some((base, sign)) = self.base_of(x)? {
             let (from, to) = self.atom_range(base);
             let mut values = Vec::with_capacity((to - from + 1) as usize);
             for start in (from..=to).step_by(LANES) {
-                let found = Samples::consecutive(self, base, start).of(self, x);
+                let found = Samples::consecutive(self, base, sign, start).of(self, x);
                 let block = found.iter().take((to - start + 1).min(LANES as i128) as usize);
                 values.extend(block.map(|&v| at(v.clamp(lo, hi))));
             }
@@ -1413,45 +1416,80 @@ impl Terms {
         self.offset(out, start)
     }
 
-    /// The one value of few that a form is a function of, and that is not the form itself: an input, or else a name.
-    fn base_of(&self, x: FormId) -> Option<AtomId> {
-        let small = |a: AtomId| {
-            let (lo, hi) = self.atom_range(a);
-            hi - lo < SMALL_TABLE
-        };
+    /// The one value of few that a form is a function of, and that is not the form itself: an input, or else a name. With
+    /// a name its sign, where that is an atom of other values, as that of a number without its low bits: the atom, and
+    /// whether it is 1 where the value is not negative.
+    fn base_of(&mut self, x: FormId) -> Fit<Option<Base>> {
         let itself = self.only(x).map(|t| t.0);
+        let start: Vec<AtomId> = self.terms(x).map(|t| t.0).collect();
         for through_names in [true, false] {
-            let mut base = None;
-            let mut several = false;
-            let mut seen: Vec<AtomId> = self.terms(x).map(|t| t.0).collect();
-            let mut at = 0;
-            while at < seen.len() && seen.len() < MAX_BASE && !several {
-                let a = seen[at];
-                at += 1;
-                let is_leaf = match self.atom(a) {
-                    Atom::Free(_) => true,
-                    Atom::Value(_) => !through_names && Some(a) != itself,
-                    _ => false,
-                };
-                if is_leaf {
-                    several |= base.is_some_and(|b| b != a);
+            let Some((base, signs)) = self.only_leaf(start.clone(), itself, through_names) else { continue };
+            let (lo, hi) = self.atom_range(base);
+            if hi - lo >= SMALL_TABLE || Some(base) == itself {
+                continue;
+            }
+            let mut sign = None;
+            if !signs.is_empty() {
+                let name = self.single(base)?;
+                let below = self.negative(name)?;
+                sign = self.only(below).and_then(|(a, factor)| match (factor, self.constant_of(below)) {
+                    (1, 0) => Some((a, false)),
+                    (-1, 1) => Some((a, true)),
+                    _ => None,
+                });
+            }
+            // Other signs are to be signs of functions of the base too.
+            let others = signs.iter().filter(|&&a| sign.is_none_or(|s| s.0 != a));
+            if others.into_iter().all(|&a| {
+                let inside = self.parts(a).0.iter().flat_map(|&f| self.terms(f).map(|t| t.0)).collect();
+                self.only_leaf(inside, itself, false).is_some_and(|(b, more)| b == base && more.is_empty())
+            }) {
+                return Ok(Some((base, sign)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The one input or name that some atoms are made of, names being taken apart or not, and the signs on the way.
+    fn only_leaf(
+        &self,
+        mut seen: Vec<AtomId>,
+        itself: Option<AtomId>,
+        through_names: bool,
+    ) -> Option<(AtomId, Vec<AtomId>)> {
+        let mut base = None;
+        let mut signs = Vec::new();
+        let mut at = 0;
+        while at < seen.len() {
+            if seen.len() >= MAX_BASE {
+                return None;
+            }
+            let a = seen[at];
+            at += 1;
+            match self.atom(a) {
+                Atom::Value(_) if through_names || Some(a) == itself => {}
+                Atom::Free(_) | Atom::Value(_) => {
+                    if base.is_some_and(|b| b != a) {
+                        return None;
+                    }
                     base = Some(a);
                     continue;
                 }
-                let (forms, atoms) = self.parts(a);
-                let inside = forms.iter().flat_map(|&f| self.terms(f).map(|t| t.0)).chain(atoms);
-                for b in inside {
-                    if !seen.contains(&b) {
-                        seen.push(b);
-                    }
+                Atom::Negative(_) if !through_names => {
+                    signs.push(a);
+                    continue;
+                }
+                _ => {}
+            }
+            let (forms, atoms) = self.parts(a);
+            let inside = forms.iter().flat_map(|&f| self.terms(f).map(|t| t.0)).chain(atoms);
+            for b in inside {
+                if !seen.contains(&b) {
+                    seen.push(b);
                 }
             }
-            let whole = at == seen.len() && seen.len() < MAX_BASE && !several;
-            if let Some(base) = base.filter(|&b| whole && Some(b) != itself && small(b)) {
-                return Some(base);
-            }
         }
-        None
+        base.map(|b| (b, signs))
     }
 
     fn is_small(&self, f: FormId) -> bool {

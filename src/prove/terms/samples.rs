@@ -7,6 +7,9 @@ use rustc_hash::FxHashMap;
 /// Assignments at a time.
 pub const LANES: usize = 64;
 
+/// Units of work of one term under all assignments.
+pub const TERM: u64 = 10;
+
 /// One value for each assignment.
 pub type Lanes = [i128; LANES];
 
@@ -14,6 +17,8 @@ pub type Lanes = [i128; LANES];
 #[derive(Default)]
 pub struct Samples {
     values: FxHashMap<AtomId, Box<Lanes>>,
+    /// Units of work that were not asked for yet.
+    work: u64,
 }
 
 impl Samples {
@@ -58,11 +63,16 @@ impl Samples {
         out
     }
 
-    /// Consecutive values of one atom, named or free, from `first` up; only what depends on nothing else makes sense then.
-    pub fn consecutive(terms: &Terms, atom: AtomId, first: i128) -> Samples {
+    /// Consecutive values of one atom, named or free, from `first` up, and of another that is its sign, or 1 where it is
+    /// not negative; only what depends on nothing else makes sense then.
+    pub fn consecutive(terms: &Terms, atom: AtomId, sign: Option<(AtomId, bool)>, first: i128) -> Samples {
         let (lo, hi) = terms.atom_range(atom);
-        let lanes = std::array::from_fn(|lane| (first + lane as i128).clamp(lo, hi));
-        Samples { values: FxHashMap::from_iter([(atom, Box::new(lanes))]) }
+        let lanes: Lanes = std::array::from_fn(|lane| (first + lane as i128).clamp(lo, hi));
+        let mut values = FxHashMap::from_iter([(atom, Box::new(lanes))]);
+        if let Some((sign, is_opposite)) = sign {
+            values.insert(sign, Box::new(lanes.map(|v| i128::from((v < 0) != is_opposite))));
+        }
+        Samples { values, work: 0 }
     }
 
     fn sum(&self, terms: &Terms, f: FormId) -> Lanes {
@@ -78,11 +88,20 @@ impl Samples {
 
     /// Values of a form.
     pub fn of(&mut self, terms: &Terms, f: FormId) -> Lanes {
+        self.work += TERM * (terms.len(f) as u64 + 1);
         for a in terms.needed(&[f], |a| self.values.contains_key(&a)) {
+            let (forms, atoms) = terms.parts(a);
+            let inside = forms.iter().map(|&x| terms.len(x)).sum::<usize>() + atoms.len() + 1;
+            self.work += TERM * inside as u64;
             let value = self.atom(terms, a);
             self.values.insert(a, Box::new(value));
         }
         self.sum(terms, f)
+    }
+
+    /// Units of work since this was asked last.
+    pub fn take_work(&mut self) -> u64 {
+        std::mem::take(&mut self.work)
     }
 
     fn atom(&self, terms: &Terms, a: AtomId) -> Lanes {

@@ -14,15 +14,16 @@ const MAX_DEPTH: u32 = 200;
 
 impl Terms {
     /// The free and named values that a form speaks of, without those that the latter stand for.
-    fn spoken(&self, f: FormId) -> Fit<FxHashSet<AtomId>> {
+    fn spoken(&mut self, f: FormId) -> Fit<FxHashSet<AtomId>> {
         let mut values: FxHashSet<AtomId> = FxHashSet::default();
         let mut seen: FxHashSet<AtomId> = FxHashSet::default();
         let mut stack: Vec<AtomId> = self.terms(f).map(|t| t.0).collect();
         while let Some(a) = stack.pop() {
+            self.work += 1;
             if !seen.insert(a) {
                 continue;
             }
-            if seen.len() > MAX_ATOMS {
+            if seen.len() > MAX_ATOMS || self.is_spent() {
                 return Err(Beyond);
             }
             if matches!(self.atom(a), Atom::Value(_) | Atom::Free(_)) {
