@@ -1,6 +1,7 @@
 //! Random designs in VHDL with `numeric_std`, in the common part of VHDL-93 and VHDL-2008.
 
 mod forms;
+mod sequential;
 
 use super::{Chance, Design};
 use alir2hdl::random::SplitMix;
@@ -58,6 +59,8 @@ struct Gen {
     decls: String,
     body: String,
     names: u32,
+    /// Whether it is VHDL-2008 that is written.
+    modern: bool,
 }
 
 impl Chance for Gen {
@@ -440,6 +443,7 @@ pub(super) fn design(seed: u64) -> Design {
         decls: String::new(),
         body: String::new(),
         names: 0,
+        modern: seed % 2 == 1,
     };
     let name = format!("m{seed}");
     // One edge for all registers.
@@ -558,8 +562,17 @@ pub(super) fn design(seed: u64) -> Design {
     // Types of the user; one design in two has some.
     let edge = edges[0];
     let mut packages = String::new();
-    for _ in 0..g.below(2) * (1 + g.below(3)) {
-        match g.below(7) {
+    let mut entities = String::new();
+    for _ in 0..g.below(2) * (1 + g.below(4)) {
+        match g.below(15) {
+            7 => g.loops(),
+            8 => g.search(),
+            9 => g.procedures(edge),
+            10 if !g.decls.contains("function sum") => g.arrays(edge),
+            11 => g.operators(),
+            12 => g.alternatives(),
+            13 => entities.push_str(&g.instance(&name)),
+            14 => g.standard_functions(),
             0 if !g.decls.contains("function code") => g.machine(edge),
             1 => g.integers(edge),
             2 => g.record(edge),
@@ -584,7 +597,7 @@ pub(super) fn design(seed: u64) -> Design {
         outputs.push((port, width));
     }
     let text = format!(
-        "{packages}library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n\nentity {name} is\n  port (\n    {}\n  );\nend entity;\n\narchitecture rtl of {name} is\n{}begin\n{}end architecture;\n",
+        "{entities}{packages}library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n\nentity {name} is\n  port (\n    {}\n  );\nend entity;\n\narchitecture rtl of {name} is\n{}begin\n{}end architecture;\n",
         ports.join(";\n    "),
         g.decls,
         g.body

@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> 
     ];
     machine::refuse(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
     let file = args.file()?;
-    let source = std::fs::read_to_string(file).map_err(|e| Failure::io(file, "read", &e))?;
+    let source = std::fs::read(file).map(text::decoded).map_err(|e| Failure::io(file, "read", &e))?;
     let language = text::Language::of(file, &source);
     let rtl = text::read(language, &source, args.top.as_deref()).map_err(Failure::input)?;
     let request = Request {

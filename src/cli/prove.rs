@@ -126,7 +126,7 @@ impl Args {
 
     /// The design in the files, and its language.
     fn design(&self) -> Result<(Rtl, text::Language), Failure> {
-        let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| Failure::io(path, "read", &e));
+        let read = |path: &Path| std::fs::read(path).map(text::decoded).map_err(|e| Failure::io(path, "read", &e));
         if self.via.is_none() {
             let file = self.file()?;
             let source = read(file)?;

@@ -151,6 +151,8 @@ pub struct Rtl {
     small: FxHashMap<(u32, u64), NodeId>,
     /// What the expressions have cost.
     work: u64,
+    /// Parts of concatenations that were looked at.
+    looked: u64,
     /// Name of the top module.
     pub top: String,
     /// Input ports of the top module, in order.
@@ -215,7 +217,7 @@ impl Rtl {
     /// What making the expressions has cost so far: 32 for each, one for two bytes that it keeps and for each word of 64
     /// bits that was computed. A reader stops where this passes [`MAX_WORK`].
     pub fn work(&self) -> u64 {
-        self.work
+        self.work + self.looked
     }
 
     fn push(&mut self, expr: Expr, width: u32) -> NodeId {
@@ -304,6 +306,7 @@ impl Rtl {
                 for &part in parts.iter() {
                     let end = at + self.width(part);
                     let (from, to) = (at.max(lo), end.min(lo + width));
+                    self.looked += 1;
                     if from < to {
                         kept.push(self.slice(part, from - at, to - from));
                     }
@@ -318,6 +321,35 @@ impl Rtl {
         }
     }
 
+    /// `count` pieces of `stride` bits each, the lowest first: what [`Rtl::slice`] gives for each, in one go.
+    pub fn split(&mut self, x: NodeId, stride: u32, count: u32) -> Vec<NodeId> {
+        assert!(stride.checked_mul(count).is_some_and(|all| all <= self.width(x)), "pieces within their operand");
+        let Expr::Concat(parts) = self.expr(x) else {
+            return (0..count).map(|i| self.slice(x, i * stride, stride)).collect();
+        };
+        let parts = parts.clone();
+        let mut pieces = Vec::with_capacity(count as usize);
+        // The part that the next piece begins in, and where that part begins.
+        let (mut next, mut begin) = (0, 0);
+        for i in 0..count {
+            let (lo, hi) = (i * stride, (i + 1) * stride);
+            let mut kept = Vec::new();
+            while let Some(&part) = parts.get(next) {
+                let end = begin + self.width(part);
+                let (from, to) = (begin.max(lo), end.min(hi));
+                if from < to {
+                    kept.push(self.slice(part, from - begin, to - from));
+                }
+                if end > hi {
+                    break;
+                }
+                (begin, next) = (end, next + 1);
+            }
+            pieces.push(self.concat(&kept));
+        }
+        pieces
+    }
+
     /// Parts side by side, low bits first; parts without bits are left out.
     pub fn concat(&mut self, parts: &[NodeId]) -> NodeId {
         let parts: Vec<NodeId> = parts.iter().copied().filter(|&p| self.width(p) > 0).collect();
@@ -327,11 +359,21 @@ impl Rtl {
             _ => {
                 let width = parts.iter().map(|&p| self.width(p)).sum();
                 if parts.iter().all(|&p| self.as_const(p).is_some()) {
-                    let mut value = BigUint::ZERO;
-                    for &part in parts.iter().rev() {
-                        value = (value << self.width(part)) | self.as_const(part).cloned().unwrap_or_default();
+                    let mut words = vec![0u64; width as usize / 64 + 2];
+                    let mut at = 0u32;
+                    for &part in &parts {
+                        let (word, bit) = (at as usize / 64, at % 64);
+                        let digits = self.as_const(part).into_iter().flat_map(BigUint::iter_u64_digits);
+                        for (i, digit) in digits.enumerate() {
+                            words[word + i] |= digit << bit;
+                            if bit > 0 {
+                                words[word + i + 1] |= digit >> (64 - bit);
+                            }
+                        }
+                        at += self.width(part);
                     }
-                    return self.constant(value, width);
+                    let halves = words.iter().flat_map(|&w| [w as u32, (w >> 32) as u32]).collect();
+                    return self.constant(BigUint::new(halves), width);
                 }
                 self.push(Expr::Concat(parts.into()), width)
             }

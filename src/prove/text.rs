@@ -28,11 +28,22 @@ impl Language {
 /// Stack of the thread that reads: deep expressions of large files.
 const STACK: usize = 1 << 30;
 
+/// The longest text that is read.
+const MAX_TEXT: usize = 1 << 28;
+
+/// Text of a file's bytes: UTF-8, else ISO 8859-1, which is what VHDL is written in.
+pub fn decoded(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect())
+}
+
 /// Reads a file.
 ///
 /// # Errors
 /// Where the text is not the language, or not in the subset that can be proved.
 pub fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
+    if text.len() > MAX_TEXT {
+        return Err(Diagnostic::error("E0903", Place::Whole, "a text of more than 256 MiB"));
+    }
     // Readers recurse over expressions, within the bounds that their parsers set.
     std::thread::scope(|s| {
         let reader = std::thread::Builder::new().stack_size(STACK).spawn_scoped(s, || match language {
@@ -47,16 +58,19 @@ pub fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Di
 }
 
 #[cfg(test)]
+mod forms;
+
+#[cfg(test)]
 mod tests {
     use super::super::rtl::{Expr, NodeId};
     use super::*;
 
     /// What a reader says to a text: nothing if it reads it.
-    fn said(language: Language, text: &str) -> String {
+    pub(super) fn said(language: Language, text: &str) -> String {
         read(language, text, None).err().map_or(String::new(), |e| e.to_string())
     }
 
-    fn refused(language: Language, head: &str, tail: &str, cases: &[(&str, &str)]) {
+    pub(super) fn refused(language: Language, head: &str, tail: &str, cases: &[(&str, &str)]) {
         for (body, why) in cases {
             let text = format!("{head}{body}{tail}");
             let said = said(language, &text);
@@ -205,7 +219,8 @@ mod tests {
                     "type t is array (0 to 3) of unsigned(3 downto 0); signal m : t;\nbegin process (clk) begin if rising_edge(clk) then m(4) <= b; end if; end process; y <= a;",
                     "outside the array",
                 ),
-                ("type t is array (0 to 1, 0 to 1) of std_logic;\nbegin y <= a;", "an array of arrays"),
+                ("type t is array (0 to 1, 0 to 1) of std_logic;\nbegin y <= a;", ""),
+                ("type t is array (natural range <>, 0 to 1) of std_logic;\nbegin y <= a;", "without ranges"),
                 (
                     "type t is array (0 to 9999999) of unsigned(3 downto 0); signal m : t;\nbegin y <= a;",
                     "more than 2^20 bits",
@@ -220,15 +235,15 @@ mod tests {
                     "64 deep",
                 ),
                 (
-                    "function \"+\"(x, z : std_logic) return std_logic is begin return x; end function;\nbegin y <= a;",
-                    "a function with a name is read",
+                    "function \"plus\"(x, z : std_logic) return std_logic is begin return x; end function;\nbegin y <= a;",
+                    "is not an operator",
                 ),
                 ("alias h : unsigned(1 downto 0) is a(3 downto 2);\nbegin y <= h & h(1) & h(0);", ""),
                 (
                     "begin assert a = b report \"x\" severity note; g : block is signal s : unsigned(3 downto 0); begin s <= a; y <= s; end block;",
                     "",
                 ),
-                ("begin y <= a when std_match(a, b) else b;", "a pattern that is a string"),
+                ("begin y <= a when std_match(a, unsigned'(\"01\" & \"-1\")) else b;", "a pattern that is a string"),
             ],
         );
     }
@@ -237,7 +252,12 @@ mod tests {
     fn settled(rtl: &Rtl, node: NodeId) -> Option<u64> {
         match rtl.expr(node) {
             Expr::Const(v) => u64::try_from(&**v).ok(),
-            Expr::Signal(id) => settled(rtl, rtl.signal(*id).wires.first()?.1),
+            Expr::Signal(id) => {
+                let wires = &rtl.signal(*id).wires;
+                wires.first()?;
+                wires.iter().try_fold(0, |all, &(lo, n)| Some(all | settled(rtl, n)? << lo))
+            }
+            Expr::Slice { x, lo } => Some(settled(rtl, *x)? >> lo & ((1 << rtl.width(node)) - 1)),
             Expr::Concat(parts) => {
                 let join = |high: u64, part: &NodeId| Some(high << rtl.width(*part) | settled(rtl, *part)?);
                 parts.iter().rev().try_fold(0, join)
@@ -247,7 +267,7 @@ mod tests {
     }
 
     /// The constant that the output is.
-    fn value(language: Language, text: &str) -> Option<u64> {
+    pub(super) fn value(language: Language, text: &str) -> Option<u64> {
         let rtl = read(language, text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
         settled(&rtl, rtl.read(rtl.outputs[0]))
     }

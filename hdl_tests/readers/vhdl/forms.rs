@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 impl Gen {
     /// What a signal of another type shows: a new unsigned signal.
-    fn shown(&mut self, width: u32, value: &str) {
+    pub(super) fn shown(&mut self, width: u32, value: &str) {
         let name = self.name("s");
         let _ = writeln!(self.decls, "  signal {name} : unsigned({} downto 0);", width - 1);
         let _ = writeln!(self.body, "  {name} <= {value};");
@@ -15,7 +15,7 @@ impl Gen {
     }
 
     /// An index from 0 up to `top` at most.
-    fn index(&mut self, top: u64) -> String {
+    pub(super) fn index(&mut self, top: u64) -> String {
         let (x, _) = self.vector(Unsigned, 0);
         match self.below(3) {
             0 => self.below(top + 1).to_string(),

@@ -4,13 +4,15 @@ mod design;
 mod functions;
 mod operators;
 mod places;
+mod procedures;
 mod process;
+mod standard;
 mod statements;
 mod types;
 mod values;
 
 use super::syntax::{
-    Architecture, Class, Concurrent, Decl, Entity, Expr, File, Function, Kind, Object, TypeName, error,
+    Architecture, Arg, Class, Concurrent, Decl, Entity, Expr, File, Function, Kind, Object, Procedure, TypeName, error,
 };
 use crate::diag::Diagnostic;
 use crate::prove::rtl::{MAX_WIDTH, NodeId, Rtl, SignalId};
@@ -24,6 +26,9 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 
 const MAX_ITERATIONS: u32 = 2_000_000;
 const MAX_CALLS: u32 = 64;
+const MAX_ALIASES: u32 = 1000;
+/// Turns of a loop that may be run or not.
+const MAX_OPEN_TURNS: usize = 1024;
 
 /// Bounds of a vector or array; `down` for `downto`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +109,8 @@ enum Named<'a> {
     Type(TypeOf),
     /// Functions of one name, each with the scope of its declaration.
     Functions(Vec<(usize, &'a Function)>),
+    /// The same of procedures.
+    Procedures(Vec<(usize, &'a Procedure)>),
     Component(&'a Entity),
     /// Literals of one name, of several enumerations.
     Literals(Vec<(Type, u32)>),
@@ -125,6 +132,8 @@ enum TypeOf {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 enum Slot {
+    /// Set where a loop or procedure was left; one that is not there is not set. The first in order.
+    Flag(u32),
     Variable(u32),
     Signal(SignalId),
 }
@@ -152,6 +161,10 @@ struct Elab<'a> {
     rtl: Rtl,
     scopes: Vec<Scope<'a>>,
     variables: u32,
+    /// Whether the file declares operators.
+    has_operators: bool,
+    /// Aliases that are being followed.
+    aliases: u32,
     iterations: u32,
     calls: u32,
     instances: u32,
@@ -176,12 +189,33 @@ struct Kept {
 }
 
 /// A process or function body being executed.
-struct Run {
+struct Run<'a> {
     state: State,
     scope: usize,
     clocked: bool,
+    /// Variables that are set once the statements that follow are left out: by `next`, by `exit` of a loop, by `return`
+    /// of a procedure.
+    leaving: Vec<u32>,
+    /// Loops around: label, and the variables for `exit` and for `next`.
+    loops: Vec<(&'a str, u32, u32)>,
+    /// In a procedure: the variable for `return`.
+    returned: Option<u32>,
     /// In a function: the result so far, with the condition under which nothing was returned yet.
     result: Option<(Type, Option<Bounds>, Option<NodeId>, NodeId)>,
+}
+
+impl Run<'_> {
+    fn new(scope: usize, clocked: bool) -> Run<'static> {
+        Run {
+            state: State::new(),
+            scope,
+            clocked,
+            leaving: Vec::new(),
+            loops: Vec::new(),
+            returned: None,
+            result: None,
+        }
+    }
 }
 
 pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rtl> {
@@ -192,7 +226,9 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
                 Concurrent::Instance(i) => {
                     used.insert(&i.entity);
                 }
-                Concurrent::For { body, .. } | Concurrent::If { body, .. } => visit(body, used),
+                Concurrent::For { body, .. } => visit(body, used),
+                Concurrent::If { branches, .. } => branches.iter().for_each(|b| visit(&b.1.body, used)),
+                Concurrent::Case { items, .. } => items.iter().for_each(|i| visit(&i.2.body, used)),
                 _ => {}
             }
         }
@@ -213,6 +249,8 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         rtl: Rtl::new(entity.shown.clone(), file.head.clone()),
         scopes: Vec::new(),
         variables: 0,
+        has_operators: false,
+        aliases: 0,
         iterations: 0,
         calls: 0,
         instances: 0,
@@ -224,6 +262,13 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         ranges: FxHashMap::default(),
     };
     e.packages()?;
+    for (entity, architecture, at) in &file.configurations {
+        let mut of = file.architectures.iter().filter(|a| a.entity == *entity);
+        if of.next().is_none_or(|a| a.name != *architecture) || of.next().is_some() {
+            return e
+                .fail(*at, "a configuration that chooses among several architectures, or names one that is not there");
+        }
+    }
     e.entity(entity, None, String::new(), Vec::new(), true)?;
     e.rtl.complete_drivers(|at| crate::prove::verilog::place(text, at))?;
     Ok(e.rtl)
@@ -264,8 +309,8 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    fn constant_run(&self, scope: usize) -> Run {
-        Run { state: State::new(), scope, clocked: true, result: None }
+    fn constant_run(&self, scope: usize) -> Run<'a> {
+        Run::new(scope, true)
     }
 
     // ---- Design units
@@ -320,7 +365,7 @@ impl<'a> Elab<'a> {
         Ok(scope)
     }
 
-    fn signal(&mut self, scope: usize, o: &Object) -> Result<SignalId> {
+    fn signal(&mut self, scope: usize, o: &'a Object) -> Result<SignalId> {
         let TypeOf::Whole(ty, bounds) = self.type_of(scope, &o.ty)? else {
             return self.fail(o.at, "a signal needs a range");
         };
@@ -344,12 +389,24 @@ impl<'a> Elab<'a> {
     fn decls(&mut self, scope: usize, decls: &'a [Decl]) -> Result<()> {
         for d in decls {
             match d {
-                Decl::Function(f) => match self.scopes[scope].names.get_mut(&f.name) {
-                    Some(Named::Functions(all)) => all.push((scope, f)),
-                    _ => self.declare(scope, &f.name, Named::Functions(vec![(scope, f)]), f.result.at)?,
-                },
+                Decl::Function(f) => {
+                    self.has_operators |= f.name.starts_with('"');
+                    match self.scopes[scope].names.get_mut(&f.name) {
+                        Some(Named::Functions(all)) => all.push((scope, f)),
+                        _ => self.declare(scope, &f.name, Named::Functions(vec![(scope, f)]), f.result.at)?,
+                    }
+                }
                 Decl::Enum { .. } | Decl::Record { .. } | Decl::Array { .. } | Decl::Alias { .. } | Decl::Use(_) => {
                     self.type_decl(scope, d)?;
+                }
+                Decl::Procedure(p) => match self.scopes[scope].names.get_mut(&p.name) {
+                    Some(Named::Procedures(all)) => all.push((scope, p)),
+                    _ => self.declare(scope, &p.name, Named::Procedures(vec![(scope, p)]), p.at)?,
+                },
+                Decl::Binding(component, entity, at) => {
+                    if component != entity {
+                        return self.fail(*at, "a component that stands for an entity of another name");
+                    }
                 }
                 Decl::Component(c) => self.declare(scope, &c.name, Named::Component(c), c.at)?,
                 Decl::Subtype { name, ty } => {
@@ -373,7 +430,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    fn type_of(&mut self, scope: usize, t: &TypeName) -> Result<TypeOf> {
+    fn type_of(&mut self, scope: usize, t: &'a TypeName) -> Result<TypeOf> {
         let vector = match t.name.as_str() {
             "std_logic" | "std_ulogic" | "bit" => return Ok(TypeOf::Whole(Type::Bit, None)),
             "integer" | "natural" | "positive" => {
@@ -402,7 +459,7 @@ impl<'a> Elab<'a> {
                     return match (ty, &t.range) {
                         (ty, None) => Ok(ty),
                         (TypeOf::Open(element, inner), Some(range)) => {
-                            Ok(TypeOf::Whole(self.array_of(scope, range, element, inner)?, None))
+                            Ok(TypeOf::Whole(self.array_of(scope, range, element, inner, false)?, None))
                         }
                         (TypeOf::Unconstrained(v), Some(range)) => {
                             let bounds = self.bounds(scope, range)?;
@@ -426,11 +483,11 @@ impl<'a> Elab<'a> {
         }
     }
 
-    fn bounds(&mut self, scope: usize, range: &Expr) -> Result<Bounds> {
+    fn bounds(&mut self, scope: usize, range: &'a Expr) -> Result<Bounds> {
         self.bounds_within(scope, range, i64::from(MAX_WIDTH))
     }
 
-    fn bounds_within(&mut self, scope: usize, range: &Expr, limit: i64) -> Result<Bounds> {
+    fn bounds_within(&mut self, scope: usize, range: &'a Expr, limit: i64) -> Result<Bounds> {
         let mut run = self.constant_run(scope);
         let bounds = self.range(&mut run, range)?;
         if bounds.left.unsigned_abs().max(bounds.right.unsigned_abs()) > limit.unsigned_abs() {
@@ -439,7 +496,7 @@ impl<'a> Elab<'a> {
         Ok(bounds)
     }
 
-    fn bounds_in(&mut self, run: &mut Run, range: &Expr) -> Result<Bounds> {
+    fn bounds_in(&mut self, run: &mut Run<'a>, range: &'a Expr) -> Result<Bounds> {
         let bounds = self.range(run, range)?;
         if bounds.left.unsigned_abs().max(bounds.right.unsigned_abs()) > u64::from(MAX_WIDTH) {
             return self.fail(range.at, "bounds beyond 2^24");
@@ -447,16 +504,19 @@ impl<'a> Elab<'a> {
         Ok(bounds)
     }
 
-    fn range(&mut self, run: &mut Run, range: &Expr) -> Result<Bounds> {
+    fn range(&mut self, run: &mut Run<'a>, range: &'a Expr) -> Result<Bounds> {
         match &range.kind {
             Kind::Range(a, b, down) => Ok(Bounds { left: self.int(run, a)?, right: self.int(run, b)?, down: *down }),
-            Kind::Attribute(base, name) if name == "range" || name == "reverse_range" => {
-                let b = match self.bounds_of(run, base)? {
-                    Some((Type::Array(a), _)) => a.bounds,
-                    Some((_, Some(b))) => b,
-                    _ => return self.fail(range.at, "this has no range that is known here"),
+            Kind::Attribute(..) => self.range_attribute(run, range, None),
+            // `a'range(2)`
+            Kind::Call(base, args) if matches!(base.kind, Kind::Attribute(..)) => {
+                let [Arg { choices, others: false, value }] = &args[..] else {
+                    return self.fail(range.at, "a range is expected here");
                 };
-                Ok(if name == "range" { b } else { Bounds { left: b.right, right: b.left, down: !b.down } })
+                if !choices.is_empty() {
+                    return self.fail(range.at, "a range is expected here");
+                }
+                self.range_attribute(run, base, Some(value))
             }
             // A subtype of the integers stands for its range.
             Kind::Name(n) => match self.find(run.scope, n) {
@@ -467,7 +527,47 @@ impl<'a> Elab<'a> {
         }
     }
 
-    fn constant(&mut self, scope: usize, e: &Expr, ty: &TypeOf) -> Result<Value> {
+    fn range_attribute(&mut self, run: &mut Run<'a>, range: &'a Expr, dimension: Option<&'a Expr>) -> Result<Bounds> {
+        let Kind::Attribute(base, name) = &range.kind else { return self.fail(range.at, "a range is expected here") };
+        if name != "range" && name != "reverse_range" {
+            return self.fail(range.at, "a range is expected here");
+        }
+        let Some(b) = self.bounds_along(run, base, dimension)? else {
+            return self.fail(range.at, "this has no range that is known here");
+        };
+        Ok(if name == "range" { b } else { Bounds { left: b.right, right: b.left, down: !b.down } })
+    }
+
+    /// The bounds of what has a range, along one of its dimensions (the first, if none is named).
+    fn bounds_along(
+        &mut self,
+        run: &mut Run<'a>,
+        base: &'a Expr,
+        dimension: Option<&'a Expr>,
+    ) -> Result<Option<Bounds>> {
+        let number = match dimension {
+            Some(d) => self.int(run, d)?,
+            None => 1,
+        };
+        let (mut ty, bounds) = match self.bounds_of(run, base)? {
+            Some((ty @ Type::Array(_), _)) => (ty, None),
+            Some((Type::Integer, _)) | None => return Ok(None),
+            Some((ty, b)) => (ty, b),
+        };
+        for _ in 1..number {
+            match ty {
+                Type::Array(a) if a.more => ty = a.element.clone(),
+                _ => return self.fail(base.at, "there are not as many dimensions"),
+            }
+        }
+        Ok(match ty {
+            Type::Array(a) => Some(a.bounds),
+            _ if number == 1 => bounds,
+            _ => return self.fail(base.at, "there are not as many dimensions"),
+        })
+    }
+
+    fn constant(&mut self, scope: usize, e: &'a Expr, ty: &TypeOf) -> Result<Value> {
         let mut run = self.constant_run(scope);
         let expected = match ty {
             TypeOf::Whole(t, _) => Expect::Exactly(t.clone()),
@@ -477,7 +577,7 @@ impl<'a> Elab<'a> {
                 let Kind::Aggregate(args) = &e.kind else { return self.fail(e.at, "an array of no known range") };
                 let right = args.len() as i64 - 1;
                 let bounds = Bounds { left: 0, right, down: false };
-                let of = ArrayOf { bounds, element: element.clone(), inner: *inner };
+                let of = ArrayOf { bounds, element: element.clone(), inner: *inner, more: false };
                 return self.constant(scope, e, &TypeOf::Whole(Type::Array(Arc::new(of)), None));
             }
         };
@@ -505,7 +605,7 @@ impl<'a> Elab<'a> {
     }
 
     fn same(&self, at: u32, wanted: &Type, found: &Type) -> Result<()> {
-        if wanted == found {
+        if alike(wanted, found) {
             Ok(())
         } else {
             self.fail(at, format!("{} is expected here, not {}", show(wanted), show(found)))
@@ -518,6 +618,23 @@ impl<'a> Elab<'a> {
 enum Expect {
     Exactly(Type),
     Vector(Vector),
+}
+
+/// What a function is called with.
+#[derive(Clone, Copy)]
+enum Args<'a> {
+    List(&'a [Arg]),
+    /// What stands beside an operator.
+    Operands(&'a Expr, Option<&'a Expr>),
+}
+
+impl Args<'_> {
+    fn len(self) -> usize {
+        match self {
+            Args::List(list) => list.len(),
+            Args::Operands(_, y) => 1 + usize::from(y.is_some()),
+        }
+    }
 }
 
 /// A step to an element at a computed index.
@@ -572,6 +689,17 @@ impl Typed for Place {
 impl Typed for Value {
     fn typed(&self) -> (Type, Option<Bounds>) {
         (self.ty.clone(), self.bounds)
+    }
+}
+
+/// Whether values of one type are values of the other: arrays with as many elements, counted in one direction, are.
+fn alike(a: &Type, b: &Type) -> bool {
+    match (a, b) {
+        (Type::Array(a), Type::Array(b)) => {
+            (a.bounds.len(), a.bounds.down, a.inner, a.more) == (b.bounds.len(), b.bounds.down, b.inner, b.more)
+                && alike(&a.element, &b.element)
+        }
+        _ => a == b,
     }
 }
 

@@ -25,9 +25,9 @@ enum Token {
     End,
 }
 
-const PUNCT: [&str; 23] = [
-    "=>", "**", ":=", "/=", ">=", "<=", "<>", "(", ")", ",", ";", ":", "&", "'", "+", "-", "*", "/", "=", "<", ">",
-    "|", ".",
+const PUNCT: [&str; 31] = [
+    "?/=", "?<=", "?>=", "?=", "?<", "?>", "??", "?", "=>", "**", ":=", "/=", ">=", "<=", "<>", "(", ")", ",", ";",
+    ":", "&", "'", "+", "-", "*", "/", "=", "<", ">", "|", ".",
 ];
 
 /// Tokens with their places, and the comments before the first.
@@ -48,26 +48,10 @@ fn tokens(text: &str) -> Result<Tokens> {
                 head.push(text[i + 2..end].trim().to_owned());
             }
             i = end;
+        } else if let Some((bits, end)) = sized_bits(text, i)? {
+            out.push((Token::Text(bits), start));
+            i = end;
         } else if b[i].is_ascii_alphabetic() {
-            // A base before a string is one literal: x"0f".
-            if matches!(b[i].to_ascii_lowercase(), b'x' | b'b' | b'o') && b.get(i + 1) == Some(&b'"') {
-                let (bits, end) = string(text, i + 1)?;
-                let width = match b[i].to_ascii_lowercase() {
-                    b'x' => 4,
-                    b'o' => 3,
-                    _ => 1,
-                };
-                let mut expanded = String::new();
-                for c in bits.chars().filter(|&c| c != '_') {
-                    match c.to_digit(1 << width) {
-                        Some(d) => expanded.push_str(&format!("{d:0width$b}")),
-                        None => return Err(error(text, start, "a digit outside the base of this literal")),
-                    }
-                }
-                out.push((Token::Text(expanded), start));
-                i = end;
-                continue;
-            }
             let end = b[i..].iter().position(|c| !c.is_ascii_alphanumeric() && *c != b'_').map_or(b.len(), |n| i + n);
             out.push((Token::Name(text[i..end].to_ascii_lowercase()), start));
             i = end;
@@ -75,6 +59,9 @@ fn tokens(text: &str) -> Result<Tokens> {
             let end = text[i + 1..].find('\\').ok_or_else(|| error(text, start, "a name that never ends"))? + i + 1;
             out.push((Token::Name(text[i..=end].to_owned()), start));
             i = end + 1;
+        } else if b[i..].starts_with(b"/*") {
+            let end = text[i + 2..].find("*/").ok_or_else(|| error(text, start, "a comment that never ends"))?;
+            i += end + 4;
         } else if b[i].is_ascii_digit() {
             let (value, end) = integer(text, i)?;
             out.push((Token::Int(value), start));
@@ -105,6 +92,78 @@ fn tick_is_literal(before: &[(Token, u32)]) -> bool {
         Some((Token::Punct(")"), _)) => false,
         _ => true,
     }
+}
+
+/// Digits of one bit string: longer ones are refused.
+const MAX_DIGITS: usize = 1 << 22;
+
+/// `x"0f"`, `12ux"f"`, `b"01"`, `8d"200"`: the bits of a bit string literal, and where it ends; nothing for other text.
+fn sized_bits(text: &str, at: usize) -> Result<Option<(String, usize)>> {
+    let b = text.as_bytes();
+    let digits = b[at..].iter().position(|c| !c.is_ascii_digit() && *c != b'_').unwrap_or(0);
+    if digits > 0 && !b[at].is_ascii_digit() {
+        return Ok(None);
+    }
+    let letters = b[at + digits..].iter().take(3).position(|c| !c.is_ascii_alphabetic()).unwrap_or(3);
+    let quote = at + digits + letters;
+    if b.get(quote) != Some(&b'"') {
+        return Ok(None);
+    }
+    let base = text[at + digits..quote].to_ascii_lowercase();
+    let (signed, base) = match base.strip_prefix(['u', 's']) {
+        Some(rest) => (base.starts_with('s'), rest.to_owned()),
+        None => (false, base),
+    };
+    let each = match base.as_str() {
+        "b" => 1,
+        "o" => 3,
+        "x" => 4,
+        "d" if !signed && digits > 0 => 0,
+        _ => return Ok(None),
+    };
+    let fail = |message: &str| Err(error(text, at as u32, message));
+    let (body, end) = string(text, quote)?;
+    let mut bits = String::new();
+    if body.len() > MAX_DIGITS {
+        return fail("a literal of more than 2^22 digits");
+    }
+    if each == 0 {
+        let number: String = body.chars().filter(|&c| c != '_').collect();
+        let value = match number.parse::<num_bigint::BigUint>() {
+            Ok(v) if number.len() <= 10_000 => v,
+            _ => return fail("a decimal literal of up to 10,000 digits is expected"),
+        };
+        bits = value.to_str_radix(2);
+        bits = if bits == "0" { String::new() } else { bits };
+    } else {
+        for c in body.chars().filter(|&c| c != '_') {
+            match c.to_digit(1 << each) {
+                Some(d) => bits.push_str(&format!("{d:0each$b}")),
+                // Other values of std_logic stand for as many of them.
+                None if matches!(c.to_ascii_uppercase(), 'U' | 'X' | 'Z' | 'W' | 'L' | 'H' | '-') => {
+                    bits.extend(std::iter::repeat_n(c.to_ascii_uppercase(), each));
+                }
+                None => return fail("a digit outside the base of this literal"),
+            }
+        }
+    }
+    if digits > 0 {
+        let size = text[at..at + digits].replace('_', "").parse::<usize>().ok().filter(|n| *n <= 1 << 24);
+        let Some(size) = size else { return fail("a size up to 2^24") };
+        let fill = if signed { bits.chars().next().unwrap_or('0') } else { '0' };
+        if bits.len() > size {
+            // What is left out has to be fill, and of a signed number the sign has to stay.
+            let cut = bits.len() - size;
+            let kept = if signed { bits.as_bytes().get(cut) } else { None };
+            if bits[..cut].chars().any(|c| c != fill) || kept.is_some_and(|&k| char::from(k) != fill) {
+                return fail("a literal that does not fit its size");
+            }
+            bits.drain(..cut);
+        } else {
+            bits.insert_str(0, &fill.to_string().repeat(size - bits.len()));
+        }
+    }
+    Ok(Some((bits, end)))
 }
 
 fn string(text: &str, at: usize) -> Result<(String, usize)> {
@@ -210,6 +269,14 @@ const KEYWORDS: &[&str] = &[
     "xor",
     "assert",
     "exit",
+    "procedure",
+    "configuration",
+];
+
+/// Operators that a file may give its own meaning.
+const OPERATORS: [&str; 28] = [
+    "and", "or", "xor", "nand", "nor", "xnor", "not", "abs", "=", "/=", "<", "<=", ">", ">=", "+", "-", "*", "/",
+    "mod", "rem", "**", "&", "sll", "srl", "sla", "sra", "rol", "ror",
 ];
 
 /// An expression with its place.
@@ -232,7 +299,7 @@ pub(super) enum Kind {
     /// `r.field`, `work.pack.name`: which one only the names tell.
     Field(Box<Expr>, String),
     /// `unsigned'(x)`.
-    Qualified(String, Vec<Arg>),
+    Qualified(TypeName, Vec<Arg>),
     /// `(others => '0')`, `(a, b)`; one positional element is a bracketed expression.
     Aggregate(Vec<Arg>),
     Unary(&'static str, Box<Expr>),
@@ -255,7 +322,7 @@ pub(super) struct TypeName {
     pub(super) name: String,
     /// The package that it is in, if it says so.
     pub(super) package: Option<String>,
-    pub(super) range: Option<Expr>,
+    pub(super) range: Option<Box<Expr>>,
     pub(super) at: u32,
 }
 
@@ -273,8 +340,12 @@ pub(super) struct Object {
     pub(super) ty: TypeName,
     pub(super) value: Option<Expr>,
     pub(super) at: u32,
-    /// For ports: whether it is an output.
+    /// For ports and parameters: whether it is an output.
     pub(super) output: bool,
+    /// For parameters: whether it goes in, too.
+    pub(super) both: bool,
+    /// For parameters: whether it says that it is a signal.
+    pub(super) signal: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -284,6 +355,8 @@ pub(super) enum Decl {
     Array {
         name: String,
         range: Option<Expr>,
+        /// Further dimensions.
+        more: Vec<Expr>,
         element: TypeName,
     },
     /// `type t is (a, b)`.
@@ -312,7 +385,10 @@ pub(super) enum Decl {
         ty: TypeName,
     },
     Function(Function),
+    Procedure(Procedure),
     Component(Entity),
+    /// `for all : c use entity work.e`: the component's name, the entity's, and where.
+    Binding(String, String, u32),
 }
 
 /// A package of the file, what is used of it (nothing for all), and where.
@@ -343,6 +419,18 @@ pub(super) struct Function {
 }
 
 #[derive(Clone, Debug)]
+pub(super) struct Procedure {
+    pub(super) name: String,
+    pub(super) params: Vec<Object>,
+    pub(super) decls: Vec<Decl>,
+    pub(super) body: Vec<Statement>,
+    pub(super) at: u32,
+}
+
+/// Choices with what they stand for; true for `others`.
+pub(super) type Choice<T> = (Vec<Expr>, bool, T);
+
+#[derive(Clone, Debug)]
 pub(super) enum Statement {
     Null,
     /// Target, waveform (values under conditions, the last without), whether it is a signal assignment.
@@ -353,28 +441,87 @@ pub(super) enum Statement {
         at: u32,
     },
     If(Vec<(Expr, Vec<Statement>)>, Vec<Statement>),
+    /// `case`, or `case?`, which compares with `-` as anything.
     Case {
         selector: Expr,
-        items: Vec<(Vec<Expr>, bool, Vec<Statement>)>,
+        items: Vec<Choice<Vec<Statement>>>,
+        matching: bool,
     },
     For {
+        label: String,
         var: String,
         range: Expr,
         body: Vec<Statement>,
     },
-    Return(Expr),
+    /// `while c loop`, or `loop`.
+    While {
+        label: String,
+        cond: Option<Expr>,
+        body: Vec<Statement>,
+        at: u32,
+    },
+    /// `exit` (true) or `next`, of a loop by its label, under a condition.
+    Leave {
+        exit: bool,
+        label: Option<String>,
+        cond: Option<Expr>,
+        at: u32,
+    },
+    /// A procedure with its arguments.
+    Call(Expr),
+    /// With a value, or from a procedure.
+    Return(Option<Expr>, u32),
     /// `wait until ...`
     Wait(Expr),
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Concurrent {
-    Assign { target: Expr, values: Vec<(Expr, Option<Expr>)>, at: u32 },
-    Select { selector: Expr, target: Expr, items: Vec<(Expr, Vec<Expr>, bool)>, at: u32 },
-    Process { waits: Waits, decls: Vec<Decl>, body: Vec<Statement>, at: u32 },
+    Assign {
+        target: Expr,
+        values: Vec<(Expr, Option<Expr>)>,
+        at: u32,
+    },
+    Select {
+        selector: Expr,
+        target: Expr,
+        items: Vec<Choice<Expr>>,
+        matching: bool,
+        at: u32,
+    },
+    Process {
+        waits: Waits,
+        decls: Vec<Decl>,
+        body: Vec<Statement>,
+        at: u32,
+    },
     Instance(Instance),
-    For { label: String, var: String, range: Expr, decls: Vec<Decl>, body: Vec<Concurrent> },
-    If { label: String, cond: Expr, decls: Vec<Decl>, body: Vec<Concurrent> },
+    For {
+        label: String,
+        var: String,
+        range: Expr,
+        decls: Vec<Decl>,
+        body: Vec<Concurrent>,
+    },
+    /// `if ... elsif ... else generate`: each condition with its block.
+    If {
+        label: String,
+        branches: Vec<(Option<Expr>, Block)>,
+    },
+    /// `case x generate`.
+    Case {
+        label: String,
+        selector: Expr,
+        items: Vec<Choice<Block>>,
+    },
+}
+
+/// The inside of a generate statement: its own label, declarations, statements.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Block {
+    pub(super) label: String,
+    pub(super) decls: Vec<Decl>,
+    pub(super) body: Vec<Concurrent>,
 }
 
 /// What a process waits for.
@@ -424,6 +571,8 @@ pub(super) struct File {
     pub(super) entities: Vec<Entity>,
     pub(super) architectures: Vec<Architecture>,
     pub(super) packages: Vec<Package>,
+    /// Configurations: of an entity the architecture, and where.
+    pub(super) configurations: Vec<(String, String, u32)>,
     pub(super) head: Vec<String>,
 }
 
@@ -448,6 +597,10 @@ pub(super) fn parse(text: &str) -> Result<File> {
             Token::Name(n) if n == "entity" => file.entities.push(p.entity(std::mem::take(&mut uses))?),
             Token::Name(n) if n == "architecture" => {
                 file.architectures.push(p.architecture(std::mem::take(&mut uses))?);
+            }
+            Token::Name(n) if n == "configuration" => {
+                uses.clear();
+                file.configurations.push(p.configuration()?);
             }
             Token::Name(n) if n == "package" => file.packages.push(p.package(std::mem::take(&mut uses))?),
             _ => return p.unexpected("library, use, package, entity or architecture"),
@@ -571,7 +724,7 @@ impl Parser<'_> {
     fn binary(&mut self, level: usize) -> Result<Expr> {
         const LEVELS: [&[&str]; 5] = [
             &["and", "or", "xor", "nand", "nor", "xnor"],
-            &["=", "/=", "<", "<=", ">", ">="],
+            &["=", "/=", "<", "<=", ">", ">=", "?=", "?/=", "?<", "?<=", "?>", "?>="],
             &["sll", "srl", "sla", "sra", "rol", "ror"],
             &["+", "-", "&"],
             &["*", "/", "mod", "rem"],
@@ -609,7 +762,7 @@ impl Parser<'_> {
 
     fn factor(&mut self) -> Result<Expr> {
         let at = self.offset();
-        for op in ["not", "abs"] {
+        for op in ["not", "abs", "??"] {
             if self.accept(op) {
                 let x = self.nested(Self::primary)?;
                 return Ok(Expr { at, kind: Kind::Unary(op, Box::new(x)) });
@@ -685,6 +838,7 @@ impl Parser<'_> {
                     let (Kind::Name(ty) | Kind::Field(_, ty)) = e.kind else {
                         return self.fail("a qualification needs a type's name");
                     };
+                    let ty = TypeName { name: ty, package: None, range: None, at };
                     let args = self.args()?;
                     e = Expr { at, kind: Kind::Qualified(ty, args) };
                 } else {
@@ -757,9 +911,9 @@ impl Parser<'_> {
         let range = if self.accept("(") {
             let range = self.range_or_expr()?;
             self.expect(")")?;
-            Some(range)
+            Some(Box::new(range))
         } else if self.accept("range") {
-            Some(self.range_or_expr()?)
+            Some(Box::new(self.range_or_expr()?))
         } else {
             None
         };
@@ -768,21 +922,24 @@ impl Parser<'_> {
 
     /// `a, b : in unsigned(7 downto 0) := x` for ports, generics and parameters.
     fn interface(&mut self, class: Class, out: &mut Vec<Object>) -> Result<()> {
-        let _ = self.accept("signal") || self.accept("constant") || self.accept("variable");
+        let signal = self.accept("signal");
+        let variable = !signal && !self.accept("constant") && self.accept("variable");
         let mut names = vec![(self.offset(), self.name()?)];
         while self.accept(",") {
             names.push((self.offset(), self.name()?));
         }
         self.expect(":")?;
-        let output = self.accept("out");
+        let both = class == Class::Variable && self.accept("inout");
+        let output = both || self.accept("out");
         if !output && self.is("inout") {
             return self.fail("ports are in or out");
         }
-        let _ = self.accept("in");
+        let _ = !output && self.accept("in");
+        let class = if class == Class::Variable && !output && !variable { Class::Constant } else { class };
         let ty = self.type_name()?;
         let value = if self.accept(":=") { Some(self.expr()?) } else { None };
         for (at, name) in names {
-            out.push(Object { class, name, ty: ty.clone(), value: value.clone(), at, output });
+            out.push(Object { class, name, ty: ty.clone(), value: value.clone(), at, output, both, signal });
         }
         Ok(())
     }
@@ -797,6 +954,27 @@ impl Parser<'_> {
                 return Ok(all);
             }
         }
+    }
+
+    /// `configuration c of e is for a end for; end;`: a choice of an architecture, with nothing about what is inside.
+    fn configuration(&mut self) -> Result<(String, String, u32)> {
+        let at = self.offset();
+        self.expect("configuration")?;
+        self.name()?;
+        self.expect("of")?;
+        let entity = self.name()?;
+        self.expect("is")?;
+        self.expect("for")?;
+        let architecture = self.name()?;
+        if !self.is("end") {
+            return self.fail("a configuration of what is inside an architecture: instances of entities say that");
+        }
+        self.expect("end")?;
+        self.expect("for")?;
+        self.expect(";")?;
+        self.expect("end")?;
+        self.skip_to_semicolon();
+        Ok((entity, architecture, at))
     }
 
     /// `package p is ... end package`, and its body.
@@ -904,6 +1082,35 @@ impl Parser<'_> {
                         }
                         continue;
                     }
+                    "procedure" => {
+                        self.at += 1;
+                        if let Some(p) = self.procedure()? {
+                            out.push(Decl::Procedure(p));
+                        }
+                        continue;
+                    }
+                    "for" => {
+                        let at = self.offset();
+                        self.at += 1;
+                        if !self.accept("all") {
+                            return self.fail("a configuration of single instances: for all, or instances of entities");
+                        }
+                        self.expect(":")?;
+                        let component = self.name()?;
+                        self.expect("use")?;
+                        self.expect("entity")?;
+                        let mut entity = self.name()?;
+                        while self.accept(".") {
+                            entity = self.name()?;
+                        }
+                        self.expect(";")?;
+                        if self.accept("end") {
+                            self.expect("for")?;
+                            self.expect(";")?;
+                        }
+                        out.push(Decl::Binding(component, entity, at));
+                        continue;
+                    }
                     "component" => {
                         let at = self.offset();
                         self.at += 1;
@@ -924,7 +1131,8 @@ impl Parser<'_> {
             let mut objects = Vec::new();
             self.interface(class, &mut objects)?;
             self.expect(";")?;
-            out.extend(objects.into_iter().map(Decl::Object));
+            // Without a mode these are no parameters.
+            out.extend(objects.into_iter().map(|o| Decl::Object(Object { class, ..o })));
         }
     }
 
@@ -956,7 +1164,7 @@ impl Parser<'_> {
             return Ok(Decl::Record { name, fields, at });
         }
         if self.accept("range") {
-            let range = Some(self.range_or_expr()?);
+            let range = Some(Box::new(self.range_or_expr()?));
             self.expect(";")?;
             let ty = TypeName { name: "integer".to_owned(), package: None, range, at };
             return Ok(Decl::Subtype { name, ty });
@@ -973,21 +1181,36 @@ impl Parser<'_> {
         } else {
             Some(range)
         };
-        if self.is(",") {
-            return self.fail("an array of several dimensions: an array of arrays is read");
+        let mut more = Vec::new();
+        while self.accept(",") {
+            let range = self.range_or_expr()?;
+            let range = if self.accept("range") { self.range_or_expr()? } else { range };
+            more.push(range);
+        }
+        if range.is_none() && !more.is_empty() {
+            return self.fail("an array of several dimensions without ranges");
         }
         self.expect(")")?;
         self.expect("of")?;
         let element = self.type_name()?;
         self.expect(";")?;
-        Ok(Decl::Array { name, range, element })
+        Ok(Decl::Array { name, range, more, element })
     }
 
     fn function(&mut self) -> Result<Option<Function>> {
-        if let Token::Text(op) = self.peek() {
-            return self.fail(format!("an operator \"{op}\" of its own: a function with a name is read"));
-        }
-        let name = self.name()?;
+        let name = match self.peek().clone() {
+            // An operator is called by its symbol in quotes.
+            Token::Text(op) => {
+                let op = op.to_ascii_lowercase();
+                let known = OPERATORS.contains(&op.as_str());
+                if !known {
+                    return self.fail(format!("{op} is not an operator"));
+                }
+                self.at += 1;
+                format!("\"{op}\"")
+            }
+            _ => self.name()?,
+        };
         let params = if self.is("(") { self.interfaces(Class::Constant)? } else { Vec::new() };
         self.expect("return")?;
         let result = self.type_name()?;
@@ -1002,6 +1225,22 @@ impl Parser<'_> {
         self.expect("end")?;
         self.skip_to_semicolon();
         Ok(Some(Function { name, params, result, decls, body }))
+    }
+
+    fn procedure(&mut self) -> Result<Option<Procedure>> {
+        let at = self.offset();
+        let name = self.name()?;
+        let params = if self.is("(") { self.interfaces(Class::Variable)? } else { Vec::new() };
+        if self.accept(";") {
+            return Ok(None);
+        }
+        self.expect("is")?;
+        let decls = self.decls()?;
+        self.expect("begin")?;
+        let body = self.statements()?;
+        self.expect("end")?;
+        self.skip_to_semicolon();
+        Ok(Some(Procedure { name, params, decls, body, at }))
     }
 
     // ---- Concurrent statements
@@ -1029,22 +1268,10 @@ impl Parser<'_> {
             return self.process(at);
         }
         if self.accept("with") {
-            let selector = self.expr()?;
-            self.expect("select")?;
-            let target = self.named()?;
+            let (selector, matching, target) = self.selection()?;
             self.expect("<=")?;
-            let mut items = Vec::new();
-            loop {
-                let value = self.expr()?;
-                self.expect("when")?;
-                let (choices, others) = self.choices()?;
-                items.push((value, choices, others));
-                if !self.accept(",") {
-                    break;
-                }
-            }
-            self.expect(";")?;
-            return Ok(Concurrent::Select { selector, target, items, at });
+            let items = self.selected()?;
+            return Ok(Concurrent::Select { selector, target, items, matching, at });
         }
         if self.accept("for") {
             let var = self.name()?;
@@ -1055,23 +1282,49 @@ impl Parser<'_> {
             return Ok(Concurrent::For { label, var, range, decls, body });
         }
         if self.accept("if") {
-            let cond = self.expr()?;
+            let mut branches = Vec::new();
+            loop {
+                let own = self.own_label()?;
+                let cond = Some(self.expr()?);
+                self.expect("generate")?;
+                branches.push((cond, self.alternative(own)?));
+                if !self.accept("elsif") {
+                    break;
+                }
+            }
+            if self.accept("else") {
+                let own = self.own_label()?;
+                self.expect("generate")?;
+                branches.push((None, self.alternative(own)?));
+            }
+            self.expect("end")?;
+            self.skip_to_semicolon();
+            return Ok(Concurrent::If { label, branches });
+        }
+        if self.accept("case") {
+            let selector = self.expr()?;
             self.expect("generate")?;
-            let (decls, body) = self.generated()?;
-            return Ok(Concurrent::If { label, cond, decls, body });
+            let mut items = Vec::new();
+            while self.accept("when") {
+                let own = self.own_label()?;
+                let (choices, others) = self.choices()?;
+                self.expect("=>")?;
+                items.push((choices, others, self.alternative(own)?));
+            }
+            self.expect("end")?;
+            self.skip_to_semicolon();
+            return Ok(Concurrent::Case { label, selector, items });
         }
         if matches!(self.peek(), Token::Name(n) if n == "block") {
             self.at += 1;
             self.accept("is");
             let (decls, body) = self.generated()?;
-            let cond = Expr { at, kind: Kind::Name("true".to_owned()) };
-            return Ok(Concurrent::If { label, cond, decls, body });
+            return Ok(Concurrent::If { label, branches: vec![(None, Block { label: String::new(), decls, body })] });
         }
         if self.is("assert") {
             // It changes nothing.
             self.skip_to_semicolon();
-            let cond = Expr { at, kind: Kind::Name("false".to_owned()) };
-            return Ok(Concurrent::If { label, cond, decls: Vec::new(), body: Vec::new() });
+            return Ok(Concurrent::If { label, branches: Vec::new() });
         }
         let direct = self.accept("entity");
         let component = self.accept("component");
@@ -1112,6 +1365,65 @@ impl Parser<'_> {
         self.expect("end")?;
         self.skip_to_semicolon();
         Ok((decls, body))
+    }
+
+    /// The label of an alternative of a generate statement.
+    fn own_label(&mut self) -> Result<String> {
+        if !matches!((self.peek(), self.after(1)), (Token::Name(_), Token::Punct(":"))) {
+            return Ok(String::new());
+        }
+        let label = self.name()?;
+        self.expect(":")?;
+        Ok(label)
+    }
+
+    /// The inside of an alternative, up to the next one or the end of all.
+    fn alternative(&mut self, label: String) -> Result<Block> {
+        let decls = self.decls()?;
+        self.accept("begin");
+        let mut body = Vec::new();
+        loop {
+            if ["elsif", "else", "when"].iter().any(|w| self.is(w)) {
+                break;
+            }
+            if self.is("end") {
+                // `end;` or `end label;` closes the alternative alone, `end generate` all of them.
+                match (self.after(1), self.after(2)) {
+                    (Token::Punct(";"), _) => self.at += 2,
+                    (Token::Name(n), Token::Punct(";")) if *n != "generate" => self.at += 3,
+                    _ => {}
+                }
+                break;
+            }
+            if *self.peek() == Token::End {
+                return self.unexpected("end");
+            }
+            body.push(self.nested(Self::concurrent)?);
+        }
+        Ok(Block { label, decls, body })
+    }
+
+    /// `with x select y`, or `select?`, after `with`.
+    fn selection(&mut self) -> Result<(Expr, bool, Expr)> {
+        let selector = self.expr()?;
+        self.expect("select")?;
+        let matching = self.accept("?");
+        Ok((selector, matching, self.target()?))
+    }
+
+    /// `a when x, b when others;`
+    fn selected(&mut self) -> Result<Vec<Choice<Expr>>> {
+        let mut items = Vec::new();
+        loop {
+            let value = self.expr()?;
+            self.expect("when")?;
+            let (choices, others) = self.choices()?;
+            items.push((choices, others, value));
+            if !self.accept(",") {
+                self.expect(";")?;
+                return Ok(items);
+            }
+        }
     }
 
     fn target(&mut self) -> Result<Expr> {
@@ -1181,10 +1493,7 @@ impl Parser<'_> {
     }
 
     fn statement(&mut self) -> Result<Statement> {
-        if matches!((self.peek(), self.after(1)), (Token::Name(_), Token::Punct(":"))) {
-            self.name()?;
-            self.expect(":")?;
-        }
+        let label = self.own_label()?;
         if self.is("assert") || self.is("report") {
             self.skip_to_semicolon();
             return Ok(Statement::Null);
@@ -1210,6 +1519,7 @@ impl Parser<'_> {
             return Ok(Statement::If(branches, otherwise));
         }
         if self.accept("case") {
+            let matching = self.accept("?");
             let selector = self.expr()?;
             self.expect("is")?;
             let mut items = Vec::new();
@@ -1221,18 +1531,46 @@ impl Parser<'_> {
             self.expect("end")?;
             self.expect("case")?;
             self.skip_to_semicolon();
-            return Ok(Statement::Case { selector, items });
+            return Ok(Statement::Case { selector, items, matching });
         }
         if self.accept("for") {
             let var = self.name()?;
             self.expect("in")?;
             let range = self.range_or_expr()?;
-            self.expect("loop")?;
-            let body = self.statements()?;
-            self.expect("end")?;
-            self.expect("loop")?;
-            self.skip_to_semicolon();
-            return Ok(Statement::For { var, range, body });
+            let body = self.loop_body()?;
+            return Ok(Statement::For { label, var, range, body });
+        }
+        if self.is("while") || self.is("loop") {
+            let at = self.offset();
+            let cond = if self.accept("while") { Some(self.expr()?) } else { None };
+            let body = self.loop_body()?;
+            return Ok(Statement::While { label, cond, body, at });
+        }
+        if self.is("exit") || self.is("next") {
+            let at = self.offset();
+            let exit = self.is("exit");
+            self.at += 1;
+            let label = if self.is("when") || self.is(";") { None } else { Some(self.name()?) };
+            let cond = if self.accept("when") { Some(self.expr()?) } else { None };
+            self.expect(";")?;
+            return Ok(Statement::Leave { exit, label, cond, at });
+        }
+        if self.accept("with") {
+            let at = self.offset();
+            let (selector, matching, target) = self.selection()?;
+            let signal = self.accept("<=");
+            if !signal {
+                self.expect(":=")?;
+            }
+            // The same as a case of assignments.
+            let items = self.selected()?.into_iter();
+            let items = items
+                .map(|(choices, others, value)| {
+                    let (target, values) = (target.clone(), vec![(value, None)]);
+                    (choices, others, vec![Statement::Assign { target, values, signal, at }])
+                })
+                .collect();
+            return Ok(Statement::Case { selector, items, matching });
         }
         if self.accept("wait") {
             if !self.accept("until") {
@@ -1242,13 +1580,18 @@ impl Parser<'_> {
             self.expect(";")?;
             return Ok(Statement::Wait(cond));
         }
-        if self.accept("return") {
-            let value = self.expr()?;
+        if self.is("return") {
+            let at = self.offset();
+            self.at += 1;
+            let value = if self.is(";") { None } else { Some(self.expr()?) };
             self.expect(";")?;
-            return Ok(Statement::Return(value));
+            return Ok(Statement::Return(value, at));
         }
         let at = self.offset();
         let target = self.target()?;
+        if self.accept(";") {
+            return Ok(Statement::Call(target));
+        }
         let signal = if self.accept("<=") {
             true
         } else {
@@ -1257,5 +1600,14 @@ impl Parser<'_> {
         };
         let values = self.waveform()?;
         Ok(Statement::Assign { target, values, signal, at })
+    }
+
+    fn loop_body(&mut self) -> Result<Vec<Statement>> {
+        self.expect("loop")?;
+        let body = self.statements()?;
+        self.expect("end")?;
+        self.expect("loop")?;
+        self.skip_to_semicolon();
+        Ok(body)
     }
 }

@@ -230,12 +230,8 @@ impl<'a> Elab<'a> {
                 }
             },
             WordAt::Dynamic(addr) => {
-                let words = (0..count)
-                    .map(|i| {
-                        let part = self.rtl.slice(node, i * stride, stride);
-                        self.chosen(part, rest)
-                    })
-                    .collect();
+                let parts = self.rtl.split(node, stride, count);
+                let words = parts.into_iter().map(|part| self.chosen(part, rest)).collect();
                 self.rtl.choose(words, addr)
             }
         }
@@ -267,15 +263,18 @@ impl<'a> Elab<'a> {
         if words.len() as u64 * u64::from(width) > MAX_HELD {
             return self.fail(e, "a table of more than 2^20 bits with gaps or several dimensions");
         }
-        let nodes: Vec<NodeId> = words
-            .into_iter()
-            .map(|w| match w {
-                Some(value) => self.rtl.constant(value, width),
-                None => self.rtl.free(width),
-            })
-            .collect();
+        let nodes = self.known_words(words, width);
         let all = self.rtl.concat(&nodes);
         Ok(self.chosen(all, steps))
+    }
+
+    /// Words as constants; those that were never written are undefined.
+    fn known_words(&mut self, words: Vec<Option<BigUint>>, width: u32) -> Vec<NodeId> {
+        let word = |w: Option<BigUint>| match w {
+            Some(value) => self.rtl.constant(value, width),
+            None => self.rtl.free(width),
+        };
+        words.into_iter().map(word).collect()
     }
 
     /// What an assignment to a word, or to a part of one that `select` names, replaces.
@@ -327,8 +326,7 @@ impl<'a> Elab<'a> {
     pub(super) fn rewritten(&mut self, before: NodeId, t: &Target, steps: &[Step], node: NodeId) -> NodeId {
         let Some((&(at, count, stride), rest)) = steps.split_first() else { return self.replaced(before, t, node) };
         let mut parts = Vec::with_capacity(count as usize);
-        for i in 0..count {
-            let old = self.rtl.slice(before, i * stride, stride);
+        for (i, old) in (0..count).zip(self.rtl.split(before, stride, count)) {
             self.keep_unassigned(before, old);
             let hit = match at {
                 WordAt::Constant(at) => self.rtl.number(u64::from(at == i64::from(i)), 1),
@@ -362,13 +360,7 @@ impl<'a> Elab<'a> {
                 continue;
             }
             let (words, width, s) = (words.clone(), *width, *s);
-            let nodes: Vec<NodeId> = words
-                .into_iter()
-                .map(|w| match w {
-                    Some(value) => self.rtl.constant(value, width),
-                    None => self.rtl.free(width),
-                })
-                .collect();
+            let nodes = self.known_words(words, width);
             let init = self.rtl.concat(&nodes);
             self.rtl.signal_mut(s).init = Some(init);
         }

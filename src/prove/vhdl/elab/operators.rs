@@ -1,15 +1,17 @@
 //! Operators with the widths and signs of `numeric_std`.
 
 use super::super::syntax::{Expr, Kind};
-use super::{Bounds, Data, Elab, Expect, Result, Run, Type, Value, Vector, integer_bits, show, width_of};
+use super::{
+    Args, Bounds, Data, Elab, Expect, Named, Result, Run, Type, Value, Vector, alike, integer_bits, show, width_of,
+};
 use crate::prove::rtl::{Binary, Compare, NodeId, Reduce};
 
 impl<'a> Elab<'a> {
     pub(super) fn unary(
         &mut self,
-        run: &mut Run,
+        run: &mut Run<'a>,
         op: &str,
-        x: &Expr,
+        x: &'a Expr,
         expected: Option<&Expect>,
         at: u32,
     ) -> Result<Value> {
@@ -27,6 +29,15 @@ impl<'a> Elab<'a> {
             let node = self.rtl.reduce(kind, node);
             let node = if negate { self.rtl.not(node) } else { node };
             return Ok(Value { ty: Type::Bit, data: Data::Node(node), bounds: None });
+        }
+        if let Some(v) = self.own_operator(run, op, Args::Operands(x, None), expected, at)? {
+            return Ok(v);
+        }
+        if op == "??" {
+            let v = self.value(run, x, Some(&Expect::Exactly(Type::Bit)))?;
+            self.same(at, &Type::Bit, &v.ty)?;
+            let node = self.bits(&v, at)?;
+            return Ok(self.boolean(node));
         }
         let v = self.value(run, x, expected)?;
         match (op, &v.data, &v.ty) {
@@ -72,13 +83,13 @@ impl<'a> Elab<'a> {
     /// Both operands; one that is a literal takes its type from the other.
     pub(super) fn operands(
         &mut self,
-        run: &mut Run,
-        a: &Expr,
-        b: &Expr,
+        run: &mut Run<'a>,
+        a: &'a Expr,
+        b: &'a Expr,
         expected: Option<&Expect>,
         same_length: bool,
     ) -> Result<(Value, Value)> {
-        let literal = |e: &Expr| matches!(e.kind, Kind::Text(_) | Kind::Aggregate(_));
+        let literal = |e: &'a Expr| matches!(e.kind, Kind::Text(_) | Kind::Aggregate(_));
         let of = |v: &Value| match &v.ty {
             Type::Vector(k, _) if !same_length => Expect::Vector(*k),
             t => Expect::Exactly(t.clone()),
@@ -95,15 +106,34 @@ impl<'a> Elab<'a> {
 
     pub(super) fn binary(
         &mut self,
-        run: &mut Run,
+        run: &mut Run<'a>,
         op: &str,
-        a: &Expr,
-        b: &Expr,
+        a: &'a Expr,
+        b: &'a Expr,
         expected: Option<&Expect>,
         at: u32,
     ) -> Result<Value> {
+        if let Some(v) = self.own_operator(run, op, Args::Operands(a, Some(b)), expected, at)? {
+            return Ok(v);
+        }
         if op == "&" {
             return self.concatenation(run, a, b, expected);
+        }
+        if let Some(plain) = op.strip_prefix('?') {
+            // The result is a bit; `?=` and `?/=` know `-`.
+            let v = match plain {
+                "=" | "/=" => {
+                    let v = self.matches(run, a, b, true, at)?;
+                    let node = self.bits(&v, at)?;
+                    if plain == "=" { node } else { self.rtl.not(node) }
+                }
+                _ => {
+                    let (x, y) = self.operands(run, a, b, None, false)?;
+                    let v = self.relation(plain, &x, &y, at)?;
+                    self.bits(&v, at)?
+                }
+            };
+            return Ok(Value { ty: Type::Bit, data: Data::Node(v), bounds: None });
         }
         if matches!(op, "sll" | "srl" | "sla" | "sra" | "rol" | "ror") {
             let v = self.value(run, a, expected)?;
@@ -123,8 +153,17 @@ impl<'a> Elab<'a> {
             return self.integers(op, *i, *j, at);
         }
         if bitwise {
-            let (m, n) = (self.bits(&x, at)?, self.bits(&y, at)?);
-            self.same(at, &x.ty, &y.ty)?;
+            let (mut m, mut n) = (self.bits(&x, at)?, self.bits(&y, at)?);
+            let (mut x, y) = (x, y);
+            // VHDL-2008: a bit beside a vector is taken with each of its bits.
+            match (&x.ty, &y.ty) {
+                (Type::Vector(_, w), Type::Bit) if *w > 0 => n = self.rtl.repeat(n, *w),
+                (Type::Bit, Type::Vector(_, w)) if *w > 0 => {
+                    m = self.rtl.repeat(m, *w);
+                    x.ty = y.ty.clone();
+                }
+                _ => self.same(at, &x.ty, &y.ty)?,
+            }
             let (kind, negate) = match op {
                 "and" => (Binary::And, false),
                 "nand" => (Binary::And, true),
@@ -150,8 +189,37 @@ impl<'a> Elab<'a> {
         self.arithmetic(op, &x, &y, at)
     }
 
+    /// An operator that the file declares for these operands; nothing where it is that of the packages.
+    fn own_operator(
+        &mut self,
+        run: &mut Run<'a>,
+        op: &str,
+        args: Args<'a>,
+        expected: Option<&Expect>,
+        at: u32,
+    ) -> Result<Option<Value>> {
+        if !self.has_operators || op.starts_with("reduce") {
+            return Ok(None);
+        }
+        let Some(Named::Functions(all)) = self.find(run.scope, &format!("\"{op}\"")).cloned() else { return Ok(None) };
+        for (home, f) in all {
+            self.turn(at)?;
+            let reads = self.reads.len();
+            let fits = f.params.len() == args.len() && self.arguments(run, home, f, args, at).is_ok();
+            self.reads.truncate(reads);
+            if fits {
+                let v = self.call(run, home, f, args, at)?;
+                // Another one may give what is expected.
+                if !matches!(expected, Some(Expect::Exactly(t)) if !alike(t, &v.ty)) {
+                    return Ok(Some(v));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// Whether a relation may be between numbers of different lengths: strings then keep their own.
-    pub(super) fn numeric(&self, a: &Expr, b: &Expr) -> bool {
+    pub(super) fn numeric(&self, a: &'a Expr, b: &'a Expr) -> bool {
         matches!(a.kind, Kind::Text(_)) || matches!(b.kind, Kind::Text(_))
     }
 
@@ -193,14 +261,17 @@ impl<'a> Elab<'a> {
     ) -> Result<(Vector, NodeId, NodeId)> {
         let kind = match (&x.ty, &y.ty) {
             (Type::Vector(k, _), Type::Vector(l, _)) if k == l => *k,
-            (Type::Vector(k, _), Type::Integer) | (Type::Integer, Type::Vector(k, _)) => *k,
+            (Type::Vector(k, _), Type::Integer | Type::Bit) | (Type::Integer | Type::Bit, Type::Vector(k, _)) => *k,
             _ => return self.fail(at, format!("{} beside {}", show(&x.ty), show(&y.ty))),
         };
         if kind == Vector::Logic {
             return self.fail(at, "arithmetic on std_logic_vector");
         }
-        let other = width_of(&x.ty).or(width_of(&y.ty)).unwrap_or(0);
+        let of = |ty: &Type| width_of(ty).filter(|_| *ty != Type::Bit);
+        let other = of(&x.ty).or(of(&y.ty)).unwrap_or(0);
         let node = |s: &mut Self, v: &Value| match &v.data {
+            // VHDL-2008: a bit that is added is the lowest one.
+            Data::Node(n) if v.ty == Type::Bit => Ok(s.rtl.resize(*n, other.max(1), false)),
             Data::Node(n) => Ok(*n),
             Data::Int(i) if *i < 0 && kind == Vector::Unsigned => {
                 s.fail(at, "a negative number beside an unsigned vector")
@@ -250,8 +321,11 @@ impl<'a> Elab<'a> {
     }
 
     pub(super) fn arithmetic(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
-        if matches!(op, "/" | "rem" | "mod") {
+        if matches!(op, "/" | "rem" | "mod") && x.ty != Type::Bit && y.ty != Type::Bit {
             return self.divide(op, x, y, at);
+        }
+        if (x.ty == Type::Bit || y.ty == Type::Bit) && !matches!(op, "+" | "-") {
+            return self.fail(at, format!("{op} of a vector and a bit"));
         }
         // An integer is cut to the length of the vector (numeric_std: to_unsigned(r, l'length)).
         let (kind, a, b) = self.pair(x, y, |vector, _| vector, at)?;
@@ -348,8 +422,8 @@ impl<'a> Elab<'a> {
                 (self.encoded(x, None, at)?, self.encoded(y, None, at)?, false)
             }
             (Type::Vector(Vector::Logic, m), Type::Vector(Vector::Logic, n)) => {
-                if m != n || !matches!(op, "=" | "/=") {
-                    return self.fail(at, "only = and /= of std_logic_vectors of one length are supported");
+                if m != n {
+                    return self.fail(at, "only std_logic_vectors of one length are compared");
                 }
                 (self.bits(x, at)?, self.bits(y, at)?, false)
             }
@@ -360,6 +434,9 @@ impl<'a> Elab<'a> {
                 (self.rtl.resize(a, width, true), self.rtl.resize(b, width, true), true)
             }
             _ => {
+                if x.ty == Type::Bit || y.ty == Type::Bit {
+                    return self.fail(at, format!("{} beside {}", show(&x.ty), show(&y.ty)));
+                }
                 // An integer is not cut: it may lie outside the vector's range.
                 let (kind, a, b) = self.pair(x, y, u32::max, at)?;
                 let signed = kind == Vector::Signed;
@@ -387,9 +464,9 @@ impl<'a> Elab<'a> {
 
     pub(super) fn concatenation(
         &mut self,
-        run: &mut Run,
-        a: &Expr,
-        b: &Expr,
+        run: &mut Run<'a>,
+        a: &'a Expr,
+        b: &'a Expr,
         expected: Option<&Expect>,
     ) -> Result<Value> {
         // The parts of a chain, left to right, without recursion into its depth.

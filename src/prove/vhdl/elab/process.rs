@@ -16,7 +16,7 @@ impl<'a> Elab<'a> {
     ) -> Result<()> {
         let inner = self.scope(Some(scope), self.scopes[scope].path.clone());
         self.locals(inner, decls, &mut State::new(), true)?;
-        let new = |clocked: bool| Run { state: State::new(), scope: inner, clocked, result: None };
+        let new = |clocked: bool| Run::new(inner, clocked);
         if let (Waits::Inside, [Statement::Wait(cond), rest @ ..]) = (waits, body) {
             let Some((clock, rising, enable)) = self.edge(inner, cond)? else {
                 return self.fail(cond.at, "the only wait is that until a clock edge");
@@ -72,7 +72,7 @@ impl<'a> Elab<'a> {
     }
 
     /// Refuses a process that does not wait for all that it read.
-    pub(super) fn check_waits(&mut self, scope: usize, waits: &Waits) -> Result<()> {
+    pub(super) fn check_waits(&mut self, scope: usize, waits: &'a Waits) -> Result<()> {
         let reads = std::mem::take(&mut self.reads);
         let Waits::List(list) = waits else { return Ok(()) };
         let mut run = self.constant_run(scope);
@@ -95,8 +95,8 @@ impl<'a> Elab<'a> {
     /// Statements at a clock edge, if a condition beside it holds.
     pub(super) fn enabled(
         &mut self,
-        run: &mut Run,
-        enable: Option<&Expr>,
+        run: &mut Run<'a>,
+        enable: Option<&'a Expr>,
         body: &'a [Statement],
         at: u32,
     ) -> Result<()> {
@@ -125,7 +125,7 @@ impl<'a> Elab<'a> {
 
     /// `rising_edge(clk)`, `clk'event and clk = '1'`, either with `and` and a further condition.
     pub(super) fn edge(&mut self, scope: usize, cond: &'a Expr) -> Result<Option<(SignalId, bool, Option<&'a Expr>)>> {
-        let signal = |s: &Self, e: &Expr| match &e.kind {
+        let signal = |s: &Self, e: &'a Expr| match &e.kind {
             Kind::Name(n) => match s.find(scope, n) {
                 Some(Named::Signal { id, ty: Type::Bit, .. }) => Ok(*id),
                 _ => Err(error(s.text, e.at, "a clock is a signal of one bit")),
@@ -228,7 +228,7 @@ impl<'a> Elab<'a> {
                 let v = Value { ty: Type::Integer, data: Data::Int(*i), bounds: None };
                 self.encoded(&v, bounds, at)
             }
-            (Data2::Int(_), Slot::Signal(_)) => self.fail(at, "an integer that is not kept as bits"),
+            (Data2::Int(_), Slot::Signal(_) | Slot::Flag(_)) => self.fail(at, "an integer that is not kept as bits"),
         }
     }
 
@@ -247,6 +247,7 @@ impl<'a> Elab<'a> {
         slots.dedup();
         for slot in slots {
             let id = match slot {
+                Slot::Flag(_) => continue,
                 Slot::Signal(id) => id,
                 Slot::Variable(v) => match self.kept.get(&v).and_then(|k| k.register) {
                     Some(id) => id,

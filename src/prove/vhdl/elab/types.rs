@@ -1,13 +1,16 @@
 //! Types of the user: enumerations, records, arrays, ranges of integers; how their values are kept as bits.
 
 use super::super::syntax::{Arg, Decl, Expr, Kind, Object, Use};
-use super::{Bounds, Data, Elab, Expect, Named, Result, Run, Type, TypeOf, Value, show};
+use super::{Bounds, Data, Elab, Expect, Named, Result, Run, Type, TypeOf, Value, Vector, show};
 use crate::prove::rtl::{Compare, MAX_WIDTH, NodeId};
 use num_bigint::BigUint;
 use std::sync::Arc;
 
 /// Bits of an array that is a signal or variable.
 const MAX_ARRAY: u32 = 1 << 20;
+/// Fields of a record, literals of an enumeration.
+const MAX_FIELDS: usize = 4096;
+const MAX_LITERALS: usize = 1 << 16;
 
 /// An enumeration.
 #[derive(Debug, PartialEq)]
@@ -19,12 +22,14 @@ pub(super) struct Enumeration {
 }
 
 /// An array; the element with the lowest index is in the low bits.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct ArrayOf {
     pub(super) bounds: Bounds,
     pub(super) element: Type,
     /// Bounds of an element that is a vector, or the range of an integer.
     pub(super) inner: Option<Bounds>,
+    /// Whether its elements are another dimension of it, rather than arrays of their own.
+    pub(super) more: bool,
 }
 
 /// A record; the first field is in the low bits.
@@ -182,6 +187,9 @@ impl<'a> Elab<'a> {
     pub(super) fn type_decl(&mut self, scope: usize, d: &'a Decl) -> Result<()> {
         match d {
             Decl::Enum { name, literals, at } => {
+                if literals.len() > MAX_LITERALS {
+                    return self.fail(*at, "an enumeration of more than 2^16 literals");
+                }
                 let ty =
                     Type::Enum(Arc::new(Enumeration { name: name.clone(), literals: literals.len() as u32, at: *at }));
                 for (i, (literal, at)) in literals.iter().enumerate() {
@@ -195,12 +203,16 @@ impl<'a> Elab<'a> {
                 self.declare(scope, name, Named::Type(TypeOf::Whole(ty, None)), *at)
             }
             Decl::Record { name, fields, at } => {
+                if fields.len() > MAX_FIELDS {
+                    return self.fail(*at, "a record of more than 4,096 fields");
+                }
                 let mut all: Vec<(String, Type, Option<Bounds>)> = Vec::with_capacity(fields.len());
+                let mut names = rustc_hash::FxHashSet::default();
                 for f in fields {
                     let TypeOf::Whole(ty, bounds) = self.type_of(scope, &f.ty)? else {
                         return self.fail(f.at, "a field needs a range");
                     };
-                    if all.iter().any(|g| g.0 == f.name) {
+                    if !names.insert(&f.name) {
                         return self.fail(f.at, format!("{} is declared twice", f.name));
                     }
                     all.push((f.name.clone(), ty, bounds));
@@ -211,12 +223,17 @@ impl<'a> Elab<'a> {
                 }
                 self.declare(scope, name, Named::Type(TypeOf::Whole(ty, None)), *at)
             }
-            Decl::Array { name, range, element } => {
-                let TypeOf::Whole(of, inner) = self.type_of(scope, element)? else {
+            Decl::Array { name, range, more, element } => {
+                let TypeOf::Whole(mut of, mut inner) = self.type_of(scope, element)? else {
                     return self.fail(element.at, "elements of an array need a range");
                 };
+                // The last dimension is the innermost.
+                for (i, range) in more.iter().enumerate().rev() {
+                    of = self.array_of(scope, range, of, inner, i + 1 < more.len())?;
+                    inner = None;
+                }
                 let ty = match range {
-                    Some(range) => TypeOf::Whole(self.array_of(scope, range, of, inner)?, None),
+                    Some(range) => TypeOf::Whole(self.array_of(scope, range, of, inner, !more.is_empty())?, None),
                     None => TypeOf::Open(of, inner),
                 };
                 self.declare(scope, name, Named::Type(ty), element.at)
@@ -227,7 +244,9 @@ impl<'a> Elab<'a> {
                     Kind::Name(n) => self.find(scope, n).cloned(),
                     _ => None,
                 };
-                if let Some(same @ (Named::Type(_) | Named::Functions(_) | Named::Literals(_))) = other {
+                if let Some(same @ (Named::Type(_) | Named::Functions(_) | Named::Procedures(_) | Named::Literals(_))) =
+                    other
+                {
                     return self.declare(scope, name, same, *at);
                 }
                 let ty = match ty {
@@ -245,16 +264,17 @@ impl<'a> Elab<'a> {
     pub(super) fn array_of(
         &mut self,
         scope: usize,
-        range: &Expr,
+        range: &'a Expr,
         element: Type,
         inner: Option<Bounds>,
+        more: bool,
     ) -> Result<Type> {
         let bounds = self.bounds(scope, range)?;
         let bits = u64::from(bounds.len()) * u64::from(storage(&element, inner));
         if bits > 1 << 28 {
             return self.fail(range.at, "an array of more than 2^28 bits");
         }
-        Ok(Type::Array(Arc::new(ArrayOf { bounds, element, inner })))
+        Ok(Type::Array(Arc::new(ArrayOf { bounds, element, inner, more })))
     }
 
     /// Packages of the file, each with its body.
@@ -302,7 +322,7 @@ impl<'a> Elab<'a> {
     }
 
     /// What `work.p.x` or `p.x` names.
-    pub(super) fn in_package(&self, base: &Expr, name: &str) -> Option<Named<'a>> {
+    pub(super) fn in_package(&self, base: &'a Expr, name: &str) -> Option<Named<'a>> {
         let package = match &base.kind {
             Kind::Name(p) => p,
             Kind::Field(work, p) if matches!(&work.kind, Kind::Name(w) if w == "work") => p,
@@ -342,7 +362,7 @@ impl<'a> Elab<'a> {
     }
 
     /// Fields by position or name.
-    pub(super) fn record(&mut self, run: &mut Run, args: &[Arg], r: &Arc<Record>, at: u32) -> Result<Value> {
+    pub(super) fn record(&mut self, run: &mut Run<'a>, args: &'a [Arg], r: &Arc<Record>, at: u32) -> Result<Value> {
         let mut nodes = Vec::with_capacity(r.fields.len());
         let mut used = 0;
         for (i, (name, ty, bounds)) in r.fields.iter().enumerate() {
@@ -363,7 +383,13 @@ impl<'a> Elab<'a> {
     }
 
     /// An expression of a type, as the bits that keep it.
-    pub(super) fn kept_as(&mut self, run: &mut Run, e: &Expr, ty: &Type, bounds: Option<Bounds>) -> Result<NodeId> {
+    pub(super) fn kept_as(
+        &mut self,
+        run: &mut Run<'a>,
+        e: &'a Expr,
+        ty: &Type,
+        bounds: Option<Bounds>,
+    ) -> Result<NodeId> {
         self.context = bounds.filter(|_| *ty != Type::Integer);
         let v = self.value(run, e, Some(&Expect::Exactly(ty.clone())))?;
         self.same(e.at, ty, &v.ty)?;
@@ -373,8 +399,8 @@ impl<'a> Elab<'a> {
     /// An index as a distance from the lowest one: where it is constant and inside, or the distance as an unsigned word.
     pub(super) fn distance(
         &mut self,
-        run: &mut Run,
-        e: &Expr,
+        run: &mut Run<'a>,
+        e: &'a Expr,
         bounds: Bounds,
     ) -> Result<std::result::Result<u32, NodeId>> {
         let v = self.value(run, e, Some(&Expect::Exactly(Type::Integer)))?;
@@ -395,7 +421,7 @@ impl<'a> Elab<'a> {
     }
 
     /// A field or element that an attribute of a type or object asks about: its bounds, without its value.
-    pub(super) fn bounds_of(&mut self, run: &mut Run, base: &Expr) -> Result<Option<(Type, Option<Bounds>)>> {
+    pub(super) fn bounds_of(&mut self, run: &mut Run<'a>, base: &'a Expr) -> Result<Option<(Type, Option<Bounds>)>> {
         let named = match &base.kind {
             Kind::Name(n) => self.find(run.scope, n).cloned(),
             Kind::Field(package, n) => self.in_package(package, n),
@@ -411,14 +437,61 @@ impl<'a> Elab<'a> {
     }
 
     /// `std_match`: a `-` in the pattern stands for any bit.
-    pub(super) fn matches(&mut self, run: &mut Run, a: &Expr, b: &Expr, at: u32) -> Result<Value> {
+    /// `?=` (`numbers`) compares numbers of any lengths.
+    pub(super) fn matches(
+        &mut self,
+        run: &mut Run<'a>,
+        a: &'a Expr,
+        b: &'a Expr,
+        numbers: bool,
+        at: u32,
+    ) -> Result<Value> {
         let (pattern, other) = match (&a.kind, &b.kind) {
             (_, Kind::Text(t)) => (t, a),
             (Kind::Text(t), _) => (t, b),
-            _ => return self.fail(at, "std_match takes a pattern that is a string"),
+            // What is not written as a string has no `-`, or it would be any value.
+            _ => {
+                let x = self.value(run, a, None)?;
+                let y = self.value(run, b, Some(&Expect::Exactly(x.ty.clone())))?;
+                for v in [&x, &y] {
+                    if let Data::Node(n) = v.data {
+                        self.settled(n, at)?;
+                    }
+                }
+                let number =
+                    |v: &Value| matches!(v.ty, Type::Integer | Type::Vector(Vector::Unsigned | Vector::Signed, _));
+                if numbers && number(&x) && number(&y) && (x.ty != Type::Integer || y.ty != Type::Integer) {
+                    return self.relation("=", &x, &y, at);
+                }
+                self.same(at, &x.ty, &y.ty)?;
+                let (m, n) = (self.bits(&x, at)?, self.bits(&y, at)?);
+                let hit = self.rtl.compare(Compare::Equal, m, n);
+                return Ok(self.boolean(hit));
+            }
         };
         let v = self.value(run, other, None)?;
         let node = self.bits(&v, other.at)?;
+        let hit = self.pattern(node, pattern, at)?;
+        Ok(self.boolean(hit))
+    }
+
+    /// Refuses bits of which some are undefined by themselves: `-`, `X` and the like.
+    pub(super) fn settled(&self, node: NodeId, at: u32) -> Result<()> {
+        use crate::prove::rtl::Expr as R;
+        let mut stack = vec![node];
+        let mut undefined = false;
+        while let Some(n) = stack.pop() {
+            match self.rtl.expr(n) {
+                R::Free => undefined = true,
+                R::Concat(parts) => stack.extend(parts.iter()),
+                _ => {}
+            }
+        }
+        if undefined { self.fail(at, "a pattern that is a string is expected here") } else { Ok(()) }
+    }
+
+    /// Whether bits are as a pattern says, in which a `-` stands for any bit.
+    pub(super) fn pattern(&mut self, node: NodeId, pattern: &str, at: u32) -> Result<NodeId> {
         let digits: Vec<char> = pattern.chars().filter(|&c| c != '_').collect();
         if digits.len() as u32 != self.rtl.width(node) {
             return self.fail(at, "std_match of different lengths");
@@ -439,8 +512,7 @@ impl<'a> Elab<'a> {
         let width = self.rtl.width(node);
         let (care, want) = (self.rtl.constant(care, width), self.rtl.constant(want, width));
         let seen = self.rtl.binary(crate::prove::rtl::Binary::And, node, care);
-        let hit = self.rtl.compare(Compare::Equal, seen, want);
-        Ok(self.boolean(hit))
+        Ok(self.rtl.compare(Compare::Equal, seen, want))
     }
 
     /// Declares a signal's type; the first value where it has one.

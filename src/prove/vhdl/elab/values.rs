@@ -1,9 +1,10 @@
 //! Expressions: names, literals, aggregates, selections.
 
-use super::super::syntax::{Arg, Expr, Kind, TypeName};
+use super::super::syntax::{Arg, Expr, Kind};
 use super::types::{ArrayOf, storage};
 use super::{
-    Bounds, Data, Data2, Elab, Expect, Named, Result, Run, Slot, Type, TypeOf, Value, Vector, expected_vector, show,
+    Args, Bounds, Data, Data2, Elab, Expect, MAX_ALIASES, Named, Result, Run, Slot, Type, TypeOf, Value, Vector,
+    expected_vector, show,
 };
 use crate::prove::rtl::{Compare, MAX_WIDTH, NodeId, Shift};
 use num_bigint::BigUint;
@@ -25,13 +26,13 @@ impl<'a> Elab<'a> {
     }
 
     /// An expression of exactly this type, as a node.
-    pub(super) fn typed(&mut self, run: &mut Run, e: &Expr, ty: &Type) -> Result<NodeId> {
+    pub(super) fn typed(&mut self, run: &mut Run<'a>, e: &'a Expr, ty: &Type) -> Result<NodeId> {
         let v = self.value(run, e, Some(&Expect::Exactly(ty.clone())))?;
         self.same(e.at, ty, &v.ty)?;
         self.bits(&v, e.at)
     }
 
-    pub(super) fn condition(&mut self, run: &mut Run, e: &Expr) -> Result<NodeId> {
+    pub(super) fn condition(&mut self, run: &mut Run<'a>, e: &'a Expr) -> Result<NodeId> {
         let v = self.value(run, e, Some(&Expect::Exactly(Type::Boolean)))?;
         match v.ty {
             Type::Boolean => self.bits(&v, e.at),
@@ -39,7 +40,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    pub(super) fn int(&mut self, run: &mut Run, e: &Expr) -> Result<i64> {
+    pub(super) fn int(&mut self, run: &mut Run<'a>, e: &'a Expr) -> Result<i64> {
         let v = self.value(run, e, Some(&Expect::Exactly(Type::Integer)))?;
         match v.data {
             Data::Int(i) => Ok(i),
@@ -62,7 +63,7 @@ impl<'a> Elab<'a> {
         Value { ty: Type::Boolean, data: Data::Node(node), bounds: None }
     }
 
-    pub(super) fn value(&mut self, run: &mut Run, e: &Expr, expected: Option<&Expect>) -> Result<Value> {
+    pub(super) fn value(&mut self, run: &mut Run<'a>, e: &'a Expr, expected: Option<&Expect>) -> Result<Value> {
         let int = |i: i64| Value { ty: Type::Integer, data: Data::Int(i), bounds: None };
         // What this expression is for says nothing about its operands.
         let context = self.context.take();
@@ -79,6 +80,9 @@ impl<'a> Elab<'a> {
                 Ok(Value { ty: Type::Bit, data: Data::Node(node), bounds: None })
             }
             Kind::Text(t) => {
+                if t.len() > MAX_WIDTH as usize {
+                    return self.fail(e.at, "more than 2^24 bits");
+                }
                 let mut parts = Vec::new();
                 for c in t.chars().rev().filter(|&c| c != '_') {
                     parts.push(match c {
@@ -118,22 +122,23 @@ impl<'a> Elab<'a> {
                     }
                 },
                 Some(Named::Alias { of, scope, ty }) => {
-                    self.turn(e.at)?;
+                    self.follow(e.at)?;
                     let outer = std::mem::replace(&mut run.scope, scope);
                     let v = self.value(run, of, expected);
                     run.scope = outer;
+                    self.aliases -= 1;
                     let (v, (ty, bounds)) = self.seen_as(v?, ty, e.at)?;
                     Ok(Value { ty, bounds, ..v })
                 }
                 Some(Named::Literals(all)) => self.literal(&all, expected, e.at),
-                Some(Named::Functions(all)) => self.overloaded(run, &all, &[], expected, e.at),
+                Some(Named::Functions(all)) => self.overloaded(run, &all, Args::List(&[]), expected, e.at),
                 _ => self.fail(e.at, format!("{n} is not declared as a value")),
             },
             Kind::Field(base, name) => {
                 match self.in_package(base, name) {
                     Some(Named::Constant(v)) => return Ok(v),
                     Some(Named::Literals(all)) => return self.literal(&all, expected, e.at),
-                    Some(Named::Functions(all)) => return self.overloaded(run, &all, &[], expected, e.at),
+                    Some(Named::Functions(all)) => return self.overloaded(run, &all, Args::List(&[]), expected, e.at),
                     Some(_) => return self.fail(e.at, format!("{name} is not a value")),
                     None => {}
                 }
@@ -143,13 +148,16 @@ impl<'a> Elab<'a> {
                 let part = self.rtl.slice(node, lo, storage(&ty, bounds));
                 Ok(self.decoded(part, &ty, bounds))
             }
-            Kind::Qualified(name, args) => {
-                let named = TypeName { name: name.clone(), package: None, range: None, at: e.at };
-                let ty = self.type_of(run.scope, &named)?;
+            Kind::Qualified(named, args) => {
+                let name = &named.name;
+                let ty = self.type_of(run.scope, named)?;
                 let (expected, bounds) = match ty {
                     TypeOf::Whole(t, bounds) => (Expect::Exactly(t), bounds),
                     TypeOf::Unconstrained(v) => (Expect::Vector(v), None),
-                    TypeOf::Open(..) => return self.fail(e.at, "an array of no known range"),
+                    TypeOf::Open(element, inner) => {
+                        let bounds = Bounds { left: 0, right: args.len() as i64 - 1, down: false };
+                        (Expect::Exactly(Type::Array(Arc::new(ArrayOf { bounds, element, inner, more: false }))), None)
+                    }
                 };
                 let bounds = bounds.filter(|_| expected_vector(&expected));
                 self.context = bounds;
@@ -174,6 +182,7 @@ impl<'a> Elab<'a> {
                 let b = match self.bounds_of(run, base)? {
                     Some((Type::Array(a), _)) => a.bounds,
                     Some((_, Some(b))) => b,
+                    Some((Type::Integer, None)) => Bounds { left: -(1 << 31), right: (1 << 31) - 1, down: false },
                     Some((Type::Vector(_, w), None)) if name == "length" => Bounds::of_width(w),
                     Some((Type::Enum(t), None)) if matches!(name.as_str(), "left" | "low" | "right" | "high") => {
                         let i = if name == "left" || name == "low" { 0 } else { t.literals - 1 };
@@ -181,27 +190,113 @@ impl<'a> Elab<'a> {
                     }
                     _ => return self.fail(e.at, "this has no bounds that are known here"),
                 };
-                Ok(int(match name.as_str() {
-                    "length" => i64::from(b.len()),
-                    "left" => b.left,
-                    "right" => b.right,
-                    "high" => b.left.max(b.right),
-                    "low" => b.left.min(b.right),
-                    _ => return self.fail(e.at, format!("the attribute {name} is not supported here")),
-                }))
+                self.attribute(b, name, e.at)
             }
-            Kind::Call(base, args) => self.call_or_select(run, e, base, args, expected),
+            Kind::Call(base, args) => match (&base.kind, &args[..]) {
+                (Kind::Attribute(of, name), [Arg { choices, others: false, value }]) if choices.is_empty() => {
+                    self.attribute_of(run, of, name, value, e.at)
+                }
+                _ => self.call_or_select(run, e, base, args, expected),
+            },
             Kind::Unary(op, x) => self.unary(run, op, x, expected, e.at),
             Kind::Binary(op, a, b) => self.binary(run, op, a, b, expected, e.at),
             Kind::Range(..) | Kind::Open => self.fail(e.at, "a value is expected here"),
         }
     }
 
+    /// What an attribute says of bounds.
+    fn attribute(&mut self, b: Bounds, name: &str, at: u32) -> Result<Value> {
+        let i = match name {
+            "length" => i64::from(b.len()),
+            "left" => b.left,
+            "right" => b.right,
+            "high" => b.left.max(b.right),
+            "low" => b.left.min(b.right),
+            "ascending" => {
+                let node = self.rtl.number(u64::from(!b.down), 1);
+                return Ok(self.boolean(node));
+            }
+            _ => return self.fail(at, format!("the attribute {name} is not supported here")),
+        };
+        Ok(Value { ty: Type::Integer, data: Data::Int(i), bounds: None })
+    }
+
+    /// An attribute with an argument: a dimension of an array, or a value of a type.
+    fn attribute_of(&mut self, run: &mut Run<'a>, of: &'a Expr, name: &str, arg: &'a Expr, at: u32) -> Result<Value> {
+        if !matches!(name, "pos" | "val" | "succ" | "pred" | "leftof" | "rightof") {
+            let Some(b) = self.bounds_along(run, of, Some(arg))? else {
+                return self.fail(at, "this has no bounds that are known here");
+            };
+            return self.attribute(b, name, at);
+        }
+        let Some((ty, bounds)) = self.bounds_of(run, of)? else { return self.fail(at, "a type is expected here") };
+        let range = match &ty {
+            Type::Enum(t) => Some(Bounds { left: 0, right: i64::from(t.literals) - 1, down: false }),
+            Type::Integer => bounds,
+            _ => return self.fail(at, format!("the attribute {name} of {}", show(&ty))),
+        };
+        let wanted = if name == "val" { Type::Integer } else { ty.clone() };
+        let v = self.value(run, arg, Some(&Expect::Exactly(wanted.clone())))?;
+        self.same(at, &wanted, &v.ty)?;
+        // As a number: the position of a literal is that of its bits.
+        let number = match (&v.ty, &v.data) {
+            (Type::Enum(_), Data::Node(n)) => self.decoded(*n, &Type::Integer, range),
+            _ => v,
+        };
+        let down = range.is_some_and(|b| b.down);
+        let step = match name {
+            "succ" => 1,
+            "pred" => -1,
+            "leftof" => {
+                if down {
+                    1
+                } else {
+                    -1
+                }
+            }
+            "rightof" => {
+                if down {
+                    -1
+                } else {
+                    1
+                }
+            }
+            _ => 0,
+        };
+        let moved = match (step, &number.data) {
+            (0, _) => number,
+            (_, Data::Int(i)) => Value { data: Data::Int(i + step), ..number },
+            _ => {
+                let by = Value { ty: Type::Integer, data: Data::Int(step), bounds: None };
+                self.whole_arithmetic("+", &number, &by, at)?
+            }
+        };
+        if name == "pos" {
+            return Ok(moved);
+        }
+        // Outside of the type there is nothing.
+        let node = self.encoded(&moved, range, at)?;
+        if ty == Type::Integer && step == 0 {
+            return Ok(moved);
+        }
+        Ok(self.decoded(node, &ty, range))
+    }
+
+    /// Counts an alias that is followed: one may lead to itself.
+    pub(super) fn follow(&mut self, at: u32) -> Result<()> {
+        self.turn(at)?;
+        self.aliases += 1;
+        if self.aliases > MAX_ALIASES {
+            return self.fail(at, "an alias of itself, or aliases more than 1,000 deep");
+        }
+        Ok(())
+    }
+
     /// An aggregate takes its length from the context, or from its own choices.
     pub(super) fn aggregate(
         &mut self,
-        run: &mut Run,
-        args: &[Arg],
+        run: &mut Run<'a>,
+        args: &'a [Arg],
         expected: Option<&Expect>,
         context: Option<Bounds>,
         at: u32,
@@ -280,6 +375,8 @@ impl<'a> Elab<'a> {
         };
         let mut bits: Vec<Option<NodeId>> = vec![others; width as usize];
         for (b, node) in chosen {
+            self.iterations = self.iterations.saturating_add(b.len() / 64);
+            self.turn(at)?;
             for i in b.left.min(b.right)..=b.left.max(b.right) {
                 let place = if context.down { i - low } else { high - i };
                 match usize::try_from(place).ok().and_then(|p| bits.get_mut(p)) {
@@ -297,7 +394,7 @@ impl<'a> Elab<'a> {
     }
 
     /// An array of positions, choices and `others`; of constants it is a table.
-    pub(super) fn array(&mut self, run: &mut Run, args: &[Arg], a: &Arc<ArrayOf>, at: u32) -> Result<Value> {
+    pub(super) fn array(&mut self, run: &mut Run<'a>, args: &'a [Arg], a: &Arc<ArrayOf>, at: u32) -> Result<Value> {
         let bounds = a.bounds;
         let len = bounds.len() as usize;
         let mut entries: Vec<Option<NodeId>> = vec![None; len];
@@ -314,6 +411,8 @@ impl<'a> Elab<'a> {
                 if self.is_range(c) {
                     let b = self.bounds_in(run, c)?;
                     if b.len() > 0 {
+                        self.iterations = self.iterations.saturating_add(b.len() / 64);
+                        self.turn(at)?;
                         places.extend(b.left.min(b.right)..=b.left.max(b.right));
                     }
                 } else {
@@ -342,26 +441,26 @@ impl<'a> Elab<'a> {
 
     pub(super) fn call_or_select(
         &mut self,
-        run: &mut Run,
-        e: &Expr,
-        base: &Expr,
-        args: &[Arg],
+        run: &mut Run<'a>,
+        e: &'a Expr,
+        base: &'a Expr,
+        args: &'a [Arg],
         expected: Option<&Expect>,
     ) -> Result<Value> {
         if let Kind::Field(package, name) = &base.kind {
             match self.in_package(package, name) {
-                Some(Named::Functions(all)) => return self.overloaded(run, &all, args, expected, e.at),
+                Some(Named::Functions(all)) => return self.overloaded(run, &all, Args::List(args), expected, e.at),
                 // ieee.numeric_std.resize(...)
-                None if self.foreign(package) => return self.standard(run, name, args, e.at),
+                None if self.foreign(package) => return self.standard(run, name, args, expected, e.at),
                 _ => {}
             }
         }
         if let Kind::Name(name) = &base.kind {
             if let Some(Named::Functions(all)) = self.find(run.scope, name).cloned() {
-                return self.overloaded(run, &all, args, expected, e.at);
+                return self.overloaded(run, &all, Args::List(args), expected, e.at);
             }
             if self.find(run.scope, name).is_none() {
-                return self.standard(run, name, args, e.at);
+                return self.standard(run, name, args, expected, e.at);
             }
             if let Some(Named::Type(ty)) = self.find(run.scope, name).cloned() {
                 if let (TypeOf::Whole(Type::Integer, _), [arg]) = (&ty, args) {
@@ -374,16 +473,35 @@ impl<'a> Elab<'a> {
             }
         }
         let v = self.value(run, base, None)?;
-        let [Arg { choices, others: false, value }] = args else {
-            return self.fail(e.at, "one index or range is expected");
+        self.selected(run, v, args, e.at)
+    }
+
+    /// Elements, bits and parts of a value.
+    fn selected(&mut self, run: &mut Run<'a>, v: Value, args: &'a [Arg], at: u32) -> Result<Value> {
+        let Some((Arg { choices, others: false, value }, rest)) = args.split_first() else {
+            return self.fail(at, "one index or range is expected");
         };
-        if !choices.is_empty() {
-            return self.fail(e.at, "one index or range is expected");
+        let dimensions = matches!(&v.ty, Type::Array(a) if a.more);
+        if !choices.is_empty() || rest.is_empty() == dimensions {
+            return self.fail(at, "one index or range is expected for each dimension");
         }
         if let Type::Array(a) = &v.ty {
             let width = storage(&a.element, a.inner);
             if self.is_range(value) {
-                return self.fail(e.at, "a part of an array: its elements are read one by one");
+                let part = self.bounds_in(run, value)?;
+                let Some(lo) = self.elements(a.bounds, part, value.at)?.filter(|_| !a.more) else {
+                    return self.fail(value.at, "a part of an array without elements, or of several dimensions");
+                };
+                let data = match &v.data {
+                    Data::Array(entries) => {
+                        let taken = entries.iter().skip(lo as usize).take(part.len() as usize);
+                        Data::Array(Arc::new(taken.cloned().collect()))
+                    }
+                    Data::Node(n) => Data::Node(self.rtl.slice(*n, lo * width, part.len() * width)),
+                    _ => return self.fail(at, "this has no elements"),
+                };
+                let ty = Type::Array(Arc::new(ArrayOf { bounds: part, ..(**a).clone() }));
+                return Ok(Value { ty, data, bounds: None });
             }
             let node = match (self.distance(run, value, a.bounds)?, &v.data) {
                 (Ok(i), Data::Array(entries)) => {
@@ -395,19 +513,20 @@ impl<'a> Elab<'a> {
                 }
                 (Ok(i), Data::Node(n)) => self.rtl.slice(*n, i * width, width),
                 (Err(addr), Data::Node(n)) => {
-                    let words = (0..a.bounds.len()).map(|i| self.rtl.slice(*n, i * width, width)).collect();
+                    let words = self.rtl.split(*n, width, a.bounds.len());
                     self.rtl.choose(words, addr)
                 }
-                _ => return self.fail(e.at, "this has no elements"),
+                _ => return self.fail(at, "this has no elements"),
             };
-            return Ok(self.decoded(node, &a.element, a.inner));
+            let element = self.decoded(node, &a.element, a.inner);
+            return if rest.is_empty() { Ok(element) } else { self.selected(run, element, rest, at) };
         }
         let (Type::Vector(kind, width), Data::Node(node)) = (&v.ty, &v.data) else {
-            return self.fail(e.at, "this has no bits to select");
+            return self.fail(at, "this has no bits to select");
         };
         let (kind, width, node) = (*kind, *width, *node);
         let Some(bounds) = v.bounds else {
-            return self.fail(e.at, "bits of a value whose bounds are not known here");
+            return self.fail(at, "bits of a value whose bounds are not known here");
         };
         if self.is_range(value) {
             let part = self.bounds_in(run, value)?;
@@ -442,7 +561,7 @@ impl<'a> Elab<'a> {
         Ok(Value { ty: Type::Bit, data: Data::Node(bit), bounds: None })
     }
 
-    pub(super) fn convert(&mut self, run: &mut Run, to: Vector, x: &Expr) -> Result<Value> {
+    pub(super) fn convert(&mut self, run: &mut Run<'a>, to: Vector, x: &'a Expr) -> Result<Value> {
         let v = self.value(run, x, None)?;
         match (&v.ty, &v.data) {
             (Type::Vector(_, w), Data::Node(_)) => Ok(Value { ty: Type::Vector(to, *w), ..v }),
