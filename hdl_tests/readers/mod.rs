@@ -205,7 +205,7 @@ fn icarus(designs: &[Design], vectors: &[BigUint]) -> Result<String, String> {
         for (i, (name, width)) in design.inputs.iter().enumerate() {
             ports.push(match name.as_str() {
                 // The start of the clock at 0 is a falling edge.
-                "clk" if design.text.contains("negedge") => ".clk(~clk)".to_owned(),
+                "clk" if design.text.contains("negedge clk") => ".clk(~clk)".to_owned(),
                 "clk" => ".clk(clk)".to_owned(),
                 _ => format!(".{name}(stim[{} +: {width}])", SLOT * i as u32),
             });

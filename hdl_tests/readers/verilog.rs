@@ -1,6 +1,7 @@
 //! Random designs in Verilog-2001.
 
 mod forms;
+mod more;
 
 use super::{Chance, Design};
 use alir2hdl::random::SplitMix;
@@ -478,7 +479,11 @@ pub(super) fn design(seed: u64) -> Design {
     // Nets, each of those before it.
     for _ in 0..2 + g.below(4) {
         let width = g.width();
-        match g.below(14) {
+        match g.below(18) {
+            14 => g.disables(),
+            15 => g.wired(),
+            16 if clocked => g.held(edge),
+            17 => g.recursion(),
             6 => g.chain(width + 1),
             7 if clocked => g.memory(edge),
             8 => g.scratch(),

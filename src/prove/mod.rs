@@ -16,6 +16,7 @@ pub mod circuit;
 mod control;
 pub mod engine;
 pub mod equiv;
+mod held;
 mod loops;
 pub mod machine;
 mod ports;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 impl Gen {
     /// A wire that shows an expression.
-    fn shown(&mut self, width: u32, value: &str) {
+    pub(super) fn shown(&mut self, width: u32, value: &str) {
         let (decl, net) = self.declared("wire", "w", width);
         let _ = writeln!(self.text, "  {decl} = {value};");
         self.nets.push(net);

@@ -82,7 +82,8 @@ pub(super) type Range = Option<(ExprId, ExprId)>;
 #[derive(Clone, Debug)]
 pub(super) enum Statement {
     Null,
-    Block(Vec<Decl>, Vec<Statement>),
+    /// Its name, if it has one, declarations, statements.
+    Block(Option<Sym>, Vec<Decl>, Vec<Statement>),
     If(ExprId, Box<Statement>, Option<Box<Statement>>),
     Case {
         wild: bool,
@@ -100,6 +101,8 @@ pub(super) enum Statement {
     For(Box<Statement>, ExprId, Box<Statement>, Box<Statement>),
     While(ExprId, Box<Statement>),
     Repeat(ExprId, Box<Statement>),
+    /// `disable` of a block or task that is being run.
+    Disable(Sym, u32),
     /// A task with its arguments.
     Call(Sym, Vec<ExprId>, u32),
 }
@@ -121,6 +124,8 @@ pub(super) struct Decl {
     /// The address ranges of a memory or an array of nets.
     pub(super) memory: Vec<(ExprId, ExprId)>,
     pub(super) value: Option<ExprId>,
+    /// What several drivers of one bit make together.
+    pub(super) wired: Option<Op>,
     pub(super) at: u32,
 }
 
@@ -156,6 +161,8 @@ pub(super) struct Param {
 #[derive(Clone, Debug)]
 pub(super) struct Function {
     pub(super) name: Sym,
+    /// Whether each call has variables of its own.
+    pub(super) automatic: bool,
     pub(super) signed: bool,
     pub(super) integer: bool,
     pub(super) range: Range,

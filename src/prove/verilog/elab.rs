@@ -9,7 +9,7 @@ mod process;
 mod statements;
 mod targets;
 
-use super::ast::{Expr, ExprId, File, Function, Item, Module, Range, Sym, Task};
+use super::ast::{Expr, ExprId, File, Function, Item, Module, Op, Range, Sym, Task};
 use super::lexer::error;
 use crate::diag::Diagnostic;
 use crate::prove::rtl::{MAX_WIDTH, MAX_WORK, NodeId, Rtl, SignalId};
@@ -89,6 +89,8 @@ struct Scope<'a> {
 /// Where a value is kept during the execution of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 enum Slot {
+    /// Set where a named block or a task was left by `disable`; one that is not there is not set. The first in order.
+    Flag(u32),
     Variable(u32),
     /// A blocking assignment to a signal.
     Signal(SignalId),
@@ -128,6 +130,10 @@ struct Elab<'a> {
     unassigned: rustc_hash::FxHashSet<NodeId>,
     /// Signals that a process does not assign on every path, and where it is.
     latches: Vec<(SignalId, u32)>,
+    /// Functions that are being called.
+    active: Vec<Sym>,
+    /// Nets whose drivers are combined, and how.
+    wired: Vec<(SignalId, Op)>,
     /// Loop variables, which several processes may use in turn.
     integers: Vec<SignalId>,
     /// What clocked processes assign with `=`, and what they read: signal, process, and the place of reading.
@@ -155,13 +161,15 @@ struct Process {
     kind: Kind,
     /// Whether it is the body of a function.
     function: bool,
+    /// Named blocks and tasks that are being run, the innermost last, with their flags.
+    named: Vec<(Sym, u32)>,
     /// Bits of signals that were read before this process assigned them: signal, lowest bit, end, and where.
     reads: Vec<(SignalId, u32, u32, ExprId)>,
 }
 
 impl Process {
     fn new(scope: usize, kind: Kind) -> Process {
-        Process { state: State::default(), scope, kind, function: false, reads: Vec::new() }
+        Process { state: State::default(), scope, kind, function: false, named: Vec::new(), reads: Vec::new() }
     }
 }
 
@@ -193,6 +201,8 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         modules,
         unassigned: Default::default(),
         latches: Vec::new(),
+        active: Vec::new(),
+        wired: Vec::new(),
         integers: Vec::new(),
         immediate: Vec::new(),
         sampled: Vec::new(),
@@ -201,6 +211,7 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
     if let Some(&(_, _, _, at)) = e.defparams.values().flatten().min_by_key(|d| d.3) {
         return Err(error(text, at, "defparam of a parameter that is not there"));
     }
+    e.resolve();
     e.settle()?;
     e.rtl.complete_drivers(|at| super::lexer::place(text, at))?;
     Ok(e.rtl)
@@ -260,6 +271,18 @@ impl<'a> Elab<'a> {
         while let Some(s) = at {
             if let Some(object) = self.scopes[s].names.get(&sym) {
                 return Some(object);
+            }
+            at = self.scopes[s].parent;
+        }
+        None
+    }
+
+    /// A function of this name. Within one its name is that of its result as well.
+    fn function(&self, scope: usize, sym: Sym) -> Option<&'a Function> {
+        let mut at = Some(scope);
+        while let Some(s) = at {
+            if let Some(&Object::Function(f)) = self.scopes[s].names.get(&sym) {
+                return Some(f);
             }
             at = self.scopes[s].parent;
         }

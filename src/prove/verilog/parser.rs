@@ -79,6 +79,12 @@ const KEYWORDS: &[&str] = &[
     "task",
     "time",
     "tri",
+    "tri0",
+    "tri1",
+    "triand",
+    "trior",
+    "trireg",
+    "primitive",
     "wait",
     "wand",
     "while",
@@ -104,6 +110,10 @@ pub(super) fn parse(text: &str) -> Result<File> {
         p.intern(keyword);
     }
     while p.peek_kind() != Kind::End {
+        if p.peek() == "primitive" {
+            let help = "a module with a case statement says the same";
+            return p.fail("user-defined primitives are not supported").map_err(|e| e.with_help(help));
+        }
         let module = p.module()?;
         p.file.modules.push(module);
     }
@@ -471,7 +481,15 @@ impl<'a> Parser<'a> {
                 _ if self.accept("=") => Some(self.expr()?),
                 _ => None,
             };
-            all.push(Decl { kind, signed, range, name, memory, value, at });
+            let wired = match word {
+                "wand" | "triand" => Some(Op::And),
+                "wor" | "trior" => Some(Op::Or),
+                _ => None,
+            };
+            if wired.is_some() && !memory.is_empty() {
+                return Err(error(self.text, at, "an array of wired nets"));
+            }
+            all.push(Decl { kind, signed, range, name, memory, value, wired, at });
             if !self.accept(",") {
                 self.expect(";")?;
                 return Ok(all);
@@ -499,7 +517,7 @@ impl<'a> Parser<'a> {
             return None;
         }
         Some(match self.peek() {
-            "wire" | "tri" | "supply0" | "supply1" => DeclKind::Wire,
+            "wire" | "tri" | "wand" | "triand" | "wor" | "trior" | "supply0" | "supply1" => DeclKind::Wire,
             "reg" => DeclKind::Reg,
             "integer" => DeclKind::Integer,
             "genvar" => DeclKind::Genvar,
@@ -840,7 +858,7 @@ impl<'a> Parser<'a> {
     }
 
     fn function(&mut self, at: u32) -> Result<Function> {
-        self.accept("automatic");
+        let automatic = self.accept("automatic");
         let mut signed = self.accept("signed");
         let integer = self.accept("integer");
         signed |= integer;
@@ -853,7 +871,7 @@ impl<'a> Parser<'a> {
             return Err(error(self.text, at, "a function has at least one input, and no outputs"));
         }
         let inputs = args.into_iter().map(|a| a.1).collect();
-        Ok(Function { name, signed, integer, range, inputs, locals, params, body, at })
+        Ok(Function { name, automatic, signed, integer, range, inputs, locals, params, body, at })
     }
 
     fn task(&mut self, at: u32) -> Result<Task> {
@@ -874,7 +892,10 @@ impl<'a> Parser<'a> {
             loop {
                 let at = self.offset();
                 let name = self.name()?;
-                args.push((direction, Decl { kind, signed, range, name, memory: Vec::new(), value: None, at }));
+                args.push((
+                    direction,
+                    Decl { kind, signed, range, name, memory: Vec::new(), value: None, wired: None, at },
+                ));
                 if !self.accept(",") {
                     break;
                 }
@@ -891,7 +912,10 @@ impl<'a> Parser<'a> {
                 loop {
                     let at = self.offset();
                     let name = self.name()?;
-                    args.push((direction, Decl { kind, signed, range, name, memory: Vec::new(), value: None, at }));
+                    args.push((
+                        direction,
+                        Decl { kind, signed, range, name, memory: Vec::new(), value: None, wired: None, at },
+                    ));
                     if !self.accept(",") {
                         break;
                     }
@@ -967,8 +991,18 @@ impl<'a> Parser<'a> {
         if !blocking {
             self.expect("<=")?;
         }
-        if self.peek() == "#" || self.peek() == "@" {
+        if self.peek() == "@" || (blocking && self.peek() == "#") {
             return self.fail("delays inside assignments are not supported");
+        }
+        if self.accept("#") {
+            // Shorter than a clock's period, it changes nothing (IEEE 1364.1, section 7.5).
+            match self.peek_kind() {
+                Kind::Decimal => self.at += 1,
+                _ => return self.fail("a delay that is a number is expected"),
+            }
+            if self.accept(".") {
+                return self.fail("a delay that is a plain number is expected");
+            }
         }
         let value = self.expr()?;
         Ok(Statement::Assign { target, value, blocking, at })
@@ -984,9 +1018,7 @@ impl<'a> Parser<'a> {
         }
         if self.accept("begin") {
             let (mut decls, mut body) = (Vec::new(), Vec::new());
-            if self.accept(":") {
-                self.name()?;
-            }
+            let name = if self.accept(":") { Some(self.name()?) } else { None };
             while let Some(kind) = self.decl_kind() {
                 self.at += 1;
                 decls.extend(self.decls(kind)?);
@@ -994,7 +1026,13 @@ impl<'a> Parser<'a> {
             while !self.accept("end") {
                 body.push(self.statement()?);
             }
-            return Ok(Statement::Block(decls, body));
+            return Ok(Statement::Block(name, decls, body));
+        }
+        if self.accept("disable") {
+            let at = self.offset();
+            let name = self.name()?;
+            self.expect(";")?;
+            return Ok(Statement::Disable(name, at));
         }
         if self.accept("if") {
             self.expect("(")?;

@@ -8,9 +8,12 @@ use std::collections::BTreeMap;
 
 impl<'a> Elab<'a> {
     pub(super) fn call(&mut self, p: &mut Process, e: ExprId, sym: Sym, args: &[ExprId]) -> Result<NodeId> {
-        let Some(Object::Function(f)) = self.find(p.scope, sym).copied() else {
+        let Some(f) = self.function(p.scope, sym) else {
             return self.fail(e, format!("no function is called {}", self.name(sym)));
         };
+        if !f.automatic && self.active.contains(&sym) {
+            return self.fail(e, format!("{} calls itself and is not automatic", self.name(sym)));
+        }
         if args.len() != f.inputs.len() {
             return self.fail(e, format!("{} takes {} arguments", self.name(sym), f.inputs.len()));
         }
@@ -22,7 +25,7 @@ impl<'a> Elab<'a> {
         }
         // It sees what its caller assigned so far.
         let signals = |s: &State| -> BTreeMap<Slot, NodeId> {
-            let seen = s.values.iter().filter(|(slot, _)| !matches!(slot, Slot::Variable(_)));
+            let seen = s.values.iter().filter(|(slot, _)| !matches!(slot, Slot::Variable(_) | Slot::Flag(_)));
             seen.map(|(slot, node)| (*slot, *node)).collect()
         };
         let outside = signals(&p.state);
@@ -49,7 +52,9 @@ impl<'a> Elab<'a> {
         if self.calls > MAX_CALLS {
             return self.fail(e, "functions and tasks that call one another more than 64 deep");
         }
+        self.active.push(sym);
         self.run(&mut inner, &f.body)?;
+        self.active.pop();
         self.calls -= 1;
         self.scopes.truncate(scopes);
         if signals(&inner.state) != outside {
@@ -65,7 +70,7 @@ impl<'a> Elab<'a> {
     /// A scope for a call: where the function or task is declared, not where it is called.
     pub(super) fn inside(&mut self, from: usize, sym: Sym) -> usize {
         let mut home = from;
-        while !self.scopes[home].names.contains_key(&sym) {
+        while !matches!(self.scopes[home].names.get(&sym), Some(Object::Function(_) | Object::Task(_))) {
             match self.scopes[home].parent {
                 Some(parent) => home = parent,
                 None => break,
@@ -116,7 +121,11 @@ impl<'a> Elab<'a> {
             );
         }
         p.scope = scope;
+        let flag = self.flag();
+        let named = std::mem::replace(&mut p.named, vec![(sym, flag)]);
         self.run(p, &t.body)?;
+        p.named = named;
+        p.state.values.remove(&Slot::Flag(flag));
         p.scope = outer;
         self.calls -= 1;
         self.scopes.truncate(scopes);

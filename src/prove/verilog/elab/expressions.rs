@@ -67,9 +67,9 @@ impl<'a> Elab<'a> {
                 let ((wa, sa), (wb, sb)) = (self.ty(p, *a)?, self.ty(p, *b)?);
                 (wa.max(wb), sa && sb)
             }
-            Expr::Call(sym, _) => match self.find(p.scope, *sym) {
-                Some(Object::Function(f)) if f.integer => (32, true),
-                Some(Object::Function(f)) => {
+            Expr::Call(sym, _) => match self.function(p.scope, *sym) {
+                Some(f) if f.integer => (32, true),
+                Some(f) => {
                     let width = match f.range {
                         None => 1,
                         Some((msb, lsb)) => {
@@ -194,6 +194,11 @@ impl<'a> Elab<'a> {
             Expr::Binary(op, a, b) => self.binary(p, *op, (*a, *b), width, signed, e),
             Expr::Cond(c, a, b) => {
                 let c = self.truth(p, *c)?;
+                if let Some(v) = self.rtl.as_const(c) {
+                    // Only one of them is evaluated: the other may call without end.
+                    let chosen = if *v == BigUint::ZERO { *b } else { *a };
+                    return self.eval(p, chosen, width, signed);
+                }
                 let (a, b) = (self.eval(p, *a, width, signed)?, self.eval(p, *b, width, signed)?);
                 Ok(self.rtl.mux(c, a, b))
             }

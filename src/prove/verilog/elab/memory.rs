@@ -57,8 +57,8 @@ pub(super) fn written(module: &Module, exprs: &[Expr]) -> FxHashSet<Sym> {
     }
     fn statement(s: &Statement, exprs: &[Expr], out: &mut FxHashSet<Sym>) {
         match s {
-            Statement::Null => {}
-            Statement::Block(_, body) => body.iter().for_each(|s| statement(s, exprs, out)),
+            Statement::Null | Statement::Disable(..) => {}
+            Statement::Block(_, _, body) => body.iter().for_each(|s| statement(s, exprs, out)),
             Statement::If(_, yes, no) => {
                 statement(yes, exprs, out);
                 no.iter().for_each(|s| statement(s, exprs, out));

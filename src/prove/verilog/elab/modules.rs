@@ -1,9 +1,9 @@
 //! Modules: parameters, ports, generate blocks, instances, continuous assignments.
 
-use super::super::ast::{Decl, DeclKind, Direction, Expr, ExprId, Instance, Item, Module, Sym};
+use super::super::ast::{Decl, DeclKind, Direction, Expr, ExprId, Instance, Item, Module, Op, Sym};
 use super::super::lexer::error;
 use super::{Bounds, Elab, Kind, MAX_ITERATIONS, Object, Place, Process, Result, memory};
-use crate::prove::rtl::{MAX_WIDTH, NodeId, SignalId};
+use crate::prove::rtl::{Binary, MAX_WIDTH, NodeId, SignalId};
 use num_bigint::BigUint;
 use rustc_hash::FxHashSet;
 
@@ -307,6 +307,7 @@ impl<'a> Elab<'a> {
             if d.kind == DeclKind::Integer {
                 self.integers.push(id);
             }
+            self.wired.extend(d.wired.map(|op| (id, op)));
             self.declare(scope, d.name, Object::Signal { id, bounds, signed: d.signed }, d.at)?;
         }
         if let (DeclKind::Reg | DeclKind::Integer, Some(value), Some(&Object::Signal { id, .. })) =
@@ -429,6 +430,29 @@ impl<'a> Elab<'a> {
     pub(super) fn rhs(&mut self, scope: usize, value: ExprId, width: u32) -> Result<NodeId> {
         let mut p = Process::new(scope, Kind::Wire);
         self.assigned(&mut p, value, width)
+    }
+
+    /// What several drivers of a wired net make together, bit by bit.
+    pub(super) fn resolve(&mut self) {
+        for (id, op) in std::mem::take(&mut self.wired) {
+            let op = if op == Op::And { Binary::And } else { Binary::Or };
+            let wires = std::mem::take(&mut self.rtl.signal_mut(id).wires);
+            let ends = wires.iter().flat_map(|&(lo, n)| [lo, lo + self.rtl.width(n)]);
+            let ends: std::collections::BTreeSet<u32> = ends.collect();
+            let ends: Vec<u32> = ends.into_iter().collect();
+            for span in ends.windows(2) {
+                let (from, to) = (span[0], span[1]);
+                let mut all = None;
+                for &(lo, n) in &wires {
+                    if lo <= from && to <= lo + self.rtl.width(n) {
+                        let part = self.rtl.slice(n, from - lo, to - from);
+                        all = Some(all.map_or(part, |other| self.rtl.binary(op, other, part)));
+                    }
+                }
+                let driven = all.map(|node| (from, node));
+                self.rtl.signal_mut(id).wires.extend(driven);
+            }
+        }
     }
 
     pub(super) fn continuous(&mut self, scope: usize, target: ExprId, value: ExprId, at: u32) -> Result<()> {

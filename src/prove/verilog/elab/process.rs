@@ -3,7 +3,7 @@
 use super::super::ast::{Events, Expr, ExprId, Op, Statement, Sym, Unary};
 use super::super::lexer::error;
 use super::{Elab, Kind, Object, Process, Result, Slot};
-use crate::prove::rtl::{NodeId, Register, SignalId};
+use crate::prove::rtl::{NodeId, SignalId};
 use num_bigint::BigUint;
 
 impl<'a> Elab<'a> {
@@ -18,7 +18,7 @@ impl<'a> Elab<'a> {
                     }
                     self.rtl.signal_mut(id).init = Some(node);
                 }
-                Slot::Variable(_) => {}
+                Slot::Variable(_) | Slot::Flag(_) => {}
             }
         }
         Ok(())
@@ -50,7 +50,7 @@ impl<'a> Elab<'a> {
         let mut resets: Vec<(NodeId, &'a Statement)> = Vec::new();
         // Each edge but the clock is an asynchronous reset that an `if` around the rest asks for.
         while edges.len() > 1 {
-            while let Statement::Block(decls, inner) = body {
+            while let Statement::Block(_, decls, inner) = body {
                 let ([], [only]) = (&decls[..], &inner[..]) else { break };
                 body = only;
             }
@@ -105,7 +105,7 @@ impl<'a> Elab<'a> {
             let hold = self.rtl.read(id);
             for (_, s) in &values {
                 if let Some(&value) = s.values.get(&slot)
-                    && !self.constant_or_held(value, hold)
+                    && !self.rtl.constant_or_held(value, hold)
                 {
                     let message = format!(
                         "{} gets a value at its asynchronous reset that is not constant",
@@ -117,7 +117,7 @@ impl<'a> Elab<'a> {
             let next = p.state.values.get(&slot).copied().unwrap_or(hold);
             let resets: Vec<(NodeId, NodeId)> =
                 values.iter().map(|(cond, s)| (*cond, s.values.get(&slot).copied().unwrap_or(hold))).collect();
-            self.register(id, next, clock, rising, resets);
+            self.rtl.add_registers(id, next, (clock, rising), &resets, false);
         }
         Ok(())
     }
@@ -219,65 +219,6 @@ impl<'a> Elab<'a> {
             },
             _ => None,
         }
-    }
-
-    /// Whether a value consists of constants and of bits of the register itself.
-    pub(super) fn constant_or_held(&self, value: NodeId, hold: NodeId) -> bool {
-        use crate::prove::rtl::Expr as R;
-        match self.rtl.expr(value) {
-            R::Const(_) => true,
-            R::Concat(parts) => parts.iter().all(|&p| self.constant_or_held(p, hold)),
-            R::Slice { x, .. } => *x == hold,
-            _ => value == hold,
-        }
-    }
-
-    /// Adds a register for the bits of `id` that `next` or a reset really changes.
-    pub(super) fn register(
-        &mut self,
-        id: SignalId,
-        next: NodeId,
-        clock: SignalId,
-        rising: bool,
-        resets: Vec<(NodeId, NodeId)>,
-    ) {
-        let width = self.rtl.signal(id).width;
-        // Other processes may own other bits: a span that holds itself everywhere is not ours.
-        let own = self.rtl.read(id);
-        let mut spans = self.own_spans(id, next, own);
-        for (_, value) in &resets {
-            let more = self.own_spans(id, *value, own);
-            spans.iter_mut().zip(more).for_each(|(a, b)| *a |= b);
-        }
-        let mut lo = 0;
-        while lo < width {
-            let end = (lo..width).find(|&i| spans[i as usize] != spans[lo as usize]).unwrap_or(width);
-            if spans[lo as usize] {
-                let next = self.rtl.slice(next, lo, end - lo);
-                let resets = resets.iter().map(|&(c, v)| (c, self.rtl.slice(v, lo, end - lo))).collect();
-                self.rtl.signal_mut(id).registers.push(Register { lo, next, clock, rising, resets });
-            }
-            lo = end;
-        }
-    }
-
-    /// Which bits of `node` are something else than the same bits of `own`.
-    pub(super) fn own_spans(&self, id: SignalId, node: NodeId, own: NodeId) -> Vec<bool> {
-        use crate::prove::rtl::Expr as R;
-        let width = self.rtl.signal(id).width as usize;
-        let mut spans = vec![node != own; width];
-        if let R::Concat(parts) = self.rtl.expr(node) {
-            let mut at = 0;
-            for &part in parts.iter() {
-                let w = self.rtl.width(part);
-                let held = matches!(self.rtl.expr(part), R::Slice { x, lo } if *x == own && *lo == at);
-                if held {
-                    spans[at as usize..(at + w) as usize].fill(false);
-                }
-                at += w;
-            }
-        }
-        spans
     }
 
     /// Drives the bits that a combinational process assigned: unassigned spans belong to somebody else.

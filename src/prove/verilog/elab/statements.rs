@@ -1,6 +1,7 @@
 //! Statements, executed symbolically: branches are joined by choices.
 
 use super::super::ast::{Decl, DeclKind, Expr, ExprId, Statement};
+use super::super::lexer::error;
 use super::{Bounds, Elab, Kind, MAX_ITERATIONS, Object, Process, Result, Slot, State};
 use crate::prove::rtl::{Binary, Compare, NodeId};
 use num_bigint::BigUint;
@@ -31,7 +32,7 @@ impl<'a> Elab<'a> {
     pub(super) fn run(&mut self, p: &mut Process, s: &'a Statement) -> Result<()> {
         match s {
             Statement::Null => Ok(()),
-            Statement::Block(decls, body) => {
+            Statement::Block(name, decls, body) => {
                 let (outer, scopes) = (p.scope, self.scopes.len());
                 if !decls.is_empty() {
                     let path = self.scopes[outer].path.clone();
@@ -40,11 +41,24 @@ impl<'a> Elab<'a> {
                         self.local(p.scope, d)?;
                     }
                 }
-                for s in body {
-                    self.run(p, s)?;
+                let flag = name.map(|name| (name, self.flag()));
+                p.named.extend(flag);
+                self.run_all(p, body)?;
+                if let Some((_, flag)) = flag {
+                    p.named.pop();
+                    p.state.values.remove(&Slot::Flag(flag));
                 }
                 p.scope = outer;
                 self.scopes.truncate(scopes);
+                Ok(())
+            }
+            Statement::Disable(name, at) => {
+                let Some(&(_, flag)) = p.named.iter().rev().find(|n| n.0 == *name) else {
+                    let message = format!("{} is not a block or task around this", self.name(*name));
+                    return Err(error(self.text, *at, message));
+                };
+                let yes = self.rtl.number(1, 1);
+                p.state.values.insert(Slot::Flag(flag), yes);
                 Ok(())
             }
             Statement::If(cond, yes, no) => {
@@ -71,36 +85,128 @@ impl<'a> Elab<'a> {
             Statement::Assign { target, value, blocking, at } => self.assign(p, *target, *value, *blocking, *at),
             Statement::For(init, cond, step, body) => {
                 self.run(p, init)?;
-                loop {
-                    self.step(*cond)?;
-                    let go = self.truth(p, *cond)?;
-                    match self.rtl.as_const(go) {
-                        None => return self.fail(*cond, "a loop whose end is not constant"),
-                        Some(v) if *v == BigUint::ZERO => return Ok(()),
-                        Some(_) => {}
-                    }
-                    self.run(p, body)?;
-                    self.run(p, step)?;
-                }
+                self.looped(p, *cond, |s, p| {
+                    s.run(p, body)?;
+                    Ok(Some(&**step))
+                })
             }
-            Statement::While(cond, body) => loop {
-                self.step(*cond)?;
-                let go = self.truth(p, *cond)?;
-                match self.rtl.as_const(go) {
-                    None => return self.fail(*cond, "a loop whose end is not constant"),
-                    Some(v) if *v == BigUint::ZERO => return Ok(()),
-                    Some(_) => self.run(p, body)?,
-                }
-            },
+            Statement::While(cond, body) => self.looped(p, *cond, |s, p| {
+                s.run(p, body)?;
+                Ok(None)
+            }),
             Statement::Call(name, args, at) => self.task(p, *name, args, *at),
             Statement::Repeat(count, body) => {
                 let times = self.int(p.scope, *count)?;
+                let mut aside = Vec::new();
                 for _ in 0..times {
                     self.step(*count)?;
                     self.run(p, body)?;
+                    if self.set_aside(p, &mut aside) {
+                        break;
+                    }
                 }
+                self.rejoin(p, aside);
                 Ok(())
             }
+        }
+    }
+
+    /// A loop: `turn` runs its body and gives what steps on.
+    fn looped(
+        &mut self,
+        p: &mut Process,
+        cond: ExprId,
+        turn: impl Fn(&mut Self, &mut Process) -> Result<Option<&'a Statement>>,
+    ) -> Result<()> {
+        let mut aside = Vec::new();
+        loop {
+            self.step(cond)?;
+            let go = self.truth(p, cond)?;
+            match self.rtl.as_const(go) {
+                None => return self.fail(cond, "a loop whose end is not constant"),
+                Some(v) if *v == BigUint::ZERO => break,
+                Some(_) => {}
+            }
+            let step = turn(self, p)?;
+            if self.set_aside(p, &mut aside) {
+                break;
+            }
+            if let Some(step) = step {
+                self.run(p, step)?;
+            }
+        }
+        self.rejoin(p, aside);
+        Ok(())
+    }
+
+    // ---- What `disable` leaves
+
+    /// A flag, which is not set.
+    pub(super) fn flag(&mut self) -> u32 {
+        self.variables += 1;
+        self.variables - 1
+    }
+
+    /// Whether a block or task that is being run has been left, one bit.
+    fn gone(&mut self, p: &Process) -> NodeId {
+        let mut gone = self.rtl.number(0, 1);
+        for (slot, &set) in p.state.values.iter().take_while(|(slot, _)| matches!(slot, Slot::Flag(_))) {
+            let Slot::Flag(flag) = slot else { continue };
+            if p.named.iter().any(|n| n.1 == *flag) {
+                gone = match (self.rtl.as_const(gone), self.rtl.as_const(set)) {
+                    (Some(v), _) if *v == BigUint::ZERO => set,
+                    (_, Some(v)) if *v == BigUint::ZERO => gone,
+                    (_, Some(_)) => set,
+                    _ => self.rtl.binary(Binary::Or, gone, set),
+                };
+            }
+        }
+        gone
+    }
+
+    /// Takes back what a path has left, on the path that has not.
+    fn stay(p: &mut Process) {
+        let Process { state, named, .. } = p;
+        state.values.retain(|slot, _| !matches!(slot, Slot::Flag(f) if named.iter().any(|n| n.1 == *f)));
+    }
+
+    /// Statements, of which those after a `disable` run where nothing was left.
+    fn run_all(&mut self, p: &mut Process, body: &'a [Statement]) -> Result<()> {
+        for (i, s) in body.iter().enumerate() {
+            self.run(p, s)?;
+            let gone = self.gone(p);
+            match self.rtl.as_const(gone) {
+                Some(v) if *v == BigUint::ZERO => {}
+                Some(_) => return Ok(()),
+                None => {
+                    let left = p.state.clone();
+                    Self::stay(p);
+                    self.run_all(p, &body[i + 1..])?;
+                    self.merge(p, gone, left);
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the state of what has left a loop aside, so that what stays is not mixed with it: counters stay known.
+    /// Whether it was left for good.
+    fn set_aside(&mut self, p: &mut Process, aside: &mut Vec<(NodeId, State)>) -> bool {
+        let gone = self.gone(p);
+        match self.rtl.as_const(gone) {
+            Some(v) => *v != BigUint::ZERO,
+            None => {
+                aside.push((gone, p.state.clone()));
+                Self::stay(p);
+                false
+            }
+        }
+    }
+
+    fn rejoin(&mut self, p: &mut Process, aside: Vec<(NodeId, State)>) {
+        for (gone, state) in aside.into_iter().rev() {
+            self.merge(p, gone, state);
         }
     }
 
@@ -126,6 +232,7 @@ impl<'a> Elab<'a> {
     /// What a slot reads as before it is assigned.
     pub(super) fn before(&mut self, p: &Process, slot: Slot, width: u32) -> NodeId {
         match slot {
+            Slot::Flag(_) => self.rtl.number(0, 1),
             Slot::Signal(id) | Slot::Next(id) if p.kind != Kind::Level => self.rtl.read(id),
             _ => {
                 let node = self.rtl.free(width);

@@ -2,7 +2,7 @@
 
 use super::super::syntax::{Class, Decl, Expr, Kind, Statement, Waits, error};
 use super::{Bounds, Data, Data2, Elab, Kept, Named, Result, Run, Slot, State, Type, TypeOf, Value};
-use crate::prove::rtl::{self, NodeId, Register, SignalId};
+use crate::prove::rtl::{self, NodeId, SignalId};
 use rustc_hash::FxHashSet;
 
 impl<'a> Elab<'a> {
@@ -265,61 +265,13 @@ impl<'a> Elab<'a> {
                 values.push((*c, of(self, s)?));
             }
             let resets = values;
-            if resets.iter().any(|&(_, v)| !self.constant_or_held(v, hold)) {
+            if resets.iter().any(|&(_, v)| !self.rtl.constant_or_held(v, hold)) {
                 let name = self.rtl.signal(id).name.clone();
                 return self.fail(at, format!("{name} gets a value at its asynchronous reset that is not constant"));
             }
-            if matches!(slot, Slot::Variable(_)) {
-                self.rtl.signal_mut(id).registers.push(Register { lo: 0, next, clock, rising, resets });
-                continue;
-            }
-            // Spans that hold themselves everywhere belong to another process.
-            let width = self.rtl.signal(id).width;
-            let mut mine = vec![false; width as usize];
-            for &value in std::iter::once(&next).chain(resets.iter().map(|r| &r.1)) {
-                self.mark_changed(value, hold, &mut mine);
-            }
-            let mut lo = 0;
-            while lo < width {
-                let end = (lo..width).find(|&i| mine[i as usize] != mine[lo as usize]).unwrap_or(width);
-                if mine[lo as usize] {
-                    let next = self.rtl.slice(next, lo, end - lo);
-                    let resets = resets.iter().map(|&(c, v)| (c, self.rtl.slice(v, lo, end - lo))).collect();
-                    self.rtl.signal_mut(id).registers.push(Register { lo, next, clock, rising, resets });
-                }
-                lo = end;
-            }
+            self.rtl.add_registers(id, next, (clock, rising), &resets, matches!(slot, Slot::Variable(_)));
         }
         Ok(())
-    }
-
-    /// Whether a value consists of constants and of bits of the register itself.
-    pub(super) fn constant_or_held(&self, value: NodeId, hold: NodeId) -> bool {
-        match self.rtl.expr(value) {
-            rtl::Expr::Const(_) => true,
-            rtl::Expr::Concat(parts) => parts.iter().all(|&p| self.constant_or_held(p, hold)),
-            rtl::Expr::Slice { x, .. } => *x == hold,
-            _ => value == hold,
-        }
-    }
-
-    pub(super) fn mark_changed(&self, node: NodeId, own: NodeId, mine: &mut [bool]) {
-        if node == own {
-            return;
-        }
-        if let rtl::Expr::Concat(parts) = self.rtl.expr(node) {
-            let mut at = 0;
-            for &part in parts.iter() {
-                let w = self.rtl.width(part);
-                let held = matches!(self.rtl.expr(part), rtl::Expr::Slice { x, lo } if *x == own && *lo == at);
-                if !held {
-                    mine[at as usize..(at + w) as usize].fill(true);
-                }
-                at += w;
-            }
-        } else {
-            mine.fill(true);
-        }
     }
 
     /// Drives what a process without clock assigned; a path that assigns nothing would be a latch.
