@@ -89,12 +89,14 @@ impl<'a> Run<'a> {
         self.known.clear();
     }
 
-    /// A clock edge at which every register takes its next value.
+    /// A clock edge at which every register takes its next value, or that of its reset.
     pub(super) fn edge(&mut self) {
         let mut next = Vec::new();
         for (i, signal) in self.rtl.signals().iter().enumerate() {
             for register in &signal.registers {
-                next.push(((SignalId(i as u32), register.lo), self.value(register.next)));
+                let hit = register.resets.iter().find(|(cond, _)| self.value(*cond) != BigUint::ZERO);
+                let value = hit.map_or(register.next, |r| r.1);
+                next.push(((SignalId(i as u32), register.lo), self.value(value)));
             }
         }
         self.state.extend(next);
