@@ -1,5 +1,6 @@
 //! Forms of the languages, each with the value that its standard gives it; and files that want to be the reader's end.
 
+use super::super::rtl::Expr;
 use super::Language;
 use super::tests::{refused, said, value};
 
@@ -242,4 +243,129 @@ fn texts_of_other_alphabets_are_read() {
     assert_eq!(super::decoded(latin), text);
     assert_eq!(super::decoded(text.clone().into_bytes()), text);
     assert_eq!(said(Language::Vhdl, &text), "");
+}
+
+/// The constant that an output of a module is, of which the inside is given.
+fn verilog(body: &str) -> Option<u64> {
+    value(Language::Verilog, &format!("module m(output [7:0] y);\n{body}\nendmodule\n"))
+}
+
+#[test]
+fn blocks_of_verilog_are_left_by_disable() {
+    let function =
+        |body: &str| format!("function [7:0] f(input [7:0] x); integer i; {body} endfunction assign y = f(8'h34);");
+    for (body, want) in [
+        ("begin : b f = 1; if (x[2]) disable b; f = 2; end", 1),
+        ("begin f = 0; for (i = 0; i < 8; i = i + 1) begin : next if (!x[i]) disable next; f = f + i; end end", 11),
+        (
+            "begin f = 0; begin : all for (i = 0; i < 8; i = i + 1) begin f = f + 1; if (x[i]) disable all; end end end",
+            3,
+        ),
+        (
+            "begin f = 0; i = 0; begin : all while (i < 100) begin i = i + 1; if (i == 7) disable all; f = i; end end end",
+            6,
+        ),
+        ("begin f = 0; begin : all repeat (9) begin f = f + 2; if (f == x[3:0]) disable all; end end end", 4),
+    ] {
+        assert_eq!(verilog(&function(body)), Some(want), "{body}");
+    }
+}
+
+#[test]
+fn functions_of_verilog_call_themselves_where_they_are_automatic() {
+    let automatic =
+        "function automatic [7:0] f(input [7:0] n); f = n == 0 ? 1 : n * f(n - 1); endfunction assign y = f(8'd5);";
+    assert_eq!(verilog(automatic), Some(120));
+    let fixed = automatic.replace("automatic ", "");
+    let said = said(Language::Verilog, &format!("module m(output [7:0] y);\n{fixed}\nendmodule\n"));
+    assert!(said.contains("is not automatic"), "{said}");
+}
+
+#[test]
+fn wired_nets_of_verilog_combine_their_drivers() {
+    for (kind, want) in [("wand", 0b1000_0110), ("triand", 0b1000_0110), ("wor", 0b1110_1110), ("trior", 0b1110_1110)] {
+        let body = format!(
+            "{kind} [7:0] n; assign n = 8'b1010_0110, n[3:0] = 4'b1110; assign n[7:4] = 4'b1100; assign y = n;"
+        );
+        assert_eq!(verilog(&body), Some(want), "{kind}");
+    }
+}
+
+#[test]
+fn verilog_outside_the_subset_is_refused_by_name() {
+    let head = "module m(input clk, input rst, input [3:0] a, input [3:0] b, output reg [3:0] y);\n";
+    for (body, why) in [
+        ("always @* begin y = a; disable k; end", "not a block or task around this"),
+        (
+            "task t; begin : k disable k; end endtask always @* begin : j y = a; t; disable t; end",
+            "not a block or task around this",
+        ),
+        ("always @(posedge clk) y <= #1 a;", ""),
+        ("always @(posedge clk) y <= #(1:2:3) a;", "a delay that is a number"),
+        ("always @* y = #1 a;", "delays inside assignments"),
+        ("tri0 [3:0] n; assign n = a; always @* y = n;", "tri0"),
+        ("reg [3:0] n [0:3]; initial $readmemh(\"x.hex\", n); always @* y = n[a[1:0]];", "$readmemh is not supported"),
+        ("wand [3:0] n [0:1]; always @* y = a;", "an array of wired nets"),
+        ("always @* y = a; specify endspecify", "specify is not supported"),
+        ("always @(posedge clk) fork y <= a; join", "fork"),
+        ("always @(posedge clk) force y = a;", "force"),
+    ] {
+        refused(Language::Verilog, head, "\nendmodule\n", &[(body, why)]);
+    }
+    let said = said(Language::Verilog, "primitive p(output y, input a); table 0 : 1; 1 : 0; endtable endprimitive\n");
+    assert!(said.contains("user-defined primitives"), "{said}");
+}
+
+/// Resets that only hold leave registers that they do not reset.
+#[test]
+fn resets_that_hold_are_enables() {
+    let verilog = "module m(input clk, input rst, input [3:0] a, output reg [3:0] y, output reg z);\n\
+                   always @(posedge clk or posedge rst) if (rst) y[1:0] <= 2'd2; else begin y <= a; z <= a[0]; end\nendmodule\n";
+    let vhdl = format!(
+        "{HEAD}entity m is port (clk, rst : in std_logic; a : in unsigned(3 downto 0); y : out unsigned(3 downto 0); z : out std_logic);\n\
+         end entity;\narchitecture r of m is begin\nprocess (clk, rst) begin if rst = '1' then y(1 downto 0) <= \"10\"; elsif rising_edge(clk) then\n\
+         y <= a; z <= a(0); end if; end process;\nend architecture;\n"
+    );
+    for (language, text) in [(Language::Verilog, verilog), (Language::Vhdl, &vhdl)] {
+        let rtl = super::read(language, text, None).unwrap_or_else(|e| panic!("{e}"));
+        let mut found: Vec<(u32, u32, usize, bool)> = Vec::new();
+        for register in rtl.outputs.iter().flat_map(|&o| &rtl.signal(o).registers) {
+            let enabled = matches!(rtl.expr(register.next), Expr::Mux(..));
+            found.push((register.lo, rtl.width(register.next), register.resets.len(), enabled));
+        }
+        assert_eq!(found, [(0, 2, 1, false), (2, 2, 0, true), (0, 1, 0, true)], "{language:?}");
+    }
+}
+
+/// As [`hostile_vhdl_is_refused`], in Verilog.
+#[test]
+fn hostile_verilog_is_refused() {
+    let head = "module m(input clk, input [7:0] a, output reg [7:0] y);\ninteger i;\n";
+    let many = |n: usize, what: &str| what.repeat(n);
+    let files = [
+        format!("always @* y = {}a{};", many(50_000, "("), many(50_000, ")")),
+        format!("always @* y = {}a;", many(50_000, "~")),
+        format!("always @* {} y = a; {}", many(50_000, "begin "), many(50_000, "end ")),
+        "genvar g; generate for (g = 0; g < 2000000000; g = g + 1) begin : t wire w = a[0]; end endgenerate always @* y = a;".to_owned(),
+        "always @* begin y = a; for (i = 0; i < 2000000000; i = i + 1) y = y + 1; end".to_owned(),
+        "always @* begin y = a; for (i = 0; i >= 0; i = i * 1) y = y; end".to_owned(),
+        "reg [7:0] m [0:2000000000]; always @(posedge clk) begin m[a] <= a; y <= m[a]; end".to_owned(),
+        "reg [7:0] m [0:131071]; always @(posedge clk) begin for (i = 0; i < 100000; i = i + 1) m[a + i] <= a; y <= m[a]; end".to_owned(),
+        "wire [2000000000:0] w = a; always @* y = w;".to_owned(),
+        "localparam [16000000:0] P = {16000001{1'b1}} ** 4000; always @* y = P ^ a;".to_owned(),
+        "function automatic [7:0] f(input [7:0] x); f = x == 0 ? 0 : f(x - 1) + f(x - 1); endfunction always @* y = f(8'd60) ^ a;".to_owned(),
+        "function automatic [7:0] f(input [7:0] x); f = f(x); endfunction always @* y = f(a);".to_owned(),
+        "m u(clk, a, y);".to_owned(),
+        "always @* y = \"abc".to_owned(),
+        "(* x = 1 assign y = a;".to_owned(),
+        "`define A `A\nalways @* y = `A;".to_owned(),
+        "wire \u{e9} = a[0]; always @* y = a;".to_owned(),
+    ];
+    for file in files {
+        let text = format!(
+            "{head}{file}\nendmodule\nmodule top(input clk, input [7:0] a, output [7:0] y); m u(clk, a, y); endmodule\n"
+        );
+        let said = said(Language::Verilog, &text);
+        assert!(said.contains("E0903") && said.contains("line"), "{said:?}: {file:.300}");
+    }
 }
