@@ -51,7 +51,7 @@ impl<'a> Elab<'a> {
                 Ok(self.boolean(never))
             }
             ("std_match", Some(x), Some(y)) => self.matches(run, x, y, false, at),
-            ("to_integer", Some(x), None) => self.to_integer(run, x),
+            ("to_integer", Some(x), None) => self.integer_of(run, x),
             ("to_unsigned" | "to_signed", Some(x), Some(w)) => {
                 let kind = if name == "to_signed" { Vector::Signed } else { Vector::Unsigned };
                 let width = self.length(run, w)?;
@@ -110,7 +110,7 @@ impl<'a> Elab<'a> {
         Ok(v)
     }
 
-    fn to_integer(&mut self, run: &mut Run<'a>, x: &'a Expr) -> Result<Value> {
+    fn integer_of(&mut self, run: &mut Run<'a>, x: &'a Expr) -> Result<Value> {
         let v = self.value(run, x, None)?;
         let node = self.bits(&v, x.at)?;
         let integer = |data: Data| Ok(Value { ty: Type::Integer, data, bounds: None });
