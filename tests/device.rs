@@ -150,6 +150,17 @@ fn only_devices_with_adders_of_three_get_them() {
         assert_eq!(sums_of_three("jet_mlp", &["--device", device]), 0, "{device}");
     }
     assert_eq!(sums_of_three("jet_mlp", &[]), 0);
+    // A clock is not made slower for the sake of tables.
+    for options in [
+        &["--pipeline", "auto", "--clock-period", "6"][..],
+        &["--pipeline", "3", "--delay-model", "device"],
+        &["--pipeline", "auto", "--max-stage-delay", "6"],
+    ] {
+        assert_eq!(sums_of_three("jet_mlp", &[options, &["--device", "xcku5p"]].concat()), 0, "{options:?}");
+    }
+    let found = info("jet_mlp", &["-O2", "--device", "xcku5p", "--pipeline", "auto", "--clock-period", "6"]);
+    assert!(found["estimate"]["period_ns"].as_f64().is_some_and(|ns| ns <= 6.0), "{found}");
+    assert!(found["pipeline"]["latency"].as_u64() <= Some(3), "{found}");
 }
 
 #[test]

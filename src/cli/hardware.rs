@@ -185,7 +185,16 @@ impl PipelineArgs {
             (UseDspArg::No, _) => Multipliers::Rows,
         };
         let technology = self.device().technology();
-        let adders = if technology.three_operands { Adders::Three } else { Adders::Two };
+        // A sum within another's adder waits for the later operand and takes a table more: where a clock is to be met, and stages are
+        // made by the device's delays of single operations, it is left alone.
+        let by_time = self.clock_period.is_some()
+            || self.max_stage_delay.is_some()
+            || self.delay_model() == DelayModelArg::Device;
+        let adders = match (technology.three_operands, by_time) {
+            (true, false) => Adders::Three,
+            (true, true) => Adders::Sums,
+            (false, _) => Adders::Two,
+        };
         Fabric { multipliers, table_inputs: technology.table_inputs, adders }
     }
 

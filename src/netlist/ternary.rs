@@ -50,8 +50,8 @@ impl Pairs {
         Pairs { inner: Vec::new(), taken: Vec::new() }
     }
 
-    /// Every sum of two with a summand that is such a sum too, of the same stage, exact, and read by nobody else. The last sums
-    /// of a chain choose first.
+    /// Sums of two with a summand that is such a sum too, of the same stage, exact, and read by nobody else, where the longest path
+    /// of all stages does not grow: what enters the adder beside the inner sum waits for a table more than before.
     pub(super) fn of(model: &Model, schedule: &Schedule) -> Pairs {
         let n = model.nodes().len();
         let mut readers = vec![0u32; n];
@@ -60,27 +60,76 @@ impl Pairs {
         }
         model.outputs().iter().filter_map(|out| out.source).for_each(|v| readers[v.index()] += 1);
         let exact = passes::exact_sums(model);
+        let stage = |v: ValueId| schedule.stage[v.index()];
+        // When an operation of a stage may read each value.
+        let there =
+            |now: &[u32], v: ValueId, reader: ValueId| if stage(v) == stage(reader) { now[v.index()] } else { 0 };
+        let latest = |now: &[u32], id: ValueId| {
+            let mut latest = 0;
+            model.node(id).op.for_each_operand(|v| latest = latest.max(there(now, v, id)));
+            latest
+        };
+        let mut now = vec![0u32; n];
+        for id in model.ids() {
+            now[id.index()] = latest(&now, id) + time(&model.node(id).op);
+        }
+        let longest = now.iter().copied().max().unwrap_or(0);
+        // By when each value has to be there.
+        let mut due = vec![longest; n];
+        for id in model.ids().rev() {
+            let start = due[id.index()].saturating_sub(time(&model.node(id).op));
+            model.node(id).op.for_each_operand(|v| {
+                if stage(v) == stage(id) {
+                    due[v.index()] = due[v.index()].min(start);
+                }
+            });
+        }
         let mut pairs = Pairs { inner: vec![None; n], taken: vec![false; n] };
         // One bit of a difference is a comparison.
         let wide = |v: ValueId| model.kif(v).width() > 1;
-        for id in model.ids().rev().filter(|&id| wide(id)) {
-            if pairs.taken[id.index()] {
-                continue;
-            }
-            let fits = |v: ValueId| {
-                let i = v.index();
-                readers[i] == 1 && exact[i] && wide(v) && schedule.stage[i] == schedule.stage[id.index()]
-            };
-            let inner = summands(&model.node(id).op).into_iter().flatten().find_map(|(summand, _)| match summand {
-                Summand::Value(v, _) if fits(v) && summands(&model.node(v).op).is_some() => Some(v),
-                _ => None,
+        for id in model.ids() {
+            let values = summands(&model.node(id).op).filter(|_| wide(id)).into_iter().flatten();
+            let values = values.filter_map(|(summand, _)| match summand {
+                Summand::Value(v, _) => Some(v),
+                Summand::Constant(..) => None,
             });
-            if let Some(v) = inner {
-                pairs.inner[id.index()] = Some(v);
-                pairs.taken[v.index()] = true;
+            let values: Vec<ValueId> = values.collect();
+            let mut end = latest(&now, id) + time(&model.node(id).op);
+            for &v in &values {
+                let fits = readers[v.index()] == 1 && exact[v.index()] && wide(v) && stage(v) == stage(id);
+                let is_sum = pairs.inner[v.index()].is_none() && summands(&model.node(v).op).is_some();
+                let beside = values.iter().filter(|&&other| other != v).map(|&other| there(&now, other, id)).max();
+                let together = latest(&now, v).max(beside.unwrap_or(0)) + THREE;
+                if fits && is_sum && together <= due[id.index()] {
+                    pairs.inner[id.index()] = Some(v);
+                    pairs.taken[v.index()] = true;
+                    end = together;
+                    break;
+                }
             }
+            now[id.index()] = end;
         }
         pairs
+    }
+}
+
+/// Time of an adder of three, where one of two takes [`TWO`]: a table more.
+const THREE: u32 = 7;
+/// Time of an adder of two behind other adders, whose carries run beside its own.
+const TWO: u32 = 4;
+/// Time of a level of logic.
+const LOGIC: u32 = 3;
+
+/// Roughly how long an operation takes in such a device, multipliers in blocks.
+fn time(op: &Op) -> u32 {
+    match op {
+        Op::Input { .. } | Op::Const { .. } | Op::Quantise { .. } => 0,
+        Op::Neg { .. } | Op::Add { .. } | Op::Sub { .. } | Op::AddConst { .. } => TWO,
+        Op::Sum { terms } if terms.len() <= 2 => TWO,
+        Op::Sum { terms } => THREE * ((terms.len() - 1).ilog(3) + 1),
+        Op::Mul { .. } => 4 * TWO,
+        Op::Lookup { .. } => 2 * LOGIC,
+        Op::Relu { .. } | Op::Mux { .. } | Op::Unary { .. } | Op::Binary { .. } => LOGIC,
     }
 }
 
