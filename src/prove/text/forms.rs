@@ -115,6 +115,7 @@ fn functions_of_numeric_std_are_those_of_the_package() {
         ("to_01(u)", 26),
         ("unsigned'(\"\" & (u ?= \"01-0-0\") & (u ?/= \"1-----\") & (s ?< 0) & (u ?>= 27) & (u ?= 26))", 0b11101),
         ("unsigned'(\"\" & (and u) & (or u) & (xor u) & (nor u))", 0b0110),
+        ("unsigned'(\"\" & (90 ?= u) & (u ?< 91) & (-38 ?/= s))", 0b111),
         ("u mod 7", 5),
         ("u rem \"0100\"", 2),
         ("s mod 7", 2),

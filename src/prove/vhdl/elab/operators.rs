@@ -129,6 +129,7 @@ impl<'a> Elab<'a> {
                 }
                 _ => {
                     let (x, y) = self.operands(run, a, b, None, false)?;
+                    let (x, y) = self.cut(x, y, at)?;
                     let v = self.relation(plain, &x, &y, at)?;
                     self.bits(&v, at)?
                 }
@@ -288,6 +289,15 @@ impl<'a> Elab<'a> {
             Data::Array(_) => s.fail(at, "a number is expected here"),
         };
         Ok((kind, node(self, x)?, node(self, y)?))
+    }
+
+    /// A vector and an integer that is cut to its length, as matching operators compare them; others as they are.
+    pub(super) fn cut(&mut self, x: Value, y: Value, at: u32) -> Result<(Value, Value)> {
+        if !matches!((&x.ty, &y.ty), (Type::Vector(..), Type::Integer) | (Type::Integer, Type::Vector(..))) {
+            return Ok((x, y));
+        }
+        let (kind, p, q) = self.pair(&x, &y, |vector, _| vector, at)?;
+        Ok((self.vector(kind, p), self.vector(kind, q)))
     }
 
     /// Integers that are not constant, without overflow: beyond 32 bits a simulation stops.

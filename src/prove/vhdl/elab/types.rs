@@ -461,6 +461,7 @@ impl<'a> Elab<'a> {
                 let number =
                     |v: &Value| matches!(v.ty, Type::Integer | Type::Vector(Vector::Unsigned | Vector::Signed, _));
                 if numbers && number(&x) && number(&y) && (x.ty != Type::Integer || y.ty != Type::Integer) {
+                    let (x, y) = self.cut(x, y, at)?;
                     return self.relation("=", &x, &y, at);
                 }
                 self.same(at, &x.ty, &y.ty)?;
