@@ -11,7 +11,7 @@ use crate::emit::Language;
 use crate::ir::Model;
 use crate::ir::machine::Machine;
 use crate::netlist::Netlist;
-use crate::prove::engine::Limits;
+use crate::prove::engine::{Limits, WORK};
 use crate::prove::equiv::{self, Report, Request, Verdict};
 use crate::prove::rtl::Rtl;
 use crate::prove::sat::Embedded;
@@ -64,7 +64,8 @@ impl Chain {
                 return Ok(());
             }
             let small = Limits { sat_steps: Limits::default().sat_steps / 30, ..Limits::default() };
-            let request = Request { latency: Some(0), limits: small, ..Request::default() };
+            // What an optimisation leaves open is compared with the model as read in the end: no long search here.
+            let request = Request { latency: Some(0), limits: small, work: Some(WORK / 8), ..Request::default() };
             let rtl = program::rtl(after, before);
             let report = equiv::prove(before, &rtl, &request, Box::new(Embedded)).0;
             match report.verdict {

@@ -8,6 +8,7 @@ use super::rtl::{Binary, Compare, Reduce, Rtl, Shift, SignalId};
 use super::shown::{Columns, Run, gaps, runs};
 use super::terms::bits::Bits;
 use super::terms::model::{ModelForms, forms};
+use super::terms::polynomial::MONOMIAL;
 use super::terms::samples::{LANES, Samples, TERM};
 use super::terms::{Fit, FormId, Range, Shape, Terms, power};
 use super::unroll::{Domain, Fault, Made, Unroll};
@@ -21,7 +22,11 @@ use std::sync::Arc;
 /// Terms looked at for taking names apart, in one run.
 const APART: u64 = 400_000_000;
 /// Monomials made for one question.
-const MULTIPLIED: u64 = 10_000_000;
+const MULTIPLIED: u64 = 4_000_000;
+/// Terms looked at to take names apart for one question.
+const UNFOLDED: u64 = 50_000_000;
+/// What a question may take at least, however many were asked in vain: monomials or terms.
+const LEAST: u64 = 5_000;
 /// Units of one gate made.
 const GATE: u64 = 2;
 /// Widest signal that is looked for among all of the model's values.
@@ -44,12 +49,26 @@ struct Design<'a> {
     columns: Option<Columns>,
     /// Terms that may still be looked at to take names apart.
     apart: u64,
+    /// What a question may take.
+    multiplied: Patience,
+    unfolded: Patience,
     /// Units of work that signals on the way may still take.
     hints: u64,
     /// Inputs of other moments, made when met: parts as in a word.
     others: FxHashMap<(SignalId, u32), Word>,
     matched: FxHashSet<u32>,
     unmatched: Vec<(u32, SignalId, FormId)>,
+}
+
+/// What each question of a kind may take: half as much after each that took a good part of it in vain.
+struct Patience(u64);
+
+impl Patience {
+    fn took(&mut self, work: u64, helped: bool) {
+        if !helped && work >= self.0 / 4 {
+            self.0 = (self.0 / 2).max(LEAST);
+        }
+    }
 }
 
 /// What is known of a question about forms.
@@ -359,10 +378,12 @@ impl Design<'_> {
 
     /// Whether two forms are equal once products are multiplied out, as long as that may be asked.
     fn same_multiplied(&mut self, f: FormId, g: FormId, width: u32) -> bool {
-        let most = self.apart.min(MULTIPLIED);
+        let most = self.apart.min(self.multiplied.0);
         let before = self.terms.work();
         let same = self.terms.same_multiplied(f, g, width, most).unwrap_or(false);
-        self.apart = self.apart.saturating_sub(self.terms.work() - before);
+        let work = self.terms.work() - before;
+        self.apart = self.apart.saturating_sub(work);
+        self.multiplied.took(work / MONOMIAL, same);
         same
     }
 
@@ -372,8 +393,11 @@ impl Design<'_> {
             return false;
         }
         let before = self.terms.work();
-        let same = self.terms.same_unfolded(f, g, width).unwrap_or(false);
-        self.apart = self.apart.saturating_sub(self.terms.work() - before);
+        let most = self.unfolded.0;
+        let same = self.terms.within(most, |t| t.same_unfolded(f, g, width)).unwrap_or(false);
+        let work = self.terms.work() - before;
+        self.apart = self.apart.saturating_sub(work);
+        self.unfolded.took(work, same);
         same
     }
 
@@ -624,6 +648,8 @@ fn attempt(
         samples: None,
         columns: None,
         apart: APART / share,
+        multiplied: Patience(MULTIPLIED),
+        unfolded: Patience(UNFOLDED),
         hints,
         others: FxHashMap::default(),
         matched: FxHashSet::default(),
@@ -728,4 +754,43 @@ fn outputs(
         }
     }
     Ok(open)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_that_were_dear_in_vain_make_later_ones_cheaper() {
+        let mut patience = Patience(80_000);
+        patience.took(80_000, true);
+        patience.took(19_999, false);
+        assert_eq!(patience.0, 80_000);
+        patience.took(20_000, false);
+        assert_eq!(patience.0, 40_000);
+        for _ in 0..10 {
+            patience.took(patience.0, false);
+        }
+        assert_eq!(patience.0, LEAST);
+    }
+
+    #[test]
+    fn what_is_beyond_a_limit_is_not_beyond_the_next() {
+        let mut terms = Terms::anew();
+        let x = terms.free((0, 255)).unwrap();
+        terms.charge(1_000);
+        let too_much = terms.within(10, |t| {
+            t.charge(11);
+            t.floor(x, 3)
+        });
+        assert!(too_much.is_err());
+        let high = terms.within(1_000, |t| t.floor(x, 3)).unwrap();
+        // A limit within a limit is no more than what is left of the outer one.
+        let inner = terms.within(10, |t| {
+            t.charge(11);
+            t.within(1_000, |t| t.floor(x, 5))
+        });
+        assert!(inner.is_err());
+        assert_eq!(terms.floor(x, 3).unwrap(), high);
+    }
 }

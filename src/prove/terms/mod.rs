@@ -276,6 +276,16 @@ impl Terms {
         self.most = Some(units);
     }
 
+    /// Does something that may take `units`; what would take more is beyond it.
+    pub fn within<T>(&mut self, units: u64, run: impl FnOnce(&mut Terms) -> T) -> T {
+        let before = self.most;
+        let all = before.unwrap_or(MAX_WORK);
+        self.most = Some(all.min(self.work.saturating_add(units)));
+        let out = run(self);
+        self.most = before;
+        out
+    }
+
     /// Whether the work is done that may be.
     pub fn is_spent(&self) -> bool {
         self.work > self.most.unwrap_or(MAX_WORK)

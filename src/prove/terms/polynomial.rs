@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// Most monomials of one polynomial.
 const MAX_MONOMIALS: usize = 1 << 20;
 /// Units of work of one.
-const MONOMIAL: u64 = 10;
+pub const MONOMIAL: u64 = 10;
 /// Most factors of a monomial.
 const MAX_DEGREE: usize = 24;
 /// Most terms of a number that wraps, which is looked at under its name.
