@@ -22,9 +22,9 @@ use std::sync::Arc;
 /// Terms looked at for taking names apart, in one run.
 const APART: u64 = 400_000_000;
 /// Monomials made for one question.
-const MULTIPLIED: u64 = 4_000_000;
+const MULTIPLIED: u64 = 1_000_000;
 /// Terms looked at to take names apart for one question.
-const UNFOLDED: u64 = 50_000_000;
+const UNFOLDED: u64 = 10_000_000;
 /// What a question may take at least, however many were asked in vain: monomials or terms.
 const LEAST: u64 = 5_000;
 /// Units of one gate made.
