@@ -45,7 +45,9 @@ impl Gen {
     pub(super) fn wired(&mut self) {
         let (n, width) = (self.name("n"), 1 + self.below(12) as u32);
         let kind = self.pick(&["wand", "wor", "triand", "trior"]);
-        let (a, b, c) = (self.expr(2, false), self.expr(2, false), self.expr(1, false));
+        // Sums: Icarus Verilog 11 makes one net of a wired one and of an input that drives it by its name alone, and the input
+        // reads as the others drive it.
+        let [a, b, c] = [2, 2, 1].map(|depth| format!("({}) + 1'b0", self.expr(depth, false)));
         let (hi, lo) = (self.below(width.into()), self.below(width.into()));
         let (hi, lo) = (hi.max(lo), hi.min(lo));
         let _ = write!(
