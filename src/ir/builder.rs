@@ -183,7 +183,7 @@ impl Builder {
     /// Every problem found, up to [`Limits::max_problems`], in the order of the program.
     pub fn finish(mut self) -> Result<Model, Vec<Problem>> {
         let along = std::mem::take(&mut self.along);
-        let early = if self.ports.is_none() { along.conclude(&self.parts, &self.limits) } else { None };
+        let early = along.conclude(&self.parts, &self.limits, self.ports.as_ref());
         let full = || check::check(&self.parts, &self.limits, self.ports.as_ref());
         debug_assert!(early.as_ref().is_none_or(|early| *early == full()), "the check along the way is the check");
         let checked = early.unwrap_or_else(full);

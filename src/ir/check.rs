@@ -256,7 +256,12 @@ impl Along {
 
     /// What [`check`] would say of a program whose operations were all judged right: only the rest is looked at. Nothing where
     /// [`check`] has to be asked.
-    pub(super) fn conclude(mut self, parts: &Model, limits: &Limits) -> Option<Checked> {
+    pub(super) fn conclude(
+        mut self,
+        parts: &Model,
+        limits: &Limits,
+        ports: Option<&(Vec<Kif>, Vec<Interval>)>,
+    ) -> Option<Checked> {
         // Without a limit on problems nothing would ever be found.
         if self.wrong || self.kifs.len() != parts.nodes.len() || limits.max_problems == 0 {
             return None;
@@ -268,6 +273,12 @@ impl Along {
         checker.outputs();
         if !checker.problems.is_empty() {
             return None;
+        }
+        if let Some((inputs, outputs)) = ports {
+            // As `check` has it: where these do not fit, it says so.
+            let fit = inputs.len() == parts.inp_shifts.len() && outputs.len() == parts.outputs.len();
+            let (input_kifs, output_intervals) = (inputs.clone(), outputs.clone());
+            return fit.then_some(Checked { problems: Vec::new(), kifs: checker.kifs, input_kifs, output_intervals });
         }
         let output_intervals = derived_output_intervals(parts);
         checker.port_widths(&self.input_kifs, &output_intervals);

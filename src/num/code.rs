@@ -25,6 +25,15 @@ impl Code {
     /// Zero.
     pub const ZERO: Code = Code(Repr::Small(0));
 
+    /// The integer of 128 bits. No [`From`]: beside that of `i64` a bare number would be of either type.
+    #[inline]
+    pub(crate) fn of_i128(v: i128) -> Code {
+        match i64::try_from(v) {
+            Ok(small) => Code(Repr::Small(small)),
+            Err(_) => Code(Repr::Big(Box::new(BigInt::from(v)))),
+        }
+    }
+
     /// The integer, if it fits `i64`.
     #[inline]
     pub fn to_i64(&self) -> Option<i64> {

@@ -9,13 +9,13 @@ use super::facts::Facts;
 use super::rewrite::{Rewrite, rebuild};
 use crate::ir::{Model, Op, Term, UnaryBits, ValueId};
 use crate::num::Kif;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Merges equal operations.
 pub(super) fn run(model: &Model, trust: Trust) -> Model {
     let facts = Facts::local(model, trust);
     // Only looked up, never walked: its order cannot be seen.
-    let mut seen: FxHashMap<Key, Vec<First>> = FxHashMap::default();
+    let mut seen: FxHashMap<Key, Vec<First>> = FxHashMap::with_capacity_and_hasher(model.nodes().len(), FxBuildHasher);
     rebuild(model, |rw, id| {
         let op = rw.translated(id);
         if matches!(op, Op::Quantise { .. }) {

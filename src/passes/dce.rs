@@ -22,9 +22,12 @@ pub(super) fn run(model: &Model, _: Trust) -> Model {
             used[table.index()] = true;
         }
     }
+    if live.iter().chain(&used).all(|&needed| needed) {
+        return model.clone();
+    }
     let mut builder = Builder::like(model);
     let mut tables = vec![TableId(0); model.tables().len()];
-    builder.clear_tables();
+    builder.clear_tables().reserve(live.iter().filter(|&&live| live).count());
     for (t, table) in model.tables().iter().enumerate().filter(|&(t, _)| used[t]) {
         tables[t] = builder.table(table.clone());
     }
@@ -35,7 +38,7 @@ pub(super) fn run(model: &Model, _: Trust) -> Model {
         if let Op::Lookup { table, .. } = &mut node.op {
             *table = tables[table.index()];
         }
-        moved[id.index()] = builder.push(node);
+        moved[id.index()] = builder.push_checked(node);
     }
     for out in model.outputs() {
         builder.output(Output { source: out.source.map(|v| moved[v.index()]), ..*out });

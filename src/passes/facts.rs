@@ -12,7 +12,7 @@
 use super::Trust;
 use super::forms::{Form, Multiple, View};
 use crate::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
-use crate::num::{Interval, Kif};
+use crate::num::{Code, Interval, Kif};
 use num_traits::ToPrimitive;
 
 /// The codes a value can take: all of `lo ..= hi` that are multiples of `2^zeros`, in units of its own step.
@@ -33,6 +33,10 @@ impl Range {
     pub(super) fn new(lo: i128, hi: i128, zeros: u32) -> Range {
         if lo == hi {
             return Range::exactly(lo);
+        }
+        // Nearly every range is one of these.
+        if zeros == 0 {
+            return Range { lo, hi, zeros };
         }
         // The ends move inwards to multiples of the step.
         let zeros = zeros.min(126);
@@ -57,6 +61,10 @@ impl Range {
             return Some(Range::exactly(0));
         }
         let bits = width - u32::from(kif.signed);
+        if bits < 63 {
+            let lo = if kif.signed { -(1i64 << bits) } else { 0 };
+            return Some(Range { lo: lo.into(), hi: ((1i64 << bits) - 1).into(), zeros: 0 });
+        }
         let lo = if kif.signed { -(1i128 << bits) } else { 0 };
         Some(Range { lo, hi: (1i128 << bits) - 1, zeros: 0 })
     }
@@ -76,6 +84,18 @@ impl Range {
         if self.constant() == Some(0) {
             return Some(self);
         }
+        if to == from {
+            return self.bounded();
+        }
+        if let Some((lo, hi)) = self.small() {
+            if let by @ 0..64 = to - from {
+                let shift = |v: i64| i128::from(v) << by;
+                return Range { lo: shift(lo), hi: shift(hi), zeros: self.zeros.saturating_add(by as u32) }.bounded();
+            }
+            if let by @ 0..64 = from - to {
+                return Some(Range::new((lo >> by).into(), (hi >> by).into(), self.zeros.saturating_sub(by as u32)));
+            }
+        }
         if to >= from {
             let by = u32::try_from(to - from).ok().filter(|&by| by < 126)?;
             let shift = |v: i128| v.checked_mul(1i128.checked_shl(by)?);
@@ -84,6 +104,11 @@ impl Range {
             let by = u32::try_from(from - to).unwrap_or(u32::MAX).min(127);
             Some(Range::new(self.lo >> by, self.hi >> by, self.zeros.saturating_sub(by)))
         }
+    }
+
+    /// The ends, if they are small: half the work.
+    fn small(self) -> Option<(i64, i64)> {
+        Some((i64::try_from(self.lo).ok()?, i64::try_from(self.hi).ok()?))
     }
 
     fn neg(self) -> Range {
@@ -96,6 +121,12 @@ impl Range {
     }
 
     fn mul(self, other: Range) -> Option<Range> {
+        let product = |a: i64, b: i64| i128::from(a) * i128::from(b);
+        if let (Some((a, b)), Some((c, d))) = (self.small(), other.small()) {
+            let ends = [product(a, c), product(a, d), product(b, c), product(b, d)];
+            let (lo, hi) = (ends.into_iter().min()?, ends.into_iter().max()?);
+            return Range::new(lo, hi, self.zeros.saturating_add(other.zeros)).bounded();
+        }
         let ends = [
             self.lo.checked_mul(other.lo)?,
             self.lo.checked_mul(other.hi)?,
@@ -136,8 +167,8 @@ impl Range {
 /// Ranges of all values of a program.
 pub(super) struct Facts {
     ranges: Vec<Option<Range>>,
-    /// Range of the result before wrapping, where it is known.
-    exact: Vec<Option<Range>>,
+    /// Whether the result before wrapping is known to fit the type.
+    fits: Vec<bool>,
     /// What the values that are sums are sums of, as long as somebody will read them.
     forms: Vec<Option<Form>>,
     trust: Trust,
@@ -157,8 +188,12 @@ impl Facts {
 
     fn analysed(model: &Model, trust: Trust, forms: bool) -> Facts {
         let n = model.nodes().len();
-        let mut facts =
-            Facts { ranges: Vec::with_capacity(n), exact: Vec::with_capacity(n), forms: vec![None; n], trust };
+        let mut facts = Facts {
+            ranges: Vec::with_capacity(n),
+            fits: Vec::with_capacity(n),
+            forms: if forms { vec![None; n] } else { Vec::new() },
+            trust,
+        };
         let mut readers = vec![0u32; n];
         for node in model.nodes() {
             node.op.for_each_operand(|v| readers[v.index()] += 1);
@@ -166,14 +201,16 @@ impl Facts {
         for id in model.ids() {
             let form = if forms { facts.sum(model, id) } else { None };
             let (range, exact) = facts.result(model, id, form.as_ref());
-            let whole = form.filter(|form| facts.is_whole(model, id, form, exact));
+            let fits = exact.is_some_and(|e| e.fits(model.kif(id)));
+            if let Some(form) = form.filter(|form| fits && is_whole(model, id, form)) {
+                facts.forms[id.index()] = Some(form);
+            }
             facts.ranges.push(range);
-            facts.exact.push(exact);
-            facts.forms[id.index()] = whole;
+            facts.fits.push(fits);
             // A form lives until its last reader, so that memory does not grow with the program.
             model.node(id).op.for_each_operand(|v| {
                 readers[v.index()] -= 1;
-                if readers[v.index()] == 0 {
+                if forms && readers[v.index()] == 0 {
                     facts.forms[v.index()] = None;
                 }
             });
@@ -214,12 +251,6 @@ impl Facts {
             Some(form) => Some(form.view()),
             None => Some(View::atom(own, frac, self.range(v)?)),
         }
-    }
-
-    /// Whether an operation's result is the sum itself: nothing wraps, no low bit is dropped.
-    fn is_whole(&self, model: &Model, id: ValueId, form: &Form, exact: Option<Range>) -> bool {
-        let kif = model.kif(id);
-        exact.is_some_and(|e| e.fits(kif)) && form.frac() - i64::from(form.range().zeros) <= i64::from(kif.frac)
     }
 
     /// The range of an operation's result, and that before wrapping, from the ranges of its operands and what it is the sum of.
@@ -276,17 +307,15 @@ impl Facts {
 
     /// Whether wrapping never changes the value.
     pub(super) fn never_wraps(&self, model: &Model, id: ValueId) -> bool {
-        self.exact[id.index()].is_some_and(|e| e.fits(model.kif(id)))
+        debug_assert!(id.index() < model.nodes().len());
+        self.fits[id.index()]
     }
 
     /// The tightest interval that can be declared for a value, in the same step.
     pub(super) fn interval(&self, model: &Model, id: ValueId) -> Interval {
         let declared = &model.node(id).interval;
         match self.range(id) {
-            Some(r) => {
-                let (lo, hi) = (num_bigint::BigInt::from(r.lo), num_bigint::BigInt::from(r.hi));
-                Interval::new(lo, hi, declared.frac)
-            }
+            Some(r) => Interval::new(Code::of_i128(r.lo), Code::of_i128(r.hi), declared.frac),
             None => declared.clone(),
         }
     }
@@ -430,6 +459,11 @@ impl Facts {
         }
         all
     }
+}
+
+/// Whether an operation's result, which does not wrap, is the sum itself: no low bit is dropped.
+fn is_whole(model: &Model, id: ValueId, form: &Form) -> bool {
+    form.frac() - i64::from(form.range().zeros) <= i64::from(model.kif(id).frac)
 }
 
 fn half(kif: Kif) -> i128 {

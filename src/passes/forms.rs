@@ -150,6 +150,11 @@ fn step(by: i64) -> Option<i64> {
 /// Bounds of `c` times what lies between these; `None` where that may be large enough for three of them to overflow.
 fn scaled(lo: i128, hi: i128, c: i64) -> Option<(i128, i128)> {
     const BOUND: i128 = 1 << 122;
+    if let (Ok(lo), Ok(hi)) = (i64::try_from(lo), i64::try_from(hi)) {
+        let (a, b) = (i128::from(lo) * i128::from(c), i128::from(hi) * i128::from(c));
+        let (lo, hi) = if c < 0 { (b, a) } else { (a, b) };
+        return (lo > -BOUND && hi < BOUND).then_some((lo, hi));
+    }
     let (a, b) = (lo.checked_mul(c.into())?, hi.checked_mul(c.into())?);
     let (lo, hi) = if c < 0 { (b, a) } else { (a, b) };
     (lo > -BOUND && hi < BOUND).then_some((lo, hi))

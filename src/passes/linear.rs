@@ -12,11 +12,12 @@ use super::Trust;
 use super::facts::{Facts, Range};
 use super::rewrite::{Rewrite, rebuild};
 use crate::ir::{Model, Op, Term, ValueId};
-use crate::num::Interval;
-use num_bigint::BigInt;
-use rustc_hash::FxHashMap;
+use crate::num::{Code, Interval};
+use rustc_hash::{FxHashMap, FxHasher};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
 /// Coefficients kept in all; beyond this the pass leaves a program as it is.
 const MOST_COEFFICIENTS: usize = 8_000_000;
@@ -29,15 +30,36 @@ const SPARE_PAIRS: usize = 1 << 14;
 pub(super) fn run(model: &Model, trust: Trust) -> Model {
     let facts = Facts::of(model, trust);
     let Some(sums) = Sums::of(model, &facts) else { return model.clone() };
-    let mut solved: Vec<Option<Solution>> = sums.groups.iter().map(|_| None).collect();
+    let mut solved: Vec<Option<Rc<Solution>>> = vec![None; sums.groups.len()];
     let mut by_size: Vec<(usize, usize)> = sums.groups.iter().map(Group::pairs).zip(0..).collect();
     by_size.sort_unstable();
     let mut left = SPARE_PAIRS + PAIRS_PER_OPERATION * model.nodes().len();
+    // A convolution has the same sums at every place. Groups of one shape have one number of pairs, and come one after another.
+    let mut known: FxHashMap<u64, (usize, Option<Rc<Solution>>)> = FxHashMap::default();
+    let mut known_pairs = 0;
     for (pairs, index) in by_size {
         let Some(rest) = left.checked_sub(pairs) else { break };
         left = rest;
         let group = &sums.groups[index];
-        solved[index] = solve(model, group, &facts).filter(|s| s.bits < group.bits);
+        let Some(spans) = group.spans(model, &facts) else { continue };
+        if pairs != known_pairs {
+            known.clear();
+            known_pairs = pairs;
+        }
+        let hash = group.hash(&spans);
+        let same = known.get(&hash).filter(|(other, _)| {
+            let other = &sums.groups[*other];
+            group.alike(other) && other.spans(model, &facts).is_some_and(|s| s == spans)
+        });
+        let solution = match same {
+            Some((_, solution)) => solution.clone(),
+            None => {
+                let solution = solve(group, spans).map(Rc::new);
+                known.insert(hash, (index, solution.clone()));
+                solution
+            }
+        };
+        solved[index] = solution.filter(|s| s.bits < group.bits);
     }
     if solved.iter().all(Option::is_none) {
         return model.clone();
@@ -49,13 +71,14 @@ pub(super) fn run(model: &Model, trust: Trust) -> Model {
         let Some((group, row)) = sums.root[id.index()] else { return rw.keep(id) };
         let Some(solution) = &solved[group] else { return rw.keep(id) };
         let target = solution.rows[row];
-        let mut writer = Writer { model, rw, solution, made: &mut made[group], delays: &delays, origin: id };
+        let leaves = &sums.groups[group].leaves;
+        let mut writer = Writer { model, rw, solution, leaves, made: &mut made[group], delays: &delays, origin: id };
         writer.root(id, target)
     })
 }
 
 /// A coefficient: `mantissa * 2^exponent`, mantissa odd.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Coefficient {
     mantissa: i128,
     exponent: i32,
@@ -95,6 +118,23 @@ struct Group {
 }
 
 impl Group {
+    /// Where the bits of its leaves lie; `None` if that is not known of all of them.
+    fn spans(&self, model: &Model, facts: &Facts) -> Option<Vec<Span>> {
+        self.leaves.iter().map(|&v| facts.range(v).map(|r| Span::of(r, -model.kif(v).frac))).collect()
+    }
+
+    /// Whether the two are the same sums but for what their leaves are.
+    fn alike(&self, other: &Group) -> bool {
+        self.leaves.len() == other.leaves.len() && self.levels == other.levels && self.rows == other.rows
+    }
+
+    /// Equal for groups that are alike and have these spans of leaves.
+    fn hash(&self, spans: &[Span]) -> u64 {
+        let mut hasher = FxHasher::default();
+        (&self.levels, &self.rows, spans).hash(&mut hasher);
+        hasher.finish()
+    }
+
     /// Pairs of signed digits in its rows.
     fn pairs(&self) -> usize {
         let digits = |row: &Vec<(u32, Coefficient)>| row.iter().map(|(_, c)| count_digits(c.mantissa)).sum::<usize>();
@@ -203,6 +243,10 @@ fn combine(terms: &[Term], vectors: &[Option<Vec<(u32, Coefficient)>>]) -> Optio
         let scaled = vector
             .iter()
             .map(|&(leaf, c)| (leaf, Coefficient { mantissa: sign * c.mantissa, exponent: c.exponent + term.shift }));
+        if sum.is_empty() {
+            sum = scaled.collect();
+            continue;
+        }
         let mut merged = Vec::with_capacity(sum.len() + vector.len());
         let mut left = sum.into_iter().peekable();
         for (leaf, c) in scaled {
@@ -265,7 +309,7 @@ fn adder_bits(model: &Model, facts: &Facts, id: ValueId, terms: &[Term]) -> u64 
 }
 
 /// Where the bits of a value lie: its range in units of `2^low`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Span {
     lo: i128,
     hi: i128,
@@ -398,12 +442,10 @@ fn pattern(x: Digit, y: Digit) -> (Pattern, Digit) {
 /// A value of a solution: a leaf, or a sum of two earlier ones.
 #[derive(Clone, Copy, Debug)]
 enum Value {
-    Leaf(ValueId),
+    /// Of the same index in the group.
+    Leaf,
     /// The pattern's sum, or its negative: `b * 2^shift - a`.
-    Sum {
-        pattern: Pattern,
-        turned: bool,
-    },
+    Sum { pattern: Pattern, turned: bool },
 }
 
 struct Solution {
@@ -444,12 +486,11 @@ struct Solver {
     bits: u64,
 }
 
-/// Solves one group; `None` if it is too large or too wide.
-fn solve(model: &Model, group: &Group, facts: &Facts) -> Option<Solution> {
-    let span = |&v: &ValueId| facts.range(v).map(|r| Span::of(r, -model.kif(v).frac));
+/// Solves one group whose leaves have these spans; `None` if it is too wide.
+fn solve(group: &Group, spans: Vec<Span>) -> Option<Solution> {
     let mut solver = Solver {
-        values: group.leaves.iter().map(|&v| Value::Leaf(v)).collect(),
-        spans: group.leaves.iter().map(span).collect::<Option<_>>()?,
+        values: vec![Value::Leaf; group.leaves.len()],
+        spans,
         depth: vec![0; group.leaves.len()],
         rows: Vec::new(),
         limits: group.levels.clone(),
@@ -727,6 +768,7 @@ struct Writer<'a, 'b, 'c> {
     model: &'a Model,
     rw: &'b mut Rewrite<'c>,
     solution: &'a Solution,
+    leaves: &'a [ValueId],
     made: &'a mut Vec<Option<ValueId>>,
     delays: &'a Delays,
     origin: ValueId,
@@ -771,11 +813,11 @@ impl Writer<'_, '_, '_> {
             return made;
         }
         let made = match self.solution.values[index as usize] {
-            Value::Leaf(v) => self.rw.number(v),
+            Value::Leaf => self.rw.number(self.leaves[index as usize]),
             Value::Sum { pattern: p, turned } => {
                 let (a, b) = (self.value(p.a), self.value(p.b));
                 let span = self.solution.spans[index as usize];
-                let interval = Interval::new(BigInt::from(span.lo), BigInt::from(span.hi), -span.low);
+                let interval = Interval::new(Code::of_i128(span.lo), Code::of_i128(span.hi), -span.low);
                 let op = match (p.differ, turned) {
                     (false, _) => Op::Add { a, b, shift: p.shift },
                     (true, false) => Op::Sub { a, b, shift: p.shift },

@@ -13,7 +13,6 @@ use super::facts::{Facts, Range};
 use super::rewrite::Rewrite;
 use crate::ir::{Model, Op, Output, Term, ValueId};
 use crate::num::{Code, Interval};
-use num_bigint::BigInt;
 
 /// Turns signs where that saves adder bits.
 pub(super) fn run(model: &Model, trust: Trust) -> Model {
@@ -29,8 +28,9 @@ struct Plan<'a> {
     free: Vec<bool>,
     /// Whether it is.
     turned: Vec<bool>,
-    /// Readers of each value that are sums or follow their operand's sign.
-    readers: Vec<Vec<u32>>,
+    /// Readers of each value that are sums or follow their operand's sign: those of `v` stand from `first[v]` to `first[v + 1]`.
+    readers: Vec<u32>,
+    first: Vec<u32>,
     /// Bits of the value and of its negative.
     widths: Vec<[u32; 2]>,
     /// How often an output shows the value as it is and negated.
@@ -48,20 +48,36 @@ impl<'a> Plan<'a> {
             facts,
             free: vec![false; n],
             turned: vec![false; n],
-            readers: vec![Vec::new(); n],
+            readers: Vec::new(),
+            first: vec![0; n + 1],
             widths: vec![[0; 2]; n],
             shown: vec![[0; 2]; n],
         };
+        let mut linear = vec![false; n];
         for id in model.ids() {
             plan.free[id.index()] = plan.can_turn(id);
             plan.widths[id.index()] = plan.both_widths(id);
-            let linear = plan.takes_signs(id);
+            linear[id.index()] = plan.takes_signs(id);
             model.node(id).op.for_each_operand(|v| {
-                if linear {
-                    plan.readers[v.index()].push(id.0);
+                if linear[id.index()] {
+                    plan.first[v.index()] += 1;
                 } else {
                     plan.free[v.index()] = false;
                 }
+            });
+        }
+        // Ends first; they become beginnings as the readers are put in, the last one first.
+        let mut sum = 0;
+        for end in &mut plan.first {
+            sum += *end;
+            *end = sum;
+        }
+        plan.readers = vec![0; sum as usize];
+        for id in model.ids().rev().filter(|id| linear[id.index()]) {
+            model.node(id).op.for_each_operand(|v| {
+                let place = &mut plan.first[v.index()];
+                *place -= 1;
+                plan.readers[*place as usize] = id.0;
             });
         }
         for (j, out) in model.outputs().iter().enumerate() {
@@ -141,7 +157,8 @@ impl<'a> Plan<'a> {
             (0, _) => i64::from(self.widths[id.index()][0]),
             _ => FORBIDDEN,
         };
-        self.readers[id.index()].iter().map(|&r| self.cost(ValueId(r))).sum::<i64>() + self.cost(id) + outputs
+        let readers = &self.readers[self.first[id.index()] as usize..self.first[id.index() + 1] as usize];
+        readers.iter().map(|&r| self.cost(ValueId(r))).sum::<i64>() + self.cost(id) + outputs
     }
 
     /// Adder bits of one operation under the present choice.
@@ -272,5 +289,5 @@ impl<'a> Plan<'a> {
 }
 
 fn interval_of(r: Range, frac: i32) -> Interval {
-    Interval::new(BigInt::from(r.lo), BigInt::from(r.hi), frac)
+    Interval::new(Code::of_i128(r.lo), Code::of_i128(r.hi), frac)
 }

@@ -5,7 +5,6 @@ use super::facts::Facts;
 use super::rewrite::rebuild;
 use crate::ir::{Model, Op, UnaryBits};
 use crate::num::{Code, Interval};
-use num_bigint::BigInt;
 
 /// Narrows types to what [`Facts`] proves: high bits that repeat the sign, low bits that are always zero, and whole
 /// values that never change (they become constants).
@@ -15,19 +14,17 @@ pub(super) fn run(model: &Model, trust: Trust) -> Model {
         let node = model.node(id);
         let Some(range) = facts.range(id) else { return rw.keep(id) };
         if let Some(value) = range.constant() {
-            let (value, frac) = (BigInt::from(value), node.interval.frac);
-            let op = Op::Const { value: Code::from(&value) };
-            return rw.replace(id, op, Interval::new(value.clone(), value, frac));
+            let value = Code::of_i128(value);
+            let interval = Interval::new(value.clone(), value.clone(), node.interval.frac);
+            return rw.replace(id, Op::Const { value }, interval);
         }
         let mut interval = facts.interval(model, id);
         // A lookup's step is its table's, a not's its operand's; constants, any and all say codes.
         let movable = !matches!(node.op, Op::Lookup { .. } | Op::Unary { .. } | Op::Const { .. });
         if movable && range.zeros > 0 {
-            interval = Interval::new(
-                BigInt::from(range.lo >> range.zeros),
-                BigInt::from(range.hi >> range.zeros),
-                interval.frac - range.zeros as i32,
-            );
+            let frac = interval.frac - range.zeros as i32;
+            let code = |v: i128| Code::of_i128(v >> range.zeros);
+            interval = Interval::new(code(range.lo), code(range.hi), frac);
         }
         let (old, new) = (model.kif(id), interval.kif());
         // What a not does depends on whether its result is signed.

@@ -29,9 +29,11 @@ pub(super) struct Rewrite<'a> {
 
 impl<'a> Rewrite<'a> {
     pub(super) fn new(old: &'a Model) -> Rewrite<'a> {
+        let mut builder = Builder::like(old);
+        builder.reserve(old.nodes().len());
         Rewrite {
             old,
-            builder: Builder::like(old),
+            builder,
             kifs: Vec::with_capacity(old.nodes().len()),
             latencies: Vec::with_capacity(old.nodes().len()),
             number: Vec::with_capacity(old.nodes().len()),
@@ -107,7 +109,7 @@ impl<'a> Rewrite<'a> {
     fn append(&mut self, node: Node) -> ValueId {
         self.kifs.push(node.interval.kif());
         self.latencies.push(node.latency);
-        self.builder.push(node)
+        self.builder.push_checked(node)
     }
 
     /// Appends what stands for `old`: `op` in `interval`, with the old operation's delay, cost and origin.
