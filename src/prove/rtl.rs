@@ -533,7 +533,8 @@ impl Rtl {
             _ => vec![n],
         };
         let sides = [parts(yes), parts(no)];
-        if sides.iter().all(|s| s.len() == 1) || self.as_const(cond).is_some() {
+        // What both sides leave alone stays the same expression.
+        if yes == no || sides.iter().all(|s| s.len() == 1) || self.as_const(cond).is_some() {
             return self.mux(cond, yes, no);
         }
         let width = self.width(yes);

@@ -219,8 +219,6 @@ impl<'a> Elab<'a> {
             let a = yes.values.get(&slot).copied();
             let b = p.state.values.get(&slot).copied();
             let (a, b) = match (a, b) {
-                // What both leave alone stays the same expression.
-                (Some(a), Some(b)) if a == b => continue,
                 (Some(a), Some(b)) => (a, b),
                 (Some(a), None) => (a, self.before(p, slot, self.rtl.width(a))),
                 (None, Some(b)) => (self.before(p, slot, self.rtl.width(b)), b),
