@@ -127,25 +127,57 @@ fn square(x: Interval, frac: i32, width: u32, signed: bool) -> Model {
     builder.finish().unwrap_or_else(|p| panic!("{p:?}"))
 }
 
+/// Holds a product in rows of adders, in a chain of them and in a tree, to the golden interpreter for all codes.
+fn product_in_rows(model: &Model, codes: &[Vec<BigInt>], what: &str) {
+    for table_inputs in [4, 6] {
+        let schedule = Schedule::combinational(model.nodes().len());
+        let fabric = Fabric { multipliers: Multipliers::Rows, table_inputs, ..Fabric::default() };
+        let netlist = lowered(model, &schedule, &Options { fabric, ..Options::default() });
+        let mut evaluator = Evaluator::new(&netlist);
+        for codes in codes {
+            let expected = golden(model, codes, LookupMiss::Zero).expect("misses read zero");
+            assert_eq!(evaluator.clock(codes), expected, "{codes:?}: {what}, {table_inputs} inputs");
+        }
+    }
+}
+
+fn ends(width: u32, signed: bool) -> (i64, i64) {
+    if signed { (-(1 << (width - 1)), (1i64 << (width - 1)) - 1) } else { (0, (1 << width) - 1) }
+}
+
 #[test]
 fn squares_in_rows_are_squares() {
     for width in 1..=9u32 {
         for signed in [false, true] {
-            let (lo, hi) =
-                if signed { (-(1 << (width - 1)), (1i64 << (width - 1)) - 1) } else { (0, (1 << width) - 1) };
+            let (lo, hi) = ends(width, signed);
+            let codes: Vec<Vec<BigInt>> = (lo..=hi).map(|code| vec![BigInt::from(code)]).collect();
             for frac in [2, 4, 5] {
                 for kept in 1..=2 * width + 1 {
                     let model = square(Interval::new(lo, hi, 2), frac, kept, signed);
-                    let schedule = Schedule::combinational(model.nodes().len());
-                    let fabric = Fabric { multipliers: Multipliers::Rows, ..Fabric::default() };
-                    let netlist = lowered(&model, &schedule, &Options { fabric, ..Options::default() });
-                    let mut evaluator = Evaluator::new(&netlist);
-                    for code in lo..=hi {
-                        let codes = [BigInt::from(code)];
-                        let expected = golden(&model, &codes, LookupMiss::Zero).expect("misses read zero");
-                        assert_eq!(evaluator.clock(&codes), expected, "{code}: {width} {signed} {frac} {kept}");
-                    }
+                    product_in_rows(&model, &codes, &format!("{width} {signed} {frac} {kept}"));
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn products_in_rows_are_products() {
+    // Both widths and signs, all codes; as many low bits as a smaller width and all of them.
+    for (wide, narrow) in [(2, 2), (3, 2), (3, 3), (4, 3), (4, 4), (5, 4), (6, 3), (5, 5), (6, 6), (8, 3), (3, 9)] {
+        for signs in [(false, false), (false, true), (true, false), (true, true)] {
+            let (x, y) = (ends(wide, signs.0), ends(narrow, signs.1));
+            let codes: Vec<Vec<BigInt>> =
+                (x.0..=x.1).flat_map(|a| (y.0..=y.1).map(move |b| vec![BigInt::from(a), BigInt::from(b)])).collect();
+            for kept in [wide.min(narrow), wide + narrow - 1, wide + narrow + 1] {
+                let mut builder = Builder::new(vec![0, 0]);
+                let a = builder.op(Op::Input { input: 0 }, Interval::new(x.0, x.1, 2));
+                let b = builder.op(Op::Input { input: 1 }, Interval::new(y.0, y.1, 0));
+                let half = 1i64 << (kept - 1);
+                let id = builder.op(Op::Mul { a, b }, Interval::new(-half, half - 1, 2));
+                builder.output(Output { source: Some(id), shift: 0, neg: false });
+                let model = builder.finish().unwrap_or_else(|p| panic!("{p:?}"));
+                product_in_rows(&model, &codes, &format!("{wide} {narrow} {signs:?} {kept}"));
             }
         }
     }

@@ -291,8 +291,8 @@ impl Draft {
     }
 
     /// `a * b`, right at all positions below `top`, made of what is asked for.
-    pub(super) fn product(&mut self, a: Fixed, b: Fixed, top: i64, multipliers: Multipliers) -> Fixed {
-        let rows = multipliers == Multipliers::Rows;
+    pub(super) fn product(&mut self, a: Fixed, b: Fixed, top: i64, fabric: Fabric) -> Fixed {
+        let rows = fabric.multipliers == Multipliers::Rows;
         let (a, b) = (self.trimmed(a), self.trimmed(b));
         let at = a.at + b.at;
         if a.is_zero() || b.is_zero() || at >= top {
@@ -316,7 +316,7 @@ impl Draft {
                 }
             }
         }
-        if let Multipliers::Blocks { longer, shorter } = multipliers
+        if let Multipliers::Blocks { longer, shorter } = fabric.multipliers
             && let Some(product) = self.tiles(a, Fixed { at: 0, ..b }, at, top, (longer, shorter))
         {
             return product;
@@ -327,10 +327,11 @@ impl Draft {
         // The low bits of a product depend on the low bits of its operands only.
         let width = i64::from(exact).min(top - at) as u32;
         let (wa, wb) = (wide(a).min(width), wide(b).min(width));
+        let tree = fabric.table_inputs < 6;
         let bits = if rows && self.same(a, b) {
-            self.square(Fixed { at: 0, ..a }, width)
+            self.square(Fixed { at: 0, ..a }, width, tree)
         } else if rows {
-            self.rows(Fixed { at: 0, ..a }, Fixed { at: 0, ..b }, width)
+            self.rows(Fixed { at: 0, ..a }, Fixed { at: 0, ..b }, width, tree)
         } else {
             let (left, right) = (self.window(a, a.at, wa), self.window(b, b.at, wb));
             self.wire(width, Cell::Mul { a: left, b: right, signed })

@@ -220,7 +220,7 @@ impl<'a> Lowering<'a> {
             }
             Op::Mul { a, b } => {
                 let (a, b) = (self.operand(*a, 0, 0), self.operand(*b, frac, 0));
-                self.draft.product(a, b, top, self.fabric.multipliers)
+                self.draft.product(a, b, top, self.fabric)
             }
             Op::Lookup { x, table, base } => self.lookup(*x, *table, base, width),
             Op::Unary { op: UnaryBits::Not, x } => self.complement(self.operand(*x, frac, 0), *x, kif),

@@ -4,8 +4,9 @@
 //! binary computers*, Proc. IRE 1961), and one row is added for every two of its bits. A digit's multiple of the other factor
 //! is a function of two of its bits and three recoded ones, which together with the accumulated bit is exactly the six
 //! inputs of a LUT in front of a carry chain: M. Kumm, S. Abbas, P. Zipf, *An Efficient Softcore Multiplier Architecture for
-//! Xilinx FPGAs*, ARITH 2015. So a row costs one LUT a bit, selection included. Rows are added one after the other: in a tree,
-//! every second row would have to be made in LUTs of its own.
+//! Xilinx FPGAs*, ARITH 2015. So a row costs one LUT a bit, selection included, and rows are added one after the other: in a tree,
+//! every second row would have to be made in LUTs of its own. Tables of four inputs do not hold the selection: every row is made by
+//! itself, and a tree of them, which is faster, is no larger.
 //!
 //! A negative multiple is the complement and a carry into the row's lowest position. The carry enters through one more
 //! position below, where both operands have the digit's sign bit.
@@ -21,25 +22,35 @@ use num_bigint::BigInt;
 /// Digits of a constant factor beyond which it is no longer taken apart where a multiplier block may be had.
 const FEW_DIGITS: usize = 3;
 
+/// Bits of a number in two's complement.
+fn signed_width(x: Fixed) -> u32 {
+    x.bits.width + u32::from(!x.signed)
+}
+
+/// Where the rows of a product stand whose bits from `width` on are not wanted.
+fn places(recoded: Fixed, width: u32) -> impl Iterator<Item = u32> {
+    (0..signed_width(recoded).div_ceil(2)).map(|row| 2 * row).take_while(move |&lo| lo < width)
+}
+
 impl Draft {
-    /// `a * b` modulo `2^width`, both placed at 0, as signed or unsigned bits of that width.
-    pub(super) fn rows(&mut self, a: Fixed, b: Fixed, width: u32) -> Wiring {
-        let signed_width = |x: Fixed| x.bits.width + u32::from(!x.signed);
+    /// `a * b` modulo `2^width`, both placed at 0, as signed or unsigned bits of that width. `tree` adds the rows in a tree, else
+    /// one after the other.
+    pub(super) fn rows(&mut self, a: Fixed, b: Fixed, width: u32, tree: bool) -> Wiring {
         let cost = |x: Fixed, recoded: Fixed| signed_width(recoded).div_ceil(2) * (signed_width(x) + 1);
         let (x, recoded) = if cost(b, a) < cost(a, b) { (b, a) } else { (a, b) };
+        if tree { self.tree_of_rows(x, recoded, width) } else { self.chain_of_rows(x, recoded, width) }
+    }
+
+    fn chain_of_rows(&mut self, x: Fixed, recoded: Fixed, width: u32) -> Wiring {
         let x_width = signed_width(x);
         let mut total = Fixed::ZERO;
-        for row in 0..signed_width(recoded).div_ceil(2) {
-            let lo = 2 * row;
-            if lo >= width {
-                break;
-            }
+        for lo in places(recoded, width) {
             // What has been added up so far is `x` times a signed number of `lo` bits.
             let sum_width = (x_width + 2).min(width - lo);
             let (bits, minus) = self.multiple(x, recoded, lo, (x_width + 1).min(sum_width));
             let row = Fixed { bits, at: 0, signed: true };
             let right = self.window(row, 0, sum_width);
-            let plain = matches!(self.pool.bit(minus, 0), Piece::Const { one: false, .. });
+            let plain = self.is_zero_bit(minus);
             let sum = if plain && total.bits.width == 0 {
                 right
             } else {
@@ -58,6 +69,51 @@ impl Draft {
         self.window(total, 0, width)
     }
 
+    /// The carry of a negative multiple stands in the two free places below the next row; that of the last row is a number of
+    /// its own.
+    fn tree_of_rows(&mut self, x: Fixed, recoded: Fixed, width: u32) -> Wiring {
+        let x_width = signed_width(x);
+        let mut rows = Vec::new();
+        let mut below = None;
+        for lo in places(recoded, width) {
+            let (bits, minus) = self.multiple(x, recoded, lo, (x_width + 1).min(width - lo));
+            let row = Fixed { bits, at: i64::from(lo), signed: true };
+            rows.push(match below.replace(minus) {
+                Some(carry) => {
+                    let carry = Fixed { bits: carry, at: row.at - 2, signed: false };
+                    let carry = self.window(carry, row.at - 2, 2);
+                    Fixed { bits: self.joined(carry, bits), at: row.at - 2, signed: true }
+                }
+                None => row,
+            });
+        }
+        if let (Some(carry), Some(last)) = (below, places(recoded, width).last())
+            && !self.is_zero_bit(carry)
+        {
+            rows.push(Fixed { bits: carry, at: i64::from(last), signed: false });
+        }
+        let count = places(recoded, width).count();
+        let total = self.tree(&rows, 0, width, &|end| i64::from(2 * end.min(count) as u32 + x_width));
+        self.window(total, 0, width)
+    }
+
+    /// The sum of rows modulo `2^width`, the first being number `from`, each half by itself. A sum whose last row is the one
+    /// before number `end` is a signed number that ends at `top(end)`.
+    fn tree(&mut self, rows: &[Fixed], from: usize, width: u32, top: &impl Fn(usize) -> i64) -> Fixed {
+        if rows.len() < 2 {
+            return rows.first().copied().unwrap_or(Fixed::ZERO);
+        }
+        let (low, high) = rows.split_at(rows.len().div_ceil(2));
+        let low_sum = self.tree(low, from, width, top);
+        let high_sum = self.tree(high, from + low.len(), width, top);
+        let sum = self.sum(low_sum, high_sum, false, i64::from(width));
+        let top = top(from + rows.len());
+        if top >= sum.top() {
+            return sum;
+        }
+        Fixed { bits: self.window(sum, sum.at, (top - sum.at) as u32), at: sum.at, signed: true }
+    }
+
     /// `x * x` modulo `2^width`, `x` placed at 0: half the rows' bits of a product.
     ///
     /// With the bits `b` of `x`, and `s` what is left of `x` above bit `i`, floored, the square is the sum of
@@ -65,8 +121,8 @@ impl Draft {
     /// L. P. Marquette, P. I. Balzola, *Combined unsigned and two's complement squarers*, Asilomar 1999). The row's selection
     /// stands in front of its carry chain. A signed number's rest is signed too, so that no row is subtracted, and what its
     /// top bit stands for, -1 times a power of two, has itself as its square.
-    pub(super) fn square(&mut self, x: Fixed, width: u32) -> Wiring {
-        let mut total = Fixed::ZERO;
+    pub(super) fn square(&mut self, x: Fixed, width: u32, tree: bool) -> Wiring {
+        let mut rows = Vec::new();
         for bit in 0..x.bits.width.min(width.div_ceil(2)) {
             let room = width - 2 * bit;
             let above = x.bits.width - bit - 1;
@@ -77,9 +133,13 @@ impl Draft {
             let rest = self.bitwise(Bitwise::And, rest, mask);
             let low = self.window(Fixed { bits: one, at: 0, signed: false }, 0, room.min(2));
             let bits = self.joined(low, rest);
-            let row = Fixed { bits, at: i64::from(2 * bit), signed: x.signed && shown > 0 };
-            total = self.sum(total, row, false, i64::from(width));
+            rows.push(Fixed { bits, at: i64::from(2 * bit), signed: x.signed && shown > 0 });
         }
+        let total = if tree {
+            self.tree(&rows, 0, width, &|_| i64::MAX)
+        } else {
+            rows.into_iter().fold(Fixed::ZERO, |total, row| self.sum(total, row, false, i64::from(width)))
+        };
         self.window(total, 0, width)
     }
 
@@ -119,6 +179,10 @@ impl Draft {
             }
         }
         Some(total)
+    }
+
+    fn is_zero_bit(&self, bit: Wiring) -> bool {
+        matches!(self.pool.bit(bit, 0), Piece::Const { one: false, .. })
     }
 
     /// Bits of `high` above those of `low`.

@@ -6,7 +6,7 @@
 
 use super::arith::Fixed;
 use super::builder::Draft;
-use super::options::Multipliers;
+use super::options::Fabric;
 
 /// Bits of a factor's parts, lowest first, for a block whose factor has `block` bits.
 fn parts(width: u32, signed: bool, block: u32) -> Vec<u32> {
@@ -44,7 +44,7 @@ impl Draft {
                 let part_b = self.part(b, low_b, width_b);
                 low_b += width_b;
                 let shifted = Fixed { at: part_b.at + at, ..part_b };
-                let tile = self.product(part_a, shifted, top, Multipliers::Synthesiser);
+                let tile = self.product(part_a, shifted, top, Fabric::default());
                 total = self.sum(total, tile, false, top);
             }
         }

@@ -658,17 +658,18 @@ mod tests {
             .0
     }
 
-    /// Hardware without multipliers.
-    fn rows() -> crate::netlist::Options {
+    /// Hardware without multipliers, for tables of four inputs (rows in trees) or six (in chains).
+    fn rows(table_inputs: u32) -> crate::netlist::Options {
         let mut options = crate::netlist::Options::default();
         options.fabric.multipliers = crate::netlist::Multipliers::Rows;
+        options.fabric.table_inputs = table_inputs;
         options
     }
 
     #[test]
     fn products_from_rows_of_adders_are_the_products() {
-        let rows = rows();
-        for seed in 0..24u64 {
+        for seed in 0..32u64 {
+            let rows = rows(if seed % 8 < 4 { 4 } else { 6 });
             let mut rng = crate::random::SplitMix::new(seed);
             let mut factor = || (rng.below(2) == 1, 2 + rng.below(15) as u32);
             let (a, b) = (factor(), factor());
@@ -699,12 +700,11 @@ mod tests {
 
     #[test]
     fn squares_from_rows_of_adders_are_the_squares() {
-        let rows = rows();
         let widths = [2, 5, 9, 14, 21, 24, 33, 40];
         for (at, (signed, width)) in widths.into_iter().flat_map(|w| [(false, w), (true, w)]).enumerate() {
             let most = 1i128 << if signed { 2 * width - 2 } else { 2 * width };
             let model = arithmetic(&[(signed, width)], &[&format!("[[0, 0], 7, [], [0, {most}, 1], 1, 1]")]);
-            let netlist = hardware(&model, 1, (at % 3) as u32, &rows);
+            let netlist = hardware(&model, 1, (at % 3) as u32, &rows(if at % 8 < 4 { 6 } else { 4 }));
             let products = netlist.nets().iter().filter(|n| matches!(n.cell, crate::netlist::Cell::Mul { .. }));
             assert_eq!(products.count(), 0);
             let language = if at % 4 < 2 { Language::Verilog } else { Language::Vhdl };
@@ -716,15 +716,14 @@ mod tests {
     #[test]
     fn rows_behind_registers_are_the_products_of_numbers_that_wrap() {
         // A signed number as an unsigned one of six bits (all of it, or five bits of it), times another.
-        let rows = rows();
         for (inputs, low) in [([(true, 7), (true, 6)], 0), ([(true, 10), (true, 7)], 0), ([(true, 8), (false, 5)], 4)] {
             let operations = [
                 format!("[[0], 3, [0], [{low}, {}, 4], 0, 0]", low + 252 - 2 * low),
                 "[[2, 1], 7, [], [-16384, 16380, 4], 0, 0]".to_owned(),
             ];
             let model = arithmetic(&inputs, &operations.iter().map(String::as_str).collect::<Vec<_>>());
-            for stages in [0, 2, 4] {
-                let netlist = hardware(&model, 1, stages, &rows);
+            for (stages, table_inputs) in [(0, 6), (0, 4), (2, 6), (4, 4), (4, 6)] {
+                let netlist = hardware(&model, 1, stages, &rows(table_inputs));
                 for language in [Language::Verilog, Language::Vhdl] {
                     let text = emitted(&netlist, language);
                     let rtl = read(language, &text, None).unwrap_or_else(|d| panic!("{d}\n{text}"));
@@ -760,7 +759,6 @@ mod tests {
 
     #[test]
     fn wrong_rows_are_never_the_product() {
-        let rows = rows();
         let (mut proved, mut differs) = (0, 0);
         for seed in 0..40u64 {
             let mut rng = crate::random::SplitMix::new(seed);
@@ -768,7 +766,7 @@ mod tests {
             let (a, b) = (factor(), factor());
             // Wraps where the product has more bits.
             let model = arithmetic(&[a, b], &["[[0, 1], 7, [], [-64, 63, 1], 1, 1]"]);
-            let netlist = hardware(&model, 1, 0, &rows);
+            let netlist = hardware(&model, 1, 0, &rows(if seed % 2 == 0 { 6 } else { 4 }));
             let text = emitted(&netlist, Language::Verilog);
             for _ in 0..4 {
                 let Some(text) = mutated(&text, &mut rng) else { continue };
