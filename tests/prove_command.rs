@@ -259,6 +259,7 @@ const MODELS: &[(&str, u8, u32, &str, &str)] = &[
     ("fuzz/073", 2, 3, "v", ""),
     ("fuzz/084", 1, 7, "vhd", ""),
     ("dais/v1_jet_mlp", 1, 3, "v", ""),
+    ("dais/v1_jet_mlp", 2, 7, "v", ""),
 ];
 
 #[test]

@@ -15,6 +15,8 @@
 //! ([`Beyond`]) and gates decide.
 
 pub mod bits;
+#[cfg(test)]
+mod check;
 pub mod model;
 pub mod polynomial;
 pub mod rules;

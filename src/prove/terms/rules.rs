@@ -379,7 +379,11 @@ impl Terms {
             let mut ends = [None; 2];
             for (value, end) in [false, true].into_iter().zip(&mut ends) {
                 let case = self.in_case(f, bit, value)?;
-                *end = told(self.bounds(case)?);
+                let range = self.bounds(case)?;
+                *end = told(range);
+                if end.is_none() {
+                    *end = told(self.bounds_by_sign(case, bit, value, range)?);
+                }
             }
             if let [Some(no), Some(yes)] = ends {
                 let out = self.scale(bit, add(yes, -no)?)?;
@@ -399,6 +403,27 @@ impl Terms {
         range = (range.0.max(lo + constant), range.1.min(hi + constant));
         let (lo, hi) = self.range(minus);
         Ok((range.0.max(constant - hi), range.1.min(constant - lo)))
+    }
+
+    /// Bounds of a form, narrower than the given ones where the bit is the sign of a number that the form adds: in the one
+    /// case it is negative, in the other it is not.
+    fn bounds_by_sign(&mut self, f: FormId, bit: FormId, value: bool, range: Range) -> Fit<Range> {
+        let Some((a, sign)) = self.only(bit).filter(|t| t.1.abs() == 1) else { return Ok(range) };
+        let Atom::Negative(y) = *self.behind(a) else { return Ok(range) };
+        let is_negative = sign * (i128::from(value) - self.constant_of(bit)) == 1;
+        let (lo, hi) = self.range(y);
+        let number = if is_negative { (lo, hi.min(-1)) } else { (lo.max(0), hi) };
+        // The number is added as often as its newest atom is.
+        let Some((newest, inside)) = self.terms(y).last() else { return Ok(range) };
+        let factor = self.terms(f).find(|t| t.0 == newest).map_or(0, |t| t.1);
+        if factor == 0 || factor % inside != 0 || number.0 > number.1 {
+            return Ok(range);
+        }
+        let factor = factor / inside;
+        let rest = self.linear(f, -factor, y)?;
+        let (lo, hi) = self.bounds(rest)?;
+        let (x, y) = (mul(number.0, factor)?, mul(number.1, factor)?);
+        Ok((range.0.max(add(lo, x.min(y))?), range.1.min(add(hi, x.max(y))?)))
     }
 
     /// The form where a bit has this value, as far as its terms say it.

@@ -63,6 +63,14 @@ impl Samples {
         out
     }
 
+    /// The free atoms' values, by their place among them, in each lane.
+    #[cfg(test)]
+    pub fn given(terms: &Terms, value: impl Fn(usize, usize) -> i128) -> Samples {
+        let free = (0..terms.atoms.len() as u32).map(AtomId).filter(|&a| matches!(terms.atom(a), Atom::Free(_)));
+        let values = free.enumerate().map(|(i, a)| (a, Box::new(std::array::from_fn(|lane| value(i, lane)))));
+        Samples { values: values.collect(), work: 0 }
+    }
+
     /// Consecutive values of one atom, named or free, from `first` up, and of another that is its sign, or 1 where it is
     /// not negative; only what depends on nothing else makes sense then.
     pub fn consecutive(terms: &Terms, atom: AtomId, sign: Option<(AtomId, bool)>, first: i128) -> Samples {
