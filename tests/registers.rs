@@ -2,7 +2,7 @@
 
 use alir2hdl::formats;
 use alir2hdl::ir::{Limits, Model};
-use alir2hdl::netlist::{self, Adders, Fabric, Options, lower};
+use alir2hdl::netlist::{self, Adders, BlockRegisters, Fabric, Options, lower};
 use alir2hdl::random::{self, SplitMix};
 use alir2hdl::schedule::{
     Delay, Effort, Goal, Objective, Reader, Root, Schedule, Uses, check, check_certificate, default_delay, schedule,
@@ -20,11 +20,13 @@ fn oracle(model: &Model, delay: &dyn Delay, uses: &Uses, stages: u32, bound: f64
     let mut lp = Problem::new(OptimizationDirection::Minimize);
     let mut weight = vec![0.0; first.len()];
     let mut constant = 0.0;
+    let mut weight_of_edge = vec![0.0; uses.edges().len()];
     for class in uses.classes() {
         match class.root {
             Root::Op(v) => weight[v.index()] -= f64::from(class.bits),
             Root::Input(_) => constant -= f64::from(class.bits),
             Root::Negation(_) => constant -= f64::from(class.bits) * end,
+            Root::Edge(edge) => weight_of_edge[edge as usize] -= f64::from(class.bits),
         }
         if let &[Reader::Op(v)] = uses.readers(class) {
             weight[v.index()] += f64::from(class.bits);
@@ -37,8 +39,36 @@ fn oracle(model: &Model, delay: &dyn Delay, uses: &Uses, stages: u32, bound: f64
             lp.add_constraint([(stage[v], 1.0), (stage[u], -1.0)], ComparisonOp::Ge, f64::from(by));
         }
     }
+    let edge: Vec<Variable> = weight_of_edge.iter().map(|&w| lp.add_var(w, (1.0, end + 1.0))).collect();
+    for (&place, edge) in edge.iter().zip(uses.edges()) {
+        let from_op = [(place, 1.0), (stage[edge.op.index()], -1.0)];
+        lp.add_constraint(from_op, ComparisonOp::Ge, f64::from(edge.from));
+        lp.add_constraint(from_op, ComparisonOp::Le, f64::from(edge.to));
+    }
     for class in uses.classes() {
         let readers = uses.readers(class);
+        // Nobody reads before the bits are there. Of operations that is said above.
+        for &reader in readers {
+            let root = match class.root {
+                Root::Op(v) => Some(stage[v.index()]),
+                Root::Edge(k) => Some(edge[k as usize]),
+                Root::Input(_) | Root::Negation(_) => None,
+            };
+            let reader = match reader {
+                Reader::Op(v) => Some(stage[v.index()]),
+                Reader::Edge(k) => Some(edge[k as usize]),
+                Reader::Negation(_) | Reader::Port => None,
+            };
+            match (root, reader) {
+                (Some(root), Some(reader)) => {
+                    lp.add_constraint([(reader, 1.0), (root, -1.0)], ComparisonOp::Ge, 0.0);
+                }
+                (Some(root), None) if readers[0] != Reader::Port => {
+                    lp.add_constraint([(root, 1.0)], ComparisonOp::Le, end);
+                }
+                _ => {}
+            }
+        }
         if matches!(readers, [Reader::Op(_)]) {
             continue;
         }
@@ -46,6 +76,7 @@ fn oracle(model: &Model, delay: &dyn Delay, uses: &Uses, stages: u32, bound: f64
             Reader::Op(v) => f64::from(first[v.index()]),
             Reader::Negation(_) => end,
             Reader::Port => end + 1.0,
+            Reader::Edge(_) => 1.0,
         });
         let least = earliest.fold(1.0, f64::max);
         let last_use = lp.add_var(f64::from(class.bits), (least, end + 1.0));
@@ -54,6 +85,9 @@ fn oracle(model: &Model, delay: &dyn Delay, uses: &Uses, stages: u32, bound: f64
                 && f64::from(last[v.index()]) > least
             {
                 lp.add_constraint([(last_use, 1.0), (stage[v.index()], -1.0)], ComparisonOp::Ge, 0.0);
+            }
+            if let Reader::Edge(k) = reader {
+                lp.add_constraint([(last_use, 1.0), (edge[k as usize], -1.0)], ComparisonOp::Ge, 0.0);
             }
         }
     }
@@ -136,10 +170,11 @@ fn compare(what: &str, model: &Model, uses: &Uses, goal: &Goal) {
     let delay = default_delay(model);
     let outcome = schedule(model, delay, goal, uses).unwrap();
     outcome.check(model, delay, goal, uses).unwrap();
-    assert_eq!(outcome.register_bits, outcome.lower_bound, "{what}: not closed");
+    let outside = outcome.register_bits - outcome.bits_in_blocks;
+    assert_eq!(outside, outcome.lower_bound, "{what}: not closed");
     let stages = outcome.schedule.stages;
     let expected = oracle(model, delay, uses, stages, outcome.max_stage_delay);
-    let found = outcome.register_bits as f64;
+    let found = outside as f64;
     assert!((expected - found).abs() < 1e-6 * found.max(1.0), "{what}: {found}, and by the program {expected}");
 }
 
@@ -203,6 +238,38 @@ fn small_real_programs_have_the_register_bits_of_the_linear_program() {
     let programs = real_programs(0..600);
     assert!(programs.len() >= 100, "{}", programs.len());
     compare_real(programs, true);
+}
+
+#[test]
+fn registers_of_multiplier_blocks_are_used_as_by_the_linear_program() {
+    let (mut with_edges, mut saved) = (0, 0);
+    for seed in 0..3000u64 {
+        let model = random::model(seed);
+        let (before, behind) = ((seed / 7 % 3) as u32, (seed / 3 % 3) as u32);
+        let blocks = BlockRegisters { longer: 27, shorter: 18, before, behind };
+        let uses = netlist::uses_with_blocks(&model, Fabric::default(), Some(blocks));
+        if uses.edges().is_empty() {
+            continue;
+        }
+        let objective = if seed % 2 == 0 { Objective::Delay } else { Objective::Registers };
+        let goal = Goal { objective, effort: Effort::Max, ..Goal::stages(1 + seed as u32 % 5) };
+        compare(&format!("seed {seed}"), &model, &uses, &goal);
+        let outcome = |uses| schedule(&model, default_delay(&model), &goal, uses).unwrap();
+        let (plain, inside) = (outcome(&netlist::uses(&model)), outcome(&uses));
+        let outside = inside.register_bits - inside.bits_in_blocks;
+        assert!(outside <= plain.register_bits, "seed {seed}");
+        assert!(inside.register_bits >= plain.register_bits, "seed {seed}");
+        assert_eq!(inside.register_bits, netlist_bits(&model, &inside.schedule), "seed {seed}");
+        with_edges += 1;
+        saved += u32::from(outside < plain.register_bits);
+    }
+    assert!(with_edges > 200 && saved > 50, "{with_edges} with edges, {saved} saved");
+    let model = read("var_mul");
+    for (stages, (before, behind)) in [(3, (2, 2)), (5, (2, 2)), (4, (0, 1)), (6, (1, 0))] {
+        let blocks = BlockRegisters { longer: 27, shorter: 18, before, behind };
+        let uses = netlist::uses_with_blocks(&model, Fabric::default(), Some(blocks));
+        compare(&format!("{stages} stages"), &model, &uses, &Goal::stages(stages));
+    }
 }
 
 /// All of them take minutes: `scripts/matrix.sh` asks for that.

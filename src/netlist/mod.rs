@@ -41,6 +41,6 @@ pub use eval::Evaluator;
 pub use lower::lower;
 pub use machine::lower_machine;
 pub use options::check_machine_top;
-pub use options::{Adders, Fabric, Multipliers, Options, PortNames, Ports, ResetOptions};
+pub use options::{Adders, BlockRegisters, Fabric, Multipliers, Options, PortNames, Ports, ResetOptions};
 pub use retime::{Pipeline, Retimed, Slack, retime};
-pub use uses::{uses, uses_with};
+pub use uses::{uses, uses_with, uses_with_blocks};

@@ -32,6 +32,29 @@ pub enum Multipliers {
     },
 }
 
+/// Multiplier blocks with registers of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockRegisters {
+    /// Bits of a block's longer factor in two's complement.
+    pub longer: u32,
+    /// Bits of its shorter factor in two's complement.
+    pub shorter: u32,
+    /// Registers that each factor can pass through.
+    pub before: u32,
+    /// Registers that the product can pass through.
+    pub behind: u32,
+}
+
+impl BlockRegisters {
+    /// Whether a product of factors of these widths is made by one block. Smaller ones are left to logic, by the rule of Yosys'
+    /// `mul2dsp`; an unsigned factor has one bit more in two's complement.
+    pub fn hold(&self, a: u32, b: u32, signed: bool) -> bool {
+        let (shorter, longer) = (a.min(b), a.max(b));
+        let wide = u32::from(!signed);
+        shorter >= 2 && shorter + longer >= 9 && longer + wide <= self.longer && shorter + wide <= self.shorter
+    }
+}
+
 /// How many operands an adder has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adders {

@@ -8,10 +8,10 @@ use super::builder::{Draft, Owner};
 use super::cell::{Cell, NetId, Piece, Wiring};
 use super::demand::{Demand, Select, for_each_part};
 use super::lower::{Drafted, draft};
-use super::options::Fabric;
+use super::options::{BlockRegisters, Fabric};
 use super::wiring::part;
 use crate::ir::{Model, ValueId};
-use crate::schedule::{Reader, Root, Schedule, Uses, UsesBuilder};
+use crate::schedule::{Edge, Reader, Root, Schedule, Uses, UsesBuilder};
 
 /// The bits of a program that can be held, and who reads them, if multiplications are left to the synthesiser.
 pub fn uses(model: &Model) -> Uses {
@@ -20,10 +20,16 @@ pub fn uses(model: &Model) -> Uses {
 
 /// The bits of a program that can be held, and who reads them.
 pub fn uses_with(model: &Model, fabric: Fabric) -> Uses {
+    uses_with_blocks(model, fabric, None)
+}
+
+/// The bits of a program that can be held, who reads them, and where multiplier blocks that multiplications go into can hold them.
+pub fn uses_with_blocks(model: &Model, fabric: Fabric, blocks: Option<BlockRegisters>) -> Uses {
     let fabric = fabric.by_operation();
     let Drafted { draft, outputs } = draft(model, &Schedule::combinational(model.nodes().len()), fabric);
     let demand = Demand::of(&draft, &outputs, 1);
-    let mut walk = Walk { draft: &draft, demand: &demand, uses: UsesBuilder::default(), owner: None };
+    let mut edges = blocks.map_or_else(Edges::default, |blocks| Edges::of(&draft, &demand, blocks));
+    let mut walk = Walk { draft: &draft, demand: &demand, uses: UsesBuilder::default(), owner: None, edges: &mut edges };
     for (index, net) in draft.nets.iter().enumerate() {
         let id = NetId(index as u32);
         if demand.is_alive(id, net.width) {
@@ -35,10 +41,102 @@ pub fn uses_with(model: &Model, fabric: Fabric) -> Uses {
         walk.read(output, Select::Low(output.width()), Reader::Port);
     }
     let Walk { uses, .. } = walk;
-    uses.finish(draft.nets.len(), |net| root(&draft, NetId(net)))
+    let Edges { all, products, blocks: _ } = edges;
+    uses.finish(draft.nets.len(), all, |net| match products.get(net as usize) {
+        Some(Some(edge)) => Root::Edge(*edge),
+        _ => root(&draft, NetId(net)),
+    })
 }
 
-/// Who makes a net that is no alias.
+/// Where products leave multiplier blocks and factors enter them.
+#[derive(Default)]
+struct Edges {
+    blocks: Option<BlockRegisters>,
+    all: Vec<Edge>,
+    /// That of each net which is a product that can leave its block later.
+    products: Vec<Option<u32>>,
+}
+
+impl Edges {
+    /// Those of products: of every net that one block makes and that no other net of its operation reads.
+    fn of(draft: &Draft, demand: &Demand, blocks: BlockRegisters) -> Edges {
+        let mut edges = Edges { blocks: Some(blocks), all: Vec::new(), products: vec![None; draft.nets.len()] };
+        let mut within = vec![false; draft.nets.len()];
+        for net in &draft.nets {
+            if !matches!(net.cell, Cell::Alias { .. }) {
+                net.cell.for_each_operand(|wiring| {
+                    for_each_net(draft, wiring, |read| {
+                        within[read.index()] |= draft.nets[read.index()].owner == net.owner;
+                    });
+                });
+            }
+        }
+        for (index, net) in draft.nets.iter().enumerate() {
+            if blocks.behind > 0
+                && !within[index]
+                && demand.is_alive(NetId(index as u32), net.width)
+                && let Some(op) = edges.multiplication(draft, NetId(index as u32))
+            {
+                edges.products[index] = Some(edges.all.len() as u32);
+                edges.all.push(Edge { op, from: 0, to: blocks.behind as i32 });
+            }
+        }
+        edges
+    }
+
+    /// The operation of a net that one block makes.
+    fn multiplication(&self, draft: &Draft, id: NetId) -> Option<ValueId> {
+        let blocks = self.blocks?;
+        match (draft.nets[id.index()].cell, root(draft, id)) {
+            (Cell::Mul { a, b, signed }, Root::Op(op)) if blocks.hold(a.width(), b.width(), signed) => Some(op),
+            _ => None,
+        }
+    }
+
+    /// Who reads a factor of a net that one block makes; `None` where it is the multiplication itself, in its stage: where its
+    /// operation makes bits of the factor, or where a product is one of several that do.
+    fn factor(&mut self, draft: &Draft, id: NetId, factor: Wiring) -> Option<Reader> {
+        let op = self.multiplication(draft, id)?;
+        let before = self.blocks.map_or(0, |blocks| blocks.before);
+        let (mut first, mut several, mut product, mut own) = (None, false, false, false);
+        for_each_net(draft, factor, |net| {
+            several |= *first.get_or_insert(net) != net;
+            product |= self.products[net.index()].is_some();
+            own |= draft.nets[net.index()].owner == draft.nets[id.index()].owner;
+        });
+        if before == 0 || own || (several && product) {
+            return None;
+        }
+        let edge = self.all.len() as u32;
+        self.all.push(Edge { op, from: -(before as i32), to: 0 });
+        Some(Reader::Edge(edge))
+    }
+}
+
+/// Calls `f` with every net that is no alias and makes bits of a wiring.
+fn for_each_net(draft: &Draft, wiring: Wiring, mut f: impl FnMut(NetId)) {
+    let mut bits = |piece| {
+        if let Piece::Bits { net, .. } | Piece::Repeat { net, .. } = piece {
+            f(net);
+        }
+    };
+    for &piece in draft.pool.pieces(wiring) {
+        match piece.net().map(|net| (net, draft.nets[net.index()].cell)) {
+            // An alias is made of nets that are no aliases.
+            Some((_, Cell::Alias { x })) => {
+                let (lo, width) = match piece {
+                    Piece::Bits { lo, width, .. } => (lo, width),
+                    Piece::Repeat { bit, .. } => (bit, 1),
+                    Piece::Const { .. } => continue,
+                };
+                for_each_part(draft, x, lo, width, &mut bits);
+            }
+            _ => bits(piece),
+        }
+    }
+}
+
+/// Who makes a net that is no alias, multiplier blocks' registers aside.
 fn root(draft: &Draft, id: NetId) -> Root {
     let net = &draft.nets[id.index()];
     match (net.cell, net.owner) {
@@ -57,6 +155,7 @@ struct Walk<'a> {
     uses: UsesBuilder,
     /// Who makes the net whose operands are being read: what it reads of itself crosses nothing.
     owner: Option<Root>,
+    edges: &'a mut Edges,
 }
 
 impl Walk<'_> {
@@ -66,7 +165,7 @@ impl Walk<'_> {
         let reader = match made {
             Root::Op(v) => Reader::Op(v),
             Root::Negation(j) => Reader::Negation(j),
-            Root::Input(_) => return,
+            Root::Input(_) | Root::Edge(_) => return,
         };
         self.owner = Some(made);
         let mask = Select::Of(id);
@@ -85,9 +184,15 @@ impl Walk<'_> {
                 self.read(on_false, mask, reader);
             }
             Cell::Neg { a } => self.read(a, low, reader),
-            Cell::Add { a, b } | Cell::Sub { a, b } | Cell::Mul { a, b, signed: _ } => {
+            Cell::Add { a, b } | Cell::Sub { a, b } => {
                 self.read(a, low, reader);
                 self.read(b, low, reader);
+            }
+            Cell::Mul { a, b, signed: _ } => {
+                for factor in [a, b] {
+                    let reader = self.edges.factor(self.draft, id, factor).unwrap_or(reader);
+                    self.read(factor, low, reader);
+                }
             }
             Cell::Three { a, b, c, minus: _ } => [a, b, c].into_iter().for_each(|x| self.read(x, low, reader)),
             Cell::ReduceOr { a } | Cell::ReduceAnd { a } => self.read(a, Select::Low(a.width()), reader),

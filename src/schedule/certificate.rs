@@ -1,8 +1,8 @@
 //! The proof that a schedule has the fewest register bits, or how far it may be from it, and its judge.
 //!
 //! A certificate is a solution of the dual program: a multiplier, not negative, for each of some inequalities that
-//! every legal schedule keeps. Added up with their multipliers they leave `cost >= constant + sum r[j] * stage[j]`, and
-//! since no schedule can be earlier than the earliest or later than the latest, that is a number. The judge
+//! every legal schedule keeps, whatever registers of multiplier blocks it uses. Added up with their multipliers they leave
+//! `cost >= constant + sum r[j] * stage[j]`, and since no schedule can be earlier than the earliest or later than the latest, that is a number. The judge
 //! ([`check_certificate`]) looks at each inequality by itself, finds earliest and latest stages on its own, and adds in
 //! 128-bit integers. It shares no code with the search.
 
@@ -23,7 +23,11 @@ pub struct Certificate {
     pub path: Vec<(ValueId, ValueId, i64)>,
     /// The reader is not after the last use of the class of this index in [`Uses::classes`].
     pub last_use: Vec<(u32, Reader, i64)>,
-    /// No legal schedule has fewer register bits than this, input registers included.
+    /// The [`super::Edge`] of this number is not too early (`false`) or not too late (`true`).
+    pub edge: Vec<(u32, bool, i64)>,
+    /// The reader is not before what makes the class; one of the two is an edge of a multiplier block.
+    pub held: Vec<(u32, Reader, i64)>,
+    /// No legal schedule has fewer register bits than this, input registers included, those within multiplier blocks not.
     pub lower_bound: u64,
 }
 
@@ -70,6 +74,8 @@ struct Judge<'a> {
     stages: i128,
     /// Earliest and latest stage of each operation; `None` if no output depends on it.
     window: Vec<Option<(i128, i128)>>,
+    /// Earliest and latest place of each edge of a multiplier block.
+    edges: Vec<(i128, i128)>,
     own: Vec<f64>,
     /// Operations that make or read bits; the others are wiring.
     gates: Vec<bool>,
@@ -87,11 +93,47 @@ impl<'a> Judge<'a> {
             bound,
             stages: i128::from(stages),
             window: Vec::new(),
+            edges: Vec::new(),
             own,
             gates: gates(model, uses),
         };
         judge.window = judge.windows(goal);
+        judge.edges = judge.edge_windows(uses)?;
         Ok(judge)
+    }
+
+    /// Earliest and latest places of edges: from those of their operations, and no product leaves after a reader's latest stage,
+    /// no factor enters before the earliest of what makes it.
+    fn edge_windows(&self, uses: &Uses) -> Result<Vec<(i128, i128)>, String> {
+        let mut edges = Vec::with_capacity(uses.edges().len());
+        for edge in uses.edges() {
+            let (first, last) = self.window(edge.op)?;
+            edges.push(((first + i128::from(edge.from)).max(1), last + i128::from(edge.to)));
+        }
+        let alone = edges.clone();
+        for class in uses.classes() {
+            for &reader in uses.readers(class) {
+                if let Root::Edge(e) = class.root {
+                    let last = match reader {
+                        Reader::Op(v) => self.window(v)?.1,
+                        Reader::Negation(_) => self.stages,
+                        Reader::Port => self.stages + 1,
+                        Reader::Edge(other) => alone[other as usize].1,
+                    };
+                    edges[e as usize].1 = edges[e as usize].1.min(last);
+                }
+                if let Reader::Edge(e) = reader {
+                    let first = match class.root {
+                        Root::Op(v) => self.window(v)?.0,
+                        Root::Input(_) => 1,
+                        Root::Negation(_) => self.stages,
+                        Root::Edge(other) => alone[other as usize].0,
+                    };
+                    edges[e as usize].0 = edges[e as usize].0.max(first);
+                }
+            }
+        }
+        Ok(edges)
     }
 
     fn is_too_long(&self, path: f64) -> bool {
@@ -149,6 +191,7 @@ impl<'a> Judge<'a> {
         // What multiplies the stage of each operation, and the last use of each class, once all is added up.
         let mut rest = vec![0i128; self.model.nodes().len()];
         let mut rest_of_use = vec![0i128; uses.classes().len()];
+        let mut rest_of_edge = vec![0i128; uses.edges().len()];
         let multiplier = |m: i64| if m > 0 { Ok(i128::from(m)) } else { Err(format!("a multiplier of {m}")) };
         for &(u, v, m) in &certificate.order {
             let m = multiplier(m)?;
@@ -176,6 +219,36 @@ impl<'a> Judge<'a> {
                 Reader::Op(v) => rest[v.index()] += m,
                 Reader::Negation(_) => total += m * self.stages,
                 Reader::Port => total += m * (self.stages + 1),
+                Reader::Edge(edge) => rest_of_edge[edge as usize] += m,
+            }
+        }
+        for &(edge, is_latest, m) in &certificate.edge {
+            let m = multiplier(m)?;
+            let known = uses.edges().get(edge as usize).ok_or_else(|| format!("there is no edge {edge}"))?;
+            // Its place less the stage of its operation is at least `from`, and the negative of that at least `-to`.
+            let (sign, bound) = if is_latest { (-1, -known.to) } else { (1, known.from) };
+            rest_of_edge[edge as usize] -= sign * m;
+            rest[known.op.index()] += sign * m;
+            total += m * i128::from(bound);
+        }
+        for &(class, reader, m) in &certificate.held {
+            let m = multiplier(m)?;
+            let known = uses.classes().get(class as usize).filter(|c| uses.readers(c).contains(&reader));
+            let Some(class) = known else { return Err(format!("{reader:?} does not read class {class}")) };
+            if !matches!((class.root, reader), (Root::Edge(_), _) | (_, Reader::Edge(_))) {
+                return Err(format!("no edge is between {:?} and {reader:?}", class.root));
+            }
+            match class.root {
+                Root::Op(v) => rest[v.index()] += m,
+                Root::Input(_) => total += m,
+                Root::Negation(_) => total += m * self.stages,
+                Root::Edge(edge) => rest_of_edge[edge as usize] += m,
+            }
+            match reader {
+                Reader::Op(v) => rest[v.index()] -= m,
+                Reader::Negation(_) => total -= m * self.stages,
+                Reader::Port => total -= m * (self.stages + 1),
+                Reader::Edge(edge) => rest_of_edge[edge as usize] -= m,
             }
         }
         for (k, class) in uses.classes().iter().enumerate() {
@@ -184,12 +257,20 @@ impl<'a> Judge<'a> {
                 Root::Op(v) => rest[v.index()] -= bits,
                 Root::Input(_) => total -= bits,
                 Root::Negation(_) => total -= bits * self.stages,
+                Root::Edge(edge) => rest_of_edge[edge as usize] -= bits,
             }
             let readers = uses.readers(class);
-            if let &[Reader::Op(v)] = readers {
-                // The only reader is the last use.
-                rest[v.index()] += bits + rest_of_use[k];
-                continue;
+            // The only reader is the last use.
+            match readers {
+                [Reader::Op(v)] => {
+                    rest[v.index()] += bits + rest_of_use[k];
+                    continue;
+                }
+                [Reader::Edge(edge)] => {
+                    rest_of_edge[*edge as usize] += bits + rest_of_use[k];
+                    continue;
+                }
+                _ => {}
             }
             let mut window = (0, 0);
             for &reader in readers {
@@ -197,6 +278,7 @@ impl<'a> Judge<'a> {
                     Reader::Op(v) => self.window(v)?,
                     Reader::Negation(_) => (self.stages, self.stages),
                     Reader::Port => (self.stages + 1, self.stages + 1),
+                    Reader::Edge(edge) => self.edges[edge as usize],
                 };
                 window = (window.0.max(first), window.1.max(last));
             }
@@ -208,6 +290,7 @@ impl<'a> Judge<'a> {
                 total += least(r, self.window(id)?);
             }
         }
+        total += rest_of_edge.iter().zip(&self.edges).map(|(&r, &window)| least(r, window)).sum::<i128>();
         Ok(total)
     }
 
@@ -292,6 +375,7 @@ fn gates(model: &Model, uses: &Uses) -> Vec<bool> {
             }
         }
     }
+    uses.edges().iter().for_each(|edge| gates[edge.op.index()] = true);
     gates
 }
 

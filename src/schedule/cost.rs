@@ -1,15 +1,48 @@
 //! Register bits of a schedule.
+//!
+//! Edges of multiplier blocks are labels like the stages of vertices, and numbered behind them. Bits are held from the label of
+//! what makes them to the last of their readers'.
 
 use super::graph::{Graph, NONE};
-use super::uses::Uses;
+use super::uses::{Reader, Root, Uses};
 
 /// Stands for the output port among readers: behind the last stage.
 pub(super) const PORT: u32 = u32::MAX;
 
-/// The classes of root bits, in terms of vertices.
+/// An edge of a multiplier block: a label between two places from that of a vertex.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    /// The multiplication.
+    pub(super) vertex: u32,
+    /// The label is at least the vertex's and this.
+    pub(super) from: i32,
+    /// The label is at most the vertex's and this.
+    pub(super) to: i32,
+}
+
+impl Span {
+    /// `label[v] - label[u] >= gain`, as `(u, v, gain)`, where `edge` is the label of the edge: that it is not too early or, if
+    /// `is_latest`, not too late.
+    pub(super) fn inequality(&self, edge: u32, is_latest: bool) -> (u32, u32, i32) {
+        match is_latest {
+            false => (self.vertex, edge, self.from),
+            true => (edge, self.vertex, -self.to),
+        }
+    }
+}
+
+/// The classes of root bits, in terms of labels: vertices and, behind them, edges of multiplier blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cost {
-    /// Vertex that makes the bits of each class.
+    /// The edges.
+    pub(super) edges: Vec<Span>,
+    /// Class, root and reader where one of the two is an edge: a reader is not before the root. Port readers are left out.
+    pub(super) beside_edges: Vec<(u32, u32, u32)>,
+    /// Edges whose bits a port reads.
+    shown: Vec<u32>,
+    /// Number of vertices.
+    vertices: u32,
+    /// Label of what makes the bits of each class.
     pub(super) root: Vec<u32>,
     /// Bits of each class.
     pub(super) bits: Vec<u32>,
@@ -21,14 +54,21 @@ impl Cost {
     /// The classes of `uses`; readers in no stage of their own cannot be.
     pub(super) fn new(graph: &Graph, uses: &Uses) -> Cost {
         let classes = uses.classes();
-        let mut cost = Cost::default();
+        let mut cost = Cost { vertices: graph.len() as u32, ..Cost::default() };
+        cost.edges = uses.edges().iter().map(|e| Span { vertex: graph.vertex[e.op.index()], from: e.from, to: e.to }).collect();
         cost.start.push(0);
-        for class in classes {
+        for (index, class) in (0..).zip(classes) {
             let root = graph.of_root(class.root);
             debug_assert!(root != NONE, "bits are made by what has a stage");
             let from = cost.readers.len();
             for &reader in uses.readers(class) {
                 let vertex = graph.of_reader(reader).unwrap_or(PORT);
+                match (class.root, reader) {
+                    (Root::Edge(edge), Reader::Port) => cost.shown.push(edge),
+                    (_, Reader::Port) => {}
+                    (Root::Edge(_), _) | (_, Reader::Edge(_)) => cost.beside_edges.push((index, root, vertex)),
+                    _ => {}
+                }
                 if cost.readers.last() != Some(&vertex) || cost.readers.len() == from {
                     cost.readers.push(vertex);
                 }
@@ -55,21 +95,88 @@ impl Cost {
         &self.readers[self.start[class] as usize..self.start[class + 1] as usize]
     }
 
-    /// Register bits of a schedule of `stages` stages, without input registers.
+    /// Register bits of a schedule of `stages` stages, without input registers and without those that are within multiplier
+    /// blocks.
     pub(super) fn bits(&self, stage: &[u32], stages: u32) -> u64 {
-        let mut bits = 0;
-        for class in 0..self.len() {
-            let at = |v: u32| if v == PORT { stages + 1 } else { stage[v as usize] };
-            let last = self.readers(class).iter().map(|&v| at(v)).max().unwrap_or(0);
-            let held = last.saturating_sub(stage[self.root[class] as usize]);
-            bits += u64::from(held) * u64::from(self.bits[class]);
+        self.held(stage, &self.places(stage, stages), stages)
+    }
+
+    /// Register bits within multiplier blocks.
+    pub(super) fn bits_in_blocks(&self, stage: &[u32], stages: u32) -> u64 {
+        let without: Vec<u32> = self.edges.iter().map(|edge| stage[edge.vertex as usize]).collect();
+        self.held(stage, &without, stages) - self.bits(stage, stages)
+    }
+
+    /// The best place of each edge in a schedule: a product leaves its block as late as its readers let it, and a factor enters as
+    /// early as it is there. Where a factor is of several makers, no product is among them, so no edge is in another's way.
+    fn places(&self, stage: &[u32], stages: u32) -> Vec<u32> {
+        if self.edges.is_empty() {
+            return Vec::new();
         }
-        bits
+        let own = |edge: &Span| stage[edge.vertex as usize];
+        let mut place: Vec<u32> = self.edges.iter().map(|edge| own(edge).saturating_add_signed(edge.to)).collect();
+        for &edge in &self.shown {
+            place[edge as usize] = place[edge as usize].min(stages + 1);
+        }
+        let at = |label: u32, place: &[u32]| match label.checked_sub(self.vertices) {
+            Some(edge) => place[edge as usize],
+            None => stage[label as usize],
+        };
+        for &(_, root, reader) in &self.beside_edges {
+            if let Some(edge) = root.checked_sub(self.vertices) {
+                place[edge as usize] = place[edge as usize].min(at(reader, &place));
+            }
+        }
+        let mut earliest: Vec<u32> = self.edges.iter().map(|edge| own(edge).saturating_add_signed(edge.from)).collect();
+        for &(_, root, reader) in &self.beside_edges {
+            if let Some(edge) = reader.checked_sub(self.vertices) {
+                earliest[edge as usize] = earliest[edge as usize].max(at(root, &place));
+            }
+        }
+        for (edge, (place, earliest)) in self.edges.iter().zip(place.iter_mut().zip(earliest)) {
+            if edge.from < 0 {
+                *place = earliest;
+            }
+        }
+        place
+    }
+
+    fn held(&self, stage: &[u32], place: &[u32], stages: u32) -> u64 {
+        let at = |label: u32| match label.checked_sub(self.vertices) {
+            _ if label == PORT => stages + 1,
+            Some(edge) => place[edge as usize],
+            None => stage[label as usize],
+        };
+        let held = |class: usize| {
+            let last = self.readers(class).iter().map(|&label| at(label)).max().unwrap_or(0);
+            u64::from(last.saturating_sub(at(self.root[class]))) * u64::from(self.bits[class])
+        };
+        (0..self.len()).map(held).sum()
+    }
+
+    /// Earliest and latest places of all labels, by those of the vertices.
+    pub(super) fn windows(&self, early: &[u32], late: &[u32], stages: u32) -> (Vec<u32>, Vec<u32>) {
+        let (mut first, mut last) = (early.to_vec(), late.to_vec());
+        for edge in &self.edges {
+            first.push(early[edge.vertex as usize].saturating_add_signed(edge.from).max(1));
+            last.push(late[edge.vertex as usize].saturating_add_signed(edge.to));
+        }
+        for &edge in &self.shown {
+            let last = &mut last[(self.vertices + edge) as usize];
+            *last = (*last).min(stages + 1);
+        }
+        for &(_, root, reader) in &self.beside_edges {
+            let (root, reader) = (root as usize, reader as usize);
+            last[root] = last[root].min(last[reader]);
+            first[reader] = first[reader].max(first[root]);
+        }
+        (first, last)
     }
 
     /// What the last boundary holds whatever the schedule: the outputs.
     pub(super) fn trivial_bound(&self) -> u64 {
-        let shown = (0..self.len()).filter(|&c| self.readers(c).first() == Some(&PORT));
+        let is_shown = |&c: &usize| self.readers(c).first() == Some(&PORT) && self.root[c] < self.vertices;
+        let shown = (0..self.len()).filter(is_shown);
         shown.map(|c| u64::from(self.bits[c])).sum()
     }
 }

@@ -3,7 +3,8 @@
 //! Stages are labels under difference constraints (C. E. Leiserson, J. B. Saxe, *Retiming synchronous circuitry*,
 //! 1991): an operation is not before its operands, and where a path from `u` to `v` is longer than the bound, `v` is
 //! at least one stage after `u`. Register bits are linear in the labels and, for each class of bits, the label of its
-//! last reader. The dual is a flow ([`super::flow`]).
+//! last reader. So they are where multiplier blocks have registers of their own: an edge of a block ([`super::Edge`]) is one more
+//! label, held between two places from the multiplication's, and no reader is before what makes its bits. The dual is a flow ([`super::flow`]).
 //!
 //! The method is primal-dual (L. R. Ford, D. R. Fulkerson 1962). Labels start at the earliest schedule and are legal
 //! throughout. Flow is sent along tight inequalities; when no more can be sent, all nodes that are reached from
@@ -35,6 +36,10 @@ pub(super) enum Reason {
     Path(u32, u32),
     /// This reader is not after the last use of the class.
     Use(u32, u32),
+    /// This edge of a multiplier block is not earlier than it can be (`false`) or not later (`true`).
+    Edge(u32, bool),
+    /// This reader is not before what makes the class; one of the two is an edge.
+    Held(u32, u32),
     /// No schedule is earlier or later.
     Window,
 }
@@ -55,11 +60,12 @@ struct Problem<'a> {
     graph: &'a Graph,
     limit: i64,
     network: Network,
-    /// Node of each vertex, and its stage less the node's label.
+    /// Node of each label, and its place less the node's label.
     node: Vec<(u32, i32)>,
     reasons: Vec<Reason>,
+    /// Place of each label: stages of vertices, then edges of multiplier blocks.
     stage: Vec<u32>,
-    /// The fewest register bits so far, and the stages that have them.
+    /// The fewest register bits so far, and the places that have them.
     best: (u64, Vec<u32>),
     path: Vec<i64>,
     cone: Cone,
@@ -75,8 +81,9 @@ pub(super) fn fewest_registers(
     late: &Labels,
     effort: u64,
 ) -> Solution {
-    let mut problem = Problem::new(graph, cost, limit, stages, early, late);
-    let windows = (early, late);
+    let (early, late) = cost.windows(&early.stage, &late.stage, stages);
+    let windows = (&early[..], &late[..]);
+    let mut problem = Problem::new(graph, cost, limit, stages, windows);
     problem.solve(cost, stages, effort / 5 * 4);
     let (mut multipliers, mut lower_bound) = problem.proof(cost, stages, windows);
     if lower_bound < problem.best.0 {
@@ -94,16 +101,18 @@ pub(super) fn fewest_registers(
             keep_if_better(problem.proof(cost, stages, windows));
         }
     }
-    Solution { stage: problem.best.1, multipliers, lower_bound }
+    let mut stage = problem.best.1;
+    stage.truncate(graph.len());
+    Solution { stage, multipliers, lower_bound }
 }
 
-/// Classes in the order of the vertices that make them.
-fn by_root(graph: &Graph, cost: &Cost) -> Vec<u32> {
-    let mut start = vec![0u32; graph.len() + 1];
+/// Classes in the order of the labels that make them.
+fn by_root(labels: usize, cost: &Cost) -> Vec<u32> {
+    let mut start = vec![0u32; labels + 1];
     for &root in &cost.root {
         start[root as usize + 1] += 1;
     }
-    for v in 0..graph.len() {
+    for v in 0..labels {
         start[v + 1] += start[v];
     }
     let mut sorted = vec![0; cost.len()];
@@ -115,26 +124,24 @@ fn by_root(graph: &Graph, cost: &Cost) -> Vec<u32> {
     sorted
 }
 
+/// Earliest and latest places of all labels.
+type Windows<'a> = (&'a [u32], &'a [u32]);
+
 /// First and last stage in which the last of some readers, none of them [`PORT`], can be.
-fn use_window(readers: &[u32], early: &Labels, late: &Labels) -> (u32, u32) {
+fn use_window(readers: &[u32], (early, late): Windows) -> (u32, u32) {
     readers.iter().fold((1, 1), |(first, last), &r| match r {
         PORT => (first, last),
-        r => (first.max(early.stage[r as usize]), last.max(late.stage[r as usize])),
+        r => (first.max(early[r as usize]), last.max(late[r as usize])),
     })
 }
 
 /// What multipliers prove: with the inequalities added to the cost, each label is left with some factor, and is at
 /// least its earliest or at most its latest stage.
-fn lower_bound(
-    graph: &Graph,
-    cost: &Cost,
-    stages: u32,
-    early: &Labels,
-    late: &Labels,
-    multipliers: &[(Reason, i64)],
-) -> u64 {
+fn lower_bound(cost: &Cost, stages: u32, windows: Windows, multipliers: &[(Reason, i64)]) -> u64 {
+    let (early, late) = windows;
     let mut total = 0i64;
-    let mut rest = vec![0i64; graph.len()];
+    let mut rest = vec![0i64; early.len()];
+    let first_edge = early.len() - cost.edges.len();
     let mut rest_of_use: Vec<i64> = cost.bits.iter().map(|&b| i64::from(b)).collect();
     for &(reason, m) in multipliers {
         match reason {
@@ -146,6 +153,17 @@ fn lower_bound(
             Reason::Use(class, reader) => {
                 rest[reader as usize] += m;
                 rest_of_use[class as usize] -= m;
+            }
+            Reason::Edge(edge, is_latest) => {
+                let span = cost.edges[edge as usize];
+                let (u, v, gain) = span.inequality(first_edge as u32 + edge, is_latest);
+                rest[u as usize] += m;
+                rest[v as usize] -= m;
+                total += m * i64::from(gain);
+            }
+            Reason::Held(class, reader) => {
+                rest[cost.root[class as usize] as usize] += m;
+                rest[reader as usize] -= m;
             }
             Reason::Window => {}
         }
@@ -161,24 +179,25 @@ fn lower_bound(
                 0
             }
             readers => {
-                let (first, last) = use_window(readers, early, late);
+                let (first, last) = use_window(readers, windows);
                 least(r, first, last)
             }
         };
     }
-    for ((&r, &first), &last) in rest.iter().zip(&early.stage).zip(&late.stage) {
+    for ((&r, &first), &last) in rest.iter().zip(early).zip(late) {
         total += least(r, first, last);
     }
     total.max(0) as u64
 }
 
 impl<'a> Problem<'a> {
-    fn new(graph: &'a Graph, cost: &Cost, limit: i64, stages: u32, early: &Labels, late: &Labels) -> Problem<'a> {
+    fn new(graph: &'a Graph, cost: &Cost, limit: i64, stages: u32, windows: Windows) -> Problem<'a> {
+        let (early, late) = windows;
         let mut label = vec![0];
-        let mut node = Vec::with_capacity(graph.len());
+        let mut node = Vec::with_capacity(early.len());
         let mut last_use = vec![GROUND; cost.len()];
-        let mut classes = by_root(graph, cost).into_iter().peekable();
-        for (v, (&first, &last)) in early.stage.iter().zip(&late.stage).enumerate() {
+        let mut classes = by_root(early.len(), cost).into_iter().peekable();
+        for (v, (&first, &last)) in early.iter().zip(late).enumerate() {
             if first == last {
                 node.push((GROUND, first as i32));
             } else {
@@ -188,7 +207,7 @@ impl<'a> Problem<'a> {
             // Beside it, the last uses of what it makes, where there is a choice.
             while let Some(class) = classes.next_if(|&class| cost.root[class as usize] as usize == v) {
                 let readers = cost.readers(class as usize);
-                let (first, last) = use_window(readers, early, late);
+                let (first, last) = use_window(readers, windows);
                 if readers.len() > 1 && first < last {
                     last_use[class as usize] = label.len() as u32;
                     label.push(first as i32);
@@ -201,29 +220,48 @@ impl<'a> Problem<'a> {
             network: Network::new(label),
             node,
             reasons: Vec::new(),
-            stage: early.stage.clone(),
-            best: (cost.bits(&early.stage, stages), early.stage.clone()),
+            stage: early.to_vec(),
+            best: (cost.bits(early, stages), early.to_vec()),
             path: vec![0; graph.len()],
             cone: Cone::new(graph.len()),
         };
-        problem.add_order(early, late);
-        problem.add_uses(cost, &last_use, early, late);
-        problem.add_windows(early, late);
+        problem.add_order(windows);
+        problem.add_edges(cost, windows);
+        problem.add_uses(cost, &last_use, windows);
+        problem.add_windows(windows);
         problem
     }
 
     /// Every inequality that the windows do not already imply.
-    fn add_order(&mut self, early: &Labels, late: &Labels) {
+    fn add_order(&mut self, (early, late): Windows) {
         for v in 0..self.graph.len() as u32 {
             for &u in self.graph.preds(v) {
-                if late.stage[u as usize] > early.stage[v as usize] {
+                if late[u as usize] > early[v as usize] {
                     self.add(Reason::Order(u, v), u, v, 0);
                 }
             }
         }
     }
 
-    fn add_uses(&mut self, cost: &Cost, last_use: &[u32], early: &Labels, late: &Labels) {
+    /// What holds of the edges of multiplier blocks, as far as the windows do not imply it.
+    fn add_edges(&mut self, cost: &Cost, (early, late): Windows) {
+        let first = self.graph.len() as u32;
+        for (edge, span) in (0..).zip(&cost.edges) {
+            for is_latest in [false, true] {
+                let (u, v, gain) = span.inequality(first + edge, is_latest);
+                if i64::from(late[u as usize]) + i64::from(gain) > i64::from(early[v as usize]) {
+                    self.add(Reason::Edge(edge, is_latest), u, v, gain);
+                }
+            }
+        }
+        for &(class, root, reader) in &cost.beside_edges {
+            if late[root as usize] > early[reader as usize] {
+                self.add(Reason::Held(class, reader), root, reader, 0);
+            }
+        }
+    }
+
+    fn add_uses(&mut self, cost: &Cost, last_use: &[u32], windows: Windows) {
         for (class, &last_use) in last_use.iter().enumerate() {
             let bits = i64::from(cost.bits[class]);
             self.network.want[self.node[cost.root[class] as usize].0 as usize] -= bits;
@@ -233,10 +271,10 @@ impl<'a> Problem<'a> {
                 (_, GROUND) => GROUND,
                 (readers, last) => {
                     // A reader that is never later than this is never the last one alone.
-                    let (first, _) = use_window(readers, early, late);
+                    let (first, _) = use_window(readers, windows);
                     self.network.add(GROUND, last, first as i32);
                     self.reasons.push(Reason::Window);
-                    for &reader in readers.iter().filter(|&&r| late.stage[r as usize] > first) {
+                    for &reader in readers.iter().filter(|&&r| windows.1[r as usize] > first) {
                         let (node, offset) = self.node[reader as usize];
                         self.network.add(node, last, offset);
                         self.reasons.push(Reason::Use(class as u32, reader));
@@ -248,14 +286,14 @@ impl<'a> Problem<'a> {
         }
     }
 
-    fn add_windows(&mut self, early: &Labels, late: &Labels) {
-        for v in 0..self.graph.len() {
+    fn add_windows(&mut self, (early, late): Windows) {
+        for v in 0..early.len() {
             let (node, _) = self.node[v];
             if node == GROUND {
                 continue;
             }
-            self.network.add(GROUND, node, early.stage[v] as i32);
-            self.network.add(node, GROUND, -(late.stage[v] as i32));
+            self.network.add(GROUND, node, early[v] as i32);
+            self.network.add(node, GROUND, -(late[v] as i32));
             self.reasons.extend([Reason::Window; 2]);
         }
     }
@@ -330,12 +368,12 @@ impl<'a> Problem<'a> {
     }
 
     /// The inequalities with their multipliers, and the lower bound that follows.
-    fn proof(&self, cost: &Cost, stages: u32, (early, late): (&Labels, &Labels)) -> (Vec<(Reason, i64)>, u64) {
+    fn proof(&self, cost: &Cost, stages: u32, windows: Windows) -> (Vec<(Reason, i64)>, u64) {
         let multipliers: Vec<(Reason, i64)> = (0..self.network.arcs())
             .map(|arc| (self.reasons[arc], self.network.flow(arc)))
             .filter(|&(reason, flow)| flow != 0 && reason != Reason::Window)
             .collect();
-        let bound = lower_bound(self.graph, cost, stages, early, late, &multipliers);
+        let bound = lower_bound(cost, stages, windows, &multipliers);
         (multipliers, bound)
     }
 

@@ -96,6 +96,7 @@ impl Graph {
                 }
             }
         }
+        uses.edges().iter().for_each(|edge| matters[edge.op.index()] = true);
         let mut vertex = vec![NONE; n];
         let mut op = Vec::new();
         let mut delays = vec![outside.before];
@@ -188,9 +189,10 @@ impl Graph {
         Some((self.op(u)?, self.op(v)?))
     }
 
-    /// The reader at a vertex behind the inputs.
+    /// The reader at a label behind the inputs; edges of multiplier blocks are numbered behind the vertices.
     pub(super) fn reader(&self, v: u32) -> Reader {
         match self.op(v) {
+            None if v as usize >= self.len() => Reader::Edge(v - self.len() as u32),
             Some(id) => Reader::Op(id),
             None => {
                 let at = self.negations.binary_search_by_key(&v, |&(_, vertex)| vertex);
@@ -199,21 +201,23 @@ impl Graph {
         }
     }
 
-    /// The vertex that makes root bits.
+    /// The label of what makes root bits.
     pub(super) fn of_root(&self, root: Root) -> u32 {
         match root {
             Root::Input(_) => 0,
             Root::Op(v) => self.vertex[v.index()],
             Root::Negation(j) => self.of_negation(j),
+            Root::Edge(edge) => self.len() as u32 + edge,
         }
     }
 
-    /// The vertex of a reader; `None` for the output port, which reads behind the last stage.
+    /// The label of a reader; `None` for the output port, which reads behind the last stage.
     pub(super) fn of_reader(&self, reader: Reader) -> Option<u32> {
         match reader {
             Reader::Op(v) => Some(self.vertex[v.index()]),
             Reader::Negation(j) => Some(self.of_negation(j)),
             Reader::Port => None,
+            Reader::Edge(edge) => Some(self.len() as u32 + edge),
         }
     }
 

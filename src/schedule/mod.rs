@@ -47,7 +47,7 @@ pub use delay::{ByWidth, Delay, LatencyFields, default_delay};
 pub use goal::{BoundFlag, Effort, Goal, Infeasible, Objective};
 pub use random::random;
 pub use show::{Held, PathStep, StageView, Step, View, view};
-pub use uses::{Class, Reader, Root, Uses, UsesBuilder};
+pub use uses::{Class, Edge, Reader, Root, Uses, UsesBuilder};
 
 use crate::diag::Diagnostics;
 use crate::ir::{Model, ValueId};
@@ -102,7 +102,10 @@ pub struct Outcome {
     pub smallest_stage_delay: f64,
     /// Register bits, input registers and the layer behind the outputs included.
     pub register_bits: u64,
-    /// No schedule with these stages and this bound has fewer register bits than this.
+    /// Those of them that are multiplier blocks' own, as far as the account of the bits has [`Uses::edges`]; input registers and
+    /// the layer behind the outputs are never counted here.
+    pub bits_in_blocks: u64,
+    /// No schedule with these stages and this bound has fewer register bits outside of multiplier blocks than this.
     pub lower_bound: u64,
     /// The proof of the lower bound; none for a combinational module and with [`Effort::Fast`], where the bound is
     /// only that outputs are held.
@@ -110,9 +113,9 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// How far the register bits may be above the fewest possible, as a share of the lower bound; 0 if they are it.
+    /// How far the register bits outside of multiplier blocks may be above the fewest possible, as a share of the lower bound; 0 if they are it.
     pub fn gap(&self) -> f64 {
-        match (self.register_bits, self.lower_bound) {
+        match (self.register_bits - self.bits_in_blocks, self.lower_bound) {
             (bits, bound) if bits <= bound => 0.0,
             (_, 0) => f64::INFINITY,
             (bits, bound) => (bits - bound) as f64 / bound as f64,
@@ -154,6 +157,7 @@ pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> R
     } else {
         best(&graph, &cost, goal, frame, early, edges)
     };
+    let bits_in_blocks = if goal.is_combinational() { 0 } else { cost.bits_in_blocks(&found.stage, frame.stages) };
     Ok(Outcome {
         stage_delays: stage_delays(&graph, &found.stage, frame.stages),
         schedule: Schedule {
@@ -164,7 +168,8 @@ pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> R
         },
         max_stage_delay: frame.bound,
         smallest_stage_delay: graph.units(frame.smallest),
-        register_bits: found.bits + edges,
+        register_bits: found.bits + bits_in_blocks + edges,
+        bits_in_blocks,
         lower_bound: found.lower_bound + edges,
         certificate: found.certificate,
     })
@@ -204,6 +209,8 @@ fn certificate(graph: &Graph, multipliers: &[(Reason, i64)], lower_bound: u64) -
             Reason::Order(u, v) => certificate.order.extend(graph.ops(u, v).map(|(u, v)| (u, v, m))),
             Reason::Path(u, v) => certificate.path.extend(graph.ops(u, v).map(|(u, v)| (u, v, m))),
             Reason::Use(class, reader) => certificate.last_use.push((class, graph.reader(reader), m)),
+            Reason::Edge(edge, is_latest) => certificate.edge.push((edge, is_latest, m)),
+            Reason::Held(class, reader) => certificate.held.push((class, graph.reader(reader), m)),
             Reason::Window => {}
         }
     }

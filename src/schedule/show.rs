@@ -98,11 +98,13 @@ fn count(view: &mut View, uses: &Uses, class: &Class, schedule: &Schedule) {
         Root::Input(_) => u32::from(!schedule.register_inputs),
         Root::Op(v) => schedule.stage[v.index()],
         Root::Negation(_) => last_stage,
+        Root::Edge(edge) => schedule.stage[uses.edges()[edge as usize].op.index()],
     };
     let readers = uses.readers(class).iter().map(|&reader| match reader {
         Reader::Op(v) => schedule.stage[v.index()],
         Reader::Negation(_) => last_stage,
         Reader::Port => schedule.boundaries() + 1,
+        Reader::Edge(edge) => schedule.stage[uses.edges()[edge as usize].op.index()],
     });
     let last_use = readers.max().unwrap_or(0);
     let is_shown = uses.readers(class).contains(&Reader::Port);

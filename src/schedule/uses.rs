@@ -8,6 +8,10 @@
 //!
 //! Bits of a root that nobody reads are in no class. Operations that no output depends on read nothing.
 //!
+//! Multiplier blocks have registers of their own, before their factors and behind their product, and what these hold takes no
+//! flip-flop. There, bits leave or enter at an [`Edge`] of the block, which may be some stages behind the product or before the
+//! multiplication that reads a factor.
+//!
 //! This module only sorts bits by their readers. Which bits are made and read is a matter of the hardware, and so the
 //! account is made there (`netlist::uses`); [`Uses::whole_values`] is the plain one, for comparison and for tests.
 
@@ -23,6 +27,8 @@ pub enum Root {
     Op(ValueId),
     /// The negation in front of an output element.
     Negation(u32),
+    /// A multiplier block, at this [`Edge`] behind its product.
+    Edge(u32),
 }
 
 /// Who reads bits.
@@ -34,6 +40,21 @@ pub enum Reader {
     Negation(u32),
     /// The output port, behind the last register.
     Port,
+    /// A multiplier block, at this [`Edge`] before one of its factors.
+    Edge(u32),
+}
+
+/// Where bits leave a multiplier block or enter it: in any stage from `from` to `to` after that of the multiplication, because the
+/// block has as many registers there. A product leaves from its stage on (`from` is 0), a factor enters up to its stage (`to` is 0).
+/// A product leaves no later than anybody reads any of its bits, and a factor enters no earlier than all of its bits are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The multiplication.
+    pub op: ValueId,
+    /// The earliest stage, from that of the multiplication.
+    pub from: i32,
+    /// The latest stage, from that of the multiplication.
+    pub to: i32,
 }
 
 /// Root bits with the same maker and the same readers.
@@ -51,6 +72,7 @@ pub struct Class {
 pub struct Uses {
     classes: Vec<Class>,
     readers: Vec<Reader>,
+    edges: Vec<Edge>,
     /// Input bits that anybody reads.
     input_bits: u64,
     /// Bits that output ports show.
@@ -66,6 +88,11 @@ impl Uses {
     /// The readers of a class, ascending.
     pub fn readers(&self, class: &Class) -> &[Reader] {
         &self.readers[class.readers.0 as usize..class.readers.1 as usize]
+    }
+
+    /// The edges of multiplier blocks, as roots and readers number them.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
     }
 
     /// Bits of input registers, where inputs are registered: the input bits that anybody reads.
@@ -134,7 +161,7 @@ pub(super) fn live(model: &Model) -> Vec<bool> {
 /// The classes where makers are numbered: operations, then inputs, then outputs.
 fn finish(reads: UsesBuilder, model: &Model) -> Uses {
     let (n, inputs) = (model.nodes().len() as u32, model.n_inputs() as u32);
-    reads.finish((n + inputs) as usize + model.outputs().len(), |r| match r {
+    reads.finish((n + inputs) as usize + model.outputs().len(), Vec::new(), |r| match r {
         r if r < n => Root::Op(ValueId(r)),
         r if r < n + inputs => Root::Input(r - n),
         r => Root::Negation(r - n - inputs),
@@ -167,8 +194,9 @@ impl UsesBuilder {
         }
     }
 
-    /// The classes, `makers` numbers having been used; `root` says which of them is what.
-    pub fn finish(self, makers: usize, root: impl Fn(u32) -> Root) -> Uses {
+    /// The classes, `makers` numbers having been used; `root` says which of them is what, and `edges` are those of multiplier
+    /// blocks.
+    pub fn finish(self, makers: usize, edges: Vec<Edge>, root: impl Fn(u32) -> Root) -> Uses {
         let roots = makers;
         // Counting sort by root.
         let mut start = vec![0u32; roots + 1];
@@ -184,7 +212,7 @@ impl UsesBuilder {
             sorted[next[r as usize] as usize] = read;
             next[r as usize] += 1;
         }
-        let mut uses = Uses::default();
+        let mut uses = Uses { edges, ..Uses::default() };
         let mut split = Split::default();
         for r in 0..roots as u32 {
             let reads = &sorted[start[r as usize] as usize..start[r as usize + 1] as usize];
