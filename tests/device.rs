@@ -3,11 +3,12 @@
 mod common;
 
 use alir2hdl::device::{Delays, Device, Estimate, Resources};
-use alir2hdl::ir::{Builder, Model, Op, Output, Term, ValueId};
-use alir2hdl::netlist::{Adders, Fabric, Multipliers, Options, ResetOptions, lower, uses_with};
+use alir2hdl::formats;
+use alir2hdl::ir::{Builder, Limits, Model, Op, Output, Term, ValueId};
+use alir2hdl::netlist::{Adders, Fabric, Multipliers, Options, ResetOptions, lower, uses_with, uses_with_blocks};
 use alir2hdl::num::Interval;
 use alir2hdl::random;
-use alir2hdl::schedule::{Delay, Goal, Schedule, schedule};
+use alir2hdl::schedule::{Delay, Goal, Schedule, default_delay, schedule};
 use common::{model, run};
 use serde_json::Value;
 use std::path::Path;
@@ -73,7 +74,7 @@ fn every_device_estimates_every_random_program() {
 }
 
 #[test]
-fn registers_behind_products_are_those_of_the_blocks() {
+fn registers_beside_products_are_those_of_the_blocks() {
     let mut b = Builder::new(vec![0; 2]);
     let [x, y] = [0, 1].map(|input| b.op(Op::Input { input }, Interval::new(-2048, 2047, 0)));
     let product = b.op(Op::Mul { a: x, b: y }, Interval::new(-(1 << 23), (1 << 23) - 1, 0));
@@ -91,14 +92,75 @@ fn registers_behind_products_are_those_of_the_blocks() {
     // Inputs, the product with `x` beside it, the sum.
     let all = 24 + 24 + 12 + 25;
     for device in [Device::UltrascalePlus, Device::Series7, Device::Ecp5] {
-        assert_eq!(flip_flops(behind, None, true, device), (all, 24));
-        assert_eq!(flip_flops(behind, reset(false), true, device), (all, 24));
+        // The product and `y`; `x` goes another way too.
+        assert_eq!(flip_flops(behind, None, true, device), (all, 24 + 12));
+        assert_eq!(flip_flops(behind, reset(false), true, device), (all, 24 + 12));
         // No block has the reset, there is no block, or the sum reads what the block has not held yet.
         assert_eq!(flip_flops(behind, reset(true), true, device), (all, 0));
         assert_eq!(flip_flops(behind, None, false, device), (all, 0));
-        assert_eq!(flip_flops([1, 1, 1, 1], None, true, device).1, 0);
+        assert_eq!(flip_flops([1, 1, 1, 1], None, true, device).1, 12);
     }
     assert_eq!(flip_flops(behind, None, true, Device::Ice40), (all, 0));
+}
+
+#[test]
+fn the_scheduler_counts_the_registers_of_blocks_as_the_estimate_does() {
+    let (mut inside, mut fewer, mut all) = (0, 0, 0);
+    let var_mul = formats::read_path(Path::new(&model("var_mul")), &Limits::default(), None).expect("a model").0;
+    for (seed, model) in (0..1000).map(|seed| (seed, random::model(seed))).chain([(1000, var_mul)]) {
+        let device = [Device::Series7, Device::Ecp5, Device::UltrascalePlus][seed as usize % 3];
+        let blocks = device.technology().block_registers();
+        let uses = uses_with_blocks(&model, Fabric::default(), blocks);
+        if uses.edges().is_empty() {
+            continue;
+        }
+        let goal = Goal::stages(2 + seed as u32 % 5);
+        let outcome = schedule(&model, default_delay(&model), &goal, &uses).expect("a schedule");
+        let netlist = lower(&model, &outcome.schedule, &Options::default());
+        let resources = Resources { multiplier_blocks: true, ..Resources::default() };
+        let estimate = Estimate::of(&netlist, device, resources);
+        let (outside, bits) = (outcome.register_bits - outcome.bits_in_blocks, netlist.register_bits());
+        assert_eq!(bits, outcome.register_bits, "seed {seed}");
+        assert!(estimate.ff <= outside, "seed {seed}: {} of {bits} outside, {outside} by the scheduler", estimate.ff);
+        // A factor of which a product makes some bits is not the scheduler's.
+        fewer += u32::from(estimate.ff < outside);
+        inside += u32::from(estimate.ff < bits);
+        all += 1;
+    }
+    assert!(inside > 50 && fewer < 5, "{inside} and {fewer} of {all}");
+}
+
+#[test]
+fn registers_are_placed_where_multiplier_blocks_have_them() {
+    let of = |options: &[&str]| {
+        let pipeline = &info("var_mul", &[&["--pipeline", "5"], options].concat())["pipeline"];
+        let bits = |name: &str| pipeline[name].as_u64().expect("a number");
+        (bits("register_bits"), bits("register_bits_in_blocks"), bits("register_bits_at_least"))
+    };
+    let plain = of(&[]);
+    assert_eq!((plain.1, plain.0), (0, plain.2));
+    // No blocks, none named, no search.
+    assert_eq!(of(&["--device", "ice40"]), plain);
+    assert_eq!(of(&["--device", "generic", "--use-dsp", "no"]).1, 0);
+    assert_eq!(of(&["--device", "7series", "--effort", "fast"]).1, 0);
+    let blocks = of(&["--device", "7series"]);
+    assert_eq!(blocks.0 - blocks.1, blocks.2, "{blocks:?}");
+    assert!(blocks.2 * 2 < plain.0, "{blocks:?} {plain:?}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = |options: &[&str]| {
+        let all = ["--verilog", "m.v", "--pipeline", "5", "--device", "7series"];
+        let (code, _, stderr) = run(folder.path(), &[&[model("var_mul").as_str()], &all[..], options].concat());
+        assert_eq!(code, 0, "{stderr}");
+        stderr
+    };
+    let said = text(&[]);
+    assert!(
+        said.contains(&format!("{} of them within multiplier blocks (the fewest possible outside)", blocks.1)),
+        "{said}"
+    );
+    // No block has such a reset.
+    let said = text(&["--reset", "async", "--reset-data"]);
+    assert!(said.contains(&format!(" {} register bits (the fewest possible)", plain.0)), "{said}");
 }
 
 #[test]

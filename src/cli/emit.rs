@@ -210,7 +210,7 @@ fn of_model(
     let read = model;
     let (model, passes) = args.optimise.apply(model)?;
     clock.lap("optimise");
-    let outcome = args.pipeline.schedule(&model)?;
+    let outcome = args.pipeline.schedule(&model, args.ports.registers())?;
     clock.lap("schedule");
     let lower = |top: &str| {
         let options = args.pipeline.for_device(args.wrapper.core_options(&args.ports, top));

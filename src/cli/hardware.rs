@@ -6,7 +6,7 @@ use super::{ExitStatus, Failure};
 use crate::device::TableStyle;
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::ir::Model;
-use crate::netlist::{self, Adders, Fabric, Multipliers, Netlist, Ports, ResetOptions};
+use crate::netlist::{self, Adders, BlockRegisters, Fabric, Multipliers, Netlist, Ports, ResetOptions};
 use crate::schedule::{self, BoundFlag, Delay, Effort, Goal, Objective, Outcome, Uses};
 use clap::ValueEnum;
 
@@ -198,6 +198,18 @@ impl PipelineArgs {
         Fabric { multipliers, table_inputs: technology.table_inputs, adders }
     }
 
+    /// The registers of the multiplier blocks that multiplications go into, where it is known that they do: on a device that was
+    /// named, or where the text asks for blocks.
+    fn block_registers(&self, registers: Registers) -> Option<BlockRegisters> {
+        let named = self.device.device.is_some() || self.use_dsp == UseDspArg::Yes;
+        match (self.use_dsp, registers) {
+            (UseDspArg::No, _) | (_, Registers::OfTheFabric) => None,
+            (UseDspArg::Auto | UseDspArg::Yes, Registers::OfAnyBlock) => {
+                self.device().technology().block_registers().filter(|_| named)
+            }
+        }
+    }
+
     /// What lowering shall make, for the device and with the multipliers that are asked for.
     pub(super) fn for_device(&self, options: netlist::Options) -> netlist::Options {
         netlist::Options { fabric: self.fabric(), ..options }
@@ -212,7 +224,7 @@ impl PipelineArgs {
     ///
     /// # Errors
     /// If the goal cannot be reached (exit code 2), or if the checker objects, which is our mistake (exit code 4).
-    pub(super) fn schedule(&self, model: &Model) -> Result<Outcome, Failure> {
+    pub(super) fn schedule(&self, model: &Model, registers: Registers) -> Result<Outcome, Failure> {
         self.check_clock()?;
         let delay = self.delays(model);
         let goal = self.goal();
@@ -220,9 +232,9 @@ impl PipelineArgs {
             DelayModelArg::Device if goal.stages.is_none() => self.clock_period,
             _ => None,
         };
-        let Some(period) = period else { return self.keep(model, &*delay, &goal) };
+        let Some(period) = period else { return self.keep(model, &*delay, &goal, registers) };
         device::meet(period, self.time_for_logic(period)?, |bound| {
-            let outcome = self.keep(model, &*delay, &Goal { max_stage_delay: Some(bound), ..goal })?;
+            let outcome = self.keep(model, &*delay, &Goal { max_stage_delay: Some(bound), ..goal }, registers)?;
             let netlist = lower(model, &outcome, &self.for_device(netlist::Options::default()))?;
             // Logic is what takes longest.
             let estimate = self.estimate(&netlist, TableStyle::Auto);
@@ -231,10 +243,13 @@ impl PipelineArgs {
     }
 
     /// The schedule for one goal, judged by the independent checker.
-    fn keep(&self, model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Outcome, Failure> {
+    fn keep(&self, model: &Model, delay: &dyn Delay, goal: &Goal, registers: Registers) -> Result<Outcome, Failure> {
         // Without a search there is nothing to count exactly for.
         let quick = goal.effort == Effort::Fast || goal.is_combinational();
-        let uses = if quick { Uses::whole_values(model) } else { netlist::uses_with(model, self.fabric()) };
+        let uses = match quick {
+            true => Uses::whole_values(model),
+            false => netlist::uses_with_blocks(model, self.fabric(), self.block_registers(registers)),
+        };
         let outcome = schedule::schedule(model, delay, goal, &uses).map_err(|why| {
             let name = "--clock-period";
             let given = match (self.clock_period, self.delay_model()) {
@@ -275,13 +290,26 @@ impl PipelineArgs {
     }
 }
 
+/// What the data registers are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Registers {
+    /// The registers within multiplier blocks can be some of them.
+    OfAnyBlock,
+    /// They need the flip-flops of the fabric.
+    OfTheFabric,
+}
+
 /// How good the register bits are, for people; nothing where there was no search.
 pub(super) fn quality(outcome: &Outcome) -> String {
+    let (inside, outside) = match outcome.bits_in_blocks {
+        0 => (String::new(), ""),
+        bits => (format!(", {bits} of them within multiplier blocks"), " outside"),
+    };
     match &outcome.certificate {
-        None => String::new(),
-        Some(_) if outcome.gap() == 0.0 => " (the fewest possible)".to_owned(),
-        Some(_) if outcome.gap().is_infinite() => " (how far above the fewest is not known)".to_owned(),
-        Some(_) => format!(" (at most {:.2} % above the fewest)", 100.0 * outcome.gap()),
+        None => inside,
+        Some(_) if outcome.gap() == 0.0 => format!("{inside} (the fewest possible{outside})"),
+        Some(_) if outcome.gap().is_infinite() => format!("{inside} (how far above the fewest{outside} is not known)"),
+        Some(_) => format!("{inside} (at most {:.2} % above the fewest{outside})", 100.0 * outcome.gap()),
     }
 }
 
@@ -373,6 +401,14 @@ impl PortArgs {
                 ResetArg::Async => Some(reset(true)),
             },
             fabric: Fabric::default(),
+        }
+    }
+
+    /// What the data registers are like: a multiplier block's have no asynchronous reset.
+    pub(super) fn registers(&self) -> Registers {
+        match (self.reset, self.reset_data) {
+            (ResetArg::Async, true) => Registers::OfTheFabric,
+            _ => Registers::OfAnyBlock,
         }
     }
 

@@ -170,7 +170,7 @@ fn of_model(
     refuse(problems)?;
     let (optimised, _) = args.optimise.apply(model)?;
     let pipeline = PipelineArgs { device: args.device(), ..args.pipeline.clone() };
-    let outcome = pipeline.schedule(&optimised)?;
+    let outcome = pipeline.schedule(&optimised, args.ports.registers())?;
     let options = pipeline.for_device(args.wrapper.core_options(&args.ports, &top));
     let netlist = args.optimise.noted(hardware::lower(&optimised, &outcome, &options)?, model);
     let axis = args.wrapper.around(&top, &netlist)?;

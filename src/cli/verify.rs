@@ -166,7 +166,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         return Err(Failure::input(Diagnostics(problems)));
     }
     let (optimised, _) = args.optimise.apply(&model)?;
-    let outcome = args.pipeline.schedule(&optimised)?;
+    let outcome = args.pipeline.schedule(&optimised, args.ports.registers())?;
     let top = match &args.ports.top {
         Some(top) => top.clone(),
         None => args.ports.top_from_stem(stem(&args.input.model)),

@@ -1,12 +1,13 @@
 //! What a netlist would take of a device, and how fast it would be.
 
 use super::Device;
+use super::absorbed::absorbed;
 use super::cover::{Cover, cover};
 use super::gates::{BlockKind, Gate, Gates, Lit};
 use super::tables::{self, Form, Forms, TableStyle};
 use super::technology::{ErrorOf, Scale, Technology};
 use super::timing::{Arrival, Path, arrivals, latest};
-use crate::netlist::{Cell, Net, Netlist, Wiring};
+use crate::netlist::Netlist;
 use serde::Serialize;
 
 /// Tables of a product of logic for each product of two bits: partial products and the adders under them.
@@ -176,13 +177,15 @@ impl Estimate {
         let mapped = Mapped::of(netlist, technology, resources);
         let longest = mapped.latest();
         let registers = if netlist.register_bits() > 0 { technology.times.register } else { 0.0 };
+        let blocks = technology.block_registers().filter(|_| resources.multiplier_blocks);
+        let in_blocks = blocks.map_or(0, |blocks| absorbed(netlist, blocks));
         let period = picoseconds(f64::from(longest.at) + registers);
         let gates = &mapped.gates;
         let ErrorOf { lut, clock } = technology.error;
         Estimate {
             device: device.name(),
             lut: total(&mapped.tables, technology).round() as u64,
-            ff: netlist.register_bits() - in_blocks(netlist, technology, resources),
+            ff: netlist.register_bits() - in_blocks,
             carry: gates.chains.iter().map(|bits| u64::from(bits.div_ceil(technology.carry_cell))).sum(),
             dsp: gates.blocks.iter().map(|block| dsp(block.kind, technology)).sum(),
             ram: mapped.memories,
@@ -193,52 +196,6 @@ impl Estimate {
             lut_error: lut,
             clock_error: clock,
         }
-    }
-}
-
-/// Register bits that are the multiplier blocks' own: those of registers behind a product that fits one block and that nothing else
-/// reads. A block's output register has an enable and a synchronous reset to zero (AMD UG579, UG479; Lattice FPGA-TN-02205).
-fn in_blocks(netlist: &Netlist, technology: &Technology, resources: Resources) -> u64 {
-    let nets = netlist.nets();
-    let in_a_block = |net: &Net| match net.cell {
-        Cell::Mul { a, b, signed: _ } if resources.multiplier_blocks => {
-            let (shorter, longer) = (a.width().min(b.width()), a.width().max(b.width()));
-            technology.multiplies(shorter, longer) && technology.blocks(longer, shorter) == 1
-        }
-        _ => false,
-    };
-    // Bits behind each product that are held by registers; nothing if anything else reads it.
-    let mut held: Vec<Option<u64>> = nets.iter().map(|net| in_a_block(net).then_some(0)).collect();
-    if held.iter().all(Option::is_none) {
-        return 0;
-    }
-    for net in nets {
-        if let Cell::Register { d, enable, reset, init: None } = net.cell
-            && reset.is_none_or(|reset| !reset.asynchronous)
-        {
-            for piece in netlist.pieces(d) {
-                if let Some(product) = piece.net()
-                    && let Some(bits) = &mut held[product.index()]
-                {
-                    *bits += u64::from(piece.width());
-                }
-            }
-            enable.into_iter().chain(reset.map(|r| r.when)).for_each(|wiring| refuse(netlist, wiring, &mut held));
-        } else {
-            net.cell.for_each_operand(|wiring| refuse(netlist, wiring, &mut held));
-        }
-    }
-    for driver in netlist.ports().iter().filter_map(|port| port.driver) {
-        refuse(netlist, driver, &mut held);
-    }
-    // A bit that two registers hold is one of the block's.
-    nets.iter().zip(&held).map(|(net, bits)| bits.unwrap_or(0).min(net.width.into())).sum()
-}
-
-/// Takes out what is read by more than registers.
-fn refuse(netlist: &Netlist, wiring: Wiring, held: &mut [Option<u64>]) {
-    for product in netlist.pieces(wiring).iter().filter_map(|piece| piece.net()) {
-        held[product.index()] = None;
     }
 }
 

@@ -12,9 +12,11 @@
 //! | `cover` | which gates become one table |
 //! | `timing` | when each bit is there |
 //! | `tables` | which lookup tables become memories or pieces |
+//! | `absorbed` | registers within multiplier blocks |
 //! | `estimate` | the figures |
 //! | `delays` | how long each operation takes, for the scheduler |
 
+mod absorbed;
 mod cover;
 mod delays;
 mod estimate;

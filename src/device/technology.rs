@@ -1,6 +1,7 @@
 //! What a device is made of, and how long its parts take.
 
 use super::fitted;
+use crate::netlist::BlockRegisters;
 
 /// The parts of a device family as far as the estimates know them. Times are nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub struct Technology {
     pub short_adder: u32,
     /// Signed factors of a multiplier block, the longer first; none if there are no such blocks.
     pub multiplier: Option<(u32, u32)>,
+    /// Registers that such a block has before each factor and behind the product, as far as synthesis is known to use them.
+    pub multiplier_registers: (u32, u32),
     /// Bits of a block memory.
     pub memory: u64,
     /// Look-up tables for each block memory that a device of the family has.
@@ -78,6 +81,12 @@ impl Technology {
         self.multiplier.is_some() && shorter >= 2 && shorter + longer >= 9
     }
 
+    /// The registers of its multiplier blocks, if it has such blocks.
+    pub fn block_registers(&self) -> Option<BlockRegisters> {
+        let ((longer, shorter), (before, behind)) = (self.multiplier?, self.multiplier_registers);
+        Some(BlockRegisters { longer, shorter, before, behind })
+    }
+
     /// Multiplier blocks of a product.
     pub(super) fn blocks(&self, longer: u32, shorter: u32) -> u64 {
         match self.multiplier {
@@ -100,7 +109,7 @@ const FOUR_ALONE: &[u32] = &[1, 1, 1, 1];
 const SIX_ALONE: &[u32] = &[1, 1, 1, 1, 1, 1];
 
 /// AMD's 7 series: a table makes the sum and the carry of three bits in front of its carry bit (UG474, "O5" and "O6"; the carry goes
-/// over a general wire, M. Kumm, P. Zipf, *Efficient High Speed Compression Trees on Xilinx FPGAs*, MBMV 2014; look-up tables for each memory: XC7A200T, DS180): 48E1 multipliers of 25 x 18, memories of 36 Kibit (UG479, UG473). Times: DS181/DS182, -1 speed grade, for
+/// over a general wire, M. Kumm, P. Zipf, *Efficient High Speed Compression Trees on Xilinx FPGAs*, MBMV 2014; look-up tables for each memory: XC7A200T, DS180): 48E1 multipliers of 25 x 18, memories of 36 Kibit (UG479, UG473), two registers before a multiplier's factors and two behind its product. Times: DS181/DS182, -1 speed grade, for
 /// the parts; half of a path is wire (UG949).
 pub(super) const SERIES7: Technology = Technology {
     tables: SIX,
@@ -111,6 +120,7 @@ pub(super) const SERIES7: Technology = Technology {
     three_operands: true,
     short_adder: 2,
     multiplier: Some((25, 18)),
+    multiplier_registers: (2, 2),
     memory: 36 * 1024,
     tables_per_memory: 369,
     times: Times { register: 0.75, table: 0.62, chain: 0.85, carry: 0.029, multiplier: 4.2, spread: 0.02 },
@@ -140,6 +150,7 @@ pub(super) const ECP5: Technology = Technology {
     three_operands: false,
     short_adder: 4,
     multiplier: Some((18, 18)),
+    multiplier_registers: (1, 1),
     memory: 18 * 1024,
     tables_per_memory: 402,
     times: fitted::ECP5_TIMES,
@@ -158,6 +169,7 @@ pub(super) const ICE40: Technology = Technology {
     three_operands: false,
     short_adder: 2,
     multiplier: None,
+    multiplier_registers: (0, 0),
     memory: 4 * 1024,
     tables_per_memory: 240,
     times: fitted::ICE40_TIMES,
@@ -177,6 +189,7 @@ pub(super) const AGILEX: Technology = Technology {
     three_operands: false,
     short_adder: 2,
     multiplier: Some((27, 27)),
+    multiplier_registers: (1, 1),
     memory: 20 * 1024,
     tables_per_memory: 137,
     times: Times { register: 0.28, table: 0.33, chain: 0.42, carry: 0.012, multiplier: 1.7, spread: 0.02 },
@@ -189,6 +202,7 @@ pub(super) const GENERIC: Technology = Technology {
     tables: SIX_ALONE,
     three_operands: false,
     multiplier: Some((18, 18)),
+    multiplier_registers: (1, 1),
     times: Times { register: 0.5, table: 0.5, chain: 0.65, carry: 0.025, multiplier: 3.0, spread: 0.02 },
     scale: fitted::ULTRASCALE_PLUS,
     error: ErrorOf { lut: None, clock: None },

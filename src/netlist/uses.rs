@@ -29,7 +29,8 @@ pub fn uses_with_blocks(model: &Model, fabric: Fabric, blocks: Option<BlockRegis
     let Drafted { draft, outputs } = draft(model, &Schedule::combinational(model.nodes().len()), fabric);
     let demand = Demand::of(&draft, &outputs, 1);
     let mut edges = blocks.map_or_else(Edges::default, |blocks| Edges::of(&draft, &demand, blocks));
-    let mut walk = Walk { draft: &draft, demand: &demand, uses: UsesBuilder::default(), owner: None, edges: &mut edges };
+    let mut walk =
+        Walk { draft: &draft, demand: &demand, uses: UsesBuilder::default(), owner: None, edges: &mut edges };
     for (index, net) in draft.nets.iter().enumerate() {
         let id = NetId(index as u32);
         if demand.is_alive(id, net.width) {
@@ -75,7 +76,7 @@ impl Edges {
             if blocks.behind > 0
                 && !within[index]
                 && demand.is_alive(NetId(index as u32), net.width)
-                && let Some(op) = edges.multiplication(draft, NetId(index as u32))
+                && let Some(op) = edges.multiplication(draft, demand, NetId(index as u32))
             {
                 edges.products[index] = Some(edges.all.len() as u32);
                 edges.all.push(Edge { op, from: 0, to: blocks.behind as i32 });
@@ -85,18 +86,21 @@ impl Edges {
     }
 
     /// The operation of a net that one block makes.
-    fn multiplication(&self, draft: &Draft, id: NetId) -> Option<ValueId> {
+    fn multiplication(&self, draft: &Draft, demand: &Demand, id: NetId) -> Option<ValueId> {
         let blocks = self.blocks?;
-        match (draft.nets[id.index()].cell, root(draft, id)) {
-            (Cell::Mul { a, b, signed }, Root::Op(op)) if blocks.hold(a.width(), b.width(), signed) => Some(op),
+        let net = draft.nets[id.index()];
+        let Cell::Mul { a, b, signed } = net.cell else { return None };
+        let demanded = |factor: Wiring| factor.width().min(demand.top(id, net.width));
+        match root(draft, id) {
+            Root::Op(op) if blocks.hold(demanded(a), demanded(b), signed) => Some(op),
             _ => None,
         }
     }
 
     /// Who reads a factor of a net that one block makes; `None` where it is the multiplication itself, in its stage: where its
     /// operation makes bits of the factor, or where a product is one of several that do.
-    fn factor(&mut self, draft: &Draft, id: NetId, factor: Wiring) -> Option<Reader> {
-        let op = self.multiplication(draft, id)?;
+    fn factor(&mut self, draft: &Draft, demand: &Demand, id: NetId, factor: Wiring) -> Option<Reader> {
+        let op = self.multiplication(draft, demand, id)?;
         let before = self.blocks.map_or(0, |blocks| blocks.before);
         let (mut first, mut several, mut product, mut own) = (None, false, false, false);
         for_each_net(draft, factor, |net| {
@@ -190,7 +194,7 @@ impl Walk<'_> {
             }
             Cell::Mul { a, b, signed: _ } => {
                 for factor in [a, b] {
-                    let reader = self.edges.factor(self.draft, id, factor).unwrap_or(reader);
+                    let reader = self.edges.factor(self.draft, self.demand, id, factor).unwrap_or(reader);
                     self.read(factor, low, reader);
                 }
             }

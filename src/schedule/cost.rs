@@ -55,7 +55,8 @@ impl Cost {
     pub(super) fn new(graph: &Graph, uses: &Uses) -> Cost {
         let classes = uses.classes();
         let mut cost = Cost { vertices: graph.len() as u32, ..Cost::default() };
-        cost.edges = uses.edges().iter().map(|e| Span { vertex: graph.vertex[e.op.index()], from: e.from, to: e.to }).collect();
+        cost.edges =
+            uses.edges().iter().map(|e| Span { vertex: graph.vertex[e.op.index()], from: e.from, to: e.to }).collect();
         cost.start.push(0);
         for (index, class) in (0..).zip(classes) {
             let root = graph.of_root(class.root);

@@ -18,7 +18,9 @@ pub(super) struct Pipeline {
     stage_delay: f64,
     smallest_stage_delay: f64,
     register_bits: u64,
-    /// No pipeline of these stages and this delay has fewer.
+    /// Those that the schedule places within multiplier blocks.
+    register_bits_in_blocks: u64,
+    /// No pipeline of these stages and this delay has fewer outside of multiplier blocks.
     register_bits_at_least: u64,
     input_register_bits: u64,
     stages: Vec<Stage>,
@@ -90,7 +92,7 @@ impl Pipeline {
     pub(super) fn new(model: &Model, args: &Args) -> Result<Pipeline, Failure> {
         let arguments = &args.pipeline;
         let (valid, whole_values) = (args.valid, args.whole_values);
-        let outcome = arguments.schedule(model)?;
+        let outcome = arguments.schedule(model, hardware::Registers::OfAnyBlock)?;
         let options = arguments.for_device(netlist::Options { valid, ..netlist::Options::default() });
         let netlist = hardware::lower(model, &outcome, &options)?;
         let bits = netlist.stage_register_bits();
@@ -116,6 +118,7 @@ impl Pipeline {
             stage_delay: longest(&outcome),
             smallest_stage_delay: outcome.smallest_stage_delay,
             register_bits: netlist.register_bits(),
+            register_bits_in_blocks: outcome.bits_in_blocks,
             register_bits_at_least: outcome.lower_bound,
             input_register_bits: after(0),
             output_register_bits: after(outcome.schedule.stages + 1),

@@ -210,6 +210,7 @@ mod tests {
             latency: stages,
             delay_in_all: 0.0,
             register_bits,
+            register_bits_in_blocks: 0,
             register_bits_at_least: register_bits,
         }
     }

@@ -21,7 +21,9 @@ pub(super) struct Row {
     pub(super) delay_in_all: f64,
     /// Register bits of the hardware.
     pub(super) register_bits: u64,
-    /// No pipeline of these stages and this delay has fewer.
+    /// Those that the schedule places within multiplier blocks.
+    pub(super) register_bits_in_blocks: u64,
+    /// No pipeline of these stages and this delay has fewer outside of multiplier blocks.
     pub(super) register_bits_at_least: u64,
 }
 
@@ -29,7 +31,7 @@ pub(super) struct Row {
 pub(super) fn sweep(model: &Model, arguments: &PipelineArgs, last: u32) -> Result<Vec<Row>, Failure> {
     let row = |stages: u32| {
         let arguments = PipelineArgs { pipeline: Some(Stages::Exactly(stages)), ..arguments.clone() };
-        let outcome = arguments.schedule(model)?;
+        let outcome = arguments.schedule(model, hardware::Registers::OfAnyBlock)?;
         let netlist = hardware::lower(model, &outcome, &arguments.for_device(crate::netlist::Options::default()))?;
         let (stage_delay, latency) = (longest(&outcome), outcome.schedule.latency());
         Ok(Row {
@@ -38,6 +40,7 @@ pub(super) fn sweep(model: &Model, arguments: &PipelineArgs, last: u32) -> Resul
             latency,
             delay_in_all: stage_delay * f64::from(latency),
             register_bits: netlist.register_bits(),
+            register_bits_in_blocks: outcome.bits_in_blocks,
             register_bits_at_least: outcome.lower_bound,
         })
     };
@@ -52,11 +55,13 @@ pub(super) fn to_text(rows: &[Row], out: &mut String) {
         "stages", "stage delay", "latency", "delay in all", "register bits"
     );
     for row in rows {
-        let quality = if row.register_bits <= row.register_bits_at_least {
-            "proved".to_owned()
-        } else {
-            format!("at least {}", row.register_bits_at_least)
+        let mut quality = match row.register_bits - row.register_bits_in_blocks <= row.register_bits_at_least {
+            true => "proved".to_owned(),
+            false => format!("at least {}", row.register_bits_at_least),
         };
+        if row.register_bits_in_blocks > 0 {
+            let _ = write!(quality, " outside of multiplier blocks, {} within", row.register_bits_in_blocks);
+        }
         let (delay, all) = (short(row.stage_delay), short(row.delay_in_all));
         let (stages, latency, bits) = (row.stages, row.latency, row.register_bits);
         let _ = writeln!(out, "{stages:<8}{delay:>12}{latency:>9}{all:>15}{bits:>15}   {quality}");
