@@ -301,15 +301,19 @@ pub(super) enum Registers {
 
 /// How good the register bits are, for people; nothing where there was no search.
 pub(super) fn quality(outcome: &Outcome) -> String {
-    let (inside, outside) = match outcome.bits_in_blocks {
-        0 => (String::new(), ""),
-        bits => (format!(", {bits} of them within multiplier blocks"), " outside"),
+    let inside = match outcome.bits_in_blocks {
+        0 => String::new(),
+        bits => format!(", {bits} of them within multiplier blocks"),
+    };
+    let counted = match outcome.weight {
+        1 => String::new(),
+        weight => format!(", {weight} within blocks counted as one"),
     };
     match &outcome.certificate {
         None => inside,
-        Some(_) if outcome.gap() == 0.0 => format!("{inside} (the fewest possible{outside})"),
-        Some(_) if outcome.gap().is_infinite() => format!("{inside} (how far above the fewest{outside} is not known)"),
-        Some(_) => format!("{inside} (at most {:.2} % above the fewest{outside})", 100.0 * outcome.gap()),
+        Some(_) if outcome.gap() == 0.0 => format!("{inside} (the fewest possible{counted})"),
+        Some(_) if outcome.gap().is_infinite() => format!("{inside} (how far above the fewest{counted} is not known)"),
+        Some(_) => format!("{inside} (at most {:.2} % above the fewest{counted})", 100.0 * outcome.gap()),
     }
 }
 

@@ -28,9 +28,22 @@ pub fn uses_with_blocks(model: &Model, fabric: Fabric, blocks: Option<BlockRegis
     let fabric = fabric.by_operation();
     let Drafted { draft, outputs } = draft(model, &Schedule::combinational(model.nodes().len()), fabric);
     let demand = Demand::of(&draft, &outputs, 1);
-    let mut edges = blocks.map_or_else(Edges::default, |blocks| Edges::of(&draft, &demand, blocks));
-    let mut walk =
-        Walk { draft: &draft, demand: &demand, uses: UsesBuilder::default(), owner: None, edges: &mut edges };
+    let all = account(&draft, &demand, &outputs, Edges::default());
+    match blocks {
+        None => all,
+        Some(blocks) => {
+            let outside = account(&draft, &demand, &outputs, Edges::of(&draft, &demand, blocks));
+            if outside.edges().is_empty() { all } else { all.and_blocks(outside, WEIGHT) }
+        }
+    }
+}
+
+/// What a register bit in the fabric counts, where one that a multiplier block can have counts 1.
+const WEIGHT: u32 = 4;
+
+/// The bits that can be held, outside of the blocks that have these edges.
+fn account(draft: &Draft, demand: &Demand, outputs: &[Wiring], mut edges: Edges) -> Uses {
+    let mut walk = Walk { draft, demand, uses: UsesBuilder::default(), owner: None, edges: &mut edges };
     for (index, net) in draft.nets.iter().enumerate() {
         let id = NetId(index as u32);
         if demand.is_alive(id, net.width) {
@@ -38,14 +51,14 @@ pub fn uses_with_blocks(model: &Model, fabric: Fabric, blocks: Option<BlockRegis
         }
     }
     walk.owner = None;
-    for &output in &outputs {
+    for &output in outputs {
         walk.read(output, Select::Low(output.width()), Reader::Port);
     }
     let Walk { uses, .. } = walk;
     let Edges { all, products, blocks: _ } = edges;
     uses.finish(draft.nets.len(), all, |net| match products.get(net as usize) {
         Some(Some(edge)) => Root::Edge(*edge),
-        _ => root(&draft, NetId(net)),
+        _ => root(draft, NetId(net)),
     })
 }
 

@@ -27,7 +27,7 @@ pub struct Certificate {
     pub edge: Vec<(u32, bool, i64)>,
     /// The reader is not before what makes the class; one of the two is an edge of a multiplier block.
     pub held: Vec<(u32, Reader, i64)>,
-    /// No legal schedule has fewer register bits than this, input registers included, those within multiplier blocks not.
+    /// The register bits of no legal schedule count less than this, input registers included.
     pub lower_bound: u64,
 }
 
@@ -57,10 +57,10 @@ pub fn check_certificate(
     // there.
     let mut edges = if goal.register_inputs { uses.input_bits() } else { 0 };
     if goal.register_outputs {
-        let shown = uses.classes().iter().filter(|c| uses.readers(c).contains(&Reader::Port));
+        let shown = uses.all_bits().iter().filter(|c| uses.readers(c).contains(&Reader::Port));
         edges += shown.map(|c| u64::from(c.bits)).sum::<u64>();
     }
-    let proved = judge.proved(uses, certificate).map_err(wrong)?.max(0) + i128::from(edges);
+    let proved = judge.proved(uses, certificate).map_err(wrong)?.max(0) + i128::from(edges) * i128::from(uses.weight());
     if i128::from(certificate.lower_bound) > proved {
         return Err(wrong(format!("it claims {} and proves {proved}", certificate.lower_bound)));
     }

@@ -42,6 +42,9 @@ pub(super) struct Cost {
     shown: Vec<u32>,
     /// Number of vertices.
     vertices: u32,
+    /// Number of the classes that count all bits, and what a bit outside of blocks counts.
+    plain: usize,
+    pub(super) weight: u64,
     /// Label of what makes the bits of each class.
     pub(super) root: Vec<u32>,
     /// Bits of each class.
@@ -54,7 +57,12 @@ impl Cost {
     /// The classes of `uses`; readers in no stage of their own cannot be.
     pub(super) fn new(graph: &Graph, uses: &Uses) -> Cost {
         let classes = uses.classes();
-        let mut cost = Cost { vertices: graph.len() as u32, ..Cost::default() };
+        let mut cost = Cost {
+            vertices: graph.len() as u32,
+            plain: uses.all_bits().len(),
+            weight: u64::from(uses.weight()),
+            ..Cost::default()
+        };
         cost.edges =
             uses.edges().iter().map(|e| Span { vertex: graph.vertex[e.op.index()], from: e.from, to: e.to }).collect();
         cost.start.push(0);
@@ -96,16 +104,22 @@ impl Cost {
         &self.readers[self.start[class] as usize..self.start[class + 1] as usize]
     }
 
-    /// Register bits of a schedule of `stages` stages, without input registers and without those that are within multiplier
-    /// blocks.
+    /// What the register bits of a schedule of `stages` stages count, without input registers: one each, and those outside of
+    /// multiplier blocks as often as they weigh.
     pub(super) fn bits(&self, stage: &[u32], stages: u32) -> u64 {
-        self.held(stage, &self.places(stage, stages), stages)
+        self.held(0..self.len(), stage, &self.places(stage, stages), stages)
     }
 
-    /// Register bits within multiplier blocks.
-    pub(super) fn bits_in_blocks(&self, stage: &[u32], stages: u32) -> u64 {
-        let without: Vec<u32> = self.edges.iter().map(|edge| stage[edge.vertex as usize]).collect();
-        self.held(stage, &without, stages) - self.bits(stage, stages)
+    /// All register bits, and those of them that are within multiplier blocks.
+    pub(super) fn all_and_within(&self, stage: &[u32], stages: u32) -> (u64, u64) {
+        let all = self.held(0..self.plain, stage, &[], stages);
+        let within = match self.weight {
+            1 => 0,
+            weight => {
+                all - self.held(self.plain..self.len(), stage, &self.places(stage, stages), stages) / (weight - 1)
+            }
+        };
+        (all, within)
     }
 
     /// The best place of each edge in a schedule: a product leaves its block as late as its readers let it, and a factor enters as
@@ -142,7 +156,7 @@ impl Cost {
         place
     }
 
-    fn held(&self, stage: &[u32], place: &[u32], stages: u32) -> u64 {
+    fn held(&self, classes: std::ops::Range<usize>, stage: &[u32], place: &[u32], stages: u32) -> u64 {
         let at = |label: u32| match label.checked_sub(self.vertices) {
             _ if label == PORT => stages + 1,
             Some(edge) => place[edge as usize],
@@ -152,7 +166,7 @@ impl Cost {
             let last = self.readers(class).iter().map(|&label| at(label)).max().unwrap_or(0);
             u64::from(last.saturating_sub(at(self.root[class]))) * u64::from(self.bits[class])
         };
-        (0..self.len()).map(held).sum()
+        classes.map(held).sum()
     }
 
     /// Earliest and latest places of all labels, by those of the vertices.

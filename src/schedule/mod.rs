@@ -105,7 +105,9 @@ pub struct Outcome {
     /// Those of them that are multiplier blocks' own, as far as the account of the bits has [`Uses::edges`]; input registers and
     /// the layer behind the outputs are never counted here.
     pub bits_in_blocks: u64,
-    /// No schedule with these stages and this bound has fewer register bits outside of multiplier blocks than this.
+    /// What a bit outside of multiplier blocks counts, where one within counts 1 ([`Uses::weight`]).
+    pub weight: u64,
+    /// No schedule with these stages and this bound has register bits that [count](Outcome::counted) less than this.
     pub lower_bound: u64,
     /// The proof of the lower bound; none for a combinational module and with [`Effort::Fast`], where the bound is
     /// only that outputs are held.
@@ -113,9 +115,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// How far the register bits outside of multiplier blocks may be above the fewest possible, as a share of the lower bound; 0 if they are it.
+    /// What the register bits count: those outside of multiplier blocks as often as they weigh.
+    pub fn counted(&self) -> u64 {
+        self.weight * (self.register_bits - self.bits_in_blocks) + self.bits_in_blocks
+    }
+
+    /// How far what the register bits count may be above the least possible, as a share of the lower bound; 0 if it is that.
     pub fn gap(&self) -> f64 {
-        match (self.register_bits - self.bits_in_blocks, self.lower_bound) {
+        match (self.counted(), self.lower_bound) {
             (bits, bound) if bits <= bound => 0.0,
             (_, 0) => f64::INFINITY,
             (bits, bound) => (bits - bound) as f64 / bound as f64,
@@ -153,11 +160,14 @@ pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> R
     let cost = Cost::new(&graph, uses);
     let edges = uses.edge_bits(goal);
     let found = if goal.is_combinational() {
-        Found { stage: early.stage, bits: 0, lower_bound: 0, certificate: None }
+        Found { stage: early.stage, lower_bound: 0, certificate: None }
     } else {
         best(&graph, &cost, goal, frame, early, edges)
     };
-    let bits_in_blocks = if goal.is_combinational() { 0 } else { cost.bits_in_blocks(&found.stage, frame.stages) };
+    let (all, bits_in_blocks) = match goal.is_combinational() {
+        true => (0, 0),
+        false => cost.all_and_within(&found.stage, frame.stages),
+    };
     Ok(Outcome {
         stage_delays: stage_delays(&graph, &found.stage, frame.stages),
         schedule: Schedule {
@@ -168,17 +178,17 @@ pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> R
         },
         max_stage_delay: frame.bound,
         smallest_stage_delay: graph.units(frame.smallest),
-        register_bits: found.bits + bits_in_blocks + edges,
+        register_bits: all + edges,
         bits_in_blocks,
-        lower_bound: found.lower_bound + edges,
+        weight: cost.weight,
+        lower_bound: found.lower_bound + cost.weight * edges,
         certificate: found.certificate,
     })
 }
 
-/// A schedule of the vertices; bits without those of input registers and of the layer behind the outputs.
+/// A schedule of the vertices; the bound is without input registers and the layer behind the outputs.
 struct Found {
     stage: Vec<u32>,
-    bits: u64,
     lower_bound: u64,
     certificate: Option<Certificate>,
 }
@@ -191,14 +201,14 @@ fn best(graph: &Graph, cost: &Cost, goal: &Goal, frame: Frame, early: Labels, ed
     let bits = |stage: &[u32]| cost.bits(stage, stages);
     let mut stage = if bits(&late.stage) < bits(&early.stage) { late.stage.clone() } else { early.stage.clone() };
     let Some(effort) = goal.effort.steps(graph.len()) else {
-        return Found { bits: bits(&stage), stage, lower_bound: cost.trivial_bound(), certificate: None };
+        return Found { stage, lower_bound: cost.trivial_bound(), certificate: None };
     };
     let solution = fewest_registers(graph, cost, limit, stages, &early, &late, effort);
     if bits(&solution.stage) < bits(&stage) {
         stage = solution.stage;
     }
-    let certificate = certificate(graph, &solution.multipliers, solution.lower_bound + edges);
-    Found { bits: bits(&stage), stage, lower_bound: solution.lower_bound, certificate: Some(certificate) }
+    let certificate = certificate(graph, &solution.multipliers, solution.lower_bound + cost.weight * edges);
+    Found { stage, lower_bound: solution.lower_bound, certificate: Some(certificate) }
 }
 
 /// The proof in terms of operations. What is fixed to a stage takes part in no inequality but as a reader.

@@ -85,7 +85,7 @@ pub fn view(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses, schedule
             view.stages[schedule.stage[id.index()] as usize - 1].operations += 1;
         }
     }
-    for class in uses.classes() {
+    for class in uses.all_bits() {
         count(&mut view, uses, class, schedule);
     }
     view

@@ -9,8 +9,8 @@
 //! Bits of a root that nobody reads are in no class. Operations that no output depends on read nothing.
 //!
 //! Multiplier blocks have registers of their own, before their factors and behind their product, and what these hold takes no
-//! flip-flop. There, bits leave or enter at an [`Edge`] of the block, which may be some stages behind the product or before the
-//! multiplication that reads a factor.
+//! flip-flop. Then there is a second account ([`Uses::and_blocks`]), in which bits leave or enter at an [`Edge`] of the block,
+//! which may be some stages behind the product or before the multiplication that reads a factor.
 //!
 //! This module only sorts bits by their readers. Which bits are made and read is a matter of the hardware, and so the
 //! account is made there (`netlist::uses`); [`Uses::whole_values`] is the plain one, for comparison and for tests.
@@ -73,6 +73,10 @@ pub struct Uses {
     classes: Vec<Class>,
     readers: Vec<Reader>,
     edges: Vec<Edge>,
+    /// Number of the classes that are of the account without blocks; they come first.
+    plain: usize,
+    /// What a bit outside of multiplier blocks counts, where one within counts 1.
+    weight: u32,
     /// Input bits that anybody reads.
     input_bits: u64,
     /// Bits that output ports show.
@@ -80,9 +84,35 @@ pub struct Uses {
 }
 
 impl Uses {
-    /// The classes, by root.
+    /// The classes of the account without blocks, by root, and then those of the account of what is outside of blocks.
     pub fn classes(&self) -> &[Class] {
         &self.classes
+    }
+
+    /// The classes of the account without blocks.
+    pub fn all_bits(&self) -> &[Class] {
+        &self.classes[..self.plain]
+    }
+
+    /// What a bit outside of multiplier blocks counts, where one within counts 1.
+    pub fn weight(&self) -> u32 {
+        self.weight
+    }
+
+    /// This account, without blocks, and that of the bits `outside` of blocks. A bit outside counts `weight`, one within 1: not
+    /// nothing, since synthesis may make a product of logic after all. Each class of the second account has `weight` - 1 times
+    /// its bits, because the first one counts them too.
+    pub fn and_blocks(mut self, outside: Uses, weight: u32) -> Uses {
+        let shift = self.readers.len() as u32;
+        self.weight = weight;
+        self.readers.extend(outside.readers);
+        self.classes.extend(outside.classes.into_iter().map(|class| Class {
+            bits: class.bits * (weight - 1),
+            readers: (class.readers.0 + shift, class.readers.1 + shift),
+            ..class
+        }));
+        self.edges = outside.edges;
+        self
     }
 
     /// The readers of a class, ascending.
@@ -90,7 +120,7 @@ impl Uses {
         &self.readers[class.readers.0 as usize..class.readers.1 as usize]
     }
 
-    /// The edges of multiplier blocks, as roots and readers number them.
+    /// The edges of multiplier blocks, as the second account's roots and readers number them.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
@@ -212,7 +242,7 @@ impl UsesBuilder {
             sorted[next[r as usize] as usize] = read;
             next[r as usize] += 1;
         }
-        let mut uses = Uses { edges, ..Uses::default() };
+        let mut uses = Uses { edges, weight: 1, ..Uses::default() };
         let mut split = Split::default();
         for r in 0..roots as u32 {
             let reads = &sorted[start[r as usize] as usize..start[r as usize + 1] as usize];
@@ -221,6 +251,7 @@ impl UsesBuilder {
             }
             split.classes(root(r), reads, &mut uses);
         }
+        uses.plain = uses.classes.len();
         uses.input_bits =
             uses.classes.iter().filter(|c| matches!(c.root, Root::Input(_))).map(|c| u64::from(c.bits)).sum();
         let shown = uses.classes.iter().filter(|c| uses.readers(c).contains(&Reader::Port));

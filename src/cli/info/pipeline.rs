@@ -20,7 +20,8 @@ pub(super) struct Pipeline {
     register_bits: u64,
     /// Those that the schedule places within multiplier blocks.
     register_bits_in_blocks: u64,
-    /// No pipeline of these stages and this delay has fewer outside of multiplier blocks.
+    /// No pipeline of these stages and this delay has fewer, where each within a block counts as a
+    /// [`Outcome::weight`]-th.
     register_bits_at_least: u64,
     input_register_bits: u64,
     stages: Vec<Stage>,
@@ -119,7 +120,7 @@ impl Pipeline {
             smallest_stage_delay: outcome.smallest_stage_delay,
             register_bits: netlist.register_bits(),
             register_bits_in_blocks: outcome.bits_in_blocks,
-            register_bits_at_least: outcome.lower_bound,
+            register_bits_at_least: outcome.lower_bound.div_ceil(outcome.weight),
             input_register_bits: after(0),
             output_register_bits: after(outcome.schedule.stages + 1),
             whole_values: if whole_values { Some(WholeValues::new(model, &*delay, arguments.goal())?) } else { None },

@@ -212,6 +212,7 @@ mod tests {
             register_bits,
             register_bits_in_blocks: 0,
             register_bits_at_least: register_bits,
+            proved: true,
         }
     }
 

@@ -23,8 +23,10 @@ pub(super) struct Row {
     pub(super) register_bits: u64,
     /// Those that the schedule places within multiplier blocks.
     pub(super) register_bits_in_blocks: u64,
-    /// No pipeline of these stages and this delay has fewer outside of multiplier blocks.
+    /// No pipeline of these stages and this delay has fewer, those within blocks counted as less.
     pub(super) register_bits_at_least: u64,
+    #[serde(skip)]
+    pub(super) proved: bool,
 }
 
 /// Schedules the program for 1 to `last` stages.
@@ -41,7 +43,8 @@ pub(super) fn sweep(model: &Model, arguments: &PipelineArgs, last: u32) -> Resul
             delay_in_all: stage_delay * f64::from(latency),
             register_bits: netlist.register_bits(),
             register_bits_in_blocks: outcome.bits_in_blocks,
-            register_bits_at_least: outcome.lower_bound,
+            register_bits_at_least: outcome.lower_bound.div_ceil(outcome.weight),
+            proved: outcome.gap() == 0.0,
         })
     };
     (1..=last).map(row).collect()
@@ -55,12 +58,12 @@ pub(super) fn to_text(rows: &[Row], out: &mut String) {
         "stages", "stage delay", "latency", "delay in all", "register bits"
     );
     for row in rows {
-        let mut quality = match row.register_bits - row.register_bits_in_blocks <= row.register_bits_at_least {
+        let mut quality = match row.proved {
             true => "proved".to_owned(),
             false => format!("at least {}", row.register_bits_at_least),
         };
         if row.register_bits_in_blocks > 0 {
-            let _ = write!(quality, " outside of multiplier blocks, {} within", row.register_bits_in_blocks);
+            let _ = write!(quality, ", {} within multiplier blocks", row.register_bits_in_blocks);
         }
         let (delay, all) = (short(row.stage_delay), short(row.delay_in_all));
         let (stages, latency, bits) = (row.stages, row.latency, row.register_bits);
