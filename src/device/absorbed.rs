@@ -1,7 +1,7 @@
 //! Registers that multiplier blocks have themselves.
 //!
 //! A block has registers behind its product and before each factor; synthesis moves those of the netlist there. A layer behind
-//! the product goes in where nothing but registers reads what it holds so far; a layer before a factor where registers hold all
+//! the product goes in where one block makes it and nothing but registers reads what it holds so far; a layer before a factor where registers hold all
 //! of the factor. What a factor's register holds may be needed elsewhere too: then there is a second copy in the fabric, and
 //! nothing is saved. A block's registers have an enable and a synchronous reset to zero (AMD UG579, UG479; Lattice
 //! FPGA-TN-02205), so those with another reset or a first value stay outside.
@@ -114,7 +114,7 @@ impl Readers {
 /// Register bits that are within multiplier blocks.
 pub(super) fn absorbed(netlist: &Netlist, blocks: BlockRegisters) -> u64 {
     let is_factored = |cell: &Cell| match *cell {
-        Cell::Mul { a, b, signed } => blocks.hold(a.width(), b.width(), signed),
+        Cell::Mul { a, b, signed: _ } => blocks.multiply(a.width(), b.width()),
         _ => false,
     };
     let products: Vec<usize> = (0..netlist.nets().len()).filter(|&i| is_factored(&netlist.nets()[i].cell)).collect();
@@ -135,7 +135,8 @@ pub(super) fn absorbed(netlist: &Netlist, blocks: BlockRegisters) -> u64 {
     factors.iter().flatten().for_each(|&bit| is_factor[bit as usize] = true);
     // Behind products.
     let mut inside = vec![false; bits.held.len()];
-    for &product in &products {
+    let is_one = |cell: Cell| matches!(cell, Cell::Mul { a, b, signed } if blocks.hold(a.width(), b.width(), signed));
+    for &product in products.iter().filter(|&&product| is_one(netlist.nets()[product].cell)) {
         let first = bits.first[product];
         let mut layer: Vec<u32> = (first..first + netlist.nets()[product].width).collect();
         for _ in 0..blocks.behind {

@@ -46,12 +46,17 @@ pub struct BlockRegisters {
 }
 
 impl BlockRegisters {
-    /// Whether a product of factors of these widths is made by one block. Smaller ones are left to logic, by the rule of Yosys'
-    /// `mul2dsp`; an unsigned factor has one bit more in two's complement.
+    /// Whether a product of factors of these widths is made by blocks. Smaller ones are left to logic, by the rule of Yosys'
+    /// `mul2dsp`.
+    pub fn multiply(&self, a: u32, b: u32) -> bool {
+        a.min(b) >= 2 && a + b >= 9
+    }
+
+    /// Whether one block makes all of it: an unsigned factor has one bit more in two's complement.
     pub fn hold(&self, a: u32, b: u32, signed: bool) -> bool {
         let (shorter, longer) = (a.min(b), a.max(b));
         let wide = u32::from(!signed);
-        shorter >= 2 && shorter + longer >= 9 && longer + wide <= self.longer && shorter + wide <= self.shorter
+        self.multiply(a, b) && longer + wide <= self.longer && shorter + wide <= self.shorter
     }
 }
 

@@ -89,7 +89,7 @@ impl Edges {
             if blocks.behind > 0
                 && !within[index]
                 && demand.is_alive(NetId(index as u32), net.width)
-                && let Some(op) = edges.multiplication(draft, demand, NetId(index as u32))
+                && let Some((op, true)) = edges.multiplication(draft, demand, NetId(index as u32))
             {
                 edges.products[index] = Some(edges.all.len() as u32);
                 edges.all.push(Edge { op, from: 0, to: blocks.behind as i32 });
@@ -98,22 +98,24 @@ impl Edges {
         edges
     }
 
-    /// The operation of a net that one block makes.
-    fn multiplication(&self, draft: &Draft, demand: &Demand, id: NetId) -> Option<ValueId> {
+    /// The operation of a net that blocks make, and whether one does.
+    fn multiplication(&self, draft: &Draft, demand: &Demand, id: NetId) -> Option<(ValueId, bool)> {
         let blocks = self.blocks?;
         let net = draft.nets[id.index()];
         let Cell::Mul { a, b, signed } = net.cell else { return None };
         let demanded = |factor: Wiring| factor.width().min(demand.top(id, net.width));
         match root(draft, id) {
-            Root::Op(op) if blocks.hold(demanded(a), demanded(b), signed) => Some(op),
+            Root::Op(op) if blocks.multiply(demanded(a), demanded(b)) => {
+                Some((op, blocks.hold(demanded(a), demanded(b), signed)))
+            }
             _ => None,
         }
     }
 
-    /// Who reads a factor of a net that one block makes; `None` where it is the multiplication itself, in its stage: where its
+    /// Who reads a factor of a net that blocks make; `None` where it is the multiplication itself, in its stage: where its
     /// operation makes bits of the factor, or where a product is one of several that do.
     fn factor(&mut self, draft: &Draft, demand: &Demand, id: NetId, factor: Wiring) -> Option<Reader> {
-        let op = self.multiplication(draft, demand, id)?;
+        let (op, _) = self.multiplication(draft, demand, id)?;
         let before = self.blocks.map_or(0, |blocks| blocks.before);
         let (mut first, mut several, mut product, mut own) = (None, false, false, false);
         for_each_net(draft, factor, |net| {
