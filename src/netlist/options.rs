@@ -96,6 +96,11 @@ impl Fabric {
         Fabric { adders, ..self }
     }
 
+    /// Whether registers that tables are read by want a power-on value: where Yosys makes the device.
+    pub(super) fn starts_addresses(&self) -> bool {
+        self.table_inputs < 6
+    }
+
     /// Whether a comparison is best left to the synthesiser as one, rather than as the carry of a subtraction. `bits` are those
     /// compared.
     ///

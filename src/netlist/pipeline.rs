@@ -39,6 +39,9 @@ pub(super) fn assemble(drafted: Drafted, model: &Model, schedule: &Schedule, opt
     let valid_in = assembly.control_inputs(schedule);
     let valid_out = assembly.stages(schedule, options, valid_in);
     assembly.outputs(&outputs, reader, valid_out);
+    if options.fabric.starts_addresses() {
+        assembly.start_addresses();
+    }
     assembly.finish(model, schedule, options)
 }
 
@@ -324,16 +327,7 @@ impl Assembly<'_> {
     }
 
     fn register_cell(&mut self, d: Wiring, reset: bool, init: bool, options: &Options) -> Cell {
-        let zeros = match self.zeros.get(&d.width()) {
-            Some(&zeros) => zeros,
-            None => {
-                self.body.pool.open();
-                self.body.pool.push_const(false, d.width());
-                let zeros = self.body.pool.close();
-                self.zeros.insert(d.width(), zeros);
-                zeros
-            }
-        };
+        let zeros = self.zeros(d.width());
         let reset = options.reset.filter(|_| reset).zip(self.reset).map(|(r, when)| Reset {
             when,
             active_high: r.active_high,
@@ -341,6 +335,33 @@ impl Assembly<'_> {
             value: zeros,
         });
         Cell::Register { d, enable: self.enable, reset, init: init.then_some(zeros) }
+    }
+
+    fn zeros(&mut self, width: u32) -> Wiring {
+        let pool = &mut self.body.pool;
+        *self.zeros.entry(width).or_insert_with(|| {
+            pool.open();
+            pool.push_const(false, width);
+            pool.close()
+        })
+    }
+
+    /// Gives the registers that tables are read by a power-on value, so that they stay where they are: Yosys makes a memory of
+    /// a large table, takes registers without one into it (`memory_dff`) and gives them back at its output, so that the table
+    /// would be in the stage before.
+    fn start_addresses(&mut self) {
+        let mut registers: Vec<NetId> = Vec::new();
+        for net in &self.body.nets {
+            if let Cell::Rom { rom: _, addr } = net.cell {
+                registers.extend(self.body.pool.pieces(addr).iter().filter_map(|piece| piece.net()));
+            }
+        }
+        for id in registers {
+            let zeros = self.zeros(self.body.nets[id.index()].width);
+            if let Cell::Register { init, .. } = &mut self.body.nets[id.index()].cell {
+                *init = Some(zeros);
+            }
+        }
     }
 
     /// The valid flag at the end of a stage. Without a reset it starts as 0, so that no result is announced before
