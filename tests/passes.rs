@@ -103,6 +103,79 @@ proptest! {
     }
 }
 
+/// A lookup of a straight line that was rounded down, `(a x + b) >> drop`, with as many of its words changed by one as said; read by the
+/// sum of an input of so many bits and a constant, or by the sum of two.
+fn straight_lookup(
+    bits: u32,
+    of_sum: bool,
+    first: i64,
+    [a, b, drop]: [i64; 3],
+    wrong: &[(u16, bool)],
+    frac: i32,
+) -> Model {
+    let mut builder = Builder::new(vec![0; 2]);
+    let most = (1i64 << bits) - 1;
+    let inputs = [0, 1].map(|input| builder.op(Op::Input { input }, Interval::new(0, most, 3)));
+    let (first, last) = if of_sum { (0, 2 * most) } else { (first, first + most) };
+    let op = match of_sum {
+        true => Op::Add { a: inputs[0], b: inputs[1], shift: 0 },
+        false => Op::AddConst { x: inputs[0], value: Code::from(first), shift: 3 },
+    };
+    let x = builder.op(op, Interval::new(first, last, 3));
+    let mut entries: Vec<i32> = (first..=last).map(|x| ((a * x + b) >> drop) as i32).collect();
+    for &(at, up) in wrong {
+        let at = usize::from(at) % entries.len();
+        entries[at] += if up { 1 } else { -1 };
+    }
+    let (lo, hi) = entries.iter().fold((0, 0), |(lo, hi), &v| (v.min(lo), v.max(hi)));
+    let out = Interval::new(i64::from(lo), i64::from(hi), frac);
+    let table = builder.table(Table { entries, out: out.clone(), hash: String::new(), inp_width: i64::from(bits) });
+    let y = builder.op(Op::Lookup { x, table, base: Code::from(first) }, out);
+    builder.output(Output { source: Some(y), shift: 0, neg: false });
+    builder.finish().unwrap_or_else(|p| panic!("{p:?}"))
+}
+
+fn lookups(model: &Model) -> usize {
+    model.nodes().iter().filter(|node| matches!(node.op, Op::Lookup { .. })).count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
+
+    #[test]
+    fn straight_tables_read_the_same_for_every_code(
+        of_sum: bool,
+        first in -400i64..200,
+        line in [-90i64..90, -3000i64..3000, 0i64..8],
+        wrong in prop::collection::vec(any::<(u16, bool)>(), 0..3),
+        frac in -2i32..6,
+    ) {
+        let before = straight_lookup(8, of_sum, first, line, &wrong, frac);
+        for names in [&["slope"][..], &["tables", "slope", "simplify", "dce"], passes::pipeline(2)] {
+            let (after, _) = passes::run(&before, names);
+            prop_assert_eq!(before.output_intervals(), after.output_intervals());
+            // Every code: with two inputs, one of them at either end.
+            for code in 0..511i64 {
+                let inputs = [code.min(255).into(), (code - code.min(255)).into()];
+                let (expected, found) = (golden(&before, &inputs, LookupMiss::Zero), golden(&after, &inputs, LookupMiss::Zero));
+                prop_assert_eq!(expected, found, "code {}: {}", code, listing(&after));
+            }
+        }
+    }
+}
+
+#[test]
+fn straight_tables_become_sums_and_others_stay() {
+    for (of_sum, line) in
+        [(false, [5, 3, 2]), (true, [3, 0, 1]), (true, [-5, 900, 3]), (true, [19, 100, 4]), (false, [96, 0, 5])]
+    {
+        let sums = passes::run(&straight_lookup(11, of_sum, -100, line, &[], 2), &["slope", "dce"]).0;
+        assert_eq!(lookups(&sums), 0, "{line:?}: {}", listing(&sums));
+        let beside = straight_lookup(11, of_sum, -100, line, &[(77, true)], 2);
+        assert_eq!(lookups(&passes::run(&beside, &["slope", "dce"]).0), 1, "{line:?}");
+    }
+}
+
 /// Sums of sums of three small inputs whose types are what the values really take, or a bit less: only an analysis that sees what
 /// cancels knows which of them wrap.
 fn cancelling_sums(steps: &[(u8, u8, i32, bool, bool)]) -> Model {

@@ -1,5 +1,8 @@
 //! `alir2hdl prove` as a user meets it.
 
+use alir2hdl::formats;
+use alir2hdl::ir::{Builder, Op, Output, Table};
+use alir2hdl::num::{Code, Interval};
 use assert_cmd::Command;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -320,4 +323,34 @@ fn more_real_models_are_proved() {
 #[test]
 fn yet_more_real_models_are_proved() {
     rows_are_proved(2);
+}
+
+#[test]
+fn tables_of_straight_lines_that_became_sums_are_proved() {
+    let dir = tempfile::tempdir().unwrap();
+    for [a, b, drop] in [[5, 0, 2], [-5, 900, 3], [77, 32, 6]] {
+        let mut builder = Builder::new(vec![0]);
+        let (x, first) = (builder.op(Op::Input { input: 0 }, Interval::new(-2048, 2047, 3)), -2048);
+        let entries: Vec<i32> = (first..-first).map(|x: i64| ((a * x + b) >> drop) as i32).collect();
+        let out = Interval::new(-(1 << 13), (1 << 13) - 1, 1);
+        let table = builder.table(Table { entries, out: out.clone(), hash: String::new(), inp_width: 12 });
+        let y = builder.op(Op::Lookup { x, table, base: Code::from(first) }, out);
+        builder.output(Output { source: Some(y), shift: 0, neg: false });
+        let model = builder.finish().unwrap();
+        let mut text = Vec::new();
+        formats::prepare(&model, formats::Target::Alir4).unwrap().write(&mut text).unwrap();
+        std::fs::write(dir.path().join("line.json"), text).unwrap();
+        for pipeline in ["", "--pipeline 3"] {
+            let args =
+                format!("line.json --verilog m.v --vhdl m.vhd --top dut --passes tables,slope,simplify,dce {pipeline}");
+            let (code, said) = alir2hdl(&dir, &args.split_whitespace().collect::<Vec<_>>());
+            assert_eq!(code, 0, "{said}");
+            let verilog = std::fs::read_to_string(dir.path().join("m.v")).unwrap();
+            assert!(!verilog.contains("case"), "{verilog}");
+            for file in ["m.v", "m.vhd"] {
+                let (code, said) = alir2hdl(&dir, &["prove", "line.json", file]);
+                assert!(code == 0 && said.starts_with("proved"), "{a} {b} {drop}: {said}");
+            }
+        }
+    }
 }

@@ -16,6 +16,7 @@ mod polarity;
 mod ranges;
 mod rewrite;
 mod simplify;
+mod slope;
 mod split;
 mod tables;
 
@@ -112,6 +113,13 @@ pub const PASSES: &[PassInfo] = &[
         level: BY_NAME,
         tables_only: true,
         run: mirror::run,
+    },
+    PassInfo {
+        name: "slope",
+        summary: "tables of straight lines of any slope as sums, where that takes fewer LUTs",
+        level: BY_NAME,
+        tables_only: true,
+        run: slope::run,
     },
     PassInfo {
         name: "split",
