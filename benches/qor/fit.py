@@ -2,12 +2,14 @@
 """Fits the device models (src/device/fitted.rs) to Yosys and nextpnr, and says how far they are off (docs/estimates.md).
 
 Usage: fit.py measure [--devices xcup,xc7,ecp5,ice40] [--clocks N]    what the tools give, into fit_data.json
+       fit.py stages [--models A,B] [--seeds 3]                      clocks of named models in five stages, into the same file
        fit.py features                                               what our estimate sees in the same modules, too
        fit.py fit                                                    from fit_data.json alone; the same bytes every time
 
 Yosys takes all 100 random models of tests/data/models/fuzz in one run (a module each, not flattened). Clocks are those of
 some of them as one stage between registers, and of named models in five stages. Tables are fitted to even-numbered
 random models and some named ones; the odd ones and the other named models judge. Times are judged by leaving one out.
+Random models are small; how wires get longer in larger designs is fitted to the named models in stages.
 """
 
 import argparse
@@ -17,9 +19,11 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median
 
-from flows import ROOT, WORK, cached, count, harness, run, synthesise, version
+from flows import ROOT, WORK, cached, count, harness, place, run, synthesise, version
 from qor import MODELS, OURS, ours
+from qor import ports as pins
 
 DATA = Path(__file__).with_name('fit_data.json')
 FITTED = ROOT / 'src' / 'device' / 'fitted.rs'
@@ -168,6 +172,28 @@ def named(devices, models):
                 print(device, name, data[device]['lut'][name], file=sys.stderr, flush=True)
 
 
+# Schedules of named models in five stages.
+SCHEDULES = {'delay': [], 'registers': ['--objective', 'registers']}
+FIVE = ['--delay-model', 'device', '--device', 'ecp5']
+
+
+def stages(models, seeds):
+    """Clocks of named models in five stages, by nextpnr: minutes a seed."""
+    data = json.loads(DATA.read_text())
+    known = data['ecp5'].setdefault('stages', {})
+    for name in models:
+        for objective, options in SCHEDULES.items():
+            text = ours(name, 5, [*OPTIONS, *FIVE, *options])
+            clocks = [seen['mhz'] for seen in place(text, 'model', *pins(text), True, seeds, 6000) if seen]
+            if clocks:
+                seen = json.loads(ours_tool('info', file_of(name), '--json', '--pipeline', '5', '--register-inputs',
+                                            *OPTIONS, *FIVE, *options))['estimate']
+                known[f'{name}, {objective}'] = {**seen['longest_path'], 'lut': seen['lut'], 'seeds': len(clocks),
+                                                 'period': round(1000 / median(clocks), 3)}
+                save(data)
+                print(name, objective, known[f'{name}, {objective}'], file=sys.stderr, flush=True)
+
+
 def features():
     """What our estimate sees in the modules that were measured."""
     data = json.loads(DATA.read_text())
@@ -221,6 +247,26 @@ def least_absolute(rows, targets, least, counts=None, prior=None, rounds=60):
 LIKELY = {'ecp5': [1.5, 1.1, 1.5, 0.04], 'ice40': [2.0, 1.0, 1.3, 0.12]}
 
 
+def doublings(row):
+    """Of a thousand tables."""
+    return max(0.0, math.log2(row['lut'] / 1000))
+
+
+def path_ns(times, row):
+    """Tables and chains of a path, with the wires of a small design."""
+    return times[1] * row['tables'] + times[2] * row['chains'] + times[3] * row['carry_bits']
+
+
+def spread(times, rows):
+    """Share by which wires get longer for each doubling of the tables: the median of what the rows ask for."""
+    asked = [((row['period'] - times[0]) / path_ns(times, row) - 1) / doublings(row) for row in rows if doublings(row) >= 1]
+    return round(max(0.0, median(asked)), 3) if asked else 0.0
+
+
+def staged_period(times, share, row):
+    return times[0] + path_ns(times, row) * (1 + share * doublings(row))
+
+
 def nine_of_ten(errors):
     errors = sorted(errors)
     return errors[math.ceil(0.9 * len(errors)) - 1] if errors else None
@@ -228,7 +274,7 @@ def nine_of_ten(errors):
 
 def fit():
     data = json.loads(DATA.read_text())
-    factors, times, lut_error, clock_error, lines = {}, {}, {}, {}, []
+    factors, times, spreads, lut_error, clock_error, lines = {}, {}, {}, {}, {}, []
     for device, known in sorted(data.items()):
         names = [n for n in sorted(known['lut']) if known['lut'][n] >= SMALLEST]
         tables = lambda n: known['seen'][n]
@@ -254,16 +300,26 @@ def fit():
             # There are few: each is judged by a fit to all others.
             guesses = {n: guess_ns(n, solve([m for m in measured if m != n])) for n in measured}
             off = {n: guesses[n] / known['period'][n] - 1 for n in measured}
-            clock_error[device] = nine_of_ten([abs(e) for e in off.values()])
+            errors = [abs(e) for e in off.values()]
             lines.append((device, 'period', len(off), off, {n: (known['period'][n], round(guesses[n], 2)) for n in off}))
-    write_rust(factors, times, lut_error, clock_error)
+            staged = known.get('stages') or {}
+            spreads[device] = spread(times[device], staged.values())
+            if staged:
+                left_out = lambda n: spread(times[device], [row for m, row in staged.items() if m != n])
+                guesses = {n: staged_period(times[device], left_out(n), row) for n, row in staged.items()}
+                off = {n: guesses[n] / row['period'] - 1 for n, row in staged.items()}
+                errors += [abs(e) for e in off.values()]
+                lines.append((device, 'period, five stages', len(off), off,
+                              {n: (staged[n]['period'], round(guesses[n], 2)) for n in off}))
+            clock_error[device] = nine_of_ten(errors)
+    write_rust(factors, times, spreads, lut_error, clock_error)
     write_page(lines)
 
 
 RUST = {'xcup': 'ULTRASCALE_PLUS', 'xc7': 'SERIES7', 'ecp5': 'ECP5', 'ice40': 'ICE40'}
 
 
-def write_rust(factors, times, lut_error, clock_error):
+def write_rust(factors, times, spreads, lut_error, clock_error):
     text = '//! Written by `benches/qor/fit.py` from `fit_data.json`; do not edit.\n\n'
     text += 'use super::technology::{ErrorOf, Scale, Times};\n'
     share = lambda e: 'None' if e is None else f'Some({e:.3f})'
@@ -279,7 +335,7 @@ def write_rust(factors, times, lut_error, clock_error):
             register, table, chain, carry = times[device]
             multiplier = 4.0 if device == 'ecp5' else 0.0
             text += (f'pub(super) const {name}_TIMES: Times = Times {{\n    register: {register:.3f},\n    table: {table:.3f},\n'
-                     f'    chain: {chain:.3f},\n    carry: {carry:.4f},\n    multiplier: {multiplier:.1f},\n    spread: 0.0,\n}};\n')
+                     f'    chain: {chain:.3f},\n    carry: {carry:.4f},\n    multiplier: {multiplier:.1f},\n    spread: {spreads[device]:.3f},\n}};\n')
     FITTED.write_text(text)
 
 
@@ -287,7 +343,8 @@ def write_page(lines):
     text = TABLE.read_text() if TABLE.exists() else '# Estimates\n\n<!-- tables -->\n'
     text = text.split('<!-- tables -->')[0] + '<!-- tables -->\n\n'
     text += ('Written by `benches/qor/fit.py fit` from `fit_data.json`. LUT: models that the fit has not seen, of 20 LUTs or more (random '
-             'ones with odd numbers, named ones). Period: each random model by a fit to all others, one seed of nextpnr.\n\n')
+             'ones with odd numbers, named ones). Period: each random model by a fit to all others, one seed of nextpnr; named models in five '
+             'stages (objectives delay and registers), median of seeds, wires by a fit to the others.\n\n')
     text += '| device | what | models | within 10 % | within 15 % | within 20 % | nine of ten within | mean error |\n' + '|---' * 8 + '|\n'
     for device, what, number, off, _ in lines:
         within = lambda share: f'{sum(abs(e) <= share for e in off.values())}'
@@ -304,10 +361,11 @@ def write_page(lines):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('what', choices=['measure', 'named', 'features', 'fit'])
+    parser.add_argument('what', choices=['measure', 'named', 'stages', 'features', 'fit'])
     parser.add_argument('--devices', default=','.join(DEVICES))
     parser.add_argument('--models', default=','.join(NAMED))
     parser.add_argument('--clocks', type=int, default=24)
+    parser.add_argument('--seeds', type=int, default=3)
     args = parser.parse_args()
     devices = args.devices.split(',')
     match args.what:
@@ -315,6 +373,8 @@ def main():
             measure(devices, args.clocks)
         case 'named':
             named(devices, args.models.split(','))
+        case 'stages':
+            stages(args.models.split(','), args.seeds)
         case 'features':
             features()
         case 'fit':

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The whole comparison with alkaid 0.8.2 in one run: area and clock, combinational and in five stages. Writes RESULTS.md.
 
-Usage: run.py [--models NAME,...] [--seeds 3] [--stages 5] [--output FILE]
+Usage: run.py [--models NAME,...] [--seeds 3] [--stages 5] [--cached] [--output FILE]
 
 setup.sh makes what it needs. Small models come first; after each, what is known so far is written, so that a run may be
 stopped. Results are cached by what they were made from (flows.py): a second run measures only what has changed.
@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from statistics import median
 
+import flows
 from flows import figures, place, synthesise
 from qor import OURS, RESULTS, LARGE, SMALL, TABLES, cut, ours, ports, theirs
 
@@ -26,14 +27,12 @@ COMBINATIONAL = {
     'alkaid, no fusion': lambda name, n, device: theirs(name, n, False),
     'ours': lambda name, n, device: ours(name, n, [*OPTIONS, *device]),
 }
+# One file for everything that is measured of a pipeline: its stages are cut by the delays of the device that is placed.
+STAGED = [*OPTIONS, '--delay-model', 'device', *FOR_ECP5]
 PIPELINED = {
     **COMBINATIONAL,
-    'ours': lambda name, n, device: ours(name, n, [*OPTIONS, *device, '--objective', 'delay']),
-    'ours, registers': lambda name, n, device: ours(name, n, [*OPTIONS, *device, '--objective', 'registers']),
-}
-EXTRA = {
-    'ours, device': ['--delay-model', 'device', '--device', 'ecp5'],
-    'ours, device, registers': ['--delay-model', 'device', '--device', 'ecp5', '--objective', 'registers'],
+    'ours': lambda name, n, device: ours(name, n, STAGED),
+    'ours, registers': lambda name, n, device: ours(name, n, [*STAGED, '--objective', 'registers']),
 }
 
 
@@ -64,6 +63,7 @@ def measure(name, stages, seeds):
             seen = attempt(f'{name} {label}', lambda: place(verilog, 'model', *ports(verilog), True, seeds)) or []
             clocks = [run['mhz'] for run in seen if run]
             row['mhz'] = round(median(clocks), 1) if clocks else None
+            row['seeds'] = len(clocks)
         found['stages'][label] = row
         print(name, stages, label, row, file=sys.stderr, flush=True)
     return found
@@ -131,14 +131,22 @@ def report(rows, stages, seeds):
         'Written by `run.py` in one run, not by hand. LUTs: Yosys, cells of `synth_xilinx -family xcup -flatten -noiopad '
         '-noclkbuf -nodsp -nobram -nosrl` (LUT1 to LUT6, INV, LUT memories) and of `synth_ecp5 -nodsp -nobram -nolutram` '
         '(LUT4, and two for each CCU2C). Flip-flops are those of the first, delay lines counted bit by bit. Clock: '
-        f'nextpnr-ecp5, `--85k --speed 6`, between shift registers, median of {seeds} seeds; `-` where it does not finish. '
-        f'Ours: `{" ".join(OPTIONS)}`, for ECP5 and nextpnr also `{" ".join(FOR_ECP5)}`, of {commit.stdout.strip()}.',
+        f'nextpnr-ecp5, `--85k --speed 6`, between shift registers, median of {seeds} seeds; `-` where it was not placed. '
+        f'Ours: `{" ".join(OPTIONS)}`, combinational for ECP5 also `{" ".join(FOR_ECP5)}`, in stages `{" ".join(STAGED)}` '
+        f'(the same file for all three tables), of {commit.stdout.strip()}.',
         '## Combinational, LUT, UltraScale+', table(comb('xcup comb'), area_columns()),
         '## Combinational, LUT4, ECP5', table(comb('ecp5 comb'), area_columns()),
         f'## {stages} stages, flip-flops', table(staged, stage_columns('ff')),
         f'## {stages} stages, LUT, UltraScale+', table(staged, stage_columns('lut')),
-        f'## {stages} stages, clock in MHz, nextpnr-ecp5', table(staged, stage_columns('mhz')),
-    ]) + '\n'
+        f'## {stages} stages, clock in MHz, nextpnr-ecp5', table(staged, stage_columns('mhz')), fewer_seeds(staged, seeds),
+    ]).rstrip('\n') + '\n'
+
+
+def fewer_seeds(rows, seeds):
+    """A remark about clocks from fewer seeds than the others."""
+    found = {name: [row[label]['seeds'] for label in PIPELINED if row[label] and row[label].get('seeds')] for name, row in rows.items()}
+    few = [f'{name} {min(counts)}' for name, counts in found.items() if counts and min(counts) < seeds]
+    return f'Fewer seeds, for want of time: {", ".join(few)}.' if few else ''
 
 
 def main():
@@ -146,12 +154,10 @@ def main():
     parser.add_argument('--models', default=','.join(SMALL + LARGE))
     parser.add_argument('--stages', type=int, default=5)
     parser.add_argument('--seeds', type=int, default=3)
-    parser.add_argument('--device', action='store_true', help='also schedules by the delays of the device')
+    parser.add_argument('--cached', action='store_true', help='only what was measured before; the rest is left out')
     parser.add_argument('--output', type=Path, default=RESULTS, help=f'default: {RESULTS.name} beside this script')
     args = parser.parse_args()
-    if args.device:
-        for label, options in EXTRA.items():
-            PIPELINED[label] = lambda name, n, device, options=options: ours(name, n, [*OPTIONS, *options])
+    flows.cached.only = args.cached
     if not OURS.exists():
         sys.exit('run setup.sh first')
     _, tables, _ = cut(args.output.read_text() if args.output.exists() else '', TABLES)
