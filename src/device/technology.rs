@@ -75,10 +75,9 @@ pub struct ErrorOf {
 }
 
 impl Technology {
-    /// Whether a product of factors of these widths, the shorter first, goes into multiplier blocks: as Yosys's `mul2dsp`
-    /// decides it.
-    pub(super) fn multiplies(&self, shorter: u32, longer: u32) -> bool {
-        self.multiplier.is_some() && shorter >= 2 && shorter + longer >= 9
+    /// Whether a product of factors of these widths goes into multiplier blocks.
+    pub(super) fn multiplies(&self, a: u32, b: u32) -> bool {
+        self.block_registers().is_some_and(|blocks| blocks.multiply(a, b))
     }
 
     /// The registers of its multiplier blocks, if it has such blocks.

@@ -455,8 +455,9 @@ struct Solution {
     bits: u64,
 }
 
-/// Canonical signed digits of an integer, lowest first: G. W. Reitwiesner (1960).
-fn signed_digits(mut v: i128) -> Vec<(i32, bool)> {
+/// Canonical signed digits of an integer, lowest first, each a place and whether it is taken away; no two beside each other:
+/// G. W. Reitwiesner (1960).
+pub(super) fn signed_digits(mut v: i128) -> Vec<(u32, bool)> {
     let mut digits = Vec::new();
     let mut shift = 0;
     while v != 0 {
@@ -504,7 +505,7 @@ fn solve(group: &Group, spans: Vec<Span>) -> Option<Solution> {
         for &(leaf, c) in row {
             solver.rows_of[leaf as usize].push(r as u32);
             for (shift, neg) in signed_digits(c.mantissa) {
-                digits.push(Digit { value: leaf, shift: shift + c.exponent, neg });
+                digits.push(Digit { value: leaf, shift: shift as i32 + c.exponent, neg });
             }
         }
         let placed = digits.iter().map(|d| solver.spans[d.value as usize].shifted(d.shift));

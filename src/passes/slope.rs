@@ -10,6 +10,7 @@
 
 use super::Trust;
 use super::facts::Facts;
+use super::linear::signed_digits;
 use super::rewrite::{Rewrite, rebuild};
 use super::split::{self, fits};
 use super::tables::Reached;
@@ -161,22 +162,6 @@ impl Line {
         let sum = sum.expect("a line has a digit");
         rw.push(Op::Quantise { x: sum, shift: 0 }, node.interval.clone(), 0.0, node.cost, origin)
     }
-}
-
-/// The digits of a number that is not zero, each a power of two and whether it is taken away, lowest first: no two beside each other
-/// (G. W. Reitwiesner, *Binary arithmetic*, 1960).
-fn signed_digits(a: i128) -> Vec<(u32, bool)> {
-    let (mut rest, mut place, mut digits) = (a.unsigned_abs(), 0, Vec::new());
-    while rest > 0 {
-        if rest & 1 == 1 {
-            let is_minus = rest & 3 == 3;
-            digits.push((place, is_minus != (a < 0)));
-            rest = if is_minus { rest + 1 } else { rest - 1 };
-        }
-        rest >>= 1;
-        place += 1;
-    }
-    digits
 }
 
 /// The `b` with which `(a x + b) >> drop` is every word, if there is one: zero if possible, or that with the most trailing zeros.
