@@ -94,7 +94,7 @@ pub(super) enum ObjectiveArg {
     Delay,
     /// The fewest registers with stages up to 1.1 times as long
     Balanced,
-    /// The fewest registers with stages up to 1.5 times as long
+    /// The fewest registers with stages up to 1.2 times as long
     Registers,
 }
 
@@ -195,7 +195,12 @@ impl PipelineArgs {
             (true, true) => Adders::Sums,
             (false, _) => Adders::Two,
         };
-        Fabric { multipliers, table_inputs: technology.table_inputs, adders }
+        Fabric {
+            multipliers,
+            table_inputs: technology.table_inputs,
+            adders,
+            start_addresses: technology.synthesised_by_yosys,
+        }
     }
 
     /// The registers of the multiplier blocks that multiplications go into, where it is known that they do: on a device that was

@@ -11,6 +11,8 @@ pub struct Technology {
     pub tables: &'static [u32],
     /// Inputs of one table.
     pub table_inputs: u32,
+    /// Whether its designs are mostly synthesised by Yosys.
+    pub synthesised_by_yosys: bool,
     /// Whether the table in front of each carry bit can take logic in.
     pub table_before_carry: bool,
     /// Tables that a carry bit takes where it cannot.
@@ -113,6 +115,7 @@ const SIX_ALONE: &[u32] = &[1, 1, 1, 1, 1, 1];
 pub(super) const SERIES7: Technology = Technology {
     tables: SIX,
     table_inputs: 6,
+    synthesised_by_yosys: false,
     table_before_carry: true,
     tables_per_carry_bit: 0,
     carry_cell: 4,
@@ -143,6 +146,7 @@ pub(super) const ULTRASCALE_PLUS: Technology = Technology {
 pub(super) const ECP5: Technology = Technology {
     tables: FOUR,
     table_inputs: 4,
+    synthesised_by_yosys: true,
     table_before_carry: false,
     tables_per_carry_bit: 1,
     carry_cell: 2,
@@ -162,6 +166,7 @@ pub(super) const ECP5: Technology = Technology {
 pub(super) const ICE40: Technology = Technology {
     tables: FOUR_ALONE,
     table_inputs: 4,
+    synthesised_by_yosys: true,
     table_before_carry: false,
     tables_per_carry_bit: 1,
     carry_cell: 1,
@@ -182,6 +187,7 @@ pub(super) const ICE40: Technology = Technology {
 pub(super) const AGILEX: Technology = Technology {
     tables: SIX_ALONE,
     table_inputs: 6,
+    synthesised_by_yosys: false,
     table_before_carry: true,
     tables_per_carry_bit: 0,
     carry_cell: 2,

@@ -81,11 +81,19 @@ pub struct Fabric {
     pub table_inputs: u32,
     /// Operands of its adders.
     pub adders: Adders,
+    /// Whether registers that tables are read by get a power-on value, so that they stay where they are: Yosys takes others into
+    /// the memories it makes of tables.
+    pub start_addresses: bool,
 }
 
 impl Default for Fabric {
     fn default() -> Self {
-        Fabric { multipliers: Multipliers::default(), table_inputs: 6, adders: Adders::default() }
+        Fabric {
+            multipliers: Multipliers::default(),
+            table_inputs: 6,
+            adders: Adders::default(),
+            start_addresses: false,
+        }
     }
 }
 
@@ -94,11 +102,6 @@ impl Fabric {
     pub fn by_operation(self) -> Fabric {
         let adders = if self.adders == Adders::Two { Adders::Two } else { Adders::Sums };
         Fabric { adders, ..self }
-    }
-
-    /// Whether registers that tables are read by want a power-on value: where Yosys makes the device.
-    pub(super) fn starts_addresses(&self) -> bool {
-        self.table_inputs < 6
     }
 
     /// Whether a comparison is best left to the synthesiser as one, rather than as the carry of a subtraction. `bits` are those

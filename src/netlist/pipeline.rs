@@ -39,7 +39,7 @@ pub(super) fn assemble(drafted: Drafted, model: &Model, schedule: &Schedule, opt
     let valid_in = assembly.control_inputs(schedule);
     let valid_out = assembly.stages(schedule, options, valid_in);
     assembly.outputs(&outputs, reader, valid_out);
-    if options.fabric.starts_addresses() {
+    if options.fabric.start_addresses {
         assembly.start_addresses();
     }
     assembly.finish(model, schedule, options)

@@ -13,7 +13,7 @@ pub enum Objective {
     Delay,
     /// The fewest register bits at 1.1 times the smallest stage delay.
     Balanced,
-    /// The fewest register bits at 1.5 times the smallest stage delay.
+    /// The fewest register bits at 1.2 times the smallest stage delay.
     Registers,
 }
 
@@ -23,7 +23,7 @@ impl Objective {
         match self {
             Objective::Delay => 1.0,
             Objective::Balanced => 1.1,
-            Objective::Registers => 1.5,
+            Objective::Registers => 1.2,
         }
     }
 }
