@@ -191,6 +191,16 @@ fn table() -> Model {
     p.outputs(&[x])
 }
 
+/// A table whose bits take several pieces of four inputs each, and one that does not look at all bits of its address.
+fn large_tables() -> Model {
+    let (mut p, inputs) = Program::with_inputs(&[codes(-32, 31, 0), codes(0, 127, 0)]);
+    let cubes = p.table((-32..32).map(|x: i32| x * x * x / 400).collect(), codes(-82, 81, 0));
+    let halves = p.table((0..128).map(|x: i32| if x / 2 % 9 > 3 { 5 } else { 2 }).collect(), codes(0, 7, 0));
+    let x = p.op(Op::Lookup { x: inputs[0], table: cubes, base: Code::from(-32) }, codes(-82, 81, 0));
+    let y = p.op(Op::Lookup { x: inputs[1], table: halves, base: Code::from(0) }, codes(0, 7, 0));
+    p.outputs(&[x, y])
+}
+
 /// A golden file.
 fn case(name: &str, model: &Model, stages: u32, choose: impl FnOnce(&mut Options, &mut emit::Options)) -> Case {
     let mut options = Options { top: name.to_owned(), ..Options::default() };
@@ -244,6 +254,7 @@ fn cases() -> Vec<Case> {
         case("rom_logic", &table(), 1, |_, e| e.rom_style = RomStyle::Logic),
         case("multiplier_blocks", &multiply(), 1, |_, e| (e.use_dsp, e.keep_names) = (true, true)),
         case("rom_block", &table(), 1, |_, e| e.rom_style = RomStyle::Block),
+        case("rom_pieces", &large_tables(), 1, |_, e| e.rom_style = RomStyle::Pieces { table_inputs: 4 }),
     ]);
     cases
 }

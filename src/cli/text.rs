@@ -36,7 +36,7 @@ pub(super) enum RomStyleArg {
     /// Block memory, where a register follows the table
     Block,
     /// Logic, taken apart by a search into functions that fill one LUT of --device each, in modules that ask synthesis to keep
-    /// them (Verilog; VHDL as logic)
+    /// them
     Lut,
 }
 

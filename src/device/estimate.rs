@@ -91,7 +91,7 @@ fn roots(gates: &Gates) -> Vec<Lit> {
 
 impl Mapped {
     pub(super) fn of(netlist: &Netlist, technology: &Technology, resources: Resources) -> Mapped {
-        let forms = Forms::of(netlist, resources.tables, true);
+        let forms = Forms::of(netlist, resources.tables);
         let gates = Gates::of(netlist, technology, resources.multiplier_blocks, &forms);
         let cover = cover(&gates, &roots(&gates), technology);
         let tables = tables(&gates, &cover, technology);

@@ -24,7 +24,6 @@ pub enum TableStyle {
     /// Block memory, where nothing but registers read the table; logic elsewhere.
     Block,
     /// Logic, taken apart by a search into functions that fill one look-up table of the device each, in modules that ask to stay.
-    /// VHDL is written as for [`TableStyle::Logic`].
     Pieces {
         /// Inputs of a look-up table.
         table_inputs: u32,
@@ -59,8 +58,8 @@ pub(crate) struct Forms {
 }
 
 impl Forms {
-    /// Decides it. `in_pieces`: whether the language can be asked for [`Form::Pieces`].
-    pub(crate) fn of(netlist: &Netlist, style: TableStyle, in_pieces: bool) -> Forms {
+    /// Decides it.
+    pub(crate) fn of(netlist: &Netlist, style: TableStyle) -> Forms {
         let registered = match style {
             TableStyle::Block | TableStyle::ByCost { .. } => registered(netlist),
             TableStyle::Auto | TableStyle::Logic | TableStyle::Pieces { .. } => vec![false; netlist.roms().len()],
@@ -74,7 +73,7 @@ impl Forms {
                 TableStyle::ByCost { device } if memory && block_is_cheaper(rom, device.technology()) => Form::Memory,
                 TableStyle::Auto | TableStyle::Block | TableStyle::ByCost { .. } => Form::Function,
                 TableStyle::Pieces { table_inputs }
-                    if in_pieces && (table_inputs + 1..=pieces::MOST_ADDRESS_BITS).contains(&rom.addr_width) =>
+                    if (table_inputs + 1..=pieces::MOST_ADDRESS_BITS).contains(&rom.addr_width) =>
                 {
                     taken_apart = Some(Pieces::of(rom, table_inputs));
                     Form::Pieces
@@ -165,7 +164,7 @@ mod tests {
             false => Schedule::combinational(model.nodes().len()),
         };
         let netlist = netlist::lower(&model, &schedule, &Options::default());
-        Forms::of(&netlist, TableStyle::ByCost { device }, true).forms[0]
+        Forms::of(&netlist, TableStyle::ByCost { device }).forms[0]
     }
 
     #[test]

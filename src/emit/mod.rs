@@ -18,9 +18,11 @@ mod rom;
 mod shared;
 mod sidecar;
 mod sink;
+mod table_modules;
 mod verilog;
 mod verilog_tables;
 mod vhdl;
+mod vhdl_tables;
 mod view;
 
 use crate::netlist::Netlist;
@@ -201,6 +203,36 @@ mod tests {
         assert_line(&v, "wire [7:0] square = squares[x_inp_0];  // the net square");
         assert_line(&v, "wire [1:0] root = roots(x_inp_0);  // the net root");
         assert_line(&v, "default: roots = 2'h0;");
+    }
+
+    #[test]
+    fn tables_in_pieces_are_modules_of_the_same_names_in_both_languages() {
+        let mut s = Sample::new();
+        let x = s.input("inp_0", 4, false);
+        let roots = s.rom("roots", 5, 1, (0..32).map(|i| u64::from(i % 7 < 3)).collect());
+        let addr = s.wiring(&[bits(x, 0, 4), bits(x, 3, 1)]);
+        let root = s.net("root", 1, Cell::Rom { rom: roots, addr });
+        // Names that want to be used.
+        let y = s.input("u_root", 5, false);
+        let addr = s.all(y);
+        let other = s.net("Root_address", 1, Cell::Rom { rom: roots, addr });
+        s.output("out_0", false, &[bits(root, 0, 1), bits(other, 0, 1)]);
+        let options = Options { rom_style: RomStyle::Pieces { table_inputs: 4 }, ..Options::default() };
+        let v = text(&s.netlist, Language::Verilog, &options);
+        let vhd = text(&s.netlist, Language::Vhdl, &options);
+        assert_line(&v, "sample_roots u_root_i (.address({x_inp_0[3], x_inp_0}), .word(root));  // the net root");
+        assert_line(&vhd, "root_address_address <= x_inp_0(3 downto 3) & x_inp_0;");
+        let map = "port map (address => root_address_address, word => root);  -- the net root";
+        assert_line(&vhd, &format!("u_root_i : entity work.sample_roots {map}"));
+        let map = "port map (address => x_u_root, word => Root_address);  -- the net Root_address";
+        assert_line(&vhd, &format!("u_Root_address : entity work.sample_roots {map}"));
+        for name in ["sample_roots", "sample_roots_level_1"] {
+            assert_line(&v, &format!("module {name} ("));
+            assert_line(&vhd, &format!("entity {name} is"));
+        }
+        assert_line(&v, "(* keep_hierarchy = \"yes\" *)");
+        assert_line(&vhd, "attribute keep_hierarchy of rtl : architecture is \"yes\";");
+        assert!(!vhd.contains("case"), "{vhd}");
     }
 
     #[test]

@@ -25,9 +25,9 @@ pub(super) struct Tables {
 const INSTANCE: &str = "u_";
 
 impl Tables {
-    /// Decides it. `in_pieces`: whether the language can be asked for [`Form::Pieces`].
-    pub(super) fn new(netlist: &Netlist, style: RomStyle, in_pieces: bool) -> Tables {
-        let Forms { forms, pieces } = Forms::of(netlist, style, in_pieces);
+    /// Decides it.
+    pub(super) fn new(netlist: &Netlist, style: RomStyle) -> Tables {
+        let Forms { forms, pieces } = Forms::of(netlist, style);
         let mut taken = FxHashSet::default();
         if forms.contains(&Form::Pieces) {
             let nets = (0..netlist.nets().len() as u32).map(|net| netlist.name(NetId(net)));

@@ -13,10 +13,11 @@ use super::plan::{Plan, Unread};
 use super::rom::Tables;
 use super::shared::{self, Constant, Item, Items};
 use super::sink::Sink;
-use super::verilog_tables::{self, TableModule};
-use super::view::{self, Dialect, GroupView, InstanceView, ModuleView, NetView, RomView, View, Word};
+use super::table_modules;
+use super::verilog_tables::VerilogTable;
+use super::view::{self, Dialect, GroupView, InstanceView, ModuleView, NetView, RomView, TableInstance, View, Word};
 use crate::device::Form;
-use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, Rom, Wiring};
+use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, Wiring};
 use askama::Template;
 use std::fmt;
 
@@ -24,11 +25,9 @@ use std::fmt;
 pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
     let netlist = &Context::new(netlist, Requests::of(options));
     let plan = &Plan::new(netlist, options.split_above);
-    let tables = &Tables::new(netlist, options.rom_style, true);
+    let tables = &Tables::new(netlist, options.rom_style);
+    let table_modules = table_modules::modules(netlist, &tables.pieces).into_iter().map(VerilogTable).collect();
     let modules = view::modules(View { netlist, tables, plan, dialect: Verilog });
-    let in_pieces = netlist.roms().iter().zip(&tables.pieces).filter_map(|(rom, pieces)| Some((rom, pieces.as_ref()?)));
-    let table_modules =
-        in_pieces.flat_map(|(rom, pieces)| verilog_tables::modules(&table_module(netlist, rom), rom, pieces)).collect();
     File { head: view::head::<Verilog>(netlist), table_modules, modules }.render_into(out).map_err(|_| fmt::Error)
 }
 
@@ -36,13 +35,13 @@ pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) ->
 #[template(path = "verilog/file.v")]
 struct File<'a> {
     head: Vec<String>,
-    table_modules: Vec<TableModule>,
+    table_modules: Vec<VerilogTable>,
     modules: Vec<ModuleView<'a, Verilog>>,
 }
 
 /// Verilog-2001.
 #[derive(Clone, Copy)]
-struct Verilog;
+pub(super) struct Verilog;
 
 impl Dialect for Verilog {
     const COMMENT: &'static str = "//";
@@ -126,11 +125,6 @@ impl Dialect for Verilog {
     fn driver(view: &View<'_, Verilog>, line: &mut Line<'_>, _port: &Port, pieces: &[Piece]) {
         operand(view.netlist, line, pieces);
     }
-}
-
-/// The name of the module that holds a table in pieces.
-fn table_module(netlist: &Netlist, rom: &Rom) -> String {
-    format!("{}_{}", netlist.interface.top, rom.name)
 }
 
 /// Bits of something `width` wide: its name, one bit, or a part select.
@@ -240,15 +234,10 @@ impl NetView<'_, Verilog> {
 
     /// The instance that makes it, if it is read from a table in pieces.
     fn instance(&self) -> Option<String> {
-        let View { netlist, tables, .. } = self.view;
-        let Cell::Rom { rom, addr } = netlist.net(self.net).cell else { return None };
-        if tables.forms[rom.0 as usize] != Form::Pieces {
-            return None;
-        }
-        let module = table_module(netlist, &netlist.roms()[rom.0 as usize]);
-        let instance = tables.instance(self.name());
-        let address = spelt(&netlist.scratch, 30, move |line| operand(netlist, line, netlist.pieces(addr))).to_string();
-        Some(format!("{module} {instance} (.address({address}), .word({}));", self.name()))
+        let TableInstance { module, label, address } = self.table_instance()?;
+        let netlist = self.view.netlist;
+        let address = spelt(&netlist.scratch, 30, move |line| operand(netlist, line, netlist.pieces(address)));
+        Some(format!("{module} {label} (.address({address}), .word({}));", self.name()))
     }
 
     fn has_attributes(&self) -> bool {

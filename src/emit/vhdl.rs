@@ -8,12 +8,16 @@
 use super::Options;
 use super::attributes::{Requests, Wish};
 use super::context::Context;
-use super::line::{Line, spelt};
+use super::line::{Line, Spelt, spelt};
 use super::plan::{self, Plan};
 use super::rom::Tables;
 use super::shared::{self, Item, Items};
 use super::sink::Sink;
-use super::view::{self, Dialect, GroupView, InstanceView, ModuleView, NetView, RomView, SectionView, View, Word};
+use super::table_modules;
+use super::vhdl_tables::VhdlTable;
+use super::view::{
+    self, Dialect, GroupView, InstanceView, ModuleView, NetView, RomView, SectionView, TableInstance, View, Word,
+};
 use crate::device::Form;
 use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, Wiring};
 use askama::Template;
@@ -24,20 +28,23 @@ use std::fmt;
 pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
     let netlist = &Context::new(netlist, Requests::of(options));
     let plan = &Plan::new(netlist, options.split_above);
-    let tables = &Tables::new(netlist, options.rom_style, false);
+    let tables = &Tables::new(netlist, options.rom_style);
+    let table_entities = table_modules::modules(netlist, &tables.pieces).into_iter().map(VhdlTable).collect();
     let names = &Names::new(netlist);
     let entities = view::modules(View { netlist, tables, plan, dialect: Vhdl { names } });
-    File { head: view::head::<Vhdl<'_>>(netlist), entities }.render_into(out).map_err(|_| fmt::Error)
+    File { head: view::head::<Vhdl<'_>>(netlist), table_entities, entities }.render_into(out).map_err(|_| fmt::Error)
 }
 
 #[derive(Template)]
 #[template(path = "vhdl/file.vhd")]
 struct File<'a> {
     head: Vec<String>,
+    table_entities: Vec<VhdlTable>,
     entities: Vec<ModuleView<'a, Vhdl<'a>>>,
 }
 
-/// Names that only VHDL needs, distinct from those of the netlist: output ports cannot be read, arrays need a type.
+/// Names that only VHDL needs, distinct from those of the netlist: output ports cannot be read, arrays need a type, and port maps
+/// take no concatenations.
 struct Names {
     /// The netlist's names that end like a name made here, in lower case.
     taken: FxHashSet<String>,
@@ -49,6 +56,9 @@ const PORT: &str = "_o";
 /// Ends the name of a memory's type.
 const TYPE: &str = "_words";
 
+/// Ends the name of what an instance of a table looks up.
+const ADDRESS: &str = "_address";
+
 impl Names {
     fn new(netlist: &Netlist) -> Names {
         let nets = (0..netlist.nets().len() as u32).map(|net| netlist.name(NetId(net)));
@@ -56,7 +66,7 @@ impl Names {
         let roms = netlist.roms().iter().map(|rom| rom.name.as_str());
         let lower = nets.chain(ports).chain(roms).filter(|name| name.ends_with(['o', 'O', 's', 'S']));
         let lower = lower.map(str::to_ascii_lowercase);
-        Names { taken: lower.filter(|name| name.ends_with(PORT) || name.ends_with(TYPE)).collect() }
+        Names { taken: lower.filter(|name| [PORT, TYPE, ADDRESS].iter().any(|end| name.ends_with(end))).collect() }
     }
 
     /// `name` with a suffix that makes it new. A pure function, so that declaration and use agree.
@@ -152,8 +162,8 @@ fn net_bit(netlist: &Context<'_>, line: &mut Line<'_>, net: NetId, bit: u32) {
 }
 
 /// A `std_logic`.
-fn digit(line: &mut Line<'_>, one: bool) {
-    line.push(if one { "'1'" } else { "'0'" });
+pub(super) fn digit(one: bool) -> &'static str {
+    if one { "'1'" } else { "'0'" }
 }
 
 /// Equal bits beyond this are an aggregate, fewer a string.
@@ -178,7 +188,7 @@ fn item(netlist: &Context<'_>, line: &mut Line<'_>, item: &Item<'_>) {
         Item::Const(bits) => match bits.uniform() {
             Some(one) if bits.width() > STRING => {
                 line.push("unsigned");
-                aggregate(line, bits.width(), |line| digit(line, one));
+                aggregate(line, bits.width(), |line| line.push(digit(one)));
             }
             _ => {
                 line.push("\"");
@@ -223,7 +233,7 @@ fn pieces(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], usage: U
 fn bit(netlist: &Context<'_>, line: &mut Line<'_>, wiring: &[Piece]) {
     match wiring {
         &[Piece::Bits { net, lo, .. }] => net_bit(netlist, line, net, lo),
-        &[Piece::Const { one, .. }] => digit(line, one),
+        &[Piece::Const { one, .. }] => line.push(digit(one)),
         other => unreachable!("one bit of wiring is one piece, not {other:?}"),
     }
 }
@@ -232,7 +242,7 @@ fn bit(netlist: &Context<'_>, line: &mut Line<'_>, wiring: &[Piece]) {
 fn is_set(netlist: &Context<'_>, line: &mut Line<'_>, wiring: Wiring, level: bool) {
     bit(netlist, line, netlist.pieces(wiring));
     line.push(" = ");
-    digit(line, level);
+    line.push(digit(level));
 }
 
 /// The right side of a net's assignment.
@@ -289,7 +299,7 @@ fn expression(netlist: &Context<'_>, forms: &[Form], line: &mut Line<'_>, id: Ne
             let (open, close) = match forms[rom.0 as usize] {
                 Form::Memory => (["unsigned(", "(to_integer("], ")))"),
                 Form::Function | Form::LogicFunction => (["", "("], ")"),
-                Form::Pieces => unreachable!("not in VHDL"),
+                Form::Pieces => unreachable!("an instance makes the net"),
             };
             line.push(open[0]);
             line.push(&netlist.roms()[rom.0 as usize].name);
@@ -352,7 +362,7 @@ fn reduction(netlist: &Context<'_>, line: &mut Line<'_>, a: Wiring, operator: &s
     line.blank();
     if a.width() > STRING {
         line.push("std_logic_vector");
-        aggregate(line, a.width(), |line| digit(line, all));
+        aggregate(line, a.width(), |line| line.push(digit(all)));
     } else {
         line.push("\"");
         (0..a.width()).for_each(|_| line.bit(all));
@@ -368,6 +378,42 @@ impl<'a> NetView<'a, Vhdl<'a>> {
 
     fn is_register(&self) -> bool {
         matches!(self.view.netlist.net(self.net).cell, Cell::Register { .. })
+    }
+
+    /// The signal that a table in pieces reads, if it has one of its own.
+    fn address(&self) -> Option<Address<'a>> {
+        let (netlist, wiring) = (self.view.netlist, self.table_instance()?.address);
+        let name = self.view.dialect.names.fresh(self.name(), ADDRESS);
+        let is_name = matches!(netlist.pieces(wiring), [Piece::Bits { .. }]);
+        (!is_name).then_some(Address { netlist, name, wiring })
+    }
+
+    /// The instance that makes it, if it is read from a table in pieces.
+    fn instance(&self) -> Option<String> {
+        let TableInstance { module, label, address } = self.table_instance()?;
+        let netlist = self.view.netlist;
+        let address = match self.address() {
+            Some(own) => own.name,
+            None => spelt(&netlist.scratch, 30, |line| operand(netlist, line, address, Use::Whole)).to_string(),
+        };
+        Some(format!("{label} : entity work.{module} port map (address => {address}, word => {});", self.name()))
+    }
+}
+
+/// What a table in pieces looks up, where that has no name.
+struct Address<'a> {
+    netlist: &'a Context<'a>,
+    name: String,
+    wiring: Wiring,
+}
+
+impl Address<'_> {
+    fn net_type(&self) -> Spelt<'_, impl Fn(&mut Line<'_>)> {
+        spelt(&self.netlist.scratch, 0, |line| Vhdl::net_type(line, self.wiring.width()))
+    }
+
+    fn expression(&self) -> Spelt<'_, impl Fn(&mut Line<'_>)> {
+        spelt(&self.netlist.scratch, Vhdl::COLUMN, |line| operand(self.netlist, line, self.wiring, Use::Whole))
     }
 }
 
@@ -513,7 +559,7 @@ impl<'a> RomView<'a, Vhdl<'a>> {
 }
 
 /// A string of `width` binary digits.
-fn binary(width: u32, value: u64) -> String {
+pub(super) fn binary(width: u32, value: u64) -> String {
     let mut digits = String::with_capacity(width as usize + 2);
     digits.push('"');
     digits.extend((0..width).rev().map(|bit| if bit < 64 && value >> bit & 1 == 1 { '1' } else { '0' }));

@@ -10,6 +10,7 @@ use super::line::{Line, Spelt, spelt};
 use super::plan::{self, Group, Kind, Module, OutputSlice, Plan, Section};
 use super::rom::Tables;
 use super::shared;
+use super::table_modules::module_name;
 use crate::device::{Form, memory_words};
 use crate::netlist::{Cell, NetId, Piece, Port, Rom, Wiring};
 
@@ -105,6 +106,17 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
         })
     }
 
+    /// The instance that makes it, if it is read from a table in pieces.
+    pub(super) fn table_instance(&self) -> Option<TableInstance> {
+        let View { netlist, tables, .. } = self.view;
+        let Cell::Rom { rom, addr: address } = netlist.net(self.net).cell else { return None };
+        (tables.forms[rom.0 as usize] == Form::Pieces).then(|| TableInstance {
+            module: module_name(netlist, &netlist.roms()[rom.0 as usize]),
+            label: tables.instance(self.name()),
+            address,
+        })
+    }
+
     /// What is asked of synthesis for it.
     pub(super) fn wish(&self) -> Option<Wish> {
         let cell = self.view.netlist.net(self.net).cell;
@@ -112,6 +124,16 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
             matches!(cell, Cell::Rom { rom, .. } if self.view.tables.forms[rom.0 as usize] == Form::LogicFunction);
         self.view.netlist.requests.wish(logic, matches!(cell, Cell::Mul { .. }))
     }
+}
+
+/// A table in pieces inside a module.
+pub(super) struct TableInstance {
+    /// The module that holds it.
+    pub(super) module: String,
+    /// The name of the instance.
+    pub(super) label: String,
+    /// What is looked up.
+    pub(super) address: Wiring,
 }
 
 /// A module, or what a language calls so.

@@ -4,16 +4,27 @@
 `default_nettype none
 {%- for table in table_modules %}
 
-{% if table.kept %}(* keep_hierarchy = "yes" *)
+{% if table.0.kept %}(* keep_hierarchy = "yes" *)
 {% endif -%}
-module {{ table.name }} (
-{%- for port in table.ports %}
+module {{ table.0.name }} (
+{%- for port in table.ports() %}
     {{ port }}
 {%- endfor %}
 );
-{%- for line in table.lines %}
-    {{ line }}
+{%- if table.has_unread_bits() %}
+    wire unused_bits = {{ table.unread_bits() }};
+{%- endif %}
+{%- for level in table.0.levels %}
+    wire [{{ level.width - 1 }}:0] level_{{ level.number }};
+    {{ table.instance(level) }}
 {%- endfor %}
+{%- for piece in table.0.pieces %}
+    wire [{{ piece.width() - 1 }}:0] t{{ piece.number }} = {{ table.values(piece) }};
+    {{ table.target(piece) }} = t{{ piece.number }}[{{ table.index(piece) }}];
+{%- endfor %}
+{%- if !table.0.kept %}
+    assign word = {{ table.word() }};
+{%- endif %}
 endmodule
 {%- endfor %}
 {%- for module in modules %}

@@ -1,6 +1,47 @@
 {%- for line in head %}
 {{- line }}
 {% endfor %}
+{%- for table in table_entities %}
+library ieee;
+use ieee.std_logic_1164.all;
+use ieee.numeric_std.all;
+
+entity {{ table.0.name }} is
+    port (
+{%- for port in table.ports() %}
+        {{ port }}
+{%- endfor %}
+    );
+end entity {{ table.0.name }};
+
+architecture rtl of {{ table.0.name }} is
+{%- if table.0.kept %}
+    attribute keep_hierarchy : string;
+    attribute keep_hierarchy of rtl : architecture is "yes";
+{%- endif %}
+{%- for level in table.0.levels %}
+    signal inputs_{{ level.number }} : unsigned({{ level.inputs.len() - 1 }} downto 0);
+    signal level_{{ level.number }} : unsigned({{ level.width - 1 }} downto 0);
+{%- endfor %}
+{%- for piece in table.0.pieces %}
+    constant t{{ piece.number }} : unsigned({{ piece.width() - 1 }} downto 0) := {{ table.values(piece) }};
+{%- if !table.0.kept %}
+    signal p{{ piece.number }} : std_logic;
+{%- endif %}
+{%- endfor %}
+begin
+{%- for level in table.0.levels %}
+    inputs_{{ level.number }} <= {{ table.inputs(level) }};
+    u_level_{{ level.number }} : entity work.{{ level.module }} port map (x => inputs_{{ level.number }}, y => level_{{ level.number }});
+{%- endfor %}
+{%- for piece in table.0.pieces %}
+    {{ table.target(piece) }} <= t{{ piece.number }}({{ table.index(piece) }});
+{%- endfor %}
+{%- for bit in table.word() %}
+    word({{ loop.index0 }}) <= {{ bit }};
+{%- endfor %}
+end architecture rtl;
+{% endfor %}
 {%- for entity in entities %}
 library ieee;
 use ieee.std_logic_1164.all;
@@ -56,6 +97,9 @@ architecture rtl of {{ entity.name() }} is
     -- {{ section.heading() }}
 {%- for net in section.nets() %}
     signal {{ net.name() }} : {{ net.net_type() }};
+{%- if let Some(address) = net.address() %}
+    signal {{ address.name }} : {{ address.net_type() }};
+{%- endif %}
 {%- for line in net.attributes() %}
     {{ line }}
 {%- endfor %}
@@ -74,7 +118,14 @@ begin
 
     -- {{ section.heading() }}
 {%- for net in section.nets() %}
+{%- if let Some(instance) = net.instance() %}
+{%- if let Some(address) = net.address() %}
+    {{ address.name }} <= {{ address.expression() }};
+{%- endif %}
+    {{ instance }}{{ net.remark() }}
+{%- else %}
     {{ net.name() }} <= {{ net.expression() }};{{ net.remark() }}
+{%- endif %}
 {%- endfor %}
 {%- endif %}
 {%- for group in section.groups() %}

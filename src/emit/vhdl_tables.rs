@@ -1,0 +1,65 @@
+//! How a table in pieces is spelt in VHDL.
+//!
+//! A piece is a constant and an index of it: GHDL 2.0 synthesises a `case` of few choices without its `others`. `to_01` keeps
+//! simulators from a warning for every unknown bit. What stands in a port map is a name, as VHDL-1993 wants it.
+
+use super::table_modules::{Bit, Level, LookUp, TableModule, Vector, list};
+use super::vhdl::{binary, digit};
+
+/// An entity of a table.
+pub(super) struct VhdlTable(pub(super) TableModule);
+
+impl VhdlTable {
+    /// One bit as a `std_logic`.
+    fn bit(&self, bit: Bit) -> String {
+        match bit {
+            Bit::Constant(one) => digit(one).to_owned(),
+            Bit::Of(vector, bit) => format!("{}({bit})", self.0.name_of(vector)),
+            Bit::Piece(number) => format!("p{number}"),
+        }
+    }
+
+    /// Bits of vectors side by side: slices, so that the whole has one possible type.
+    fn joined(&self, bits: &[Bit]) -> String {
+        let mut slices: Vec<(Vector, u32, u32)> = Vec::new();
+        for &bit in bits.iter().rev() {
+            let Bit::Of(vector, bit) = bit else { unreachable!("look-up tables read vectors") };
+            match slices.last_mut() {
+                Some((last, _, low)) if *last == vector && *low == bit + 1 => *low = bit,
+                _ => slices.push((vector, bit, bit)),
+            }
+        }
+        let slice = |(vector, high, low)| format!("{}({high} downto {low})", self.0.name_of(vector));
+        list(slices.into_iter().map(slice), " &", 40)
+    }
+
+    pub(super) fn ports(&self) -> [String; 2] {
+        let [(reads, input), (makes, output)] = [0, 1].map(|i| (self.0.widths[i] - 1, self.0.ports()[i]));
+        [format!("{input} : in  unsigned({reads} downto 0);"), format!("{output} : out unsigned({makes} downto 0)")]
+    }
+
+    pub(super) fn inputs(&self, level: &Level) -> String {
+        self.joined(&level.inputs)
+    }
+
+    pub(super) fn values(&self, piece: &LookUp) -> String {
+        match piece.width() {
+            2 => binary(2, piece.values()),
+            width => format!("x\"{:0digits$x}\"", piece.values(), digits = width as usize / 4),
+        }
+    }
+
+    /// What a piece makes.
+    pub(super) fn target(&self, piece: &LookUp) -> String {
+        if self.0.kept { format!("y({})", piece.number) } else { format!("p{}", piece.number) }
+    }
+
+    pub(super) fn index(&self, piece: &LookUp) -> String {
+        format!("to_integer(to_01({}))", self.joined(&piece.inputs))
+    }
+
+    /// The bits of a word, the lowest first.
+    pub(super) fn word(&self) -> impl Iterator<Item = String> {
+        self.0.word.iter().map(|&bit| self.bit(bit))
+    }
+}
