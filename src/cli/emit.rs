@@ -209,6 +209,8 @@ fn of_model(
     }
     let read = model;
     let (model, passes) = args.optimise.apply(model)?;
+    // As with the file's own.
+    let model = ManuallyDrop::new(model);
     clock.lap("optimise");
     let outcome = args.pipeline.schedule(&model, args.ports.registers())?;
     clock.lap("schedule");

@@ -94,7 +94,7 @@ impl OptimiseArgs {
             return Ok((Cow::Borrowed(model), Vec::new()));
         }
         let (optimised, stats) = passes::run_trusting(model, &names, self.trust());
-        Ok((Cow::Owned(optimised), stats))
+        Ok((optimised, stats))
     }
 
     /// What the passes take for granted.

@@ -9,8 +9,7 @@
 //!
 //! The new lookup takes as long as the old one, on an operand that is there earlier.
 
-use super::Trust;
-use super::facts::Facts;
+use super::facts::{Facts, Known};
 use super::rewrite::rebuild;
 use crate::ir::{Model, Op, Table, TableId, ValueId};
 use crate::num::{Code, Interval};
@@ -26,15 +25,15 @@ const MOST_STEPS: usize = 16;
 const SPARE_WORK: usize = 1 << 14;
 
 /// Composes tables with what stands before them.
-pub(super) fn run(model: &Model, trust: Trust) -> Model {
-    let mut facts = Facts::of(model, trust);
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let facts = known.whole(model);
     let mut work = SPARE_WORK + model.tables().iter().map(|t| 4 * t.entries.len()).sum::<usize>();
     let mut pool: FxHashMap<(Vec<i32>, i32), TableId> = FxHashMap::default();
     rebuild(model, |rw, id| {
         let node = model.node(id);
         let Op::Lookup { x, table, base: _ } = &node.op else { return rw.keep(id) };
         let Some(source) = narrowest_source(model, *x) else { return rw.keep(id) };
-        let Some((first, values)) = composed(model, &mut facts, source, id, *x, &mut work) else { return rw.keep(id) };
+        let Some((first, values)) = composed(model, facts, source, id, *x, &mut work) else { return rw.keep(id) };
         let old = model.table(*table);
         let (lo, hi) = values.iter().fold((0, 0), |(lo, hi), &v| (v.min(lo), v.max(hi)));
         let new = *pool.entry((values, old.out.frac)).or_insert_with_key(|(values, _)| {

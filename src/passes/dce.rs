@@ -1,10 +1,10 @@
 //! `dce`: drops operations that no output needs, and tables that no operation reads.
 
-use super::Trust;
+use super::facts::Known;
 use crate::ir::{Builder, Model, Op, Output, TableId, ValueId};
 
 /// Keeps what outputs reach, in order.
-pub(super) fn run(model: &Model, _: Trust) -> Model {
+pub(super) fn run(model: &Model, _: &mut Known) -> Option<Model> {
     let mut live = vec![false; model.nodes().len()];
     for out in model.outputs() {
         if let Some(v) = out.source {
@@ -23,7 +23,7 @@ pub(super) fn run(model: &Model, _: Trust) -> Model {
         }
     }
     if live.iter().chain(&used).all(|&needed| needed) {
-        return model.clone();
+        return None;
     }
     let mut builder = Builder::like(model);
     let mut tables = vec![TableId(0); model.tables().len()];
@@ -43,5 +43,5 @@ pub(super) fn run(model: &Model, _: Trust) -> Model {
     for out in model.outputs() {
         builder.output(Output { source: out.source.map(|v| moved[v.index()]), ..*out });
     }
-    builder.finish().unwrap_or_else(|p| panic!("dce made an invalid program: {}", p[0]))
+    Some(builder.finish().unwrap_or_else(|p| panic!("dce made an invalid program: {}", p[0])))
 }

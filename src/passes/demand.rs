@@ -6,8 +6,7 @@
 //! modulo a power of two and do not see the difference. Low bits nobody reads are dropped from its type; a sum keeps
 //! computing the carries that they make, unless all but one of its operands are zero there, where there are none.
 
-use super::Trust;
-use super::facts::Facts;
+use super::facts::{Facts, Known};
 use super::rewrite::rebuild;
 use crate::ir::{Model, Op, UnaryBits, ValueId};
 use crate::num::{Code, Interval, Kif};
@@ -43,8 +42,8 @@ impl Window {
 }
 
 /// Narrows every value to the bits that reach an output.
-pub(super) fn run(model: &Model, trust: Trust) -> Model {
-    let demand = demanded(model, trust);
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let demand = demanded(model, known.local(model));
     rebuild(model, |rw, id| {
         let (node, kif) = (model.node(id), model.kif(id));
         if kif.is_zero() {
@@ -78,8 +77,7 @@ fn narrowed(kif: Kif, window: Window, op: &Op) -> Option<Interval> {
 }
 
 /// The window of every value that can reach an output.
-fn demanded(model: &Model, trust: Trust) -> Vec<Window> {
-    let facts = Facts::local(model, trust);
+fn demanded(model: &Model, facts: &Facts) -> Vec<Window> {
     let mut all = vec![NOTHING; model.nodes().len()];
     for (j, out) in model.outputs().iter().enumerate() {
         let Some(v) = out.source else { continue };
@@ -100,7 +98,7 @@ fn demanded(model: &Model, trust: Trust) -> Vec<Window> {
         if window.lo >= window.hi {
             continue;
         }
-        operands(model, &facts, id, window, &mut all);
+        operands(model, facts, id, window, &mut all);
     }
     all
 }

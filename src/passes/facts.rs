@@ -10,7 +10,7 @@
 //! bounds them.
 
 use super::Trust;
-use super::forms::{Form, Multiple, View};
+use super::forms::{Form, Forms, Multiple, View};
 use crate::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
 use crate::num::{Code, Interval, Kif};
 use num_traits::ToPrimitive;
@@ -164,13 +164,27 @@ impl Range {
     }
 }
 
+/// A range as it is kept: nearly all have ends of 64 bits, which take a third of the room.
+#[derive(Clone, Copy)]
+enum Kept {
+    Unknown,
+    Small {
+        lo: i64,
+        hi: i64,
+        zeros: u32,
+    },
+    /// Where it is among the wide ones.
+    Wide(u32),
+}
+
 /// Ranges of all values of a program.
 pub(super) struct Facts {
-    ranges: Vec<Option<Range>>,
+    ranges: Vec<Kept>,
+    wide: Vec<Range>,
     /// Whether the result before wrapping is known to fit the type.
     fits: Vec<bool>,
     /// What the values that are sums are sums of, as long as somebody will read them.
-    forms: Vec<Option<Form>>,
+    forms: Forms,
     trust: Trust,
 }
 
@@ -190,54 +204,88 @@ impl Facts {
         let n = model.nodes().len();
         let mut facts = Facts {
             ranges: Vec::with_capacity(n),
+            wide: Vec::new(),
             fits: Vec::with_capacity(n),
-            forms: if forms { vec![None; n] } else { Vec::new() },
+            forms: Forms::default(),
             trust,
         };
-        let mut readers = vec![0u32; n];
-        for node in model.nodes() {
-            node.op.for_each_operand(|v| readers[v.index()] += 1);
+        let mut readers = Vec::new();
+        if forms {
+            facts.forms = Forms::of_none(n);
+            readers = vec![0u32; n];
+            for node in model.nodes() {
+                node.op.for_each_operand(|v| readers[v.index()] += 1);
+            }
         }
         for id in model.ids() {
             let form = if forms { facts.sum(model, id) } else { None };
             let (range, exact) = facts.result(model, id, form.as_ref());
             let fits = exact.is_some_and(|e| e.fits(model.kif(id)));
-            if let Some(form) = form.filter(|form| fits && is_whole(model, id, form)) {
-                facts.forms[id.index()] = Some(form);
-            }
+            let range = facts.kept(range);
             facts.ranges.push(range);
             facts.fits.push(fits);
+            if !forms {
+                continue;
+            }
+            match form {
+                Some(form) if fits && is_whole(model, id, &form) => facts.forms.set(id, form),
+                Some(form) => facts.forms.spare(form),
+                None => {}
+            }
             // A form lives until its last reader, so that memory does not grow with the program.
             model.node(id).op.for_each_operand(|v| {
                 readers[v.index()] -= 1;
-                if forms && readers[v.index()] == 0 {
-                    facts.forms[v.index()] = None;
+                if readers[v.index()] == 0 {
+                    facts.forms.drop(v);
                 }
             });
         }
-        facts.forms = Vec::new();
+        facts.forms = Forms::default();
         facts
     }
 
+    fn kept(&mut self, range: Option<Range>) -> Kept {
+        let Some(range) = range else { return Kept::Unknown };
+        match range.small() {
+            Some((lo, hi)) => Kept::Small { lo, hi, zeros: range.zeros },
+            None => {
+                self.wide.push(range);
+                Kept::Wide(self.wide.len() as u32 - 1)
+            }
+        }
+    }
+
     /// What an operation's result is before it is cut to its type, as a sum of atoms, if it is one.
-    fn sum(&self, model: &Model, id: ValueId) -> Option<Form> {
+    fn sum(&mut self, model: &Model, id: ValueId) -> Option<Form> {
+        let op = &model.node(id).op;
+        if matches!(op, Op::Input { .. } | Op::Relu { .. } | Op::Mux { .. } | Op::Mul { .. } | Op::Lookup { .. }) {
+            return None;
+        }
+        let room = self.forms.room();
+        let facts = &*self;
+        facts.sum_in(model, id, room)
+    }
+
+    fn sum_in(&self, model: &Model, id: ValueId, room: Vec<Multiple>) -> Option<Form> {
         let frac = |v: ValueId| i64::from(model.kif(v).frac);
         let nothing = |v| View::constant(0, frac(v));
-        let add = |x: View<'_>, v: ValueId, shift, neg| {
-            x.plus(self.view(v, frac(v), &[(v, 1)])?, shift, neg, |v| self.range(v))
+        let add = |x: View<'_>, v: ValueId, shift, neg, room| {
+            x.plus(self.view(v, frac(v), &[(v, 1)])?, shift, neg, room, |v| self.range(v))
         };
         match &model.node(id).op {
-            Op::Const { value } => Some(View::constant(value.to_i128()?, frac(id))?.kept()),
-            Op::Neg { x } => add(nothing(*x)?, *x, 0, true),
-            Op::Quantise { x, shift } => Some(self.view(*x, frac(*x), &[(*x, 1)])?.shifted(*shift).kept()),
-            Op::Add { a, b, shift } => add(self.view(*a, frac(*a), &[(*a, 1)])?, *b, *shift, false),
-            Op::Sub { a, b, shift } => add(self.view(*a, frac(*a), &[(*a, 1)])?, *b, *shift, true),
-            Op::AddConst { x, value, shift } => add(View::constant(value.to_i128()?, i64::from(*shift))?, *x, 0, false),
+            Op::Const { value } => Some(View::constant(value.to_i128()?, frac(id))?.kept(room)),
+            Op::Neg { x } => add(nothing(*x)?, *x, 0, true, room),
+            Op::Quantise { x, shift } => Some(self.view(*x, frac(*x), &[(*x, 1)])?.shifted(*shift).kept(room)),
+            Op::Add { a, b, shift } => add(self.view(*a, frac(*a), &[(*a, 1)])?, *b, *shift, false, room),
+            Op::Sub { a, b, shift } => add(self.view(*a, frac(*a), &[(*a, 1)])?, *b, *shift, true, room),
+            Op::AddConst { x, value, shift } => {
+                add(View::constant(value.to_i128()?, i64::from(*shift))?, *x, 0, false, room)
+            }
             Op::Sum { terms } => {
                 let (first, rest) = terms.split_first()?;
-                let mut sum = add(nothing(first.value)?, first.value, first.shift, first.neg)?;
+                let mut sum = add(nothing(first.value)?, first.value, first.shift, first.neg, room)?;
                 for t in rest {
-                    sum = add(sum.view(), t.value, t.shift, t.neg)?;
+                    sum = add(sum.view(), t.value, t.shift, t.neg, Vec::new())?;
                 }
                 Some(sum)
             }
@@ -247,7 +295,7 @@ impl Facts {
 
     /// A value as a sum, or as an atom that it is `own` multiple of.
     fn view<'a>(&'a self, v: ValueId, frac: i64, own: &'a [Multiple; 1]) -> Option<View<'a>> {
-        match &self.forms[v.index()] {
+        match self.forms.get(v) {
             Some(form) => Some(form.view()),
             None => Some(View::atom(own, frac, self.range(v)?)),
         }
@@ -285,15 +333,19 @@ impl Facts {
         let range = self.range(source)?;
         let last = *cone.last()?;
         let kept: Vec<_> = cone.iter().map(|v| self.ranges[v.index()]).collect();
+        let (before, wide) = (self.ranges[source.index()], self.wide.len());
         let code = |code| {
-            self.ranges[source.index()] = Some(Range::exactly(code));
+            self.wide.truncate(wide);
+            self.ranges[source.index()] = self.kept(Some(Range::exactly(code)));
             for &v in cone {
-                self.ranges[v.index()] = self.result(model, v, None).0;
+                let range = self.result(model, v, None).0;
+                self.ranges[v.index()] = self.kept(range);
             }
             self.range(last)?.constant()
         };
         let codes = (range.lo..=range.hi).map(code).collect();
-        self.ranges[source.index()] = Some(range);
+        self.wide.truncate(wide);
+        self.ranges[source.index()] = before;
         for (v, range) in cone.iter().zip(kept) {
             self.ranges[v.index()] = range;
         }
@@ -302,7 +354,11 @@ impl Facts {
 
     /// The codes that a value can take; `None` if nothing beyond its type is known.
     pub(super) fn range(&self, id: ValueId) -> Option<Range> {
-        self.ranges[id.index()]
+        match self.ranges[id.index()] {
+            Kept::Unknown => None,
+            Kept::Small { lo, hi, zeros } => Some(Range { lo: lo.into(), hi: hi.into(), zeros }),
+            Kept::Wide(at) => Some(self.wide[at as usize]),
+        }
     }
 
     /// Whether wrapping never changes the value.
@@ -458,6 +514,31 @@ impl Facts {
             all = Some(all.map_or(one, |r| Range { lo: r.lo.min(v), hi: r.hi.max(v), zeros: r.zeros.min(one.zeros) }));
         }
         all
+    }
+}
+
+/// What is known of the program at hand, worked out when a pass first asks for it, and kept as long as the passes find nothing to
+/// change.
+pub(super) struct Known {
+    trust: Trust,
+    whole: Option<Facts>,
+    local: Option<Facts>,
+}
+
+impl Known {
+    /// Nothing yet.
+    pub(super) fn nothing(trust: Trust) -> Known {
+        Known { trust, whole: None, local: None }
+    }
+
+    /// [`Facts::of`] the program.
+    pub(super) fn whole(&mut self, model: &Model) -> &mut Facts {
+        self.whole.get_or_insert_with(|| Facts::of(model, self.trust))
+    }
+
+    /// [`Facts::local`] of the program.
+    pub(super) fn local(&mut self, model: &Model) -> &Facts {
+        self.local.get_or_insert_with(|| Facts::local(model, self.trust))
     }
 }
 

@@ -59,18 +59,21 @@ impl<'a> View<'a> {
         self
     }
 
-    /// Kept.
-    pub(super) fn kept(self) -> Form {
-        Form { head: self.head, terms: self.terms.to_vec() }
+    /// Kept, in the room that is given.
+    pub(super) fn kept(self, mut room: Vec<Multiple>) -> Form {
+        room.clear();
+        room.extend_from_slice(self.terms);
+        Form { head: self.head, terms: room }
     }
 
-    /// This plus `other * 2^shift`, or minus it; `None` if it has too many terms or numbers too large. `range` are those of the
-    /// atoms: asked only for what both sides have, so that a sum of unlike things costs one merge.
+    /// This plus `other * 2^shift`, or minus it, in the room that is given; `None` if it has too many terms or numbers too large.
+    /// `range` are those of the atoms: asked only for what both sides have, so that a sum of unlike things costs one merge.
     pub(super) fn plus(
         self,
         other: View<'_>,
         shift: i32,
         neg: bool,
+        room: Vec<Multiple>,
         range: impl Fn(ValueId) -> Option<Range>,
     ) -> Option<Form> {
         let other_frac = other.head.frac - i64::from(shift);
@@ -81,7 +84,9 @@ impl<'a> View<'a> {
         let (mut lo, mut hi) = scaled(self.head.lo, self.head.hi, f)?;
         let (other_lo, other_hi) = scaled(other.head.lo, other.head.hi, g)?;
         (lo, hi) = (lo.checked_add(other_lo)?, hi.checked_add(other_hi)?);
-        let mut terms = Vec::with_capacity((self.terms.len() + other.terms.len()).min(TERMS));
+        let mut terms = room;
+        terms.clear();
+        terms.reserve((self.terms.len() + other.terms.len()).min(TERMS));
         let mut set = constant;
         let (mut a, mut b) = (self.terms, other.terms);
         loop {
@@ -139,6 +144,60 @@ impl Form {
     /// What it can be, in its steps, by what its atoms can be.
     pub(super) fn range(&self) -> Range {
         Range::new(self.head.lo, self.head.hi, self.head.zeros)
+    }
+}
+
+/// The forms of values, in as much room as those take that live at one time.
+#[derive(Default)]
+pub(super) struct Forms {
+    /// Where the form of a value is; [`Forms::NONE`] if it has none.
+    at: Vec<u32>,
+    forms: Vec<Form>,
+    free: Vec<u32>,
+    /// Terms of forms that are gone.
+    rooms: Vec<Vec<Multiple>>,
+}
+
+impl Forms {
+    const NONE: u32 = u32::MAX;
+
+    /// For that many values, none of which has a form yet.
+    pub(super) fn of_none(n: usize) -> Forms {
+        Forms { at: vec![Forms::NONE; n], ..Forms::default() }
+    }
+
+    /// The form of a value.
+    pub(super) fn get(&self, v: ValueId) -> Option<&Form> {
+        self.forms.get(self.at[v.index()] as usize)
+    }
+
+    /// Room for the terms of a form.
+    pub(super) fn room(&mut self) -> Vec<Multiple> {
+        self.rooms.pop().unwrap_or_default()
+    }
+
+    /// Says that a form is of no use.
+    pub(super) fn spare(&mut self, form: Form) {
+        self.rooms.push(form.terms);
+    }
+
+    /// Gives a value its form.
+    pub(super) fn set(&mut self, v: ValueId, form: Form) {
+        let at = self.free.pop().unwrap_or(self.forms.len() as u32);
+        match self.forms.get_mut(at as usize) {
+            Some(place) => *place = form,
+            None => self.forms.push(form),
+        }
+        self.at[v.index()] = at;
+    }
+
+    /// Forgets the form of a value.
+    pub(super) fn drop(&mut self, v: ValueId) {
+        let at = std::mem::replace(&mut self.at[v.index()], Forms::NONE);
+        if let Some(form) = self.forms.get_mut(at as usize) {
+            self.rooms.push(std::mem::take(&mut form.terms));
+            self.free.push(at);
+        }
     }
 }
 

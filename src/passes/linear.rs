@@ -8,8 +8,7 @@
 //! (2025), section 3 (a weighting by occurrences alone, tried beside it, gained nothing). A group of sums is replaced only if the result has
 //! fewer adder bits and no more adder levels than the file's own.
 
-use super::Trust;
-use super::facts::{Facts, Range};
+use super::facts::{Facts, Known, Range};
 use super::rewrite::{Rewrite, rebuild};
 use crate::ir::{Model, Op, Term, ValueId};
 use crate::num::{Code, Interval};
@@ -27,9 +26,9 @@ const PAIRS_PER_OPERATION: usize = 8;
 const SPARE_PAIRS: usize = 1 << 14;
 
 /// Solves every group of sums anew and keeps what got smaller.
-pub(super) fn run(model: &Model, trust: Trust) -> Model {
-    let facts = Facts::of(model, trust);
-    let Some(sums) = Sums::of(model, &facts) else { return model.clone() };
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let facts = &*known.whole(model);
+    let sums = Sums::of(model, facts)?;
     let mut solved: Vec<Option<Rc<Solution>>> = vec![None; sums.groups.len()];
     let mut by_size: Vec<(usize, usize)> = sums.groups.iter().map(Group::pairs).zip(0..).collect();
     by_size.sort_unstable();
@@ -41,7 +40,7 @@ pub(super) fn run(model: &Model, trust: Trust) -> Model {
         let Some(rest) = left.checked_sub(pairs) else { break };
         left = rest;
         let group = &sums.groups[index];
-        let Some(spans) = group.spans(model, &facts) else { continue };
+        let Some(spans) = group.spans(model, facts) else { continue };
         if pairs != known_pairs {
             known.clear();
             known_pairs = pairs;
@@ -49,7 +48,7 @@ pub(super) fn run(model: &Model, trust: Trust) -> Model {
         let hash = group.hash(&spans);
         let same = known.get(&hash).filter(|(other, _)| {
             let other = &sums.groups[*other];
-            group.alike(other) && other.spans(model, &facts).is_some_and(|s| s == spans)
+            group.alike(other) && other.spans(model, facts).is_some_and(|s| s == spans)
         });
         let solution = match same {
             Some((_, solution)) => solution.clone(),
@@ -62,9 +61,9 @@ pub(super) fn run(model: &Model, trust: Trust) -> Model {
         solved[index] = solution.filter(|s| s.bits < group.bits);
     }
     if solved.iter().all(Option::is_none) {
-        return model.clone();
+        return None;
     }
-    let delays = Delays::of(model, &facts);
+    let delays = Delays::of(model, facts);
     let mut made: Vec<Vec<Option<ValueId>>> =
         solved.iter().map(|s| vec![None; s.as_ref().map_or(0, |s| s.values.len())]).collect();
     rebuild(model, |rw, id| {
@@ -80,7 +79,7 @@ pub(super) fn run(model: &Model, trust: Trust) -> Model {
 /// A coefficient: `mantissa * 2^exponent`, mantissa odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Coefficient {
-    mantissa: i128,
+    mantissa: i64,
     exponent: i32,
 }
 
@@ -90,7 +89,7 @@ impl Coefficient {
         let mantissa = mantissa >> zeros.min(127);
         // Beyond this nothing is gained by sharing digits.
         (mantissa.unsigned_abs() < 1 << 60 && mantissa != 0)
-            .then(|| Coefficient { mantissa, exponent: exponent + zeros as i32 })
+            .then(|| Coefficient { mantissa: mantissa as i64, exponent: exponent + zeros as i32 })
     }
 
     /// The sum; `Some(None)` if it is zero, `None` if it is too large.
@@ -100,17 +99,23 @@ impl Coefficient {
         if a > 60 || b > 60 {
             return None;
         }
-        let sum = (self.mantissa << a) + (other.mantissa << b);
+        let sum = (i128::from(self.mantissa) << a) + (i128::from(other.mantissa) << b);
         if sum == 0 { Some(None) } else { Coefficient::new(sum, low).map(Some) }
     }
 }
+
+/// A combination of leaves, in their order.
+type Row = Vec<(u32, Coefficient)>;
+
+/// The row of a leaf.
+type LeafRow = [(u32, Coefficient); 1];
 
 /// Sums that share values, to be solved together.
 struct Group {
     /// Values that are not sums: what the rows are combinations of.
     leaves: Vec<ValueId>,
     /// Each wanted sum as combination of leaves (by index into `leaves`).
-    rows: Vec<Vec<(u32, Coefficient)>>,
+    rows: Vec<Row>,
     /// Adder levels of each row in the file.
     levels: Vec<u32>,
     /// Adder bits of the file's own sums.
@@ -137,7 +142,7 @@ impl Group {
 
     /// Pairs of signed digits in its rows.
     fn pairs(&self) -> usize {
-        let digits = |row: &Vec<(u32, Coefficient)>| row.iter().map(|(_, c)| count_digits(c.mantissa)).sum::<usize>();
+        let digits = |row: &Row| row.iter().map(|(_, c)| count_digits(c.mantissa.into())).sum::<usize>();
         self.rows.iter().map(digits).map(|n| n * n.saturating_sub(1) / 2).sum()
     }
 }
@@ -169,7 +174,7 @@ impl Sums {
     fn of(model: &Model, facts: &Facts) -> Option<Sums> {
         let n = model.nodes().len();
         // Leaves are numbered by their value.
-        let mut vectors: Vec<Option<Vec<(u32, Coefficient)>>> = vec![None; n];
+        let mut vectors: Vec<Option<Row>> = vec![None; n];
         let mut levels = vec![0u32; n];
         let mut bits = vec![0u64; n];
         let mut wanted = vec![false; n];
@@ -233,33 +238,61 @@ impl Sums {
     }
 }
 
-/// The terms' vectors added up; `None` if a coefficient gets too large. Sorted by leaf.
-fn combine(terms: &[Term], vectors: &[Option<Vec<(u32, Coefficient)>>]) -> Option<Vec<(u32, Coefficient)>> {
-    let mut sum: Vec<(u32, Coefficient)> = Vec::new();
-    for term in terms {
-        let sign = if term.neg { -1 } else { 1 };
-        let own = [(term.value.0, Coefficient { mantissa: 1, exponent: 0 })];
-        let vector = vectors[term.value.index()].as_deref().unwrap_or(&own);
-        let scaled = vector
-            .iter()
-            .map(|&(leaf, c)| (leaf, Coefficient { mantissa: sign * c.mantissa, exponent: c.exponent + term.shift }));
-        if sum.is_empty() {
-            sum = scaled.collect();
-            continue;
-        }
-        let mut merged = Vec::with_capacity(sum.len() + vector.len());
-        let mut left = sum.into_iter().peekable();
-        for (leaf, c) in scaled {
-            while let Some(entry) = left.next_if(|e| e.0 < leaf) {
-                merged.push(entry);
+/// A row times a power of two, or its negative.
+#[derive(Clone, Copy)]
+struct Scaled<'a> {
+    row: &'a [(u32, Coefficient)],
+    shift: i32,
+    neg: bool,
+}
+
+impl<'a> Scaled<'a> {
+    /// A term: the row of its value, or `own` if the value is a leaf.
+    fn of(term: &Term, rows: &'a [Option<Row>], own: &'a LeafRow) -> Scaled<'a> {
+        let row = rows[term.value.index()].as_deref().unwrap_or(own);
+        Scaled { row, shift: term.shift, neg: term.neg }
+    }
+
+    fn entry(self, (leaf, c): (u32, Coefficient)) -> (u32, Coefficient) {
+        let mantissa = if self.neg { -c.mantissa } else { c.mantissa };
+        (leaf, Coefficient { mantissa, exponent: c.exponent + self.shift })
+    }
+
+    /// The sum of both; `None` if a coefficient gets too large.
+    fn plus(self, other: Scaled<'_>) -> Option<Row> {
+        let mut sum = Vec::with_capacity(self.row.len() + other.row.len());
+        let (mut a, mut b) = (self.row, other.row);
+        while let ([x, after_x @ ..], [y, after_y @ ..]) = (a, b) {
+            if x.0 < y.0 {
+                sum.push(self.entry(*x));
+                a = after_x;
+            } else if y.0 < x.0 {
+                sum.push(other.entry(*y));
+                b = after_y;
+            } else {
+                let (leaf, c) = self.entry(*x);
+                sum.extend(c.plus(other.entry(*y).1)?.map(|c| (leaf, c)));
+                (a, b) = (after_x, after_y);
             }
-            match left.next_if(|e| e.0 == leaf) {
-                Some((_, old)) => merged.extend(old.plus(c)?.map(|c| (leaf, c))),
-                None => merged.push((leaf, c)),
-            }
         }
-        merged.extend(left);
-        sum = merged;
+        sum.extend(a.iter().map(|&x| self.entry(x)));
+        sum.extend(b.iter().map(|&y| other.entry(y)));
+        Some(sum)
+    }
+}
+
+/// The terms' rows added up; `None` if a coefficient gets too large. Sorted by leaf.
+fn combine(terms: &[Term], rows: &[Option<Row>]) -> Option<Row> {
+    let own = |term: &Term| -> LeafRow { [(term.value.0, Coefficient { mantissa: 1, exponent: 0 })] };
+    let (first, rest) = terms.split_first()?;
+    let of_first = own(first);
+    let scaled = Scaled::of(first, rows, &of_first);
+    let Some((second, rest)) = rest.split_first() else {
+        return Some(scaled.row.iter().map(|&x| scaled.entry(x)).collect());
+    };
+    let mut sum = scaled.plus(Scaled::of(second, rows, &own(second)))?;
+    for term in rest {
+        sum = Scaled { row: &sum, shift: 0, neg: false }.plus(Scaled::of(term, rows, &own(term)))?;
     }
     Some(sum)
 }
@@ -504,7 +537,7 @@ fn solve(group: &Group, spans: Vec<Span>) -> Option<Solution> {
         let mut digits = Vec::new();
         for &(leaf, c) in row {
             solver.rows_of[leaf as usize].push(r as u32);
-            for (shift, neg) in signed_digits(c.mantissa) {
+            for (shift, neg) in signed_digits(c.mantissa.into()) {
                 digits.push(Digit { value: leaf, shift: shift as i32 + c.exponent, neg });
             }
         }

@@ -11,8 +11,7 @@
 //! The table stays whole unless a tenth of its LUTs is saved, as [`super::split`] estimates them, adders included. All operations
 //! together take as long as the lookup did.
 
-use super::Trust;
-use super::facts::Facts;
+use super::facts::Known;
 use super::rewrite::{Rewrite, rebuild};
 use super::split::{self, fits};
 use super::tables::Reached;
@@ -27,8 +26,8 @@ const FEWEST_CODES: i128 = 8;
 const ARITHMETIC_SHARE: f64 = 0.25;
 
 /// Halves every table that gets smaller by it.
-pub(super) fn run(model: &Model, trust: Trust) -> Model {
-    let facts = Facts::of(model, trust);
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let facts = known.whole(model);
     let mut found: FxHashMap<(i128, Vec<i32>), Option<Mirror>> = FxHashMap::default();
     let mut pool: FxHashMap<(Vec<i32>, i32), TableId> = FxHashMap::default();
     rebuild(model, |rw, id| {
@@ -36,7 +35,7 @@ pub(super) fn run(model: &Model, trust: Trust) -> Model {
         if !model.kif(*x).signed || !fits(model, id, *x) {
             return rw.keep(id);
         }
-        let Some(reached) = Reached::of(model, &facts, *x, *table, base) else { return rw.keep(id) };
+        let Some(reached) = Reached::of(model, facts, *x, *table, base) else { return rw.keep(id) };
         let key = (reached.first, reached.values.clone());
         let mirror = found.entry(key).or_insert_with(|| Mirror::best(&reached, model.kif(*x).width()));
         match mirror {

@@ -1,6 +1,6 @@
 //! Optimisations: programs in, better programs with the same meaning out.
 //!
-//! Every pass is a function from [`Model`] to [`Model`] that keeps the outputs for *every* bit pattern of the inputs
+//! Every pass is a function from [`Model`] to [`Model`] (or to nothing, where it finds nothing to change) that keeps the outputs for *every* bit pattern of the inputs
 //! (lookups outside their table reading zero), not only inside the declared intervals, unless [`Trust`] says so. Each is small, does one thing and
 //! is listed in [`PASSES`]; [`run`] applies a list of them and says what each saved.
 
@@ -21,6 +21,7 @@ mod split;
 mod tables;
 
 use crate::ir::{Model, Op, ValueId};
+use facts::Known;
 use std::borrow::Cow;
 
 /// What a pass takes for granted.
@@ -60,13 +61,14 @@ pub struct PassInfo {
     pub level: u8,
     /// Whether it only looks at tables: a program without any is left as it is.
     tables_only: bool,
-    run: fn(&Model, Trust) -> Model,
+    /// The new program, or nothing if there is nothing to change.
+    run: fn(&Model, &mut Known) -> Option<Model>,
 }
 
 impl PassInfo {
     /// Applies the pass.
     pub fn apply(&self, model: &Model, trust: Trust) -> Model {
-        (self.run)(model, trust)
+        (self.run)(model, &mut Known::nothing(trust)).unwrap_or_else(|| model.clone())
     }
 }
 
@@ -201,28 +203,34 @@ pub fn find(name: &str) -> Option<&'static PassInfo> {
 /// # Panics
 /// If a name is not in [`PASSES`]: whoever takes names from a user asks [`find`] first.
 pub fn run(model: &Model, names: &[&str]) -> (Model, Vec<PassStat>) {
-    run_trusting(model, names, Trust::Types)
+    let (optimised, stats) = run_trusting(model, names, Trust::Types);
+    (optimised.into_owned(), stats)
 }
 
-/// [`run`] with passes that take this for granted.
+/// [`run`] with passes that take this for granted; the program itself if none of them changes it.
 ///
 /// # Panics
 /// As [`run`].
-pub fn run_trusting(model: &Model, names: &[&str], trust: Trust) -> (Model, Vec<PassStat>) {
+pub fn run_trusting<'m>(model: &'m Model, names: &[&str], trust: Trust) -> (Cow<'m, Model>, Vec<PassStat>) {
     let mut current = Cow::Borrowed(model);
+    let mut known = Known::nothing(trust);
     let mut stats = Vec::with_capacity(names.len());
     let mut bits_before = computed_bits(model);
     for name in names {
         let pass = find(name).unwrap_or_else(|| panic!("no pass {name}"));
         let ops_before = current.nodes().len();
-        if !pass.tables_only || !current.tables().is_empty() {
-            current = Cow::Owned(pass.apply(&current, trust));
+        let mut bits_after = bits_before;
+        let idle = pass.tables_only && current.tables().is_empty();
+        if !idle && let Some(next) = (pass.run)(&current, &mut known) {
+            known = Known::nothing(trust);
+            bits_after = computed_bits(&next);
+            current = Cow::Owned(next);
         }
-        let (ops_after, bits_after) = (current.nodes().len(), computed_bits(&current));
+        let ops_after = current.nodes().len();
         stats.push(PassStat { name: pass.name, ops_before, ops_after, bits_before, bits_after });
         bits_before = bits_after;
     }
-    (current.into_owned(), stats)
+    (current, stats)
 }
 
 /// Bits of the results that cost hardware: everything but inputs, constants and wires.

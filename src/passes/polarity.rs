@@ -8,17 +8,15 @@
 //! Which values to turn is an Ising-like problem; it is solved by greedy single flips in a few sweeps over the program (the
 //! cost of a flip is local), which never leaves a program worse than it was. No negation is ever added.
 
-use super::Trust;
-use super::facts::{Facts, Range};
+use super::facts::{Facts, Known, Range};
 use super::rewrite::Rewrite;
 use crate::ir::{Model, Op, Output, Term, ValueId};
 use crate::num::{Code, Interval};
 
 /// Turns signs where that saves adder bits.
-pub(super) fn run(model: &Model, trust: Trust) -> Model {
-    let facts = Facts::of(model, trust);
-    let plan = Plan::new(model, &facts).solve();
-    if plan.turned.iter().any(|&t| t) { plan.apply() } else { model.clone() }
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let plan = Plan::new(model, known.whole(model)).solve();
+    plan.turned.iter().any(|&t| t).then(|| plan.apply())
 }
 
 struct Plan<'a> {
@@ -31,14 +29,42 @@ struct Plan<'a> {
     /// Readers of each value that are sums or follow their operand's sign: those of `v` stand from `first[v]` to `first[v + 1]`.
     readers: Vec<u32>,
     first: Vec<u32>,
-    /// Bits of the value and of its negative.
-    widths: Vec<[u32; 2]>,
+    /// What the cost of each operation depends on.
+    shapes: Vec<Shape>,
     /// How often an output shows the value as it is and negated.
     shown: Vec<[u32; 2]>,
 }
 
 /// More than any adder: a choice that is not allowed.
 const FORBIDDEN: i64 = 1 << 40;
+/// How often the program is gone through.
+const SWEEPS: usize = 4;
+
+/// What the adder bits of an operation follow from, beside the choice.
+#[derive(Clone, Copy)]
+struct Shape {
+    kind: Kind,
+    /// Bits of the value and of its negative.
+    widths: [u32; 2],
+    /// Its operands, as far as their signs matter.
+    operands: [u32; 2],
+    /// Of a sum of two, how far the first operand's lowest bit is above the second's; of a sum with a constant, the low bits that
+    /// are the operand's.
+    low: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Neg,
+    Wires,
+    AddConst,
+    Add,
+    Sub,
+    /// Of any number of terms.
+    Sum,
+    /// Nothing that a sign changes.
+    Fixed,
+}
 
 impl<'a> Plan<'a> {
     fn new(model: &'a Model, facts: &'a Facts) -> Plan<'a> {
@@ -50,13 +76,13 @@ impl<'a> Plan<'a> {
             turned: vec![false; n],
             readers: Vec::new(),
             first: vec![0; n + 1],
-            widths: vec![[0; 2]; n],
+            shapes: Vec::with_capacity(n),
             shown: vec![[0; 2]; n],
         };
         let mut linear = vec![false; n];
         for id in model.ids() {
             plan.free[id.index()] = plan.can_turn(id);
-            plan.widths[id.index()] = plan.both_widths(id);
+            plan.shapes.push(plan.shape(id));
             linear[id.index()] = plan.takes_signs(id);
             model.node(id).op.for_each_operand(|v| {
                 if linear[id.index()] {
@@ -112,7 +138,8 @@ impl<'a> Plan<'a> {
     /// Whether the operation can read its operands negated.
     fn takes_signs(&self, id: ValueId) -> bool {
         match self.model.node(id).op {
-            Op::Neg { .. } | Op::Quantise { .. } => self.can_turn(id),
+            // These can if they can be turned, which `free` still says of the operation at hand.
+            Op::Neg { .. } | Op::Quantise { .. } => self.free[id.index()],
             // Sums are exact before their one floor, whatever the signs of their terms.
             Op::Add { .. } | Op::Sub { .. } | Op::Sum { .. } | Op::AddConst { .. } => true,
             _ => false,
@@ -127,14 +154,34 @@ impl<'a> Plan<'a> {
         }
     }
 
+    fn shape(&self, id: ValueId) -> Shape {
+        let widths = self.both_widths(id);
+        let (kind, a, b, low) = match &self.model.node(id).op {
+            Op::Neg { x } => (Kind::Neg, *x, *x, 0),
+            Op::Quantise { x, .. } => (Kind::Wires, *x, *x, 0),
+            Op::AddConst { x, .. } => (Kind::AddConst, *x, *x, self.passed(id, *x, widths[0])),
+            Op::Add { a, b, shift } => (Kind::Add, *a, *b, self.lowest(*a, 0) - self.lowest(*b, *shift)),
+            Op::Sub { a, b, shift } => (Kind::Sub, *a, *b, self.lowest(*a, 0) - self.lowest(*b, *shift)),
+            Op::Sum { .. } => (Kind::Sum, id, id, 0),
+            _ => (Kind::Fixed, id, id, 0),
+        };
+        Shape { kind, widths, operands: [a.0, b.0], low }
+    }
+
     fn solve(mut self) -> Plan<'a> {
-        for _ in 0..4 {
+        // Where nothing around a value was turned since it was last looked at, it would be decided the same way.
+        let mut stale = self.free.clone();
+        for _ in 0..SWEEPS {
             let mut changed = false;
-            for id in self.model.ids().rev().filter(|id| self.free[id.index()]).collect::<Vec<_>>() {
+            for id in self.model.ids().rev() {
+                if !std::mem::take(&mut stale[id.index()]) {
+                    continue;
+                }
                 let before = self.around(id);
                 self.turned[id.index()] ^= true;
                 if self.around(id) < before {
                     changed = true;
+                    self.depending(id, |v| stale[v.index()] = self.free[v.index()]);
                 } else {
                     self.turned[id.index()] ^= true;
                 }
@@ -146,6 +193,23 @@ impl<'a> Plan<'a> {
         self
     }
 
+    fn readers(&self, id: ValueId) -> &[u32] {
+        &self.readers[self.first[id.index()] as usize..self.first[id.index() + 1] as usize]
+    }
+
+    /// The other values that [`Self::around`] counts the sign of `id` for: its operands, its readers, and their operands.
+    fn depending(&self, id: ValueId, mut visit: impl FnMut(ValueId)) {
+        self.model.node(id).op.for_each_operand(&mut visit);
+        for &reader in self.readers(id) {
+            visit(ValueId(reader));
+            self.model.node(ValueId(reader)).op.for_each_operand(|v| {
+                if v != id {
+                    visit(v);
+                }
+            });
+        }
+    }
+
     /// Cost of a value and of everything that reads it.
     fn around(&self, id: ValueId) -> i64 {
         let [plain, negated] = self.shown[id.index()];
@@ -154,57 +218,60 @@ impl<'a> Plan<'a> {
         // One negation serves all outputs that want the other sign; none is added where there was none.
         let outputs = match (turned, wrong) {
             (_, 0) => 0,
-            (0, _) => i64::from(self.widths[id.index()][0]),
+            (0, _) => i64::from(self.shapes[id.index()].widths[0]),
             _ => FORBIDDEN,
         };
-        let readers = &self.readers[self.first[id.index()] as usize..self.first[id.index() + 1] as usize];
-        readers.iter().map(|&r| self.cost(ValueId(r))).sum::<i64>() + self.cost(id) + outputs
+        self.readers(id).iter().map(|&r| self.cost(ValueId(r))).sum::<i64>() + self.cost(id) + outputs
     }
 
     /// Adder bits of one operation under the present choice.
     fn cost(&self, id: ValueId) -> i64 {
-        let sign = |v: ValueId| self.turned[v.index()];
+        let Shape { kind, widths, operands: [a, b], low } = self.shapes[id.index()];
         let own = self.turned[id.index()];
-        let width = i64::from(self.widths[id.index()][usize::from(own)]);
-        match &self.model.node(id).op {
-            Op::Neg { x } if own == sign(*x) => width,
-            Op::Neg { .. } => 0,
-            // Wires follow their operand.
-            Op::Quantise { x, .. } => {
-                if own == sign(*x) {
+        let (a, b) = (self.turned[a as usize], self.turned[b as usize]);
+        let width = i64::from(widths[usize::from(own)]);
+        match kind {
+            Kind::Fixed => 0,
+            Kind::Neg => {
+                if own == a {
+                    width
+                } else {
+                    0
+                }
+            }
+            // They follow their operand.
+            Kind::Wires => {
+                if own == a {
                     0
                 } else {
                     FORBIDDEN
                 }
             }
-            Op::AddConst { x, .. } => {
-                // c - x has the constant's low bits for free, x + c those of x.
-                width - if own == sign(*x) { self.passed(id, *x) } else { 0 }
-            }
-            Op::Add { a, b, shift } | Op::Sub { a, b, shift } => {
-                let minus = matches!(self.model.node(id).op, Op::Sub { .. });
-                let (neg_a, neg_b) = (own ^ sign(*a), own ^ sign(*b) ^ minus);
-                let ahead = self.lowest(*a, 0) - self.lowest(*b, *shift);
-                match (neg_a, neg_b) {
-                    (true, true) => FORBIDDEN,
-                    (false, false) => width - ahead.abs().min(width),
-                    (false, true) => width - (-ahead).clamp(0, width),
-                    (true, false) => width - ahead.clamp(0, width),
-                }
-            }
+            // c - x has the constant's low bits for free, x + c those of x.
+            Kind::AddConst => width - if own == a { low } else { 0 },
+            Kind::Add | Kind::Sub => match (own ^ a, own ^ b ^ (kind == Kind::Sub)) {
+                (true, true) => FORBIDDEN,
+                (false, false) => width - low.abs().min(width),
+                (false, true) => width - (-low).clamp(0, width),
+                (true, false) => width - low.clamp(0, width),
+            },
             // At least one term must be added; which one starts the chain is the lowering's choice.
-            Op::Sum { terms } if terms.iter().all(|t| t.neg ^ sign(t.value)) && !terms.iter().all(|t| t.neg) => {
-                FORBIDDEN
-            }
-            _ => 0,
+            Kind::Sum => match &self.model.node(id).op {
+                Op::Sum { terms }
+                    if terms.iter().all(|t| t.neg ^ self.turned[t.value.index()]) && !terms.iter().all(|t| t.neg) =>
+                {
+                    FORBIDDEN
+                }
+                _ => 0,
+            },
         }
     }
 
     /// Low bits of `x + c` that are bits of `x`.
-    fn passed(&self, id: ValueId, x: ValueId) -> i64 {
+    fn passed(&self, id: ValueId, x: ValueId, width: u32) -> i64 {
         let Op::AddConst { value, shift, .. } = &self.model.node(id).op else { return 0 };
         let zeros = value.to_i128().map_or(0, |v| i64::from(v.trailing_zeros()));
-        (zeros - i64::from(*shift) - self.lowest(x, 0)).clamp(0, i64::from(self.widths[id.index()][0]))
+        (zeros - i64::from(*shift) - self.lowest(x, 0)).clamp(0, i64::from(width))
     }
 
     /// Weight (exponent of two) of the lowest bit of `v * 2^shift` that is not always clear.
@@ -290,4 +357,40 @@ impl<'a> Plan<'a> {
 
 fn interval_of(r: Range, frac: i32) -> Interval {
     Interval::new(Code::of_i128(r.lo), Code::of_i128(r.hi), frac)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passes::Trust;
+    use crate::random::{Profile, Recipe};
+
+    impl Plan<'_> {
+        /// [`Plan::solve`] with every value looked at in every sweep.
+        fn solve_plainly(mut self) -> Self {
+            for _ in 0..SWEEPS {
+                for id in self.model.ids().rev().filter(|id| self.free[id.index()]).collect::<Vec<_>>() {
+                    let before = self.around(id);
+                    self.turned[id.index()] ^= true;
+                    if self.around(id) >= before {
+                        self.turned[id.index()] ^= true;
+                    }
+                }
+            }
+            self
+        }
+    }
+
+    #[test]
+    fn what_nothing_was_turned_around_needs_no_second_look() {
+        let mut turned = 0;
+        for (seed, (_, profile)) in (0..600).zip(Profile::ALL.iter().cycle()) {
+            let model = Recipe::seeded(*profile, 150, seed).build();
+            let facts = Facts::of(&model, Trust::Types);
+            let (quick, plain) = (Plan::new(&model, &facts).solve(), Plan::new(&model, &facts).solve_plainly());
+            assert_eq!(quick.turned, plain.turned, "seed {seed}");
+            turned += quick.turned.iter().filter(|&&t| t).count();
+        }
+        assert!(turned > 1000, "{turned}");
+    }
 }

@@ -1,15 +1,14 @@
 //! `ranges`: declares for every value the tightest interval that holds for every input.
 
-use super::Trust;
-use super::facts::Facts;
+use super::facts::Known;
 use super::rewrite::rebuild;
 use crate::ir::{Model, Op, UnaryBits};
 use crate::num::{Code, Interval};
 
 /// Narrows types to what [`Facts`] proves: high bits that repeat the sign, low bits that are always zero, and whole
 /// values that never change (they become constants).
-pub(super) fn run(model: &Model, trust: Trust) -> Model {
-    let facts = Facts::of(model, trust);
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let facts = known.whole(model);
     rebuild(model, |rw, id| {
         let node = model.node(id);
         let Some(range) = facts.range(id) else { return rw.keep(id) };

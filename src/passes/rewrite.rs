@@ -15,10 +15,14 @@ use crate::ir::{Builder, Model, Node, Op, Output, Table, TableId, UnaryBits, Val
 use crate::num::{Interval, Kif};
 
 /// A new program under construction beside the old one.
+///
+/// As long as every operation stays exactly as it was, nothing is built: the new program *is* the beginning of the old one. A pass
+/// that finds nothing to do costs no copy.
 pub(super) struct Rewrite<'a> {
     old: &'a Model,
+    /// Operations of the old program that were asked for so far, all of which stay as they are; nothing once one did not.
+    same: Option<usize>,
     builder: Builder,
-    kifs: Vec<Kif>,
     latencies: Vec<f64>,
     /// For each old value: the new value that holds the same number.
     number: Vec<ValueId>,
@@ -29,43 +33,74 @@ pub(super) struct Rewrite<'a> {
 
 impl<'a> Rewrite<'a> {
     pub(super) fn new(old: &'a Model) -> Rewrite<'a> {
-        let mut builder = Builder::like(old);
-        builder.reserve(old.nodes().len());
         Rewrite {
             old,
-            builder,
-            kifs: Vec::with_capacity(old.nodes().len()),
-            latencies: Vec::with_capacity(old.nodes().len()),
-            number: Vec::with_capacity(old.nodes().len()),
-            typed: Vec::with_capacity(old.nodes().len()),
+            same: Some(0),
+            builder: Builder::like(old),
+            latencies: Vec::new(),
+            number: Vec::new(),
+            typed: Vec::new(),
             earliest: old.nodes().iter().map(|n| n.latency).fold(f64::INFINITY, f64::min),
+        }
+    }
+
+    /// From here on there is a new program, which begins as the old one.
+    fn begin(&mut self) {
+        let Some(same) = self.same.take() else { return };
+        let n = self.old.nodes().len();
+        self.builder.reserve(n);
+        self.latencies.reserve_exact(n);
+        self.number.reserve_exact(n);
+        self.typed.reserve_exact(n);
+        let old = self.old;
+        for node in &old.nodes()[..same] {
+            let new = self.append(node.clone());
+            self.stands_for_next(new);
+        }
+    }
+
+    /// Whether an operation that nothing was done to would be written as it is: with the latency and the cost that this gives it.
+    fn stays(&self, old: ValueId) -> bool {
+        let node = self.old.node(old);
+        match node.op {
+            Op::Input { .. } => true,
+            Op::Const { .. } => node.latency == self.earliest && node.cost == 0.0,
+            _ => {
+                let mut start = f64::NEG_INFINITY;
+                node.op.for_each_operand(|v| start = start.max(self.old.node(v).latency));
+                let wires = matches!(node.op, Op::Quantise { .. });
+                start + (node.latency - start).max(0.0) == node.latency && !(wires && node.cost != 0.0)
+            }
         }
     }
 
     /// Type of a new value.
     pub(super) fn kif(&self, new: ValueId) -> Kif {
-        self.kifs[new.index()]
+        self.node(new).interval.kif()
     }
 
-    /// The declared interval of an old value.
-    pub(super) fn old_interval(&self, old: ValueId) -> Interval {
-        self.old.node(old).interval.clone()
+    /// Type of an old value.
+    pub(super) fn old_kif(&self, old: ValueId) -> Kif {
+        self.old.kif(old)
     }
 
     /// An operation of the new program.
     pub(super) fn node(&self, new: ValueId) -> &Node {
-        &self.builder.nodes()[new.index()]
+        match self.same {
+            Some(_) => self.old.node(new),
+            None => &self.builder.nodes()[new.index()],
+        }
     }
 
     /// The new value that holds the number of an old one.
     pub(super) fn number(&self, old: ValueId) -> ValueId {
-        self.number[old.index()]
+        if self.same.is_some() { old } else { self.number[old.index()] }
     }
 
     /// The new value that holds the number of an old one in the old one's type; a quantise (wires) is made if needed.
     pub(super) fn typed(&mut self, old: ValueId) -> ValueId {
         let (kif, stand_in) = (self.old.kif(old), self.number(old));
-        if self.kif(stand_in) == kif {
+        if self.same.is_some() || self.kif(stand_in) == kif {
             return stand_in;
         }
         if let Some(known) = self.typed[old.index()] {
@@ -81,6 +116,9 @@ impl<'a> Rewrite<'a> {
     /// The old operation with its operands replaced by their stand-ins.
     pub(super) fn translated(&mut self, old: ValueId) -> Op {
         let mut op = self.old.node(old).op.clone();
+        if self.same.is_some() {
+            return op;
+        }
         match &mut op {
             Op::Lookup { x, .. } | Op::Unary { op: UnaryBits::All | UnaryBits::Not, x } => *x = self.typed(*x),
             Op::Mux { cond, on_true, on_false, shift: _ } => {
@@ -95,11 +133,13 @@ impl<'a> Rewrite<'a> {
 
     /// Appends a table.
     pub(super) fn table(&mut self, table: Table) -> TableId {
+        self.begin();
         self.builder.table(table)
     }
 
     /// Appends an operation that takes `delay` after its last operand.
     pub(super) fn push(&mut self, op: Op, interval: Interval, delay: f64, cost: f64, origin: u32) -> ValueId {
+        self.begin();
         let mut start = f64::NEG_INFINITY;
         op.for_each_operand(|v| start = start.max(self.latencies[v.index()]));
         let latency = if start.is_finite() { start + delay } else { self.earliest };
@@ -107,13 +147,13 @@ impl<'a> Rewrite<'a> {
     }
 
     fn append(&mut self, node: Node) -> ValueId {
-        self.kifs.push(node.interval.kif());
         self.latencies.push(node.latency);
         self.builder.push_checked(node)
     }
 
     /// Appends what stands for `old`: `op` in `interval`, with the old operation's delay, cost and origin.
     pub(super) fn replace(&mut self, old: ValueId, op: Op, interval: Interval) -> ValueId {
+        self.begin();
         let node = self.old.node(old);
         if matches!(op, Op::Input { .. }) {
             return self.append(Node { op, interval, ..node.clone() });
@@ -127,19 +167,48 @@ impl<'a> Rewrite<'a> {
 
     /// Appends `old` as it is, on the stand-ins of its operands.
     pub(super) fn keep(&mut self, old: ValueId) -> ValueId {
+        if self.stays_here(old) {
+            return old;
+        }
         let op = self.translated(old);
         self.replace(old, op, self.old.node(old).interval.clone())
     }
 
-    /// Says that `new` holds the number of the next old value. Called once for each old value, in order.
-    pub(super) fn stands_for_next(&mut self, new: ValueId) {
-        self.number.push(new);
-        self.typed.push(None);
+    /// [`Rewrite::keep`] for who has the [`Rewrite::translated`] operation at hand.
+    pub(super) fn keep_translated(&mut self, old: ValueId, op: Op) -> ValueId {
+        if self.stays_here(old) {
+            return old;
+        }
+        self.replace(old, op, self.old.node(old).interval.clone())
     }
 
-    /// The new program; outputs follow their values.
-    pub(super) fn finish(self) -> Model {
-        self.finish_with(|out, source, number| Output { source: source.map(number), ..*out })
+    /// Whether nothing was done yet, and nothing is to be done to `old`, the next of the old operations.
+    fn stays_here(&self, old: ValueId) -> bool {
+        self.same == Some(old.index()) && self.stays(old)
+    }
+
+    /// Says that `new` holds the number of the next old value. Called once for each old value, in order.
+    pub(super) fn stands_for_next(&mut self, new: ValueId) {
+        match &mut self.same {
+            Some(same) if new.index() == *same => *same += 1,
+            // An earlier value stands for this one.
+            Some(_) => {
+                self.begin();
+                self.stands_for_next(new);
+            }
+            None => {
+                self.number.push(new);
+                self.typed.push(None);
+            }
+        }
+    }
+
+    /// The new program, if it is another than the old one; outputs follow their values.
+    pub(super) fn finish(self) -> Option<Model> {
+        if self.same.is_some() {
+            return None;
+        }
+        Some(self.finish_with(|out, source, number| Output { source: source.map(number), ..*out }))
     }
 
     /// The new program; `output` makes each output from the old one, its old source, and the map from old values to new.
@@ -147,6 +216,7 @@ impl<'a> Rewrite<'a> {
         mut self,
         mut output: impl FnMut(&Output, Option<ValueId>, &dyn Fn(ValueId) -> ValueId) -> Output,
     ) -> Model {
+        self.begin();
         for out in self.old.outputs() {
             let new = output(out, out.source, &|v| self.number[v.index()]);
             self.builder.output(new);
@@ -159,8 +229,9 @@ impl<'a> Rewrite<'a> {
 pub(super) fn rebuild_with_tables(
     model: &Model,
     mut decide: impl FnMut(&mut Rewrite<'_>, ValueId) -> ValueId,
-) -> Model {
+) -> Option<Model> {
     let mut rewrite = Rewrite::new(model);
+    rewrite.begin();
     rewrite.builder.clear_tables();
     for id in model.ids() {
         let new = decide(&mut rewrite, id);
@@ -169,12 +240,51 @@ pub(super) fn rebuild_with_tables(
     rewrite.finish()
 }
 
-/// Rebuilds a program: `decide` is called for each operation in order and returns what stands for it.
-pub(super) fn rebuild(model: &Model, mut decide: impl FnMut(&mut Rewrite<'_>, ValueId) -> ValueId) -> Model {
+/// Rebuilds a program: `decide` is called for each operation in order and returns what stands for it. Nothing if that is the
+/// program as it was.
+pub(super) fn rebuild(model: &Model, mut decide: impl FnMut(&mut Rewrite<'_>, ValueId) -> ValueId) -> Option<Model> {
     let mut rewrite = Rewrite::new(model);
     for id in model.ids() {
         let new = decide(&mut rewrite, id);
         rewrite.stands_for_next(new);
     }
     rewrite.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Profile, Recipe};
+
+    /// As the old program from the first operation on.
+    fn written_anew(model: &Model) -> Model {
+        let mut rewrite = Rewrite::new(model);
+        rewrite.begin();
+        for id in model.ids() {
+            let new = rewrite.keep(id);
+            rewrite.stands_for_next(new);
+        }
+        rewrite.finish().expect("it was begun")
+    }
+
+    #[test]
+    fn what_is_left_out_is_what_would_be_written() {
+        for (seed, (_, profile)) in (0..400).zip(Profile::ALL.iter().cycle()) {
+            let model = Recipe::seeded(*profile, 60, seed).build();
+            let anew = written_anew(&model);
+            assert_eq!(rebuild(&model, |rw, id| rw.keep(id)).unwrap_or_else(|| model.clone()), anew, "seed {seed}");
+            // Written anew, all latencies and costs are those that a pass gives.
+            assert_eq!(rebuild(&anew, |rw, id| rw.keep(id)), None, "seed {seed}");
+            // One operation is touched: what is before it was left out at first.
+            let touched = anew.ids().nth(seed as usize % anew.nodes().len());
+            let write = |rw: &mut Rewrite<'_>, id| {
+                if Some(id) != touched {
+                    return rw.keep(id);
+                }
+                let op = rw.translated(id);
+                rw.replace(id, op, anew.node(id).interval.clone())
+            };
+            assert_eq!(rebuild(&anew, write), Some(anew.clone()), "seed {seed}");
+        }
+    }
 }

@@ -5,17 +5,16 @@
 //! optimising compiler (S. Muchnick, *Advanced Compiler Design*, 1997, chapter 12), stated for fixed-point values; each
 //! holds for every bit pattern, which is why most of them ask [`Facts`] whether a result ever wraps or loses bits.
 
-use super::Trust;
-use super::facts::{Facts, Range};
+use super::facts::{Facts, Known, Range};
 use super::rewrite::{Rewrite, rebuild};
 use crate::ir::{BinaryBits, Model, Op, Term, ValueId};
 use crate::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
 
 /// Applies the identities once, in order.
-pub(super) fn run(model: &Model, trust: Trust) -> Model {
-    let facts = Facts::local(model, trust);
-    rebuild(model, |rw, id| Simplify { model, facts: &facts, rw, id }.decide())
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let facts = known.local(model);
+    rebuild(model, |rw, id| Simplify { model, facts, rw, id }.decide())
 }
 
 struct Simplify<'a, 'b, 'c> {
@@ -191,6 +190,17 @@ impl Simplify<'_, '_, '_> {
     fn sum(&mut self, terms: &[Term]) -> Option<ValueId> {
         if let Some(choice) = self.extreme(terms) {
             return Some(choice);
+        }
+        // Nearly all are of this kind, and stay.
+        let plain =
+            |t: &Term| self.constant_of(t.value).is_none() && !matches!(self.model.node(t.value).op, Op::Neg { .. });
+        if let [a, b] = terms
+            && (a.value, a.shift) != (b.value, b.shift)
+            && plain(a)
+            && plain(b)
+            && !matches!(self.model.node(self.id).op, Op::Sum { .. })
+        {
+            return None;
         }
         let mut kept: Vec<Term> = Vec::with_capacity(terms.len());
         let mut changed = false;

@@ -8,8 +8,7 @@
 //! against the bits of the adders. By name only: `prove` does not decide a long table of an inner value in time. The sums together
 //! take as long as the lookup did.
 
-use super::Trust;
-use super::facts::Facts;
+use super::facts::Known;
 use super::linear::signed_digits;
 use super::rewrite::{Rewrite, rebuild};
 use super::split::{self, fits};
@@ -27,15 +26,15 @@ const FINER: u32 = 4;
 const LARGEST: i32 = 1 << 29;
 
 /// Makes sums of every straight table that gets smaller by it.
-pub(super) fn run(model: &Model, trust: Trust) -> Model {
-    let facts = Facts::of(model, trust);
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let facts = known.whole(model);
     let mut lines: FxHashMap<(i128, Vec<i32>), Option<Line>> = FxHashMap::default();
     rebuild(model, |rw, id| {
         let Op::Lookup { x, table, base } = &model.node(id).op else { return rw.keep(id) };
         if !fits(model, id, *x) {
             return rw.keep(id);
         }
-        let Some(reached) = Reached::of(model, &facts, *x, *table, base) else { return rw.keep(id) };
+        let Some(reached) = Reached::of(model, facts, *x, *table, base) else { return rw.keep(id) };
         if !reached.is_nearly_straight() {
             return rw.keep(id);
         }

@@ -9,8 +9,7 @@
 //!
 //! The two lookups and the sum together take as long as the lookup did.
 
-use super::Trust;
-use super::facts::Facts;
+use super::facts::Known;
 use super::rewrite::{Rewrite, rebuild};
 use super::tables::Reached;
 use crate::ir::{Model, Op, Table, TableId, ValueId};
@@ -30,8 +29,8 @@ const MOST_TRIED: usize = 6;
 const LOOKUP_SHARE: f64 = 0.5;
 
 /// Splits every table that gets smaller by it.
-pub(super) fn run(model: &Model, trust: Trust) -> Model {
-    let facts = Facts::of(model, trust);
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let facts = known.whole(model);
     let mut splits: FxHashMap<(i128, Vec<i32>), Option<Split>> = FxHashMap::default();
     let mut pool: FxHashMap<(Vec<i32>, i32), TableId> = FxHashMap::default();
     rebuild(model, |rw, id| {
@@ -39,7 +38,7 @@ pub(super) fn run(model: &Model, trust: Trust) -> Model {
         if !fits(model, id, *x) {
             return rw.keep(id);
         }
-        let Some(reached) = Reached::of(model, &facts, *x, *table, base) else { return rw.keep(id) };
+        let Some(reached) = Reached::of(model, facts, *x, *table, base) else { return rw.keep(id) };
         let key = (reached.first, reached.values.clone());
         let split = splits.entry(key).or_insert_with(|| Split::best(&reached).1);
         let Some(split) = split else { return rw.keep(id) };

@@ -6,8 +6,7 @@
 //! - A table that is `x * 2^k + c`, or that itself is a constant, becomes wires or one sum.
 //! - Equal tables are one table.
 
-use super::Trust;
-use super::facts::Facts;
+use super::facts::{Facts, Known};
 use super::rewrite::{Rewrite, rebuild_with_tables};
 use super::split;
 use crate::ir::{Model, Op, Table, TableId, ValueId};
@@ -19,12 +18,12 @@ use rustc_hash::FxHashMap;
 const MOST_CODES: i128 = 1 << 20;
 
 /// Shrinks, replaces and shares tables.
-pub(super) fn run(model: &Model, trust: Trust) -> Model {
-    let facts = Facts::of(model, trust);
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let facts = known.whole(model);
     let mut pool = Pool::default();
     rebuild_with_tables(model, |rw, id| {
         let Op::Lookup { x, table, base } = &model.node(id).op else { return rw.keep(id) };
-        let reached = Reached::of(model, &facts, *x, *table, base);
+        let reached = Reached::of(model, facts, *x, *table, base);
         let Some(reached) = reached else {
             let same = pool.id(rw, model.table(*table).clone());
             let x = rw.typed(*x);
