@@ -253,6 +253,7 @@ const MODELS: &[(&str, u8, u32, &str, &str)] = &[
     ("lut_heavy", 0, 0, "v", "--use-dsp no"),
     ("lut_heavy", 2, 3, "v", "--use-dsp no --rom-style lut"),
     ("lut_heavy", 2, 0, "vhd", "--rom-style lut"),
+    ("lut_heavy", 1, 3, "v", "--rom-style lut"),
     ("var_mul", 0, 3, "v", ""),
     ("var_mul", 2, 7, "vhd", ""),
     ("var_mul", 1, 0, "v", "--use-dsp no"),

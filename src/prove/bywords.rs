@@ -192,7 +192,12 @@ impl Design<'_> {
         let whole = self.model.kif(op).width();
         let model = self.forms.ops[op.index()];
         let meaning = self.terms.meaning(model);
-        if self.terms.difference(f, model, width)?.is_none() || self.terms.difference(f, meaning, width)?.is_none() {
+        if self.terms.difference(f, model, width)?.is_none() {
+            return Ok(Some(model));
+        }
+        let Some(apart) = self.terms.difference(f, meaning, width)? else { return Ok(Some(model)) };
+        // A table in pieces: one of its bits may be the sign of what is looked up.
+        if self.terms.is_table(meaning) && self.terms.vanishes_by_value(apart, width)? {
             return Ok(Some(model));
         }
         let (shown, meant) = (self.samples(f), self.samples(model));

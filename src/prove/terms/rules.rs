@@ -1441,6 +1441,28 @@ impl Terms {
         self.offset(out, start)
     }
 
+    /// Whether a form is zero modulo `2^w` for each value of the one value of few that it is a function of: tables of that beside
+    /// its sign. False also where there is none such.
+    pub fn vanishes_by_value(&mut self, f: FormId, w: u32) -> Fit<bool> {
+        let f = self.reduced(f, w)?;
+        let Some((base, sign)) = self.base_of(f)? else { return Ok(false) };
+        let (from, to) = self.atom_range(base);
+        for start in (from..=to).step_by(LANES) {
+            self.work += LANES as u64;
+            // Lanes beyond the last value repeat it.
+            let found = Samples::consecutive(self, base, sign, start).of(self, f);
+            if found.iter().any(|&v| residue(v, w) != 0) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a form is a table and no sum.
+    pub fn is_table(&self, f: FormId) -> bool {
+        self.as_table(f).is_some()
+    }
+
     /// The one value of few that a form is a function of, and that is not the form itself: an input, or else a name. With
     /// a name its sign, where that is an atom of other values, as that of a number without its low bits: the atom, and
     /// whether it is 1 where the value is not negative.
