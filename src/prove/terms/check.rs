@@ -212,3 +212,39 @@ fn bounds_of_both_cases_of_a_sign_are_those_of_its_number() {
     let sign = t.negative(over).unwrap();
     assert_eq!(t.as_const(sign), Some(0));
 }
+
+/// An odd and an even function by tables of the magnitude, as optimisation writes them, are the tables of the number: of
+/// an input, and of a name whose sign and magnitude are atoms of other values.
+#[test]
+fn tables_of_the_magnitude_are_tables_of_the_number() {
+    for is_name in [false, true] {
+        let mut t = Terms::anew();
+        let mut x = t.free((-64, 63)).unwrap();
+        if is_name {
+            let y = t.free((0, 15)).unwrap();
+            let sum = t.linear(y, 3, x).unwrap();
+            let high = t.floor(sum, 2).unwrap();
+            x = t.named(high).unwrap();
+        }
+        let odd = |v: i128| v.signum() * (v * v % 23 + v.abs());
+        let whole = t.table(x, |v| Ok(odd(v) + 7)).unwrap();
+        let sign = t.negative(x).unwrap();
+        let repeated = t.scale(sign, -1).unwrap();
+        let flipped = |t: &mut Terms, v: FormId| {
+            let (sum, both) = (t.add(v, repeated).unwrap(), t.and(&[v, repeated]).unwrap());
+            t.linear(sum, -2, both).unwrap()
+        };
+        let magnitude = flipped(&mut t, x);
+        let magnitude = t.add(magnitude, sign).unwrap();
+        for wrong in [0, 1] {
+            let half = t.table(magnitude, |v| Ok(odd(v) + wrong * i128::from(v == 5))).unwrap();
+            let word = flipped(&mut t, half);
+            let word = t.add(word, sign).unwrap();
+            let word = t.offset(word, 7).unwrap();
+            assert_eq!(t.same(word, whole, 12).unwrap(), wrong == 0, "name {is_name}");
+            // The sign is not added twice.
+            let more = t.add(word, sign).unwrap();
+            assert!(!t.same(more, whole, 12).unwrap(), "name {is_name}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Operations on forms. Each is an identity over the integers; together they are arranged so that the usual ways to
 //! write the same hardware end in the same form.
 
-use super::samples::{LANES, Samples};
+use super::samples::{Derived, LANES, Samples};
 use super::{Atom, AtomId, Beyond, Fit, FormId, MAX_ASKED, Range, Shape, Sum, Table, Terms, add, mul, power};
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ const MAX_CASES: usize = 12;
 /// Atoms that a function of one value is made of at most.
 const MAX_BASE: usize = 64;
 
-/// A value, and an atom that is its sign: whether it is 1 where the value is not negative.
-type Base = (AtomId, Option<(AtomId, bool)>);
+/// A value, and atoms that are functions of it though they are made of other values.
+type Base = (AtomId, Vec<(AtomId, Derived)>);
 /// Factors and shifts of floors of one form, and a constant.
 type Floors = (Vec<(i128, u32)>, i128);
 
@@ -144,7 +144,7 @@ impl Terms {
                 }
                 arguments.push((x, i));
             }
-            let Some((i, j)) = pair else { return Ok(()) };
+            let Some((i, j)) = pair else { return self.join_signs(sum, &arguments) };
             let ((a, c), (b, d)) = (sum.terms[i], sum.terms[j]);
             let (Some((x, s, fs, ks)), Some((_, t, ft, kt))) = (self.table_behind(a), self.table_behind(b)) else {
                 return Err(Beyond);
@@ -161,21 +161,58 @@ impl Terms {
             }
             self.work += values.len() as u64;
             let joined = self.table_of(x, first, values)?;
-            // It is one term and a constant, or linear in x: both may meet terms that are there.
-            let (constant, more) = (self.constant_of(joined), self.terms(joined).collect::<Vec<_>>());
-            sum.constant = add(sum.constant, constant)?;
-            for (atom, factor) in more {
-                match sum.terms.binary_search_by_key(&atom, |t| t.0) {
-                    Ok(at) => {
-                        sum.terms[at].1 = add(sum.terms[at].1, factor)?;
-                        if sum.terms[at].1 == 0 {
-                            sum.terms.remove(at);
-                        }
+            self.put(sum, joined)?;
+        }
+    }
+
+    /// Adds a form to a sum: either may have terms of the other.
+    fn put(&self, sum: &mut Sum, f: FormId) -> Fit<()> {
+        sum.constant = add(sum.constant, self.constant_of(f))?;
+        for (atom, factor) in self.terms(f) {
+            match sum.terms.binary_search_by_key(&atom, |t| t.0) {
+                Ok(at) => {
+                    sum.terms[at].1 = add(sum.terms[at].1, factor)?;
+                    if sum.terms[at].1 == 0 {
+                        sum.terms.remove(at);
                     }
-                    Err(at) => sum.terms.insert(at, (atom, factor)),
                 }
+                Err(at) => sum.terms.insert(at, (atom, factor)),
             }
         }
+        Ok(())
+    }
+
+    /// A table and the sign of its argument in a sum are one table; `arguments` has those of the sum's tables, and where
+    /// the tables are.
+    fn join_signs(&mut self, sum: &mut Sum, arguments: &[(FormId, usize)]) -> Fit<()> {
+        // The places of tables hold until the first is replaced: they are looked for by their atoms.
+        let tables: Vec<(FormId, AtomId)> = arguments.iter().map(|&(x, i)| (x, sum.terms[i].0)).collect();
+        for (x, table) in tables {
+            let below = self.negative(x)?;
+            let Some((sign, s)) = self.only(below) else { continue };
+            let (Ok(i), Ok(j)) =
+                (sum.terms.binary_search_by_key(&table, |t| t.0), sum.terms.binary_search_by_key(&sign, |t| t.0))
+            else {
+                continue;
+            };
+            let (c, d) = (sum.terms[i].1, sum.terms[j].1);
+            if d % s != 0 {
+                continue;
+            }
+            let Some((_, t, factor, offset)) = self.table_behind(table) else { continue };
+            sum.terms.remove(i.max(j));
+            sum.terms.remove(i.min(j));
+            let mut values = Vec::with_capacity(t.values.len());
+            for (at, &v) in (t.first..).zip(&t.values) {
+                let v = mul(c, add(mul(factor, v)?, offset)?)?;
+                let bit = i128::from(at < 0) - self.constant_of(below);
+                values.push(add(v, mul(d / s, bit)?)?);
+            }
+            self.work += values.len() as u64;
+            let joined = self.table_of(x, t.first, values)?;
+            self.put(sum, joined)?;
+        }
+        Ok(())
     }
 
     /// The only term of a form, if it has one.
@@ -1062,6 +1099,9 @@ impl Terms {
         {
             return Ok(out);
         }
+        if let Some(out) = self.table_by_sign(cond, x)? {
+            return Ok(out);
+        }
         if let (Some(a), Some((b, factor))) = (atom, self.only(x)) {
             let product = self.monomial(a, b)?;
             let product = self.scale(product, factor)?;
@@ -1081,6 +1121,20 @@ impl Terms {
         }
         let atom = self.intern(Atom::If(cond, x), (lo.min(0), hi.max(0)));
         self.made(atom)
+    }
+
+    /// `cond * x` where `x` is a table and the condition the sign of its argument: one table.
+    fn table_by_sign(&mut self, cond: FormId, x: FormId) -> Fit<Option<FormId>> {
+        let Some((y, first, values)) = self.as_table(x) else { return Ok(None) };
+        let below = self.negative(y)?;
+        let opposite = self.complement(below)?;
+        if cond != below && cond != opposite {
+            return Ok(None);
+        }
+        let holds = |v: i128| (v < 0) == (cond == below);
+        let values = (first..).zip(values?).map(|(v, t)| if holds(v) { t } else { 0 }).collect::<Vec<_>>();
+        self.work += values.len() as u64;
+        self.table_of(y, first, values).map(Some)
     }
 
     /// `cond * x` where the condition is the sign of a number `s`, and `x` a sum of floors of `s`, such as some of its
@@ -1403,11 +1457,11 @@ impl Terms {
             let out = self.scale(x, step)?;
             return self.offset(out, start);
         }
-        if let Some((base, sign)) = self.base_of(x)? {
+        if let Some((base, derived)) = self.base_of(x)? {
             let (from, to) = self.atom_range(base);
             let mut values = Vec::with_capacity((to - from + 1) as usize);
             for start in (from..=to).step_by(LANES) {
-                let found = Samples::consecutive(self, base, sign, start).of(self, x);
+                let found = Samples::consecutive(self, base, &derived, start).of(self, x);
                 let block = found.iter().take((to - start + 1).min(LANES as i128) as usize);
                 values.extend(block.map(|&v| at(v.clamp(lo, hi))));
             }
@@ -1445,12 +1499,12 @@ impl Terms {
     /// its sign. False also where there is none such.
     pub fn vanishes_by_value(&mut self, f: FormId, w: u32) -> Fit<bool> {
         let f = self.reduced(f, w)?;
-        let Some((base, sign)) = self.base_of(f)? else { return Ok(false) };
+        let Some((base, derived)) = self.base_of(f)? else { return Ok(false) };
         let (from, to) = self.atom_range(base);
         for start in (from..=to).step_by(LANES) {
             self.work += LANES as u64;
             // Lanes beyond the last value repeat it.
-            let found = Samples::consecutive(self, base, sign, start).of(self, f);
+            let found = Samples::consecutive(self, base, &derived, start).of(self, f);
             if found.iter().any(|&v| residue(v, w) != 0) {
                 return Ok(false);
             }
@@ -1464,40 +1518,59 @@ impl Terms {
     }
 
     /// The one value of few that a form is a function of, and that is not the form itself: an input, or else a name. With
-    /// a name its sign, where that is an atom of other values, as that of a number without its low bits: the atom, and
-    /// whether it is 1 where the value is not negative.
+    /// a name its sign and what is above zero, where those are atoms of other values, as those of a number without its low
+    /// bits.
     fn base_of(&mut self, x: FormId) -> Fit<Option<Base>> {
         let itself = self.only(x).map(|t| t.0);
         let start: Vec<AtomId> = self.terms(x).map(|t| t.0).collect();
         for through_names in [true, false] {
-            let Some((base, signs)) = self.only_leaf(start.clone(), itself, through_names) else { continue };
+            let Some((base, open)) = self.only_leaf(start.clone(), itself, through_names) else { continue };
             let (lo, hi) = self.atom_range(base);
             if hi - lo >= SMALL_TABLE || Some(base) == itself {
                 continue;
             }
-            let mut sign = None;
-            if !signs.is_empty() {
-                let name = self.single(base)?;
-                let below = self.negative(name)?;
-                sign = self.only(below).and_then(|(a, factor)| match (factor, self.constant_of(below)) {
-                    (1, 0) => Some((a, false)),
-                    (-1, 1) => Some((a, true)),
-                    _ => None,
-                });
-            }
-            // Other signs are to be signs of functions of the base too.
-            let others = signs.iter().filter(|&&a| sign.is_none_or(|s| s.0 != a));
+            let derived = if open.is_empty() { Vec::new() } else { self.derived(base, &open)? };
+            // Others are to be functions of the base by themselves.
+            let others = open.iter().filter(|&&a| !derived.iter().any(|d| d.0 == a));
             if others.into_iter().all(|&a| {
                 let inside = self.parts(a).0.iter().flat_map(|&f| self.terms(f).map(|t| t.0)).collect();
                 self.only_leaf(inside, itself, false).is_some_and(|(b, more)| b == base && more.is_empty())
             }) {
-                return Ok(Some((base, sign)));
+                return Ok(Some((base, derived)));
             }
         }
         Ok(None)
     }
 
-    /// The one input or name that some atoms are made of, names being taken apart or not, and the signs on the way.
+    /// Those of some atoms that are the sign of a name, or bits of the name where it is above zero.
+    fn derived(&mut self, name: AtomId, open: &[AtomId]) -> Fit<Vec<(AtomId, Derived)>> {
+        let name = self.single(name)?;
+        let below = self.negative(name)?;
+        let above = self.positive(name)?;
+        let mut out = Vec::new();
+        match (self.only(below), self.constant_of(below)) {
+            (Some((a, 1)), 0) => out.push((a, Derived::Sign)),
+            (Some((a, -1)), 1) => out.push((a, Derived::Opposite)),
+            _ => {}
+        }
+        if let Some((a, 1)) = self.only(above)
+            && self.constant_of(above) == 0
+            && let Atom::Floor(whole, k) = *self.atom(a)
+        {
+            for &b in open {
+                if let Atom::Floor(x, m) = *self.atom(b)
+                    && x == whole
+                    && m >= k
+                {
+                    out.push((b, Derived::Above(m - k)));
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// The one input or name that some atoms are made of, names being taken apart or not, and what on the way may be its
+    /// sign, or bits of it where it is above zero.
     fn only_leaf(
         &self,
         mut seen: Vec<AtomId>,
@@ -1505,7 +1578,7 @@ impl Terms {
         through_names: bool,
     ) -> Option<(AtomId, Vec<AtomId>)> {
         let mut base = None;
-        let mut signs = Vec::new();
+        let mut open = Vec::new();
         let mut at = 0;
         while at < seen.len() {
             if seen.len() >= MAX_BASE {
@@ -1523,7 +1596,13 @@ impl Terms {
                     continue;
                 }
                 Atom::Negative(_) if !through_names => {
-                    signs.push(a);
+                    open.push(a);
+                    continue;
+                }
+                Atom::Floor(x, _)
+                    if !through_names && self.terms(*x).any(|(b, _)| matches!(self.atom(b), Atom::Positive(_))) =>
+                {
+                    open.push(a);
                     continue;
                 }
                 _ => {}
@@ -1536,7 +1615,7 @@ impl Terms {
                 }
             }
         }
-        base.map(|b| (b, signs))
+        base.map(|b| (b, open))
     }
 
     fn is_small(&self, f: FormId) -> bool {

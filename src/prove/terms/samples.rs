@@ -13,6 +13,27 @@ pub const TERM: u64 = 10;
 /// One value for each assignment.
 pub type Lanes = [i128; LANES];
 
+/// A function of a value that is an atom of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derived {
+    /// 1 where it is negative.
+    Sign,
+    /// 1 where it is not.
+    Opposite,
+    /// Its bits from this one up where it is positive, else 0.
+    Above(u32),
+}
+
+impl Derived {
+    fn of(self, v: i128) -> i128 {
+        match self {
+            Derived::Sign => i128::from(v < 0),
+            Derived::Opposite => i128::from(v >= 0),
+            Derived::Above(m) => v.max(0) >> m.min(127),
+        }
+    }
+}
+
 /// Values of atoms, computed when asked for. Arithmetic wraps at 128 bits, which no form within its range reaches.
 #[derive(Default)]
 pub struct Samples {
@@ -71,14 +92,14 @@ impl Samples {
         Samples { values: values.collect(), work: 0 }
     }
 
-    /// Consecutive values of one atom, named or free, from `first` up, and of another that is its sign, or 1 where it is
-    /// not negative; only what depends on nothing else makes sense then.
-    pub fn consecutive(terms: &Terms, atom: AtomId, sign: Option<(AtomId, bool)>, first: i128) -> Samples {
+    /// Consecutive values of one atom, named or free, from `first` up, and of others that are functions of it; only what
+    /// depends on nothing else makes sense then.
+    pub fn consecutive(terms: &Terms, atom: AtomId, derived: &[(AtomId, Derived)], first: i128) -> Samples {
         let (lo, hi) = terms.atom_range(atom);
         let lanes: Lanes = std::array::from_fn(|lane| (first + lane as i128).clamp(lo, hi));
         let mut values = FxHashMap::from_iter([(atom, Box::new(lanes))]);
-        if let Some((sign, is_opposite)) = sign {
-            values.insert(sign, Box::new(lanes.map(|v| i128::from((v < 0) != is_opposite))));
+        for &(a, function) in derived {
+            values.insert(a, Box::new(lanes.map(|v| function.of(v))));
         }
         Samples { values, work: 0 }
     }
