@@ -1,0 +1,346 @@
+//! Floors by powers of two, and the numbers that low bits are.
+
+use super::super::{Atom, AtomId, Beyond, Fit, FormId, Range, Shape, Sum, Terms, add, mul, power};
+use super::{MAX_MERGED, residue};
+
+/// Floors by names within floors by names: a rule that merges floors may lead back to where it began.
+const MAX_NAMED: u32 = 3;
+
+impl Terms {
+    /// `floor(f / 2^m)`.
+    pub fn floor(&mut self, f: FormId, m: u32) -> Fit<FormId> {
+        if m == 0 {
+            return Ok(f);
+        }
+        let (lo, hi) = self.range(f);
+        let shift = m.min(127);
+        if lo >> shift == hi >> shift {
+            return Ok(self.constant(lo >> shift));
+        }
+        if m >= 120 {
+            return Err(Beyond);
+        }
+        if let Some(&known) = self.floors.get(&(f, m)) {
+            return Ok(known);
+        }
+        let out = match self.floor_named(f, m)? {
+            Some(out) => out,
+            None => self.floor_new(f, m)?,
+        };
+        self.narrow(out, (lo >> m, hi >> m));
+        self.floors.insert((f, m), out);
+        Ok(out)
+    }
+
+    /// `floor(f / 2^m)` by a lower floor of the same number that has a name.
+    fn floor_named(&mut self, f: FormId, m: u32) -> Fit<Option<FormId>> {
+        if self.taking_apart || self.len(f) > MAX_MERGED || self.within_names >= MAX_NAMED {
+            return Ok(None);
+        }
+        for i in (0..self.shifts.len()).rev() {
+            let k = self.shifts[i];
+            if k >= m {
+                continue;
+            }
+            // The number reduced modulo 2^k, as the floor's argument is.
+            let mut inner = Sum { terms: Vec::new(), constant: self.constant_of(f) & (power(k)? - 1) };
+            for (a, c) in self.terms(f) {
+                let r = residue(c, k);
+                if r != 0 {
+                    inner.terms.push((a, r));
+                }
+            }
+            self.work += self.len(f) as u64;
+            let Ok(inner) = self.find(&inner) else { continue };
+            if self.shifted.get(&(inner, k)).is_some_and(|&end| m < end) {
+                self.within_names += 1;
+                let out = self.floor(f, k).and_then(|low| self.floor(low, m - k));
+                self.within_names -= 1;
+                return Ok(Some(out?));
+            }
+        }
+        Ok(None)
+    }
+
+    fn floor_new(&mut self, f: FormId, m: u32) -> Fit<FormId> {
+        let size = power(m)?;
+        // Multiples of 2^m come out.
+        let mut outer = Sum::default();
+        let mut inner = Sum { terms: Vec::new(), constant: self.constant_of(f) & (size - 1) };
+        outer.constant = self.constant_of(f) >> m;
+        for (a, c) in self.terms(f) {
+            let r = residue(c, m);
+            if r != 0 {
+                inner.terms.push((a, r));
+            }
+            if c != r {
+                outer.terms.push((a, (c - r) >> m));
+            }
+        }
+        if !outer.terms.is_empty() || outer.constant != 0 {
+            let outer = self.form(&outer)?;
+            let inner = self.form(&inner)?;
+            let rest = self.floor(inner, m)?;
+            return self.add(outer, rest);
+        }
+        let zeros = inner.terms.iter().map(|t| t.1.trailing_zeros()).min().unwrap_or(m);
+        if zeros > 0 {
+            let half = self.divided(f, 1 << zeros)?;
+            return self.floor(half, m - zeros);
+        }
+        if let Some(out) = self.of_table(f, |v| Ok(v >> m))? {
+            return Ok(out);
+        }
+        if let Some((atom, 1)) = self.only(f) {
+            let constant = self.constant_of(f);
+            match self.atom(atom).clone() {
+                Atom::Floor(x, k) => {
+                    let whole = mul(constant, power(k)?).and_then(|c| self.offset(x, c))?;
+                    return self.floor(whole, m + k);
+                }
+                Atom::And(forms) if constant == 0 => {
+                    let parts = forms.iter().map(|&x| self.floor(x, m)).collect::<Fit<Vec<_>>>()?;
+                    return self.and(&parts);
+                }
+                _ => {}
+            }
+        }
+        if let Some((high, k)) = self.without_low_part(f, m)? {
+            return self.floor(high, m - k);
+        }
+        if let Some((part, k)) = self.without_low_bits(f, m)? {
+            return self.floor(part, m - k);
+        }
+        if let Some(out) = self.by_cases(f, |r| (r.0 >> m == r.1 >> m).then_some(r.0 >> m))? {
+            return Ok(out);
+        }
+        // floor(y + floor(x / 2^k)) = floor((2^k y + x) / 2^k).
+        if let Some(merged) = self.merged(f, m)? {
+            let (whole, k) = merged;
+            if m + k < 120 {
+                return self.floor(whole, m + k);
+            }
+        }
+        let out = self.floor_atom(f, m)?;
+        // A choice between floors is the floor of the choice; the latter is kept.
+        if let Some((cond, yes, no)) = self.one_choice(f)?
+            && self.aliased.insert(f)
+        {
+            let (yes, no) = (self.floor(yes, m)?, self.floor(no, m)?);
+            let pushed = self.mux(cond, yes, no)?;
+            if pushed != out && self.as_const(pushed).is_none() {
+                self.aliases.entry(pushed).or_insert(out);
+            }
+        }
+        Ok(out)
+    }
+
+    /// `floor(f / 2^m)` with the floor inside the choice that `f` is.
+    pub fn floors_chosen(&mut self, f: FormId, m: u32) -> Fit<Option<FormId>> {
+        let Some((cond, yes, no)) = self.one_choice(f)? else { return Ok(None) };
+        let (yes, no) = (self.floor(yes, m)?, self.floor(no, m)?);
+        Ok(Some(self.mux(cond, yes, no)?))
+    }
+
+    fn floor_atom(&mut self, f: FormId, m: u32) -> Fit<FormId> {
+        let (lo, hi) = self.range(f);
+        let (low, high) = (lo >> m, hi >> m);
+        if low == high {
+            return Ok(self.constant(low));
+        }
+        if high == low + 1 {
+            let limit = mul(high, power(m)?)?;
+            let below = self.offset(f, -limit)?;
+            let below = self.negative(below)?;
+            let top = self.constant(high);
+            return self.sub(top, below);
+        }
+        let atom = self.intern(Atom::Floor(f, m), (low, high));
+        self.made(atom)
+    }
+
+    /// `2^k y + x`: only `y + floor(x / 2^k)` matters above bit `k`. That, and `k`, where the floor is known, or a sign that
+    /// is in `y`.
+    fn without_low_part(&mut self, f: FormId, m: u32) -> Fit<Option<(FormId, u32)>> {
+        if self.len(f) > 64 {
+            return Ok(None);
+        }
+        let mut zeros: Vec<u32> = self.terms(f).map(|t| t.1.trailing_zeros()).filter(|&k| k > 0 && k < m).collect();
+        zeros.sort_unstable();
+        zeros.dedup();
+        for k in zeros {
+            let mut low = Sum { terms: Vec::new(), constant: self.constant_of(f) & (power(k)? - 1) };
+            let mut high = Sum { terms: Vec::new(), constant: self.constant_of(f) >> k };
+            let mut range = (low.constant, low.constant);
+            for (a, c) in self.terms(f) {
+                if c.trailing_zeros() >= k {
+                    high.terms.push((a, c >> k));
+                    continue;
+                }
+                low.terms.push((a, c));
+                let (lo, hi) = self.atom_range(a);
+                let (x, y) = (mul(lo, c)?, mul(hi, c)?);
+                range = (add(range.0, x.min(y))?, add(range.1, x.max(y))?);
+            }
+            if let Ok(known) = self.find(&low) {
+                let proved = self.range(known);
+                range = (range.0.max(proved.0), range.1.min(proved.1));
+            }
+            let (first, last) = (range.0 >> k, range.1 >> k);
+            if first == last {
+                high.constant = add(high.constant, first)?;
+                return Ok(Some((self.form(&high)?, k)));
+            }
+            // A table, whose floor is another one.
+            if low.terms.len() == 1 {
+                let low = self.form(&low)?;
+                if let Some(part) = self.of_table(low, |v| Ok(v >> k))? {
+                    let high = self.form(&high)?;
+                    return Ok(Some((self.add(high, part)?, k)));
+                }
+            }
+            // A bit.
+            if let [(a, c)] = low.terms[..]
+                && self.is_anew()
+                && self.atom_range(a) == (0, 1)
+            {
+                let (no, yes) = (low.constant >> k, add(low.constant, c)? >> k);
+                let (bit, high) = (self.single(a)?, self.form(&high)?);
+                let part = self.scale(bit, yes - no)?;
+                let part = self.offset(part, no)?;
+                return Ok(Some((self.add(high, part)?, k)));
+            }
+            // One of two: the sign of something, which the high part may speak of.
+            if last == first + 1 {
+                let (low, high) = (self.form(&low)?, self.form(&high)?);
+                let part = self.floor(low, k)?;
+                if self.terms(part).all(|(a, _)| self.terms(high).any(|(b, _)| a == b)) {
+                    return Ok(Some((self.add(high, part)?, k)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// `2^k y + x` with `y` a multiple of `floor(x / 2^k)` and more: only `y + floor(x / 2^k)` matters above bit `k`.
+    fn without_low_bits(&mut self, f: FormId, m: u32) -> Fit<Option<(FormId, u32)>> {
+        if self.len(f) > 64 {
+            return Ok(None);
+        }
+        let floors: Vec<(AtomId, FormId, u32)> = self
+            .terms(f)
+            .filter_map(|(a, c)| match self.atom(a) {
+                Atom::Floor(x, k) if *k < m && c.trailing_zeros() >= *k => Some((a, *x, *k)),
+                _ => None,
+            })
+            .collect();
+        for (a, x, k) in floors {
+            let size = power(k)?;
+            let mut low = Sum { terms: Vec::new(), constant: self.constant_of(f) & (size - 1) };
+            let mut high = Sum { terms: Vec::new(), constant: self.constant_of(f) >> k };
+            for (b, c) in self.terms(f) {
+                let r = residue(c, k);
+                if r != 0 {
+                    low.terms.push((b, r));
+                }
+                if c != r {
+                    high.terms.push((b, (c - r) >> k));
+                }
+            }
+            // The low part's floor is to be the one that is there.
+            if low.terms.len() != self.len(x) {
+                continue;
+            }
+            let (low, high) = (self.form(&low)?, self.form(&high)?);
+            let part = self.floor(low, k)?;
+            if self.terms(part).any(|t| t.0 == a) {
+                return Ok(Some((self.add(high, part)?, k)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The form without the one floor in it that is no value of the model: `2^k` times the rest, plus what the floor is
+    /// of; and `k`.
+    pub(super) fn merged(&mut self, f: FormId, m: u32) -> Fit<Option<(FormId, u32)>> {
+        let mut found = None;
+        for (a, c) in self.terms(f) {
+            if let Atom::Floor(x, k) = self.atom(a)
+                && c == 1
+            {
+                found = Some((a, *x, *k));
+            }
+        }
+        let Some((a, x, k)) = found else { return Ok(None) };
+        if m + k >= 100 || self.len(f) + self.len(x) > MAX_MERGED {
+            return Ok(None);
+        }
+        let mut rest = self.sum_of(f);
+        rest.terms.retain(|t| t.0 != a);
+        let rest = self.form(&rest)?;
+        Ok(Some((self.linear(x, power(k)?, rest)?, k)))
+    }
+
+    /// Whether a form is linear in inputs and names, and one floor once.
+    pub(super) fn is_plain_floor(&self, f: FormId) -> bool {
+        let mut open = self.terms(f).filter(|(a, _)| !matches!(self.atom(*a), Atom::Free(_) | Atom::Value(_)));
+        let found = open.next().is_some_and(|(a, c)| c == 1 && matches!(self.atom(a), Atom::Floor(..)));
+        found && open.next().is_none()
+    }
+
+    /// Names of plain floors in a form and in the floors that it is made of.
+    pub(super) fn plain_floors(&mut self, f: FormId) -> Vec<FormId> {
+        let mut names: Vec<AtomId> = Vec::new();
+        for (a, _) in self.terms(f) {
+            let inside = match self.atom(a) {
+                Atom::Floor(y, _) => self.terms(*y).map(|t| t.0).collect(),
+                _ => vec![a],
+            };
+            for b in inside {
+                if matches!(self.atom(b), Atom::Value(x) if self.is_plain_floor(*x)) && !names.contains(&b) {
+                    names.push(b);
+                }
+            }
+        }
+        names.into_iter().take(4).filter_map(|a| self.single(a).ok()).collect()
+    }
+
+    /// The number that the low `w` bits of a form are, signed or not.
+    pub fn value(&mut self, f: FormId, w: u32, signed: bool) -> Fit<FormId> {
+        if w == 0 {
+            return Ok(self.constant(0));
+        }
+        let size = power(w)?;
+        let half = if signed { size / 2 } else { 0 };
+        let target = (-half, size - half - 1);
+        if let Some(moved) = self.moved_into_range(f, target, size)? {
+            return Ok(moved);
+        }
+        if let Some(out) = self.of_table(f, |v| Ok(add(v, half)?.rem_euclid(size) - half))? {
+            return Ok(out);
+        }
+        let r = self.reduced(f, w)?;
+        if let Some(moved) = self.moved_into_range(r, target, size)? {
+            return Ok(moved);
+        }
+        // A number that wraps, cut where it does not.
+        if let Some(plain) = self.unwrapped(r, w)?
+            && let Some(moved) = self.moved_into_range(plain, target, size)?
+        {
+            return Ok(moved);
+        }
+        let shifted = self.offset(r, half)?;
+        let turns = self.floor(shifted, w)?;
+        let out = self.linear(r, -size, turns)?;
+        self.narrow(out, target);
+        self.tell_shape(out, Shape::Cut(f, w, signed));
+        Ok(self.name_for(out))
+    }
+
+    fn moved_into_range(&mut self, f: FormId, target: Range, size: i128) -> Fit<Option<FormId>> {
+        let (lo, hi) = self.range(f);
+        let turns = (lo - target.0).div_euclid(size);
+        let back = mul(turns, size)?;
+        if hi - back <= target.1 { Ok(Some(self.offset(f, -back)?)) } else { Ok(None) }
+    }
+}

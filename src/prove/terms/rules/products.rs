@@ -1,0 +1,201 @@
+//! Products, and the bitwise and.
+
+use super::super::{Atom, AtomId, Fit, FormId, Range, Terms, mul, power};
+use super::gcd;
+
+/// Products of forms with up to this many terms are multiplied out.
+const MAX_EXPANDED: usize = 256;
+
+fn products(a: Range, b: Range) -> Fit<Range> {
+    let all = [mul(a.0, b.0)?, mul(a.0, b.1)?, mul(a.1, b.0)?, mul(a.1, b.1)?];
+    Ok((all.into_iter().fold(i128::MAX, i128::min), all.into_iter().fold(i128::MIN, i128::max)))
+}
+
+impl Terms {
+    /// The product of two atoms, either of which may be a product.
+    pub(super) fn monomial(&mut self, a: AtomId, b: AtomId) -> Fit<FormId> {
+        let mut factors: Vec<AtomId> = Vec::new();
+        for atom in [a, b] {
+            match self.atom(atom) {
+                Atom::Monomial(more) => factors.extend(more.iter()),
+                _ => factors.push(atom),
+            }
+        }
+        factors.sort_unstable();
+        // 0 and 1 are their own squares.
+        let mut kept: Vec<AtomId> = Vec::new();
+        for f in factors {
+            if kept.last() == Some(&f) && self.atom_range(f) == (0, 1) {
+                continue;
+            }
+            kept.push(f);
+        }
+        if let [only] = kept[..] {
+            return self.single(only);
+        }
+        let mut range: Range = (1, 1);
+        let mut at = 0;
+        while at < kept.len() {
+            let run = kept[at..].iter().take_while(|f| **f == kept[at]).count();
+            let (lo, hi) = self.atom_range(kept[at]);
+            let mut part = (1, 1);
+            for _ in 0..run {
+                part = products(part, (lo, hi))?;
+            }
+            if run % 2 == 0 {
+                part.0 = part.0.max(0);
+            }
+            range = products(range, part)?;
+            at += run;
+        }
+        let atom = self.intern(Atom::Monomial(kept.into()), range);
+        self.made(atom)
+    }
+
+    /// `f * g`.
+    pub fn times(&mut self, f: FormId, g: FormId) -> Fit<FormId> {
+        if let Some(c) = self.as_const(f) {
+            return self.scale(g, c);
+        }
+        if let Some(c) = self.as_const(g) {
+            return self.scale(f, c);
+        }
+        if self.range(f) == (0, 1) {
+            return self.when(f, g);
+        }
+        if self.range(g) == (0, 1) {
+            return self.when(g, f);
+        }
+        let range = products(self.range(f), self.range(g))?;
+        let (a, b) = (self.sum_of(f), self.sum_of(g));
+        let out = if (a.terms.len() + 1) * (b.terms.len() + 1) <= MAX_EXPANDED {
+            let mut out = self.constant(mul(a.constant, b.constant)?);
+            out = self.linear(out, a.constant, g)?;
+            let mut without = a.clone();
+            without.constant = 0;
+            let without = self.form(&without)?;
+            out = self.linear(out, b.constant, without)?;
+            // g's constant times f's constant was counted by the first two lines twice.
+            out = self.offset(out, -mul(a.constant, b.constant)?)?;
+            for &(x, c) in &a.terms {
+                for &(y, d) in &b.terms {
+                    let product = self.monomial(x, y)?;
+                    out = self.linear(out, mul(c, d)?, product)?;
+                }
+            }
+            out
+        } else {
+            let mut factor = 1;
+            let mut pair = [f, g];
+            for x in &mut pair {
+                let content = gcd(self.content(*x), self.constant_of(*x));
+                let content = if self.leads_negative(*x) { -content } else { content };
+                let mut sum = self.sum_of(*x);
+                sum.constant /= content;
+                sum.terms.iter_mut().for_each(|t| t.1 /= content);
+                *x = self.form(&sum)?;
+                factor = mul(factor, content)?;
+            }
+            pair.sort_unstable();
+            let range = products(self.range(pair[0]), self.range(pair[1]))?;
+            let atom = self.intern(Atom::Product(pair[0], pair[1]), range);
+            let single = self.made(atom)?;
+            self.scale(single, factor)?
+        };
+        self.narrow(out, range);
+        if f == g {
+            self.narrow(out, (0, range.1));
+        }
+        Ok(out)
+    }
+
+    /// Bitwise and of endless two's complement numbers.
+    pub fn and(&mut self, forms: &[FormId]) -> Fit<FormId> {
+        // Nested ones are one, constants come out, common zeros below too.
+        let mut flat: Vec<FormId> = Vec::new();
+        let mut mask: i128 = -1;
+        for &f in forms {
+            if let Some(c) = self.as_const(f) {
+                mask &= c;
+                continue;
+            }
+            match self.only(f) {
+                Some((a, 1)) if self.constant_of(f) == 0 => match self.atom(a) {
+                    Atom::And(more) => flat.extend(more.iter()),
+                    _ => flat.push(f),
+                },
+                _ => flat.push(f),
+            }
+        }
+        flat.sort_unstable();
+        flat.dedup();
+        if mask == 0 {
+            return Ok(self.constant(0));
+        }
+        if flat.is_empty() {
+            return Ok(self.constant(mask));
+        }
+        if mask != -1 {
+            // Runs of ones of the mask, each a field.
+            let inner = self.and(&flat)?;
+            let mut out = self.constant(0);
+            let mut at = 0;
+            while at < 120 {
+                if mask >> at & 1 == 0 {
+                    at += 1;
+                    continue;
+                }
+                let length = (mask >> at).trailing_ones();
+                let field = self.floor(inner, at)?;
+                let field = if at + length >= 120 { field } else { self.value(field, length, false)? };
+                out = self.linear(out, power(at)?, field)?;
+                at += length;
+            }
+            return Ok(out);
+        }
+        if let [only] = flat[..] {
+            return Ok(only);
+        }
+        let zeros = flat.iter().map(|&f| self.low_zeros(f)).max().unwrap_or(0).min(100);
+        if zeros > 0 {
+            let parts = flat.iter().map(|&f| self.floor(f, zeros)).collect::<Fit<Vec<_>>>()?;
+            let inner = self.and(&parts)?;
+            return self.scale(inner, power(zeros)?);
+        }
+        // A condition repeated over all bits: -1 or 0.
+        if let Some(at) = flat.iter().position(|&f| self.range(f) == (-1, 0)) {
+            let cond = flat.remove(at);
+            let cond = self.scale(cond, -1)?;
+            let rest = self.and(&flat)?;
+            return self.when(cond, rest);
+        }
+        // Single bits multiply.
+        if let Some(at) = flat.iter().position(|&f| self.range(f) == (0, 1)) {
+            let bit = flat.remove(at);
+            let rest = self.and(&flat)?;
+            let rest = self.value(rest, 1, false)?;
+            return self.times(bit, rest);
+        }
+        let mut range: Option<Range> = None;
+        let mut hull = (0, 0);
+        for &f in &flat {
+            let (lo, hi) = self.range(f);
+            if lo >= 0 {
+                range = Some((0, range.map_or(hi, |r: Range| r.1.min(hi))));
+            }
+            hull = (hull.0.min(lo), hull.1.max(hi));
+        }
+        let bits = 128 - hull.0.unsigned_abs().max(hull.1.unsigned_abs() + 1).leading_zeros();
+        let range = match range {
+            Some(r) => r,
+            None => (-power(bits)?, power(bits)? - 1),
+        };
+        let atom = self.intern(Atom::And(flat.into()), range);
+        self.made(atom)
+    }
+
+    fn low_zeros(&self, f: FormId) -> u32 {
+        let c = self.constant_of(f);
+        self.terms(f).map(|t| t.1.trailing_zeros()).min().unwrap_or(0).min(c.trailing_zeros())
+    }
+}
