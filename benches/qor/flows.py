@@ -138,14 +138,15 @@ endmodule
 '''
 
 
-def place(verilog, top, inputs, outputs, clocked, seeds, timeout=1500):
+def place(verilog, top, inputs, outputs, clocked, seeds, timeout=1500, router=None):
     """nextpnr-ecp5's clocks in MHz for the module between shift registers, one a seed; None where it does not finish.
 
-    The module is synthesised once for all seeds.
+    The module is synthesised once for all seeds. Without a router named it is nextpnr's own choice.
     """
     wrapped = harness(verilog, top, inputs, outputs, clocked)
     script = 'synth_ecp5 -nodsp -nobram -nolutram -top harness -json top.json'
     fixed = ['--85k', '--speed', '6', '--json', 'top.json', '--freq', '400', '--lpf-allow-unconstrained']
+    fixed += ['--router', router] if router else []
     with tempfile.TemporaryDirectory() as folder:
 
         def make(seed):
