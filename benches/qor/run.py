@@ -131,9 +131,10 @@ def report(rows, stages, seeds):
     comb = lambda key: {name: row[key] for name, row in rows.items()}
     staged = comb('stages')
     commit = subprocess.run(['git', 'describe', '--always', '--dirty'], capture_output=True, text=True, cwd=RESULTS.parent)
+    origin = 'Put together by `run.py --cached` from kept results' if flows.cached.only else 'Written by `run.py` in one run'
     return '\n\n'.join([
         '# Area and clock against alkaid 0.8.2',
-        'Written by `run.py` in one run, not by hand. LUTs: Yosys, cells of `synth_xilinx -family xcup -flatten -noiopad '
+        f'{origin}, not by hand. LUTs: Yosys, cells of `synth_xilinx -family xcup -flatten -noiopad '
         '-noclkbuf -nodsp -nobram -nosrl` (LUT1 to LUT6, INV, LUT memories) and of `synth_ecp5 -nodsp -nobram -nolutram` '
         '(LUT4, and two for each CCU2C). Flip-flops are those of the first, delay lines counted bit by bit. Clock: '
         f'nextpnr-ecp5, `--85k --speed 6`, between shift registers, median of {seeds} seeds, for {", ".join(ROUTER)} with '
