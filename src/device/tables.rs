@@ -66,7 +66,10 @@ impl Forms {
         };
         let mut all = Forms::default();
         for (rom, registered) in netlist.roms().iter().zip(registered) {
-            let memory = registered && rom.addr_width <= 24 && memory_words(rom) <= 4 * rom.words.len().max(64) as u64;
+            let memory = registered
+                && rom.is_table
+                && rom.addr_width <= 24
+                && memory_words(rom) <= 4 * rom.words.len().max(64) as u64;
             let mut taken_apart = None;
             all.forms.push(match style {
                 TableStyle::Block if memory => Form::Memory,

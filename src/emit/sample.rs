@@ -78,7 +78,7 @@ impl Sample {
 
     pub(super) fn rom(&mut self, name: &str, addr_width: u32, word_width: u32, words: Vec<u64>) -> RomId {
         let comment = "a table".into();
-        self.netlist.roms.push(Rom { name: name.into(), addr_width, word_width, words, comment });
+        self.netlist.roms.push(Rom { name: name.into(), addr_width, word_width, words, is_table: true, comment });
         RomId(self.netlist.roms.len() as u32 - 1)
     }
 

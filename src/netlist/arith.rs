@@ -321,6 +321,7 @@ impl Draft {
         {
             return product;
         }
+        let is_square = self.same(a, b);
         let signed = a.signed || b.signed;
         let wide = |x: Fixed| x.bits.width + u32::from(signed && !x.signed);
         let exact = wide(a) + wide(b);
@@ -328,7 +329,10 @@ impl Draft {
         let width = i64::from(exact).min(top - at) as u32;
         let (wa, wb) = (wide(a).min(width), wide(b).min(width));
         let tree = fabric.table_inputs < 6;
-        let bits = if rows && self.same(a, b) {
+        let inputs = a.bits.width + if is_square { 0 } else { b.bits.width };
+        let bits = if rows && inputs <= fabric.product_inputs(is_square) {
+            self.product_table([a, b], is_square, width)
+        } else if rows && is_square {
             self.square(Fixed { at: 0, ..a }, width, tree)
         } else if rows {
             self.rows(Fixed { at: 0, ..a }, Fixed { at: 0, ..b }, width, tree)
@@ -375,6 +379,7 @@ impl Draft {
             let cell = match op {
                 Bitwise::And => Cell::And { a: left, b: right },
                 Bitwise::Or => Cell::Or { a: left, b: right },
+                Bitwise::Xor if self.pool.is_const(right) => Cell::Not { a: left },
                 Bitwise::Xor => Cell::Xor { a: left, b: right },
                 Bitwise::Select(sel) => Cell::Mux { sel, on_true: left, on_false: right },
             };
@@ -466,7 +471,11 @@ impl Draft {
             self.pool.push_int(&value, a.width);
             return self.pool.close();
         }
-        self.wire(a.width, Cell::Not { a })
+        let ones = repeat(Piece::Const { one: true, width: 1 }, a.width);
+        self.pool.open();
+        self.pool.push(ones);
+        let ones = self.pool.close();
+        self.bitwise(Bitwise::Xor, a, ones)
     }
 
     /// Whether any bit is set, as one bit.

@@ -3,7 +3,7 @@
 //! What the registers of a netlist mean is not known here: a pipeline ([`super::pipeline`]) moves bits from register to
 //! register, a state machine ([`super::machine`]) has registers among the draft's nets. Both find operands this way.
 
-use super::builder::{Draft, Owner, repeat};
+use super::builder::{Draft, Origin, Owner, repeat};
 use super::cell::{Cell, Net, NetId, Piece, PortId, Rom, RomId, Wiring};
 use super::demand::{Demand, Select, for_each_part};
 use super::describe::Describer;
@@ -77,13 +77,13 @@ impl<'a> Body<'a> {
     }
 
     /// Makes the finished form of a draft net that somebody reads. `port` tells where an input element is, `rom_name` names
-    /// the next memory of a table. A register's next value and conditions are put in later
+    /// the next memory. A register's next value and conditions are put in later
     /// ([`Body::complete`]), since they may come from nets behind it.
     pub(super) fn cell(
         &mut self,
         id: NetId,
         port: impl Fn(u32) -> (PortId, u32),
-        rom_name: impl FnMut(u32) -> String,
+        rom_name: impl FnMut(Origin) -> String,
         name: (u32, u32),
         comment: (u32, u32),
     ) -> NetId {
@@ -218,7 +218,7 @@ impl<'a> Body<'a> {
     }
 
     /// The finished memory with some columns of a draft memory.
-    fn rom(&mut self, id: RomId, lowest: u32, width: u32, mut name: impl FnMut(u32) -> String) -> RomId {
+    fn rom(&mut self, id: RomId, lowest: u32, width: u32, mut name: impl FnMut(Origin) -> String) -> RomId {
         if let Some(&made) = self.rom_ids.get(&(id, lowest, width)) {
             return made;
         }
@@ -226,9 +226,14 @@ impl<'a> Body<'a> {
         let mask = u64::MAX >> (64 - width);
         let words: Vec<u64> = rom.words.iter().map(|&w| (w >> lowest) & mask).collect();
         let made = RomId(self.roms.len() as u32);
-        let name = name(rom.table);
-        let comment = format!("table {}: {} words of {width} bits", rom.table, words.len());
-        self.roms.push(Rom { name, addr_width: rom.addr_width, word_width: width, words, comment });
+        let name = name(rom.origin);
+        let what = match rom.origin {
+            Origin::Table(table) => format!("table {table}"),
+            Origin::Product => "products of all factors".to_owned(),
+        };
+        let comment = format!("{what}: {} words of {width} bits", words.len());
+        let is_table = matches!(rom.origin, Origin::Table(_));
+        self.roms.push(Rom { name, addr_width: rom.addr_width, word_width: width, words, is_table, comment });
         self.rom_ids.insert((id, lowest, width), made);
         made
     }

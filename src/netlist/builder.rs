@@ -189,12 +189,11 @@ impl Draft {
         self.pool.close()
     }
 
-    /// A memory with these words, made for a table; equal ones are shared. Trailing zero words are dropped, since
-    /// what is missing reads zero.
-    pub(super) fn rom(&mut self, table: u32, addr_width: u32, word_width: u32, mut words: Vec<u64>) -> RomId {
+    /// A memory with these words; equal ones are shared. Trailing zero words are dropped, since what is missing reads zero.
+    pub(super) fn rom(&mut self, origin: Origin, addr_width: u32, word_width: u32, mut words: Vec<u64>) -> RomId {
         let used = words.iter().rposition(|&w| w != 0).map_or(1, |last| last + 1);
         words.truncate(used);
-        let rom = DraftRom { table, addr_width, word_width, words };
+        let rom = DraftRom { origin, addr_width, word_width, words };
         let hash = rom.hash();
         let same = self.rom_ids.entry(hash).or_default();
         if let Some(&id) = same.iter().find(|id| self.roms[id.0 as usize].equals(&rom)) {
@@ -207,11 +206,20 @@ impl Draft {
     }
 }
 
+/// What a memory holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Origin {
+    /// A table of the model.
+    Table(u32),
+    /// The products of small factors.
+    Product,
+}
+
 /// A memory of the draft.
 #[derive(Clone, Debug)]
 pub(super) struct DraftRom {
-    /// The table that it was first made for.
-    pub(super) table: u32,
+    /// What it was first made for.
+    pub(super) origin: Origin,
     /// Bits of an address.
     pub(super) addr_width: u32,
     /// Bits of a word.
@@ -226,7 +234,9 @@ impl DraftRom {
     }
 
     fn equals(&self, other: &DraftRom) -> bool {
-        (self.addr_width, self.word_width, &self.words) == (other.addr_width, other.word_width, &other.words)
+        // Products are logic whatever is asked of tables, so none is shared with a table.
+        (self.origin == Origin::Product) == (other.origin == Origin::Product)
+            && (self.addr_width, self.word_width, &self.words) == (other.addr_width, other.word_width, &other.words)
     }
 }
 
@@ -290,9 +300,10 @@ mod tests {
     #[test]
     fn equal_memories_are_one() {
         let mut d = Draft::with_capacity(0);
-        let first = d.rom(0, 3, 4, vec![1, 2, 0, 0]);
-        assert_eq!(d.rom(1, 3, 4, vec![1, 2]), first);
-        assert_ne!(d.rom(1, 3, 5, vec![1, 2]), first);
+        let first = d.rom(Origin::Table(0), 3, 4, vec![1, 2, 0, 0]);
+        assert_eq!(d.rom(Origin::Table(1), 3, 4, vec![1, 2]), first);
+        assert_ne!(d.rom(Origin::Table(1), 3, 5, vec![1, 2]), first);
+        assert_ne!(d.rom(Origin::Product, 3, 4, vec![1, 2]), first);
         assert_eq!(d.roms[0].words, [1, 2]);
     }
 

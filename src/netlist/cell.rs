@@ -303,6 +303,9 @@ pub struct Rom {
     pub word_width: u32,
     /// The words, low `word_width` bits each; at most `2^addr_width`; what is missing reads zero.
     pub words: Vec<u64>,
+    /// Whether it is a table of the model, or part of one, rather than the values of another operation, which are logic whatever is
+    /// asked of tables.
+    pub is_table: bool,
     /// A remark for the reader of the text.
     pub comment: String,
 }

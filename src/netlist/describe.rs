@@ -3,7 +3,7 @@
 //! Names come from the operation's place in the file that was read ([`crate::ir::Node::origin`]), so that neither
 //! optimisation nor another number of stages renames what stays.
 
-use super::builder::Owner;
+use super::builder::{Origin, Owner};
 use super::cell::{Element, Interface};
 use super::names::{Scheme, push_letters, unique};
 use crate::ir::{Model, Op, ValueId};
@@ -26,8 +26,8 @@ pub(super) struct Describer<'a> {
     origins: Vec<u32>,
     /// For each operation how many before it stem from the same one; empty if every operation has its own origin.
     repeated: Vec<u32>,
-    /// How many memories of each table have a name.
-    memories: FxHashMap<u32, u32>,
+    /// How many memories of each table have a name, and of products.
+    memories: FxHashMap<Origin, u32>,
 }
 
 impl<'a> Describer<'a> {
@@ -123,10 +123,13 @@ impl<'a> Describer<'a> {
         self.since(start)
     }
 
-    /// Name of the next memory of a table.
-    pub(super) fn rom_name(&mut self, table: u32) -> String {
-        let number = self.memories.entry(table).or_default();
-        let mut name = format!("{}rom{table}", self.scheme.prefix());
+    /// Name of the next memory of a table, or of products.
+    pub(super) fn rom_name(&mut self, origin: Origin) -> String {
+        let number = self.memories.entry(origin).or_default();
+        let mut name = match origin {
+            Origin::Table(table) => format!("{}rom{table}", self.scheme.prefix()),
+            Origin::Product => format!("{}rom_product", self.scheme.prefix()),
+        };
         if *number > 0 {
             name.push('_');
             push_letters(&mut name, *number);

@@ -4,7 +4,7 @@
 //! bit), so that alignment is a place and not an operation; the result is the window of its width.
 
 use super::arith::{Bitwise, Extent, Fixed};
-use super::builder::{Draft, Owner};
+use super::builder::{Draft, Origin, Owner};
 use super::cell::{Cell, Netlist, PortId, RomId, Wiring};
 use super::options::{Adders, Fabric, Options};
 use super::pipeline;
@@ -434,7 +434,7 @@ impl<'a> Lowering<'a> {
         let words: Vec<u64> = entries.iter().map(|&e| (i64::from(e) >> low_zeros) as u64 & mask).collect();
         let addr_width = (u64::BITS - (entries.len() as u64 - 1).leading_zeros()).max(1);
         let addr_width = if direct { from.width() } else { addr_width };
-        let rom = self.draft.rom(id.0, addr_width, word_width, words);
+        let rom = self.draft.rom(Origin::Table(id.0), addr_width, word_width, words);
         let words = Words { rom, low_zeros, signed };
         if direct { Memory::Direct(words) } else { Memory::Shifted(words) }
     }

@@ -104,6 +104,15 @@ impl Fabric {
         Fabric { adders, ..self }
     }
 
+    /// Most bits of its factors together that a product in logic is a table of all products at, rather than rows of adders.
+    ///
+    /// A function of one input more than a look-up table has takes two of them and a multiplexer of the slice (AMD's F7, Lattice's
+    /// PFUMX). Where tables have four inputs that is still less than rows take, and so it is for squares everywhere, most of whose
+    /// bits depend on fewer. (LUT of yosys; UltraScale+: 7 bits squared 28 as rows; ECP5: 5 bits squared 27.)
+    pub(crate) fn product_inputs(&self, is_square: bool) -> u32 {
+        self.table_inputs + u32::from(is_square || self.table_inputs < 6)
+    }
+
     /// Whether a comparison is best left to the synthesiser as one, rather than as the carry of a subtraction. `bits` are those
     /// compared.
     ///

@@ -254,7 +254,7 @@ impl Assembly<'_> {
             let (port, element) = &inputs[element as usize];
             (port.expect("an element with bits is on a port"), element.lsb)
         };
-        self.body.cell(id, port, |table| describer.rom_name(table), name, comment);
+        self.body.cell(id, port, |origin| describer.rom_name(origin), name, comment);
     }
 
     /// The registers that end a stage.

@@ -14,7 +14,7 @@
 //! A constant factor takes canonical signed digits (G. W. Reitwiesner 1960): a sum for each digit but one.
 
 use super::arith::{Bitwise, Fixed};
-use super::builder::{Draft, repeat};
+use super::builder::{Draft, Origin, repeat};
 use super::cell::{Cell, Piece, Wiring};
 use super::wiring::EMPTY;
 use num_bigint::BigInt;
@@ -36,9 +36,30 @@ impl Draft {
     /// `a * b` modulo `2^width`, both placed at 0, as signed or unsigned bits of that width. `tree` adds the rows in a tree, else
     /// one after the other.
     pub(super) fn rows(&mut self, a: Fixed, b: Fixed, width: u32, tree: bool) -> Wiring {
-        let cost = |x: Fixed, recoded: Fixed| signed_width(recoded).div_ceil(2) * (signed_width(x) + 1);
+        let count = |recoded: Fixed| signed_width(recoded).div_ceil(2);
+        let cost = |x: Fixed, recoded: Fixed| (count(recoded) * (signed_width(x) + 1), count(recoded));
         let (x, recoded) = if cost(b, a) < cost(a, b) { (b, a) } else { (a, b) };
-        if tree { self.tree_of_rows(x, recoded, width) } else { self.chain_of_rows(x, recoded, width) }
+        if tree {
+            return self.tree_of_rows(x, recoded, width);
+        }
+        // Two unsigned bits are two rows without digits: the first is in look-up tables of its own, the second in those of the sum.
+        for (x, pair) in [(a, b), (b, a)] {
+            if pair.bits.width == 2 && !pair.signed {
+                let [low, high] = [0, 1].map(|k| self.masked(x, pair, k));
+                let total = self.onto(low, high, i64::from(width));
+                return self.window(total, 0, width);
+            }
+        }
+        self.chain_of_rows(x, recoded, width)
+    }
+
+    /// `x`, placed at `bit`, where that bit of `select` is set, else 0.
+    fn masked(&mut self, x: Fixed, select: Fixed, bit: u32) -> Fixed {
+        let select = self.pool.slice(select.bits, bit, 1);
+        // With the signs that the sum reads: what is chosen is the number, not its bits.
+        let bits = self.window(x, 0, x.bits.width + if x.signed { 2 } else { 0 });
+        let zero = self.window(Fixed::ZERO, 0, bits.width);
+        Fixed { bits: self.bitwise(Bitwise::Select(select), bits, zero), at: i64::from(bit), signed: x.signed }
     }
 
     fn chain_of_rows(&mut self, x: Fixed, recoded: Fixed, width: u32) -> Wiring {
@@ -48,15 +69,17 @@ impl Draft {
             // What has been added up so far is `x` times a signed number of `lo` bits.
             let sum_width = (x_width + 2).min(width - lo);
             let (bits, minus) = self.multiple(x, recoded, lo, (x_width + 1).min(sum_width));
-            let row = Fixed { bits, at: 0, signed: true };
-            let right = self.window(row, 0, sum_width);
             let plain = self.is_zero_bit(minus);
-            let sum = if plain && total.bits.width == 0 {
-                right
+            let left = self.window(total, i64::from(lo), sum_width);
+            let sum = if plain && total.bits.width > 0 {
+                let complement = Fixed { bits: self.complement(bits), at: 0, signed: true };
+                let complement = self.window(complement, 0, sum_width);
+                self.less_complement(left, complement)
             } else {
-                let left = self.window(total, i64::from(lo), sum_width);
+                let row = Fixed { bits: self.complemented_if(minus, bits), at: 0, signed: true };
+                let right = self.window(row, 0, sum_width);
                 if plain {
-                    self.wire(sum_width, Cell::Add { a: left, b: right })
+                    right
                 } else {
                     let (a, b) = (self.joined(minus, left), self.joined(minus, right));
                     let with_carry = self.wire(sum_width + 1, Cell::Add { a, b });
@@ -69,6 +92,24 @@ impl Draft {
         self.window(total, 0, width)
     }
 
+    /// `total + row`, of as many bits, where `complement` is the complement of `row`: the row is subtracted, not added.
+    ///
+    /// A carry chain has one operand beside its look-up tables and the other only in them. Of a sum, Yosys chooses the operands' places
+    /// by their shape (`alumacc`), and a row beside the tables takes a table for each of its bits once more; of a difference, the
+    /// subtrahend is always in the tables. The carry enters through one more position below.
+    fn less_complement(&mut self, total: Wiring, complement: Wiring) -> Wiring {
+        let [zero, one] = [0, 1].map(|bit| self.one_bit(bit == 1));
+        let (a, b) = (self.joined(zero, total), self.joined(one, complement));
+        let with_carry = self.wire(total.width + 1, Cell::Sub { a, b });
+        self.pool.slice(with_carry, 1, total.width)
+    }
+
+    fn one_bit(&mut self, one: bool) -> Wiring {
+        self.pool.open();
+        self.pool.push_const(one, 1);
+        self.pool.close()
+    }
+
     /// The carry of a negative multiple stands in the two free places below the next row; that of the last row is a number of
     /// its own.
     fn tree_of_rows(&mut self, x: Fixed, recoded: Fixed, width: u32) -> Wiring {
@@ -77,6 +118,7 @@ impl Draft {
         let mut below = None;
         for lo in places(recoded, width) {
             let (bits, minus) = self.multiple(x, recoded, lo, (x_width + 1).min(width - lo));
+            let bits = self.complemented_if(minus, bits);
             let row = Fixed { bits, at: i64::from(lo), signed: true };
             rows.push(match below.replace(minus) {
                 Some(carry) => {
@@ -143,8 +185,51 @@ impl Draft {
         self.window(total, 0, width)
     }
 
-    /// The multiple of `x` that the digit at bit `lo` of `recoded` asks for, complemented if the digit is negative, in
-    /// `width` bits; and the bit that says so.
+    /// `total + row`, right at all positions below `top`, with the row in the tables of the carry chain.
+    fn onto(&mut self, total: Fixed, row: Fixed, top: i64) -> Fixed {
+        let (total, row) = (self.below(total, top), self.below(row, top));
+        if total.is_zero() || row.is_zero() || (!total.signed && total.top() <= row.at) {
+            return self.sum(total, row, false, top);
+        }
+        let end = total.extent().plus(row.extent(), false, top);
+        let width = (end.top - row.at) as u32;
+        // The complement of a number is a signed number.
+        let one = self.one_bit(true);
+        let bits = self.complement(row.bits);
+        let bits = if row.signed { bits } else { self.joined(bits, one) };
+        let complement = Fixed { bits, at: row.at, signed: true };
+        let (left, complement) = (self.window(total, row.at, width), self.window(complement, row.at, width));
+        let upper = Fixed { bits: self.less_complement(left, complement), at: row.at, signed: end.signed };
+        self.above_passed(total, upper)
+    }
+
+    /// The low `width` bits of the product, or of the square of the first factor, as a table of all products: there is
+    /// nothing smaller or faster where a look-up table of the device reads all bits of both factors ([`super::options::Fabric::product_inputs`]).
+    pub(super) fn product_table(&mut self, factors: [Fixed; 2], is_square: bool, width: u32) -> Wiring {
+        let [a, b] = factors;
+        let number = |x: Fixed, bits: i64| {
+            if x.signed && bits >> (x.bits.width - 1) == 1 { bits - (1 << x.bits.width) } else { bits }
+        };
+        let (addr, split) = if is_square { (a.bits, 0) } else { (self.joined(a.bits, b.bits), a.bits.width) };
+        let words = (0i64..1 << addr.width).map(|address| {
+            let (first, second) =
+                if is_square { (address, address) } else { (address & ((1 << split) - 1), address >> split) };
+            (number(a, first) * number(b, second)) as u64 & (u64::MAX >> (64 - width))
+        });
+        let words: Vec<u64> = words.collect();
+        let ever = words.iter().fold(0, |all, word| all | word);
+        let rom = self.rom(Origin::Product, addr.width, width, words);
+        let word = self.wire(width, Cell::Rom { rom, addr });
+        // The second bit of a square is never set.
+        self.pool.open();
+        for bit in 0..width {
+            if ever >> bit & 1 == 1 { self.pool.push_slice(word, bit, 1) } else { self.pool.push_const(false, 1) }
+        }
+        self.pool.close()
+    }
+
+    /// The multiple of `x` that the digit at bit `lo` of `recoded` asks for without its sign, in `width` bits; and the bit that says that
+    /// the digit is negative.
     fn multiple(&mut self, x: Fixed, recoded: Fixed, lo: u32, width: u32) -> (Wiring, Wiring) {
         let digit = Fixed { at: 1, ..recoded };
         let [below, low, high] = [0, 1, 2].map(|k| self.window(digit, i64::from(lo + k), 1));
@@ -154,9 +239,13 @@ impl Draft {
         let double = self.window(Fixed { at: 1, ..x }, 0, width);
         let twice = self.repeated(differ, width);
         let double = self.bitwise(Bitwise::And, double, twice);
-        let magnitude = self.bitwise(Bitwise::Select(once), single, double);
-        let flip = self.repeated(high, width);
-        (self.bitwise(Bitwise::Xor, magnitude, flip), high)
+        (self.bitwise(Bitwise::Select(once), single, double), high)
+    }
+
+    /// `x`, or its complement if the bit is set.
+    fn complemented_if(&mut self, bit: Wiring, x: Wiring) -> Wiring {
+        let flip = self.repeated(bit, x.width);
+        self.bitwise(Bitwise::Xor, x, flip)
     }
 
     /// `x * constant`, right at all positions below `top`, as sums; `None` if that takes many of them and `all` is not set.

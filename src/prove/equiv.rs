@@ -690,8 +690,9 @@ mod tests {
                 let latency = Some(netlist.interface.latency);
                 let request = Request { latency, work: Some(1_000_000), ..Request::default() };
                 let report = prove(&model, &rtl, &request, Box::new(Embedded)).0;
-                // The low bits of a square depend on few inputs.
-                let exhaustive = if square { 0 } else { report.bits.exhaustive };
+                // The low bits of a square depend on few inputs, and a small product is a table.
+                let few = square || a.1 + b.1 <= rows.fabric.product_inputs(false);
+                let exhaustive = if few { 0 } else { report.bits.exhaustive };
                 let shown = (&report.verdict, report.bits.sat, exhaustive);
                 assert_eq!(shown, (&Verdict::Proved, 0, 0), "seed {seed}, {a:?} {b:?}\n{text}");
             }
@@ -699,8 +700,29 @@ mod tests {
     }
 
     #[test]
+    fn small_products_are_tables() {
+        for (at, (a, b)) in (2..=4u32).flat_map(|a| (a..=5).map(move |b| (a, b))).enumerate() {
+            for (table_inputs, range) in
+                [(4, "[-256, 511, 1]"), (6, "[-256, 511, 1]"), (6, "[0, 7, 1]"), (6, "[0, 1, 1]")]
+            {
+                let operation = format!("[[0, 1], 7, [], {range}, 1, 1]");
+                let model = arithmetic(&[(at % 2 == 0, a), (at % 3 == 0, b)], &[&operation]);
+                let options = rows(table_inputs);
+                let netlist = hardware(&model, 1, 0, &options);
+                if range.len() > 10 {
+                    let is_table = a + b <= options.fabric.product_inputs(false);
+                    assert_eq!(netlist.roms().len(), usize::from(is_table), "{a} {b}");
+                }
+                assert!(netlist.roms().iter().all(|rom| !rom.is_table));
+                let report = verdict(&model, &emitted(&netlist, Language::Vhdl), Language::Vhdl, Some(0));
+                assert_eq!((&report.verdict, report.bits.sat), (&Verdict::Proved, 0), "{a} {b} {table_inputs}");
+            }
+        }
+    }
+
+    #[test]
     fn squares_from_rows_of_adders_are_the_squares() {
-        let widths = [2, 5, 9, 14, 21, 24, 33, 40];
+        let widths = [2, 5, 8, 9, 14, 21, 33, 40];
         for (at, (signed, width)) in widths.into_iter().flat_map(|w| [(false, w), (true, w)]).enumerate() {
             let most = 1i128 << if signed { 2 * width - 2 } else { 2 * width };
             let model = arithmetic(&[(signed, width)], &[&format!("[[0, 0], 7, [], [0, {most}, 1], 1, 1]")]);

@@ -105,7 +105,7 @@ fn finish(machine: &Machine, top: &str, drawn: &Drawn, demand: &Demand) -> Netli
             let (port, element) = &inputs[element as usize];
             (port.expect("an element with bits is on a port"), element.lsb)
         };
-        body.cell(id, port, |table| names.rom(id, table), name, comment);
+        body.cell(id, port, |origin| names.rom(id, origin), name, comment);
     }
     for (id, load) in &drawn.loads {
         if let Some(made) = body.made(*id) {

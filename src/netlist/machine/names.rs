@@ -5,7 +5,7 @@
 //! `name_in`. Operation 17 of block `mac` is `mac_v17`.
 
 use super::super::body::remark;
-use super::super::builder::{Draft, DraftNet, Owner};
+use super::super::builder::{Draft, DraftNet, Origin, Owner};
 use super::super::cell::NetId;
 use super::super::demand::{Demand, Select};
 use super::super::describe::{Describer, push_runs};
@@ -168,9 +168,9 @@ impl<'a> Names<'a> {
         self.since(start)
     }
 
-    /// Name of the next memory of a table of the block that a net belongs to.
-    pub(super) fn rom(&mut self, id: NetId, table: u32) -> String {
-        self.in_block(id, |describer| describer.rom_name(table))
+    /// Name of the next memory of the block that a net belongs to.
+    pub(super) fn rom(&mut self, id: NetId, origin: Origin) -> String {
+        self.in_block(id, |describer| describer.rom_name(origin))
     }
 
     /// The remark on a net of which only demanded bits are kept.

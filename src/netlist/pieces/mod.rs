@@ -411,7 +411,7 @@ mod tests {
     }
 
     fn rom(addr_width: u32, word_width: u32, words: Vec<u64>) -> Rom {
-        Rom { name: "rom0".into(), addr_width, word_width, words, comment: String::new() }
+        Rom { name: "rom0".into(), addr_width, word_width, words, is_table: true, comment: String::new() }
     }
 
     #[test]
