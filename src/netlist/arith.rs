@@ -465,17 +465,15 @@ impl Draft {
         if a.width == 0 {
             return a;
         }
-        if self.pool.is_const(a) {
-            let value = -self.pool.const_value(a, false) - 1;
-            self.pool.open();
-            self.pool.push_int(&value, a.width);
-            return self.pool.close();
-        }
-        let ones = repeat(Piece::Const { one: true, width: 1 }, a.width);
-        self.pool.open();
-        self.pool.push(ones);
-        let ones = self.pool.close();
+        let ones = self.uniform(true, a.width);
         self.bitwise(Bitwise::Xor, a, ones)
+    }
+
+    /// The same constant bit, `width` times.
+    pub(super) fn uniform(&mut self, one: bool, width: u32) -> Wiring {
+        self.pool.open();
+        self.pool.push_const(one, width);
+        self.pool.close()
     }
 
     /// Whether any bit is set, as one bit.

@@ -98,16 +98,10 @@ impl Draft {
     /// by their shape (`alumacc`), and a row beside the tables takes a table for each of its bits once more; of a difference, the
     /// subtrahend is always in the tables. The carry enters through one more position below.
     fn less_complement(&mut self, total: Wiring, complement: Wiring) -> Wiring {
-        let [zero, one] = [0, 1].map(|bit| self.one_bit(bit == 1));
+        let (zero, one) = (self.uniform(false, 1), self.uniform(true, 1));
         let (a, b) = (self.joined(zero, total), self.joined(one, complement));
         let with_carry = self.wire(total.width + 1, Cell::Sub { a, b });
         self.pool.slice(with_carry, 1, total.width)
-    }
-
-    fn one_bit(&mut self, one: bool) -> Wiring {
-        self.pool.open();
-        self.pool.push_const(one, 1);
-        self.pool.close()
     }
 
     /// The carry of a negative multiple stands in the two free places below the next row; that of the last row is a number of
@@ -194,7 +188,7 @@ impl Draft {
         let end = total.extent().plus(row.extent(), false, top);
         let width = (end.top - row.at) as u32;
         // The complement of a number is a signed number.
-        let one = self.one_bit(true);
+        let one = self.uniform(true, 1);
         let bits = self.complement(row.bits);
         let bits = if row.signed { bits } else { self.joined(bits, one) };
         let complement = Fixed { bits, at: row.at, signed: true };

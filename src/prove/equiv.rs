@@ -702,16 +702,16 @@ mod tests {
     #[test]
     fn small_products_are_tables() {
         for (at, (a, b)) in (2..=4u32).flat_map(|a| (a..=5).map(move |b| (a, b))).enumerate() {
-            for (table_inputs, range) in
-                [(4, "[-256, 511, 1]"), (6, "[-256, 511, 1]"), (6, "[0, 7, 1]"), (6, "[0, 1, 1]")]
+            // Whole products and low bits of products; tables of all products for up to so many bits of both factors.
+            for (table_inputs, most, range) in
+                [(4, 5, "[-256, 511, 1]"), (6, 6, "[-256, 511, 1]"), (6, 6, "[0, 7, 1]"), (6, 6, "[0, 1, 1]")]
             {
                 let operation = format!("[[0, 1], 7, [], {range}, 1, 1]");
                 let model = arithmetic(&[(at % 2 == 0, a), (at % 3 == 0, b)], &[&operation]);
-                let options = rows(table_inputs);
-                let netlist = hardware(&model, 1, 0, &options);
-                if range.len() > 10 {
-                    let is_table = a + b <= options.fabric.product_inputs(false);
-                    assert_eq!(netlist.roms().len(), usize::from(is_table), "{a} {b}");
+                let netlist = hardware(&model, 1, 0, &rows(table_inputs));
+                // Low bits depend on few bits of the factors.
+                if range.starts_with("[-256") {
+                    assert_eq!(netlist.roms().len(), usize::from(a + b <= most), "{a} {b}");
                 }
                 assert!(netlist.roms().iter().all(|rom| !rom.is_table));
                 let report = verdict(&model, &emitted(&netlist, Language::Vhdl), Language::Vhdl, Some(0));
@@ -729,6 +729,7 @@ mod tests {
             let netlist = hardware(&model, 1, (at % 3) as u32, &rows(if at % 8 < 4 { 6 } else { 4 }));
             let products = netlist.nets().iter().filter(|n| matches!(n.cell, crate::netlist::Cell::Mul { .. }));
             assert_eq!(products.count(), 0);
+            assert_eq!(netlist.roms().len(), usize::from(width <= 5), "{signed} {width}");
             let language = if at % 4 < 2 { Language::Verilog } else { Language::Vhdl };
             let report = verdict(&model, &emitted(&netlist, language), language, Some(netlist.interface.latency));
             assert_eq!((&report.verdict, report.bits.sat), (&Verdict::Proved, 0), "{signed} {width}");
