@@ -59,6 +59,61 @@ proptest! {
     }
 }
 
+/// The product of two inputs, or a square, in a type that may drop bits on either side.
+fn product(factors: [(bool, u32, i32); 2], square: bool, (below, above): (i32, i32)) -> Model {
+    let mut builder = Builder::new(vec![0, 0]);
+    let [x, y] = [0, 1].map(|input| {
+        let (signed, width, frac) = factors[input as usize];
+        builder.op(Op::Input { input }, Interval::of_width(signed, width, frac))
+    });
+    let y = if square { x } else { y };
+    let of = |k: usize| if square { factors[0] } else { factors[k] };
+    let (width, frac) = (of(0).1 + of(1).1, of(0).2 + of(1).2);
+    let width = (width as i32 - below - above).max(1) as u32;
+    let z = builder.op(Op::Mul { a: x, b: y }, Interval::of_width(of(0).0 || of(1).0, width, frac - below));
+    builder.output(Output { source: Some(z), shift: 0, neg: false });
+    builder.finish().unwrap_or_else(|p| panic!("{p:?}"))
+}
+
+/// Whether a factor has a sign, its bits, and how many of them are fractional.
+fn factor() -> impl Strategy<Value = (bool, u32, i32)> {
+    (any::<bool>(), 2u32..70, -6i32..6)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn products_in_parts_are_the_products(
+        factors in [factor(), factor()],
+        square: bool,
+        small: bool,
+        dropped in (-3i32..6, -3i32..9),
+    ) {
+        // Squares are cut up to some width only.
+        let factors = factors.map(|(signed, width, frac)| (signed, if small { 2 + width % 14 } else { width }, frac));
+        let before = product(factors, square, dropped);
+        for names in [&["products"][..], &["products", "polarity", "demand", "simplify", "ranges", "cse", "dce"]] {
+            let (after, _) = passes::run(&before, names);
+            prop_assert_eq!(same(&before, &after, 3, 40), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn long_products_are_cut_and_short_ones_are_not() {
+    let parts = |wide: u32, narrow: u32, square: bool| {
+        let model = product([(true, wide, 0), (false, narrow, 0)], square, (0, 0));
+        let products = |m: &Model| m.nodes().iter().filter(|n| matches!(n.op, Op::Mul { .. })).count();
+        let (after, _) = passes::run(&model, &["products"]);
+        assert!(after.nodes().iter().all(|n| n.latency <= model.nodes().iter().map(|n| n.latency).fold(0.0, f64::max)));
+        products(&after)
+    };
+    // Rows of adders: four for seven bits without sign, five for nine, eleven for 21.
+    assert_eq!([parts(30, 7, false), parts(30, 9, false), parts(30, 21, false)], [1, 2, 3]);
+    assert_eq!([parts(7, 2, true), parts(8, 2, true), parts(12, 2, true), parts(13, 2, true)], [1, 3, 3, 1]);
+}
+
 /// A lookup in a smooth table with some noise, which the random programs do not have: `a x^2 + b x + c` where the entries
 /// count from `base`, read by an operand of which the table need not cover everything.
 fn smooth_lookup(signed: bool, first: i64, len: usize, [a, b, c, noise]: [i64; 4], frac: i32) -> Model {

@@ -13,6 +13,7 @@ mod forms;
 mod linear;
 mod mirror;
 mod polarity;
+mod products;
 mod ranges;
 mod rewrite;
 mod simplify;
@@ -150,6 +151,13 @@ pub const PASSES: &[PassInfo] = &[
         level: 1,
         tables_only: false,
         run: demand::run,
+    },
+    PassInfo {
+        name: "products",
+        summary: "long products as sums of shorter ones, so that registers can stand within products of logic",
+        level: BY_NAME,
+        tables_only: false,
+        run: products::run,
     },
     PassInfo {
         name: "dce",

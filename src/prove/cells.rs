@@ -205,4 +205,54 @@ mod tests {
         }
         assert!(differ > 30, "only {differ} could be changed");
     }
+
+    #[test]
+    fn products_in_parts_are_the_products() {
+        use crate::ir::{Builder, Op, Output};
+        use crate::netlist::{Fabric, Multipliers};
+        use crate::num::Interval;
+
+        let mut rng = crate::random::SplitMix::new(5);
+        let mut cut = 0;
+        for seed in 0..60 {
+            let mut below = |n: u64| rng.below(n) as u32;
+            let is_square = seed % 3 == 0;
+            let mut builder = Builder::new(vec![0, 0]);
+            let types = [(); 2].map(|()| {
+                let width = if is_square { 6 + below(12) } else { 2 + below(44) };
+                Interval::of_width(below(2) == 1, width, 0)
+            });
+            let [x, y] = [0, 1].map(|input| builder.op(Op::Input { input }, types[input as usize].clone()));
+            let y = if is_square { x } else { y };
+            let (a, b) = (types[0].kif(), types[usize::from(!is_square)].kif());
+            let whole = Interval::of_width(a.signed || b.signed, a.width() + b.width(), 0);
+            let product = builder.op(Op::Mul { a: x, b: y }, whole);
+            builder.output(Output { source: Some(product), shift: 0, neg: false });
+            let model = builder.finish().expect("a product");
+            let names = ["products", "polarity", "demand", "simplify", "ranges", "cse", "dce"];
+            let (built, _) = crate::passes::run(&model, &names);
+            cut += usize::from(built.nodes().len() > model.nodes().len());
+            let fabric = Fabric {
+                multipliers: Multipliers::Rows,
+                table_inputs: if below(2) == 1 { 4 } else { 6 },
+                ..Fabric::default()
+            };
+            let options = Options { fabric, ..Options::default() };
+            let netlist = lower(&built, &crate::schedule::random(&built, 3, false, seed), &options);
+            let request = Request { latency: Some(netlist.interface.latency), ..Request::default() };
+            let judge = |rtl: &Rtl| prove(&model, rtl, &request, Box::new(Embedded)).0.verdict;
+            let mut rtl = rtl(&netlist);
+            assert_eq!(judge(&rtl), Verdict::Proved, "seed {seed}: {a:?} times {b:?}");
+            // The bit below the top counts twice: only some inputs tell.
+            let port = rtl.outputs[0];
+            let (_, word) = rtl.signal(port).wires[0];
+            let width = rtl.width(word);
+            let mask = rtl.constant(BigUint::from(1u32) << (width - 2), width);
+            let bit = rtl.binary(Binary::And, word, mask);
+            let changed = rtl.binary(Binary::Add, word, bit);
+            rtl.signal_mut(port).wires[0].1 = changed;
+            assert!(matches!(judge(&rtl), Verdict::Differs { .. }), "seed {seed}");
+        }
+        assert!(cut > 20, "only {cut} were cut");
+    }
 }

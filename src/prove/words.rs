@@ -209,7 +209,16 @@ impl Arithmetic<'_> {
                 } else {
                     (t.as_known(x, width)?, t.as_known(y, width)?)
                 };
+                // A condition repeated over all bits.
+                let [x, y] = match [t.range(x), t.range(y)] {
+                    [(-1, 0), _] => [x, t.as_selected(y, width)?],
+                    [_, (-1, 0)] => [t.as_selected(x, width)?, y],
+                    _ => [x, y],
+                };
                 let both = t.and(&[x, y])?;
+                for number in [t.range(x), t.range(y)].into_iter().filter(|r| r.0 >= 0) {
+                    t.narrow(both, (0, number.1));
+                }
                 let sum = t.add(x, y)?;
                 let out = match op {
                     Binary::And => both,
@@ -392,6 +401,12 @@ impl Arithmetic<'_> {
         let cond = self.0.value(cond, 1, false)?;
         let (yes, no) = (self.form(yes)?, self.form(no)?);
         let (yes, no) = (self.0.as_known(yes, width)?, self.0.as_known(no, width)?);
+        let (mut yes, mut no) = (yes, no);
+        if width > 1 && self.0.as_const(no) == Some(0) {
+            yes = self.0.as_selected(yes, width)?;
+        } else if width > 1 && self.0.as_const(yes) == Some(0) {
+            no = self.0.as_selected(no, width)?;
+        }
         let out = self.0.mux(cond, yes, no)?;
         let is_bit = |t: &Terms, f| matches!(t.range(f), (0.., ..=1));
         if is_bit(self.0, yes) && is_bit(self.0, no) {

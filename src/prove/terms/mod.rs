@@ -171,6 +171,8 @@ pub struct Terms {
     taking_apart: bool,
     /// How forms came about, where that says more of their bits than their terms do.
     shapes: FxHashMap<FormId, Shape>,
+    /// Forms that were looked at as products.
+    factored: rustc_hash::FxHashSet<FormId>,
     /// How bits come from others.
     logic: FxHashMap<FormId, polynomial::Logic>,
     /// Terms looked at so far, and the like.
@@ -235,7 +237,7 @@ impl Terms {
     }
 
     /// Intersects what is known of a form's range with proved bounds.
-    pub(super) fn narrow(&mut self, f: FormId, to: Range) {
+    pub fn narrow(&mut self, f: FormId, to: Range) {
         let r = &mut self.forms[f.0 as usize].range;
         let new = (r.0.max(to.0), r.1.min(to.1));
         if new.0 <= new.1 {
@@ -462,6 +464,18 @@ impl Terms {
             }
         }
         Ok(f)
+    }
+
+    /// The low `width` bits of a value that a condition selects: the number that they are, which is what is multiplied by the
+    /// condition.
+    pub fn as_selected(&mut self, f: FormId, width: u32) -> Fit<FormId> {
+        let is_value = |a| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_) | Atom::Floor(..));
+        let plain = self.constant_of(f) == 0 && self.only(f).is_some_and(|(a, c)| c == 1 && is_value(a));
+        let (lo, hi) = self.range(f);
+        if !plain || width >= 64 || (lo >= -(1 << (width - 1)) && hi >> width == 0) {
+            return Ok(f);
+        }
+        self.value(f, width, false)
     }
 
     /// The name of a form, if it has one.

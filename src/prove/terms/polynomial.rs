@@ -9,7 +9,8 @@
 //! `floor(y / 2^k) - 2 floor(y / 2^(k+1))`, and the rows' sum telescopes to the product (rewriting to polynomials as in A.
 //! Mahzoon, D. Große, R. Drechsler, *RevSCA*, DAC 2019, but on words instead of gates).
 
-use super::{Atom, AtomId, Beyond, Fit, FormId, Terms};
+use super::rules::gcd;
+use super::{Atom, AtomId, Beyond, Fit, FormId, Range, Table, Terms, add, mul, power};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -21,6 +22,10 @@ pub const MONOMIAL: u64 = 10;
 const MAX_DEGREE: usize = 24;
 /// Most terms of a number that wraps, which is looked at under its name.
 const MAX_WRAPPED: usize = 8;
+/// Most monomials made for the factors of one form.
+const MAX_FACTORED: u64 = 1 << 14;
+/// Most indeterminates whose cofactors are tried as factors.
+const MAX_COFACTORS: usize = 4;
 /// Depth of atoms within atoms.
 const MAX_DEPTH: u32 = 100;
 
@@ -72,6 +77,62 @@ impl Terms {
         }
     }
 
+    /// Narrows the range of a form that is a product of two others once multiplied out, such as the rows of a multiplier: each row
+    /// by itself may be negative, the product of two numbers without signs is not.
+    pub(super) fn narrow_as_product(&mut self, f: FormId) -> Fit<()> {
+        let selects = |t: &(AtomId, i128)| matches!(self.atom(t.0), Atom::If(..) | Atom::Monomial(_));
+        if self.terms(f).filter(selects).nth(1).is_none() || !self.factored.insert(f) {
+            return Ok(());
+        }
+        let mut run = Expansion {
+            terms: self,
+            mask: u128::MAX,
+            forms: FxHashMap::default(),
+            open: FxHashSet::default(),
+            left: MAX_FACTORED,
+        };
+        // A sum that is cut is moved by half its size, so that it has no sign.
+        let moved = run.terms.constant_of(f);
+        let factors = run.form(f, 0).and_then(|p| run.settled(&p)).and_then(|p| {
+            let mut still = p.clone();
+            still.add(Box::default(), (moved as u128).wrapping_neg(), u128::MAX);
+            match run.factors(&still)? {
+                Some(found) => Ok(Some((found, moved))),
+                None if moved == 0 => Ok(None),
+                None => Ok(run.factors(&p)?.map(|found| (found, 0))),
+            }
+        });
+        let spent = MAX_FACTORED - run.left;
+        self.work += MONOMIAL * spent;
+        let Ok(Some(([a, b], moved))) = factors else { return Ok(()) };
+        // Beyond 127 bits nothing is known.
+        let Ok(range) = product_range(self.range(a), self.range(b)) else { return Ok(()) };
+        let (Ok(first), Ok(last)) = (add(range.0, moved), add(range.1, moved)) else { return Ok(()) };
+        let (range, (lo, hi)) = ((first, last), self.range(f));
+        // Equal modulo 2^128, and both of less than 127 bits.
+        if lo <= range.1 && range.0 <= hi {
+            self.narrow(f, range);
+        }
+        Ok(())
+    }
+
+    /// Narrows the range of `x - 2^k floor(x / 2^k)`.
+    fn narrow_as_cut(&mut self, f: FormId) -> Fit<()> {
+        let parts: Vec<(AtomId, i128)> = self.terms(f).collect();
+        let [one, other] = parts[..] else { return Ok(()) };
+        for ((low, unit), (high, c)) in [(one, other), (other, one)] {
+            let k = c.unsigned_abs().trailing_zeros();
+            if unit != 1 || c >= 0 || c.unsigned_abs() != 1 << k || k == 0 || self.constant_of(f) != 0 {
+                continue;
+            }
+            let low = self.single(low)?;
+            if self.floor(low, k)? == self.single(high)? {
+                self.narrow(f, (0, power(k)? - 1));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether two forms are equal modulo `2^width` once multiplied out, in at most `work` monomials. False says nothing.
     ///
     /// # Errors
@@ -81,11 +142,17 @@ impl Terms {
         let mask = if width < 128 { (1 << width) - 1 } else { u128::MAX };
         let mut run =
             Expansion { terms: self, mask, forms: FxHashMap::default(), open: FxHashSet::default(), left: work };
-        let out = run.form(d, 0).and_then(|p| run.settled(&p));
+        let out = run.form(d, 0).and_then(|p| run.settled(&p)).and_then(|p| run.without_squares(p));
         let spent = work - run.left;
         self.work += MONOMIAL * spent;
         Ok(out?.0.is_empty())
     }
+}
+
+/// The bounds of a product of numbers within these.
+pub(super) fn product_range(a: Range, b: Range) -> Fit<Range> {
+    let all = [mul(a.0, b.0)?, mul(a.0, b.1)?, mul(a.1, b.0)?, mul(a.1, b.1)?];
+    Ok((all.into_iter().fold(i128::MAX, i128::min), all.into_iter().fold(i128::MIN, i128::max)))
 }
 
 impl Polynomial {
@@ -307,6 +374,13 @@ impl Expansion<'_> {
         match *self.terms.atom(a) {
             Atom::If(..) | Atom::Monomial(_) | Atom::Product(..) => self.product(a, depth),
             Atom::Positive(x) => self.positive(x, x, depth),
+            Atom::Table(x, ref table) => {
+                let table = table.clone();
+                match self.quadratic(x, &table, depth)? {
+                    Some(out) => Ok(out),
+                    None => Ok(Polynomial::unit(Unit::Atom(a))),
+                }
+            }
             // The name of a number that wraps: the number may be in the question under its own.
             Atom::Value(x) if self.is_wrapped(x) => Ok((*self.form(x, depth)?).clone()),
             Atom::Floor(x, m) => {
@@ -349,6 +423,39 @@ impl Expansion<'_> {
         Ok(out)
     }
 
+    /// A table that is quadratic in its argument and the argument's high bits, such as one of squares.
+    fn quadratic(&mut self, x: FormId, table: &Table, depth: u32) -> Fit<Option<Polynomial>> {
+        let size = table.values.len();
+        self.terms.charge(size as u64);
+        let mut found = Quadratic::of(&table.values, table.first).map(|q| (x, q));
+        if found.is_none() && size.is_power_of_two() {
+            // By the low bits of the argument, or of its negative: which of both stands in a table is by chance.
+            let bits = size.trailing_zeros();
+            for sign in [1, -1] {
+                let at = |low: usize| (sign * low as i128 - table.first).rem_euclid(size as i128) as usize;
+                let values: Vec<i128> = (0..size).map(|low| table.values[at(low)]).collect();
+                if let Some(quadratic) = Quadratic::of(&values, 0) {
+                    let low = self.terms.scale(x, sign)?;
+                    found = Some((self.terms.value(low, bits, false)?, quadratic));
+                    break;
+                }
+            }
+        }
+        let Some((x, Quadratic { bit, factors: [xx, xh, hh, x1, h1, one] })) = found else { return Ok(None) };
+        let high = self.terms.floor(x, bit)?;
+        let (p, h) = (self.form(x, depth)?, self.form(high, depth)?);
+        let mut out = Polynomial::constant(one, self.mask);
+        self.add(&mut out, x1, &p)?;
+        self.add(&mut out, h1, &h)?;
+        for (factor, a, b) in [(xx, &p, &p), (xh, &p, &h), (hh, &h, &h)] {
+            if factor != 0 {
+                let product = self.times(a, b)?;
+                self.add(&mut out, factor, &product)?;
+            }
+        }
+        Ok(Some(out))
+    }
+
     /// Bits of words that are alone in their monomial, but for signs, as what they are of their words.
     fn settled(&mut self, p: &Polynomial) -> Fit<Polynomial> {
         let mut out = Polynomial::default();
@@ -384,4 +491,190 @@ impl Expansion<'_> {
         }
         Ok(out)
     }
+
+    /// No floor of a word is squared any more: with the bit `b = f - 2 g` below `g = floor(f / 2)`, `b^2 = b`, and so
+    /// `f^2 = 4 f g - 4 g^2 + f - 2 g`. A square by rows has a row for each bit, and is such a sum.
+    fn without_squares(&mut self, p: Polynomial) -> Fit<Polynomial> {
+        let mut rest = p;
+        let mut out = Polynomial::default();
+        while !rest.0.is_empty() {
+            let mut next = Polynomial::default();
+            for (monomial, &c) in &rest.0 {
+                let twice = monomial.windows(2).position(|w| w[0] == w[1]);
+                let Some(at) = twice else {
+                    out.add(monomial.clone(), c, self.mask);
+                    continue;
+                };
+                let Unit::Atom(f) = monomial[at] else { return Err(Beyond) };
+                let others: Monomial =
+                    monomial.iter().enumerate().filter(|u| u.0 != at && u.0 != at + 1).map(|u| *u.1).collect();
+                let f = self.terms.single(f)?;
+                let g = self.terms.floor(f, 1)?;
+                let (p, q) = (self.form(f, 0)?, self.form(g, 0)?);
+                let (both, square) = (self.times(&p, &q)?, self.times(&q, &q)?);
+                let mut sum = Polynomial::default();
+                for (factor, part) in [(4, &both), (-4, &square), (1, &*p), (-2, &*q)] {
+                    self.add(&mut sum, factor, part)?;
+                }
+                let mut with = Polynomial::default();
+                with.add(others, c, self.mask);
+                let more = self.times(&with, &sum)?;
+                self.add(&mut next, 1, &more)?;
+            }
+            rest = next;
+        }
+        Ok(out)
+    }
+
+    /// Two forms, neither of them constant, whose product this is.
+    fn factors(&mut self, p: &Polynomial) -> Fit<Option<[FormId; 2]>> {
+        if p.0.keys().any(|m| m.len() > 2) {
+            return Ok(None);
+        }
+        let mut units: Vec<Unit> = p.0.keys().flat_map(|m| m.iter().copied()).collect();
+        units.sort_unstable();
+        units.dedup();
+        // Where x stands in one of two factors only, what it is multiplied by is the other.
+        let mut left = MAX_COFACTORS;
+        for x in units {
+            if left == 0 {
+                break;
+            }
+            let Some(cofactor) = cofactor(p, x) else { continue };
+            left -= 1;
+            if let Some(quotient) = self.quotient(p, &cofactor)? {
+                let factors = [self.linear(&cofactor)?, self.linear(&quotient)?];
+                for factor in factors {
+                    self.terms.narrow_as_cut(factor)?;
+                }
+                return Ok(Some(factors));
+            }
+        }
+        Ok(None)
+    }
+
+    /// `p / by`, if it is a linear form, for a linear form that has an indeterminate once.
+    fn quotient(&mut self, p: &Polynomial, by: &Polynomial) -> Fit<Option<Polynomial>> {
+        let once = |(m, &c): (&Monomial, &u128)| match m[..] {
+            [x] if c == 1 || c == u128::MAX => Some((x, c)),
+            _ => None,
+        };
+        let Some((lead, sign)) = by.0.iter().filter_map(once).min() else { return Ok(None) };
+        let (mut rest, mut out) = (p.clone(), Polynomial::default());
+        for power in [2, 1] {
+            let count = |m: &Monomial| m.iter().filter(|&&x| x == lead).count();
+            let mut found: Vec<(Monomial, u128)> =
+                rest.0.iter().filter(|(m, _)| count(m) == power).map(|(m, &c)| (m.clone(), c)).collect();
+            found.sort_unstable();
+            for (monomial, c) in found {
+                let at = monomial.iter().position(|&x| x == lead).ok_or(Beyond)?;
+                let part: Monomial = monomial.iter().enumerate().filter(|u| u.0 != at).map(|u| *u.1).collect();
+                let factor = c.wrapping_mul(sign);
+                self.spend(by.0.len())?;
+                for (other, &d) in &by.0 {
+                    rest.add(joined(&part, other)?, factor.wrapping_mul(d).wrapping_neg(), self.mask);
+                }
+                out.add(part, factor, self.mask);
+            }
+        }
+        let linear = out.0.keys().all(|m| m.len() < 2) && out.0.keys().any(|m| m.len() == 1);
+        Ok((rest.0.is_empty() && linear).then_some(out))
+    }
+
+    /// A linear polynomial as a form.
+    fn linear(&mut self, p: &Polynomial) -> Fit<FormId> {
+        let mut out = self.terms.constant(0);
+        // In order: forms are numbered as they are made.
+        let mut parts: Vec<(&Monomial, i128)> = p.0.iter().map(|(m, &c)| (m, c as i128)).collect();
+        parts.sort_unstable();
+        for (monomial, c) in parts {
+            let part = match monomial[..] {
+                [] => self.terms.constant(1),
+                [Unit::Bit(f)] => f,
+                [Unit::Atom(a)] => self.terms.single(a)?,
+                _ => return Err(Beyond),
+            };
+            out = self.terms.linear(out, c, part)?;
+        }
+        Ok(out)
+    }
+}
+
+/// A function of `x`, quadratic in `x` and `h = floor(x / 2^bit)`.
+struct Quadratic {
+    bit: u32,
+    /// Of `x^2`, `x h`, `h^2`, `x`, `h` and 1.
+    factors: [i128; 6],
+}
+
+impl Quadratic {
+    /// The one that has these values from `first` up, if there is one whose values are no straight line.
+    fn of(values: &[i128], first: i128) -> Option<Quadratic> {
+        // So that no number below passes 127 bits.
+        let fits = |v: &i128| v.unsigned_abs() < 1 << 40;
+        let size = values.len() as i128;
+        if !(8..=1 << 16).contains(&size) || first.unsigned_abs() > 1 << 16 || !values.iter().all(fits) {
+            return None;
+        }
+        let at = |x: i128| usize::try_from(x - first).ok().and_then(|i| values.get(i)).copied();
+        let bits = values.len().next_power_of_two().trailing_zeros();
+        // From the whole down: first without high bits, then with more and more of them.
+        (2..=bits).rev().find_map(|bit| {
+            let step = 1i128 << bit;
+            // Where h is constant; the first of three or more.
+            let start = if first.rem_euclid(step) + 3 <= step { first } else { (first.div_euclid(step) + 1) * step };
+            let (u, v, w) = (at(start)?, at(start + 1)?, at(start + 2)?);
+            let twice = w - 2 * v + u;
+            if twice % 2 != 0 || twice == 0 {
+                return None;
+            }
+            let xx = twice / 2;
+            // v - u, u where x = start.
+            let slope = v - u - xx * (2 * start + 1);
+            let h = start.div_euclid(step);
+            let rest = u - xx * start * start - slope * start;
+            // The next two runs: their slopes and constants.
+            let next = |k: i128| {
+                let from = (h + k) * step;
+                let (u, v) = (at(from)?, at(from + 1)?);
+                let slope = v - u - xx * (2 * from + 1);
+                Some((slope, u - xx * from * from - slope * from))
+            };
+            let (slope1, rest1) = next(1).unwrap_or((slope, rest));
+            let xh = slope1 - slope;
+            let (first_step, second) = (rest1 - rest, next(2).map_or(0, |(_, rest2)| rest2 - 2 * rest1 + rest));
+            if second % 2 != 0 {
+                return None;
+            }
+            // rest = hh h^2 + h1 h + one at h, h + 1 and h + 2.
+            let hh = second / 2;
+            let h1 = first_step - hh * (2 * h + 1);
+            let (x1, one) = (slope - xh * h, rest - hh * h * h - h1 * h);
+            let is_so = (first..first + size).zip(values).all(|(x, &value)| {
+                let h = x >> bit;
+                xx * x * x + xh * x * h + hh * h * h + x1 * x + h1 * h + one == value
+            });
+            is_so.then_some(Quadratic { bit, factors: [xx, xh, hh, x1, h1, one] })
+        })
+    }
+}
+
+/// What `x` is multiplied by in a polynomial of no more than two indeterminates at a time, divided by what divides it all; nothing
+/// if that is a constant, or if `x` is squared.
+fn cofactor(p: &Polynomial, x: Unit) -> Option<Polynomial> {
+    let mut out = Polynomial::default();
+    for (monomial, &c) in p.0.iter().filter(|(m, _)| m.contains(&x)) {
+        let rest: Monomial = match monomial[..] {
+            [a, b] if a == b => return None,
+            [a, b] => Box::from([if a == x { b } else { a }]),
+            _ => Box::default(),
+        };
+        out.add(rest, c, u128::MAX);
+    }
+    let content = out.0.values().fold(0, |g, &c| gcd(g, c as i128));
+    if out.0.keys().all(|m| m.is_empty()) {
+        return None;
+    }
+    out.0.values_mut().for_each(|c| *c = (*c as i128 / content) as u128);
+    Some(out)
 }

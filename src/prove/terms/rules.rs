@@ -13,7 +13,8 @@ use super::{AtomId, Fit, FormId, Sum, Terms, add, mul};
 /// Floors taken apart make forms of up to this many terms.
 const MAX_MERGED: usize = 2_000;
 
-fn gcd(a: i128, b: i128) -> i128 {
+/// Greatest common divisor of the magnitudes; the other one's where one is 0.
+pub(super) fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.abs(), b.abs());
     while b != 0 {
         (a, b) = (b, a % b);

@@ -108,7 +108,12 @@ impl Terms {
             let product = self.scale(product, factor)?;
             return self.linear(product, self.constant_of(x), cond);
         }
-        if let Some((whole, k)) = self.merged(x, 0)? {
+        let floors = self.terms(x).filter(|t| matches!(self.atom(t.0), Atom::Floor(..))).count();
+        // Bits cut out of a value are a number of their own.
+        let is_cut = floors > 1;
+        if let Some((whole, k)) = self.merged(x, 0)?
+            && !is_cut
+        {
             let chosen = self.when(cond, whole)?;
             return self.floor(chosen, k);
         }

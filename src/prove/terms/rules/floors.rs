@@ -121,6 +121,7 @@ impl Terms {
                 return self.floor(whole, m + k);
             }
         }
+        self.narrow_as_product(f)?;
         let out = self.floor_atom(f, m)?;
         // A choice between floors is the floor of the choice; the latter is kept.
         if let Some((cond, yes, no)) = self.one_choice(f)?
@@ -313,6 +314,11 @@ impl Terms {
         let size = power(w)?;
         let half = if signed { size / 2 } else { 0 };
         let target = (-half, size - half - 1);
+        if let Some(moved) = self.moved_into_range(f, target, size)? {
+            return Ok(moved);
+        }
+        // As it is: what is left out modulo `2^w` may be part of a product.
+        self.narrow_as_product(f)?;
         if let Some(moved) = self.moved_into_range(f, target, size)? {
             return Ok(moved);
         }

@@ -1,15 +1,11 @@
 //! Products, and the bitwise and.
 
+use super::super::polynomial::product_range;
 use super::super::{Atom, AtomId, Fit, FormId, Range, Terms, mul, power};
 use super::gcd;
 
 /// Products of forms with up to this many terms are multiplied out.
 const MAX_EXPANDED: usize = 256;
-
-fn products(a: Range, b: Range) -> Fit<Range> {
-    let all = [mul(a.0, b.0)?, mul(a.0, b.1)?, mul(a.1, b.0)?, mul(a.1, b.1)?];
-    Ok((all.into_iter().fold(i128::MAX, i128::min), all.into_iter().fold(i128::MIN, i128::max)))
-}
 
 impl Terms {
     /// The product of two atoms, either of which may be a product.
@@ -40,12 +36,12 @@ impl Terms {
             let (lo, hi) = self.atom_range(kept[at]);
             let mut part = (1, 1);
             for _ in 0..run {
-                part = products(part, (lo, hi))?;
+                part = product_range(part, (lo, hi))?;
             }
             if run % 2 == 0 {
                 part.0 = part.0.max(0);
             }
-            range = products(range, part)?;
+            range = product_range(range, part)?;
             at += run;
         }
         let atom = self.intern(Atom::Monomial(kept.into()), range);
@@ -66,7 +62,7 @@ impl Terms {
         if self.range(g) == (0, 1) {
             return self.when(g, f);
         }
-        let range = products(self.range(f), self.range(g))?;
+        let range = product_range(self.range(f), self.range(g))?;
         let (a, b) = (self.sum_of(f), self.sum_of(g));
         let out = if (a.terms.len() + 1) * (b.terms.len() + 1) <= MAX_EXPANDED {
             let mut out = self.constant(mul(a.constant, b.constant)?);
@@ -97,7 +93,7 @@ impl Terms {
                 factor = mul(factor, content)?;
             }
             pair.sort_unstable();
-            let range = products(self.range(pair[0]), self.range(pair[1]))?;
+            let range = product_range(self.range(pair[0]), self.range(pair[1]))?;
             let atom = self.intern(Atom::Product(pair[0], pair[1]), range);
             let single = self.made(atom)?;
             self.scale(single, factor)?
