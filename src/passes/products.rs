@@ -18,7 +18,7 @@ use num_bigint::BigInt;
 const FEW_ROWS: u32 = 4;
 /// Most bits of a number whose square stays whole.
 const FEW_BITS: u32 = 7;
-/// Most bits of a number whose square is cut. All of them are proved; of wider ones some are not, and stay whole.
+/// Most bits of a number whose square is cut. By themselves all of them are proved; wider ones, of which some are not, stay whole.
 const MANY_BITS: u32 = 12;
 
 /// Cuts every long product of two values.
@@ -50,6 +50,7 @@ fn is_short(x: Kif, y: Kif, is_square: bool) -> bool {
 struct Cut {
     /// Time of the product.
     delay: f64,
+    /// What the file says that it costs: the sum's.
     cost: f64,
     /// Whose the sum is.
     origin: u32,
@@ -71,7 +72,7 @@ impl Cut {
         let delay = self.delay * 0.5f64.powi(depth);
         if is_short(kx, ky, x == y) {
             let result = result.cloned().unwrap_or_else(|| product_of(kx, ky, x == y));
-            return rw.push(Op::Mul { a: x, b: y }, result, delay, self.cost, self.part_origin);
+            return rw.push(Op::Mul { a: x, b: y }, result, delay, 0.0, self.part_origin);
         }
         if x == y {
             let k = kx.width() / 2;
@@ -126,14 +127,14 @@ impl Cut {
         result: Option<&Interval>,
         delay: f64,
     ) -> ValueId {
-        let origin = if result.is_some() { self.origin } else { self.part_origin };
+        let (origin, cost) = if result.is_some() { (self.origin, self.cost) } else { (self.part_origin, 0.0) };
         let result = result.cloned().unwrap_or_else(|| {
             let (x, y) = (&rw.node(a).interval, &rw.node(b).interval.scaled(shift));
             let frac = x.frac.max(y.frac);
             let end = |x: BigInt, y_end: BigInt| (x << (frac - rw.node(a).interval.frac)) + (y_end << (frac - y.frac));
             Interval::new(end(x.min.to_big(), y.min.to_big()), end(x.max.to_big(), y.max.to_big()), frac)
         });
-        rw.push(Op::Add { a, b, shift }, result, delay, 0.0, origin)
+        rw.push(Op::Add { a, b, shift }, result, delay, cost, origin)
     }
 }
 

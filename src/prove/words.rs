@@ -400,8 +400,7 @@ impl Arithmetic<'_> {
         let cond = self.form(cond)?;
         let cond = self.0.value(cond, 1, false)?;
         let (yes, no) = (self.form(yes)?, self.form(no)?);
-        let (yes, no) = (self.0.as_known(yes, width)?, self.0.as_known(no, width)?);
-        let (mut yes, mut no) = (yes, no);
+        let (mut yes, mut no) = (self.0.as_known(yes, width)?, self.0.as_known(no, width)?);
         if width > 1 && self.0.as_const(no) == Some(0) {
             yes = self.0.as_selected(yes, width)?;
         } else if width > 1 && self.0.as_const(yes) == Some(0) {

@@ -109,10 +109,9 @@ impl Terms {
             return self.linear(product, self.constant_of(x), cond);
         }
         let floors = self.terms(x).filter(|t| matches!(self.atom(t.0), Atom::Floor(..))).count();
-        // Bits cut out of a value are a number of their own.
-        let is_cut = floors > 1;
-        if let Some((whole, k)) = self.merged(x, 0)?
-            && !is_cut
+        // Bits cut out of a value, a difference of two floors, are a number of their own.
+        if floors < 2
+            && let Some((whole, k)) = self.merged(x, 0)?
         {
             let chosen = self.when(cond, whole)?;
             return self.floor(chosen, k);
