@@ -159,6 +159,8 @@ pub struct Terms {
     shifted: FxHashMap<(FormId, u32), u32>,
     /// The names of forms that have one.
     names: FxHashMap<FormId, FormId>,
+    /// Numbers whose low bits, so many, are a number that has a name, and that name.
+    wraps: FxHashMap<FormId, (u32, FormId)>,
     /// Shifts of those floors, each once.
     shifts: Vec<u32>,
     /// How many floors are being said by names, one within the other.
@@ -425,8 +427,48 @@ impl Terms {
         let atom = self.intern(Atom::Value(f), self.range(f));
         let name = self.single(atom)?;
         self.names.insert(f, name);
+        if let Some((whole, bits)) = self.before_wrapping(f)? {
+            self.wraps.entry(whole).or_insert((bits, name));
+        }
         self.solve(f, name)?;
         Ok(name)
+    }
+
+    /// The number `x`, and `k`, for a form that is the low `k` bits of it: `x - 2^k floor(x / 2^k)`, or that with a sign.
+    fn before_wrapping(&mut self, f: FormId) -> Fit<Option<(FormId, u32)>> {
+        let cuts: Vec<(AtomId, i128, FormId, u32)> = self
+            .terms(f)
+            .filter_map(|(a, c)| match *self.atom(a) {
+                Atom::Floor(y, k) if k > 0 && k < 120 && c == -(1 << k) => Some((a, c, y, k)),
+                _ => None,
+            })
+            .collect();
+        for (a, c, y, k) in cuts {
+            let turns = self.single(a)?;
+            let whole = self.linear(f, -c, turns)?;
+            let moved = self.sub(y, whole)?;
+            if self.len(moved) == 0 && [0, 1 << (k - 1)].contains(&self.constant_of(moved)) {
+                return Ok(Some((whole, k)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// `width` bits of a number, from the lowest on or from a higher one, by the name of the number that its low bits are, if
+    /// they are among those.
+    fn bits_before_wrapping(&mut self, f: FormId, width: u32) -> Fit<Option<FormId>> {
+        if let Some(&(bits, name)) = self.wraps.get(&f) {
+            return Ok((width <= bits).then_some(name));
+        }
+        if let Some((a, 1)) = self.only(f)
+            && let Atom::Floor(x, from) = *self.atom(a)
+            && self.constant_of(f) == 0
+            && let Some(&(bits, name)) = self.wraps.get(&x)
+            && from + width <= bits
+        {
+            return self.floor(name, from).map(Some);
+        }
+        Ok(None)
     }
 
     /// The name of a number that wraps at `2^w` or beyond, modulo `2^w`: the number, `x` of `x + 2^k y`. Nothing for any
@@ -454,7 +496,13 @@ impl Terms {
         let is_name = |t: &Terms, f| {
             t.only(f).is_some_and(|(a, c)| c == 1 && matches!(t.atom(a), Atom::Value(_))) && t.constant_of(f) == 0
         };
-        if !self.anew || width >= 64 || !is_name(self, f) || (self.range(f).0 >= 0 && self.range(f).1 >> width == 0) {
+        if !self.anew || width >= 64 || (self.range(f).0 >= 0 && self.range(f).1 >> width == 0) {
+            return Ok(f);
+        }
+        if let Some(bits) = self.bits_before_wrapping(f, width)? {
+            return Ok(bits);
+        }
+        if !is_name(self, f) {
             return Ok(f);
         }
         for signed in [false, true] {
