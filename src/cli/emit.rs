@@ -107,7 +107,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     clock.lap("read");
     // First of all: an optimisation that changed the meaning ends the job here.
     let chain = match &*design {
-        Design::Model(model) if args.output.prove => Some(proof::Chain::of(&args.optimise, model, global)?),
+        Design::Model(model) if args.output.prove => {
+            Some(proof::Chain::of(&args.optimise, model, &args.pipeline, global)?)
+        }
         _ => None,
     };
     let (netlists, about) = match &*design {
@@ -208,7 +210,7 @@ fn of_model(
         return Err(Failure::input(Diagnostics(problems)));
     }
     let read = model;
-    let (model, passes) = args.optimise.apply(model)?;
+    let (model, passes) = args.optimise.apply(model, &args.pipeline)?;
     // As with the file's own.
     let model = ManuallyDrop::new(model);
     clock.lap("optimise");

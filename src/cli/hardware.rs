@@ -177,6 +177,16 @@ impl PipelineArgs {
         self.use_dsp == UseDspArg::Yes
     }
 
+    /// Whether registers may stand within products: these are logic, and it is known what their parts take.
+    pub(super) fn cuts_products(&self) -> bool {
+        let in_stages = match self.pipeline {
+            Some(Stages::Exactly(stages)) => stages > 1,
+            Some(Stages::Fewest) => true,
+            None => self.clock_period.is_some() || self.max_stage_delay.is_some(),
+        };
+        in_stages && self.use_dsp == UseDspArg::No && self.delay_model() == DelayModelArg::Device
+    }
+
     /// What the logic is made for.
     pub(super) fn fabric(&self) -> Fabric {
         let multipliers = match (self.use_dsp, self.device().technology().multiplier) {

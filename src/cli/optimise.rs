@@ -1,5 +1,6 @@
 //! The optimisation options that several sub-commands share, and `alir2hdl passes`.
 
+use super::hardware::PipelineArgs;
 use super::{ExitStatus, Failure, print};
 use crate::diag::{Diagnostic, Place};
 use crate::ir::machine::Machine;
@@ -64,7 +65,8 @@ impl OptimiseArgs {
             let place = Place::Flag("--assume-intervals".into());
             return Err(Failure::input(Diagnostic::error("E0804", place, message).with_help("leave it out")));
         }
-        let names = self.names()?;
+        // The stages of a machine are cut by its own delays.
+        let names = self.names(false)?;
         let optimise = |model: &Model| passes::run(model, &names).0;
         let blocks = machine.clone().with_blocks(optimise);
         let usual = if self.passes.is_some() || self.level == 0 { RetimeArg::No } else { RetimeArg::Registers };
@@ -77,12 +79,16 @@ impl OptimiseArgs {
         Ok(OptimisedMachine { machine: retimed.machine, blocks, pipelines: retimed.pipelines })
     }
 
-    /// The optimised program, and what each pass did.
+    /// The program optimised for a pipeline, and what each pass did.
     ///
     /// # Errors
     /// If a pass that was named does not exist, or `--retime` is given (exit code 2).
-    pub(super) fn apply<'m>(&self, model: &'m Model) -> Result<(Cow<'m, Model>, Vec<PassStat>), Failure> {
-        let names = self.names()?;
+    pub(super) fn apply<'m>(
+        &self,
+        model: &'m Model,
+        pipeline: &PipelineArgs,
+    ) -> Result<(Cow<'m, Model>, Vec<PassStat>), Failure> {
+        let names = self.names(pipeline.cuts_products())?;
         if self.retime.is_some() {
             let message = "--retime does not go with a program, which has no registers of its own";
             return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--retime".into()), message).with_help(
@@ -153,17 +159,18 @@ impl OptimiseArgs {
         Err(Failure::input(Diagnostic::error("E0303", place, message).with_help("leave one of the two out")))
     }
 
-    /// The optimised program, with each pass shown to `visit`: its name, the program before and after it.
+    /// The program optimised for a pipeline, with each pass shown to `visit`: its name, the program before and after it.
     ///
     /// # Errors
     /// As [`OptimiseArgs::apply`], and what `visit` finds.
     pub(super) fn step_by_step(
         &self,
         model: &Model,
+        pipeline: &PipelineArgs,
         mut visit: impl FnMut(&'static str, &Model, &Model) -> Result<(), Failure>,
     ) -> Result<Model, Failure> {
         let mut current = model.clone();
-        for pass in self.names()?.into_iter().filter_map(passes::find) {
+        for pass in self.names(pipeline.cuts_products())?.into_iter().filter_map(passes::find) {
             let next = pass.apply(&current, self.trust());
             visit(pass.name, &current, &next)?;
             current = next;
@@ -171,9 +178,11 @@ impl OptimiseArgs {
         Ok(current)
     }
 
-    fn names(&self) -> Result<Vec<&str>, Failure> {
+    /// The passes that run; `cuts_products`: for a pipeline that has registers within products.
+    fn names(&self, cuts_products: bool) -> Result<Vec<&str>, Failure> {
         let names: Vec<&str> = match &self.passes {
             Some(names) => names.iter().map(String::as_str).collect(),
+            None if self.level == 2 && cuts_products => passes::IN_STAGES.to_vec(),
             None => passes::pipeline(self.level).to_vec(),
         };
         let unknown = names.iter().find(|name| passes::find(name).is_none());
@@ -224,6 +233,9 @@ pub(super) fn list() -> Result<ExitStatus, Failure> {
         let names = passes::pipeline(level);
         text.push_str(&format!("\n-O{level}: {}", if names.is_empty() { "nothing".into() } else { names.join(", ") }));
     }
-    text.push('\n');
+    text.push_str(&format!(
+        "\n-O2 --use-dsp no --delay-model device, two stages or more: {}\n",
+        passes::IN_STAGES.join(", ")
+    ));
     print(text.as_bytes())
 }

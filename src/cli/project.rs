@@ -168,8 +168,8 @@ fn of_model(
     };
     problems.extend(args.ports.options(&top).check().err().unwrap_or_default());
     refuse(problems)?;
-    let (optimised, _) = args.optimise.apply(model)?;
     let pipeline = PipelineArgs { device: args.device(), ..args.pipeline.clone() };
+    let (optimised, _) = args.optimise.apply(model, &pipeline)?;
     let outcome = pipeline.schedule(&optimised, args.ports.registers())?;
     let options = pipeline.for_device(args.wrapper.core_options(&args.ports, &top));
     let netlist = args.optimise.noted(hardware::lower(&optimised, &outcome, &options)?, model);

@@ -3,6 +3,7 @@
 //! Each optimisation's program is the one before it; the netlist is the program as it was read, so is each text. Where that
 //! is not decided, they are compared with the optimised program, if every optimisation was proved.
 
+use super::hardware::PipelineArgs;
 use super::names::NameArgs;
 use super::optimise::OptimiseArgs;
 use super::{ExitStatus, Failure, Global, say};
@@ -55,10 +56,15 @@ impl Chain {
     ///
     /// # Errors
     /// `E0906` if one is not (exit code 4: our mistake); if they assume something of the inputs (exit code 2).
-    pub(super) fn of(args: &OptimiseArgs, model: &Model, global: Global) -> Result<Chain, Failure> {
+    pub(super) fn of(
+        args: &OptimiseArgs,
+        model: &Model,
+        pipeline: &PipelineArgs,
+        global: Global,
+    ) -> Result<Chain, Failure> {
         args.every_input("--prove")?;
         let mut undecided = None;
-        let optimised = args.step_by_step(model, |name, before, after| {
+        let optimised = args.step_by_step(model, pipeline, |name, before, after| {
             if before == after {
                 tell(global, name, "changes nothing");
                 return Ok(());

@@ -165,7 +165,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
-    let (optimised, _) = args.optimise.apply(&model)?;
+    let (optimised, _) = args.optimise.apply(&model, &args.pipeline)?;
     let outcome = args.pipeline.schedule(&optimised, args.ports.registers())?;
     let top = match &args.ports.top {
         Some(top) => top.clone(),

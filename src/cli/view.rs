@@ -92,7 +92,7 @@ impl Args {
     }
 
     fn of_model(&self, model: &Model) -> Result<Shown, Failure> {
-        let (optimised, _) = self.optimise.apply(model)?;
+        let (optimised, _) = self.optimise.apply(model, &self.pipeline)?;
         let outcome = self.pipeline.schedule(&optimised, hardware::Registers::OfAnyBlock)?;
         let options = netlist::Options { top: self.top(), ..netlist::Options::default() };
         let netlist = hardware::lower(&optimised, &outcome, &self.pipeline.for_device(options))?;

@@ -186,6 +186,13 @@ pub fn pipeline(level: u8) -> &'static [&'static str] {
     }
 }
 
+/// What `-O2` runs for hardware whose products are logic and whose stages are cut by what that takes: registers can stand within a
+/// long product then.
+pub const IN_STAGES: &[&str] = &[
+    "dce", "simplify", "ranges", "compose", "tables", "split", "split", "cse", "linear", "dce", "products", "polarity",
+    "demand", "simplify", "ranges", "cse", "dce",
+];
+
 /// What one pass did to a program.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PassStat {
@@ -509,6 +516,13 @@ mod tests {
         assert_eq!(after.tables()[0].entries, [1, 4, 9, 16, 25, 36, 49]);
         assert_eq!(after.tables()[1].entries, [5, 1, 7]);
         assert_eq!(ops(&after).iter().filter(|&&o| o == "lookup").count(), 3);
+    }
+
+    #[test]
+    fn stages_take_the_passes_of_the_highest_level_and_more() {
+        let others: Vec<&str> = IN_STAGES.iter().copied().filter(|&name| name != "products").collect();
+        assert_eq!(others, pipeline(2));
+        assert!(others.len() < IN_STAGES.len());
     }
 
     #[test]

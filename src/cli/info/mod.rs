@@ -122,8 +122,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Design::Model(model) => model,
         Design::Machine(machine) => return states::of_machine(args, &machine, file.form),
     };
-    let (optimised, passes) = args.optimise.apply(&model)?;
-    let sweep = args.sweep.map(|last| sweep::sweep(&optimised, &args.pipeline, last)).transpose()?;
+    let (optimised, passes) = args.optimise.apply(&model, &args.pipeline)?;
+    let sweep = args.sweep.map(|last| sweep::sweep(&model, &optimised, args, last)).transpose()?;
     let pipeline = match args.pipeline.is_combinational() || sweep.is_some() {
         true => None,
         false => Some(Pipeline::new(&optimised, args)?),

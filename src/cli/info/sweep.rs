@@ -3,9 +3,10 @@
 use super::super::Failure;
 use super::super::hardware::{self, PipelineArgs, Stages};
 use super::pipeline::longest;
-use super::short;
+use super::{Args, short};
 use crate::ir::Model;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// One row for each number of stages.
@@ -29,10 +30,16 @@ pub(super) struct Row {
     pub(super) proved: bool,
 }
 
-/// Schedules the program for 1 to `last` stages.
-pub(super) fn sweep(model: &Model, arguments: &PipelineArgs, last: u32) -> Result<Vec<Row>, Failure> {
+/// Schedules the program for 1 to `last` stages; `single`: the program as it is optimised for one.
+pub(super) fn sweep(model: &Model, single: &Model, args: &Args, last: u32) -> Result<Vec<Row>, Failure> {
+    let in_stages = |stages: u32| PipelineArgs { pipeline: Some(Stages::Exactly(stages)), ..args.pipeline.clone() };
+    let several = match in_stages(last).cuts_products() {
+        true => args.optimise.apply(model, &in_stages(last))?.0,
+        false => Cow::Borrowed(single),
+    };
     let row = |stages: u32| {
-        let arguments = PipelineArgs { pipeline: Some(Stages::Exactly(stages)), ..arguments.clone() };
+        let arguments = in_stages(stages);
+        let model = if stages == 1 { single } else { &*several };
         let outcome = arguments.schedule(model, hardware::Registers::OfAnyBlock)?;
         let netlist = hardware::lower(model, &outcome, &arguments.for_device(crate::netlist::Options::default()))?;
         let (stage_delay, latency) = (longest(&outcome), outcome.schedule.latency());
