@@ -27,6 +27,12 @@ fn signed_width(x: Fixed) -> u32 {
     x.bits.width + u32::from(!x.signed)
 }
 
+/// Bits of the adders of a tree of rows of so many bits.
+fn tree_adders(rows: u32, bits: u32) -> u32 {
+    let high = rows / 2;
+    if high == 0 { 0 } else { tree_adders(rows - high, bits) + tree_adders(high, bits) + 2 * high + bits }
+}
+
 /// Where the rows of a product stand whose bits from `width` on are not wanted.
 fn places(recoded: Fixed, width: u32) -> impl Iterator<Item = u32> {
     (0..signed_width(recoded).div_ceil(2)).map(|row| 2 * row).take_while(move |&lo| lo < width)
@@ -37,7 +43,12 @@ impl Draft {
     /// one after the other.
     pub(super) fn rows(&mut self, a: Fixed, b: Fixed, width: u32, tree: bool) -> Wiring {
         let count = |recoded: Fixed| signed_width(recoded).div_ceil(2);
-        let cost = |x: Fixed, recoded: Fixed| (count(recoded) * (signed_width(x) + 1), count(recoded));
+        let cost = |x: Fixed, recoded: Fixed| {
+            let (rows, bits) = (count(recoded), signed_width(x) + 1);
+            let area = if tree { 2 * rows * bits + tree_adders(rows, bits) } else { rows * bits };
+            // Many rows of a short factor save little and take long.
+            (2 * rows > 3 * count(x), area, rows)
+        };
         let (x, recoded) = if cost(b, a) < cost(a, b) { (b, a) } else { (a, b) };
         if tree {
             return self.tree_of_rows(x, recoded, width);
