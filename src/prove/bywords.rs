@@ -462,7 +462,13 @@ impl Domain for Design<'_> {
     }
 
     fn concat(&mut self, parts: &[(Word, u32)]) -> Made<Self> {
-        Arithmetic(self.terms).concat(parts)
+        let mut known = parts.to_vec();
+        for (word, width) in &mut known {
+            if let Word::One(f) = word {
+                *f = self.terms.bits_by_name(*f, *width)?;
+            }
+        }
+        Arithmetic(self.terms).concat(&known)
     }
 
     fn extend(&mut self, x: &Word, from: u32, signed: bool, width: u32) -> Made<Self> {
@@ -548,6 +554,27 @@ impl Domain for Design<'_> {
 }
 
 impl Design<'_> {
+    /// From here on what a signal's word is put together from is said by the value of the model that the signal shows: other signals
+    /// may read the parts.
+    fn learn_parts(&mut self, signal: SignalId, word: &Word, same: FormId) -> Fit<()> {
+        let parts: Arc<[(u32, FormId)]> = match word {
+            Word::Many(parts, _) => parts.clone(),
+            Word::One(f) => match self.terms.shape(*f) {
+                Some(Shape::Fields(parts)) => parts.clone(),
+                _ => return Ok(()),
+            },
+        };
+        let width = self.rtl.signal(signal).width;
+        let ends = parts.iter().skip(1).map(|p| p.0).chain([width]);
+        for (&(start, part), end) in parts.iter().zip(ends) {
+            if end > start && !self.terms.is_said(part) {
+                let bits = self.terms.floor(same, start)?;
+                self.terms.tell_bits(part, end - start, bits);
+            }
+        }
+        Ok(())
+    }
+
     /// The word of a signal by values of the model, if it shows one.
     fn said(&mut self, signal: SignalId, word: Word) -> Made<Self> {
         let Some(op) = operation_of(self.model, self.rtl, signal) else {
@@ -565,6 +592,7 @@ impl Design<'_> {
         match Design::compare(self, signal, op, f)? {
             Some(same) => {
                 self.matched.insert(op.0);
+                self.learn_parts(signal, &word, same)?;
                 Ok(Word::One(self.fitted(signal, f, same)?))
             }
             None => {

@@ -159,8 +159,8 @@ pub struct Terms {
     shifted: FxHashMap<(FormId, u32), u32>,
     /// The names of forms that have one.
     names: FxHashMap<FormId, FormId>,
-    /// Numbers whose low bits, so many, are a number that has a name, and that name.
-    wraps: FxHashMap<FormId, (u32, FormId)>,
+    /// Numbers whose low bits, so many, are those of another form, which is said by names.
+    low_bits: FxHashMap<FormId, (u32, FormId)>,
     /// Shifts of those floors, each once.
     shifts: Vec<u32>,
     /// How many floors are being said by names, one within the other.
@@ -396,7 +396,7 @@ impl Terms {
     }
 
     /// How a form came about, if that is known.
-    pub(super) fn shape(&self, f: FormId) -> Option<&Shape> {
+    pub fn shape(&self, f: FormId) -> Option<&Shape> {
         self.shapes.get(&f)
     }
 
@@ -427,8 +427,10 @@ impl Terms {
         let atom = self.intern(Atom::Value(f), self.range(f));
         let name = self.single(atom)?;
         self.names.insert(f, name);
-        if let Some((whole, bits)) = self.before_wrapping(f)? {
-            self.wraps.entry(whole).or_insert((bits, name));
+        if self.anew
+            && let Some((whole, bits)) = self.before_wrapping(f)?
+        {
+            self.tell_bits(whole, bits, name);
         }
         self.solve(f, name)?;
         Ok(name)
@@ -454,21 +456,25 @@ impl Terms {
         Ok(None)
     }
 
-    /// `width` bits of a number, from the lowest on or from a higher one, by the name of the number that its low bits are, if
-    /// they are among those.
-    fn bits_before_wrapping(&mut self, f: FormId, width: u32) -> Fit<Option<FormId>> {
-        if let Some(&(bits, name)) = self.wraps.get(&f) {
-            return Ok((width <= bits).then_some(name));
+    /// From here on the low `width` bits of a form are said by `same`, a form by names that has the same bits there.
+    pub fn tell_bits(&mut self, f: FormId, width: u32, same: FormId) {
+        self.low_bits.entry(f).or_insert((width, same));
+    }
+
+    /// A form with the same low `width` bits, by names, if one was told; else the form itself.
+    pub fn bits_by_name(&mut self, f: FormId, width: u32) -> Fit<FormId> {
+        if let Some(&(bits, same)) = self.low_bits.get(&f) {
+            return Ok(if width <= bits { same } else { f });
         }
         if let Some((a, 1)) = self.only(f)
             && let Atom::Floor(x, from) = *self.atom(a)
             && self.constant_of(f) == 0
-            && let Some(&(bits, name)) = self.wraps.get(&x)
+            && let Some(&(bits, same)) = self.low_bits.get(&x)
             && from + width <= bits
         {
-            return self.floor(name, from).map(Some);
+            return self.floor(same, from);
         }
-        Ok(None)
+        Ok(f)
     }
 
     /// The name of a number that wraps at `2^w` or beyond, modulo `2^w`: the number, `x` of `x + 2^k y`. Nothing for any
@@ -496,14 +502,12 @@ impl Terms {
         let is_name = |t: &Terms, f| {
             t.only(f).is_some_and(|(a, c)| c == 1 && matches!(t.atom(a), Atom::Value(_))) && t.constant_of(f) == 0
         };
-        if !self.anew || width >= 64 || (self.range(f).0 >= 0 && self.range(f).1 >> width == 0) {
+        if width >= 64 || (self.range(f).0 >= 0 && self.range(f).1 >> width == 0) {
             return Ok(f);
         }
-        if let Some(bits) = self.bits_before_wrapping(f, width)? {
-            return Ok(bits);
-        }
-        if !is_name(self, f) {
-            return Ok(f);
+        let same = self.bits_by_name(f, width)?;
+        if same != f || !self.anew || !is_name(self, f) {
+            return Ok(same);
         }
         for signed in [false, true] {
             let word = self.value(f, width, signed)?;
