@@ -175,6 +175,8 @@ pub struct Terms {
     shapes: FxHashMap<FormId, Shape>,
     /// Forms that were looked at as products.
     factored: rustc_hash::FxHashSet<FormId>,
+    /// The products that cut forms are; see [`Terms::product_within`].
+    products: FxHashMap<(FormId, u32, Range), Option<FormId>>,
     /// How bits come from others.
     logic: FxHashMap<FormId, polynomial::Logic>,
     /// Terms looked at so far, and the like.

@@ -80,17 +80,10 @@ impl Terms {
     /// Narrows the range of a form that is a product of two others once multiplied out, such as the rows of a multiplier: each row
     /// by itself may be negative, the product of two numbers without signs is not.
     pub(super) fn narrow_as_product(&mut self, f: FormId) -> Fit<()> {
-        let selects = |t: &(AtomId, i128)| matches!(self.atom(t.0), Atom::If(..) | Atom::Monomial(_));
-        if self.terms(f).filter(selects).nth(1).is_none() || !self.factored.insert(f) {
+        if !self.selects(f) || !self.factored.insert(f) {
             return Ok(());
         }
-        let mut run = Expansion {
-            terms: self,
-            mask: u128::MAX,
-            forms: FxHashMap::default(),
-            open: FxHashSet::default(),
-            left: MAX_FACTORED,
-        };
+        let mut run = Expansion::of(self, u128::MAX, MAX_FACTORED);
         // A sum that is cut is moved by half its size, so that it has no sign.
         let moved = run.terms.constant_of(f);
         let factors = run.form(f, 0).and_then(|p| run.settled(&p)).and_then(|p| {
@@ -114,6 +107,45 @@ impl Terms {
             self.narrow(f, range);
         }
         Ok(())
+    }
+
+    /// Whether a form is a sum of at least two choices or products.
+    fn selects(&self, f: FormId) -> bool {
+        let selects = |t: &(AtomId, i128)| matches!(self.atom(t.0), Atom::If(..) | Atom::Monomial(_));
+        self.terms(f).filter(selects).nth(1).is_some()
+    }
+
+    /// The product of two forms within these bounds that a form is modulo `2^width`, if there is one: rows of a multiplier are
+    /// cut where the product ends, and so the sum of them is that product only once what passes its end is left out.
+    pub(super) fn product_within(&mut self, f: FormId, width: u32, bounds: Range) -> Fit<Option<FormId>> {
+        if width >= 126 || !self.selects(f) {
+            return Ok(None);
+        }
+        if let Some(&known) = self.products.get(&(f, width, bounds)) {
+            return Ok(known);
+        }
+        let mask = (1u128 << width) - 1;
+        let mut run = Expansion::of(self, mask, MAX_FACTORED);
+        let factors = run.form(f, 0).and_then(|p| run.settled(&p)).and_then(|mut p| {
+            // Of the numbers that are equal modulo 2^width the smallest.
+            for c in p.0.values_mut() {
+                *c = if *c > mask / 2 { c.wrapping_sub(mask + 1) } else { *c };
+            }
+            run.mask = u128::MAX;
+            run.factors(&p)
+        });
+        let spent = MAX_FACTORED - run.left;
+        self.work += MONOMIAL * spent;
+        let mut out = None;
+        if let Ok(Some([a, b])) = factors
+            && let Ok(range) = product_range(self.range(a), self.range(b))
+            && bounds.0 <= range.0
+            && range.1 <= bounds.1
+        {
+            out = Some(self.times(a, b)?);
+        }
+        self.products.insert((f, width, bounds), out);
+        Ok(out)
     }
 
     /// Narrows the range of `x - 2^k floor(x / 2^k)`.
@@ -140,8 +172,7 @@ impl Terms {
     pub fn same_multiplied(&mut self, f: FormId, g: FormId, width: u32, work: u64) -> Fit<bool> {
         let Some(d) = self.difference(f, g, width)? else { return Ok(true) };
         let mask = if width < 128 { (1 << width) - 1 } else { u128::MAX };
-        let mut run =
-            Expansion { terms: self, mask, forms: FxHashMap::default(), open: FxHashSet::default(), left: work };
+        let mut run = Expansion::of(self, mask, work);
         let out = run.form(d, 0).and_then(|p| run.settled(&p)).and_then(|p| run.without_squares(p));
         let spent = work - run.left;
         self.work += MONOMIAL * spent;
@@ -205,7 +236,11 @@ fn joined(a: &[Unit], b: &[Unit]) -> Fit<Monomial> {
     if out.len() > MAX_DEGREE { Err(Beyond) } else { Ok(out.into()) }
 }
 
-impl Expansion<'_> {
+impl<'t> Expansion<'t> {
+    fn of(terms: &'t mut Terms, mask: u128, left: u64) -> Expansion<'t> {
+        Expansion { terms, mask, forms: FxHashMap::default(), open: FxHashSet::default(), left }
+    }
+
     fn spend(&mut self, monomials: usize) -> Fit<()> {
         self.left = self.left.checked_sub(monomials as u64).ok_or(Beyond)?;
         Ok(())

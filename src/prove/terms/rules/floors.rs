@@ -322,6 +322,9 @@ impl Terms {
         if let Some(moved) = self.moved_into_range(f, target, size)? {
             return Ok(moved);
         }
+        if let Some(product) = self.product_within(f, w, target)? {
+            return Ok(product);
+        }
         if let Some(out) = self.of_table(f, |v| Ok(add(v, half)?.rem_euclid(size) - half))? {
             return Ok(out);
         }
