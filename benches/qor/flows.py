@@ -24,6 +24,9 @@ SYNTHESIS = {
     'ecp5': 'synth_ecp5 -nodsp -nobram -nolutram -top {top}',
 }
 
+# What is kept of a seed with which the router failed.
+UNROUTED = 'unrouted'
+
 # What a family's cells count as.
 LUTS = {'xcup': r'(LUT[1-6]|INV|RAM\d+[MX].*|RAM\d+X\d+.*)$', 'ecp5': r'LUT4$'}
 
@@ -141,7 +144,8 @@ endmodule
 def place(verilog, top, inputs, outputs, clocked, seeds, timeout=1500, router=None):
     """nextpnr-ecp5's clocks in MHz for the module between shift registers, one a seed; None where it does not finish.
 
-    The module is synthesised once for all seeds. Without a router named it is nextpnr's own choice.
+    The module is synthesised once for all seeds. Without a router named it is nextpnr's own choice. A seed with which the
+    router finds no way makes room for another.
     """
     wrapped = harness(verilog, top, inputs, outputs, clocked)
     script = 'synth_ecp5 -nodsp -nobram -nolutram -top harness -json top.json'
@@ -155,18 +159,24 @@ def place(verilog, top, inputs, outputs, clocked, seeds, timeout=1500, router=No
                 Path(folder, 'top.v').write_text(wrapped)
                 if run(['yosys', '-q', '-p', f'read_verilog top.v; {script}'], folder, timeout) is None:
                     return None
-            done = run([NEXTPNR, *fixed, '--seed', str(seed), '--timing-allow-fail'], folder, timeout)
+            try:
+                done = run([NEXTPNR, *fixed, '--seed', str(seed), '--timing-allow-fail'], folder, timeout)
+            except SystemExit as e:
+                if 'Failed to route' not in str(e):
+                    raise
+                return UNROUTED
             if done is None:
                 return None
             clocks = re.findall(r'Max frequency for clock .*?: ([\d.]+) MHz', done[0])
             return {'mhz': float(clocks[-1]), 'cpu': round(done[1], 1)}
 
         results = []
-        for seed in range(1, seeds + 1):
+        for seed in range(1, 2 * seeds + 1):
             # A module that does not fit or does not finish with one seed is not tried with the others.
-            if results and results[-1] is None:
-                results.append(None)
-                continue
+            if len(results) == seeds or None in results:
+                break
             key = [wrapped, script, ' '.join(fixed), str(seed), version('yosys'), version(NEXTPNR)]
-            results.append(cached(key, lambda: make(seed)))
+            result = cached(key, lambda: make(seed))
+            if result != UNROUTED:
+                results.append(result)
         return results
