@@ -82,10 +82,11 @@ impl Draft {
             let (bits, minus) = self.multiple(x, recoded, lo, (x_width + 1).min(sum_width));
             let plain = self.is_zero_bit(minus);
             let left = self.window(total, i64::from(lo), sum_width);
-            let sum = if plain && total.bits.width > 0 {
-                let complement = Fixed { bits: self.complement(bits), at: 0, signed: true };
-                let complement = self.window(complement, 0, sum_width);
-                self.less_complement(left, complement)
+            let sum = if total.bits.width > 0 {
+                let not_minus = self.complement(minus);
+                let complement = if plain { self.complement(bits) } else { self.complemented_if(not_minus, bits) };
+                let complement = self.window(Fixed { bits: complement, at: 0, signed: true }, 0, sum_width);
+                self.less_complement(left, complement, not_minus)
             } else {
                 let row = Fixed { bits: self.complemented_if(minus, bits), at: 0, signed: true };
                 let right = self.window(row, 0, sum_width);
@@ -103,14 +104,15 @@ impl Draft {
         self.window(total, 0, width)
     }
 
-    /// `total + row`, of as many bits, where `complement` is the complement of `row`: the row is subtracted, not added.
+    /// `total + row + carry`, of as many bits, where `complement` is the complement of `row` and `borrow` that of `carry`: the row is
+    /// subtracted, not added.
     ///
     /// A carry chain has one operand beside its look-up tables and the other only in them. Of a sum, Yosys chooses the operands' places
     /// by their shape (`alumacc`), and a row beside the tables takes a table for each of its bits once more; of a difference, the
     /// subtrahend is always in the tables. The carry enters through one more position below.
-    fn less_complement(&mut self, total: Wiring, complement: Wiring) -> Wiring {
-        let (zero, one) = (self.uniform(false, 1), self.uniform(true, 1));
-        let (a, b) = (self.joined(zero, total), self.joined(one, complement));
+    fn less_complement(&mut self, total: Wiring, complement: Wiring, borrow: Wiring) -> Wiring {
+        let zero = self.uniform(false, 1);
+        let (a, b) = (self.joined(zero, total), self.joined(borrow, complement));
         let with_carry = self.wire(total.width + 1, Cell::Sub { a, b });
         self.pool.slice(with_carry, 1, total.width)
     }
@@ -204,7 +206,7 @@ impl Draft {
         let bits = if row.signed { bits } else { self.joined(bits, one) };
         let complement = Fixed { bits, at: row.at, signed: true };
         let (left, complement) = (self.window(total, row.at, width), self.window(complement, row.at, width));
-        let upper = Fixed { bits: self.less_complement(left, complement), at: row.at, signed: end.signed };
+        let upper = Fixed { bits: self.less_complement(left, complement, one), at: row.at, signed: end.signed };
         self.above_passed(total, upper)
     }
 

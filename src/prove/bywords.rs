@@ -636,18 +636,14 @@ pub(super) fn compare(
     e: &mut Engine,
 ) -> Option<Proved> {
     let mut proved = Proved::default();
-    let few = (!all_rules).then(Terms::new);
-    let by_bits = multiplies_tables(model).then(Terms::by_bits);
+    let has = |wanted: fn(&Op) -> bool| model.nodes().iter().any(|n| wanted(&n.op));
+    let (multiplies, looks_up) = (has(|op| matches!(op, Op::Mul { .. })), has(|op| matches!(op, Op::Lookup { .. })));
+    let few = (!all_rules).then(if multiplies { Terms::of_rows } else { Terms::new });
+    let by_bits = (multiplies && looks_up).then(Terms::by_bits);
     for (terms, last) in few.into_iter().chain(by_bits).map(|t| (t, false)).chain([(Terms::anew(), true)]) {
         proved = attempt(model, rtl, ports, depths, report, e, (terms, last, proved))?;
     }
     Some(proved)
-}
-
-/// Whether there are tables and products.
-fn multiplies_tables(model: &Model) -> bool {
-    let has = |wanted: fn(&Op) -> bool| model.nodes().iter().any(|n| wanted(&n.op));
-    has(|op| matches!(op, Op::Mul { .. })) && has(|op| matches!(op, Op::Lookup { .. }))
 }
 
 /// One comparison by forms of what is not proved yet; only the last one may take all that is left.

@@ -170,7 +170,7 @@ fn rules_hold_for_every_value() {
     let count = seeds.end - seeds.start;
     let mut made = 0;
     for seed in seeds {
-        for terms in [Terms::new(), Terms::anew(), Terms::by_bits()] {
+        for terms in [Terms::new(), Terms::of_rows(), Terms::anew(), Terms::by_bits()] {
             made += agrees(seed, terms) as u64;
         }
     }

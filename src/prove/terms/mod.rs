@@ -167,6 +167,8 @@ pub struct Terms {
     within_names: u32,
     /// Whether numbers that wrap, signs and bits of words are looked at anew; see [`Terms::anew`].
     anew: bool,
+    /// Whether the lowest bit of a number is looked at by itself; see [`Terms::of_rows`].
+    recoded: bool,
     /// Whether a name of a table is a number like any other; see [`Terms::by_bits`].
     by_bits: bool,
     /// Names are being taken apart: none is put in.
@@ -216,7 +218,13 @@ impl Terms {
     /// what depends on a bit is looked at in both cases. What sums of many values are seen by without these rules may not
     /// be seen with them.
     pub fn anew() -> Terms {
-        Terms { anew: true, ..Terms::default() }
+        Terms { anew: true, recoded: true, ..Terms::default() }
+    }
+
+    /// Nothing yet, with the rules for bits of a number that choose the rows of its product. A number that is rounded by its lowest bit
+    /// is better left whole.
+    pub fn of_rows() -> Terms {
+        Terms { recoded: true, ..Terms::default() }
     }
 
     /// The same where the name of a table is a number like any other, whose bits are bits: what multiplies by them is seen

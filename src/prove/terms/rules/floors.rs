@@ -93,6 +93,12 @@ impl Terms {
         }
         if let Some((atom, 1)) = self.only(f) {
             let constant = self.constant_of(f);
+            // Rounded up: with the bit `x - 2 floor(x / 2)`.
+            if (constant, m) == (1, 1) && self.is_bits(atom) {
+                let value = self.single(atom)?;
+                let half = self.floor(value, 1)?;
+                return self.sub(value, half);
+            }
             match self.atom(atom).clone() {
                 Atom::Floor(x, k) => {
                     let whole = mul(constant, power(k)?).and_then(|c| self.offset(x, c))?;
@@ -134,6 +140,11 @@ impl Terms {
             }
         }
         Ok(out)
+    }
+
+    /// Whether an atom is the high bits of something, whose lowest bit is looked at.
+    fn is_bits(&self, a: AtomId) -> bool {
+        self.recoded && matches!(self.atom(a), Atom::Floor(..))
     }
 
     /// `floor(f / 2^m)` with the floor inside the choice that `f` is.
@@ -198,6 +209,25 @@ impl Terms {
                 if let Some(part) = self.of_table(low, |v| Ok(v >> k))? {
                     let high = self.form(&high)?;
                     return Ok(Some((self.add(high, part)?, k)));
+                }
+            }
+            // The lowest bit of a value, `a - 2 h`, whose other bits `h` are in the high part.
+            if k == 1
+                && let [(a, c)] = low.terms[..]
+                && self.is_bits(a)
+            {
+                let value = self.single(a)?;
+                let half = self.floor(value, 1)?;
+                if let Some((h, 1)) = self.only(half)
+                    && self.constant_of(half) == 0
+                    && high.terms.iter().any(|t| t.0 == h)
+                {
+                    let (no, yes) = (low.constant >> 1, add(low.constant, c)? >> 1);
+                    let bit = self.linear(value, -2, half)?;
+                    let high = self.form(&high)?;
+                    let high = self.linear(high, c, half)?;
+                    let high = self.linear(high, yes - no, bit)?;
+                    return Ok(Some((self.offset(high, no)?, k)));
                 }
             }
             // A bit.
@@ -331,6 +361,12 @@ impl Terms {
         let r = self.reduced(f, w)?;
         if let Some(moved) = self.moved_into_range(r, target, size)? {
             return Ok(moved);
+        }
+        // The other value of a bit.
+        if w == 1 && !signed && self.constant_of(r) % 2 != 0 {
+            let bit = self.offset(r, -self.constant_of(r))?;
+            let bit = self.value(bit, 1, false)?;
+            return self.complement(bit);
         }
         // A number that wraps, cut where it does not.
         if let Some(plain) = self.unwrapped(r, w)?
