@@ -26,6 +26,9 @@ const MAX_WRAPPED: usize = 8;
 const MAX_FACTORED: u64 = 1 << 14;
 /// Most indeterminates whose cofactors are tried as factors.
 const MAX_COFACTORS: usize = 4;
+/// Most monomials in which names of products are taken apart, and how often.
+const MAX_NAMED: usize = 1000;
+const MAX_RENAMED: usize = 4;
 /// Depth of atoms within atoms.
 const MAX_DEPTH: u32 = 100;
 
@@ -173,7 +176,13 @@ impl Terms {
         let Some(d) = self.difference(f, g, width)? else { return Ok(true) };
         let mask = if width < 128 { (1 << width) - 1 } else { u128::MAX };
         let mut run = Expansion::of(self, mask, work);
-        let out = run.form(d, 0).and_then(|p| run.settled(&p)).and_then(|p| run.without_squares(p));
+        let mut out = run.form(d, 0).and_then(|p| run.settled(&p)).and_then(|p| run.without_squares(p));
+        for _ in 0..MAX_RENAMED {
+            match out {
+                Ok(p) if run.names_product(&p) => out = run.without_names(&p).and_then(|p| run.without_squares(p)),
+                _ => break,
+            }
+        }
         let spent = work - run.left;
         self.work += MONOMIAL * spent;
         Ok(out?.0.is_empty())
@@ -557,6 +566,39 @@ impl<'t> Expansion<'t> {
                 self.add(&mut next, 1, &more)?;
             }
             rest = next;
+        }
+        Ok(out)
+    }
+
+    /// Whether there is a name of a product in a few monomials.
+    fn names_product(&self, p: &Polynomial) -> bool {
+        p.0.len() <= MAX_NAMED && p.0.keys().any(|m| m.iter().any(|&u| self.named_product(u).is_some()))
+    }
+
+    /// What a name of a product stands for.
+    fn named_product(&self, unit: Unit) -> Option<FormId> {
+        match unit {
+            Unit::Atom(a) => match *self.terms.atom(a) {
+                Atom::Value(x) if self.terms.multiplies(x) => Some(x),
+                _ => None,
+            },
+            Unit::Bit(_) => None,
+        }
+    }
+
+    /// Products instead of their names.
+    fn without_names(&mut self, p: &Polynomial) -> Fit<Polynomial> {
+        let mut out = Polynomial::default();
+        for (monomial, &c) in &p.0 {
+            let (named, others): (Vec<Unit>, Vec<Unit>) =
+                monomial.iter().partition(|&&u| self.named_product(u).is_some());
+            let mut all = Polynomial::default();
+            all.add(others.into(), c, self.mask);
+            for unit in named {
+                let number = self.form(self.named_product(unit).ok_or(Beyond)?, 0)?;
+                all = self.times(&all, &number)?;
+            }
+            self.add(&mut out, 1, &all)?;
         }
         Ok(out)
     }
