@@ -53,6 +53,48 @@ fn part_numbers_name_devices() {
 }
 
 #[test]
+fn registers_stand_within_products_of_logic() {
+    let whole = alir2hdl::passes::pipeline(2).join(",");
+    for (name, device, stages, least) in
+        [("anomaly_ae", "ecp5", "5", 1.1), ("anomaly_ae", "xcku5p", "5", 1.25), ("over64", "xcku5p", "3", 1.25)]
+    {
+        let clock = |more: &[&str]| {
+            let options = ["--use-dsp", "no", "--delay-model", "device", "--device", device, "--pipeline", stages];
+            let shown = info(name, &[&options, more].concat());
+            (shown["estimate"]["clock_mhz"].as_f64().unwrap(), shown["estimate"]["lut"].as_f64().unwrap())
+        };
+        let (cut, uncut) = (clock(&["-O2"]), clock(&["--passes", &whole]));
+        assert!(cut.0 >= least * uncut.0, "{name} on {device}: {cut:?} against {uncut:?}");
+        // Adders between parts take tables; parts of squares are smaller than squares.
+        assert!(cut.1 <= uncut.1 || name == "over64", "{name} on {device}: {cut:?} against {uncut:?}");
+    }
+    // Without stages there is nowhere to cut, and a row of a sweep is what its number of stages gives.
+    let text = |options: &[&str]| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let fixed = ["--verilog", "m.v", "--use-dsp", "no", "--delay-model", "device", "-q"];
+        let (code, _, said) = run(folder.path(), &[&[model("anomaly_ae").as_str()], &fixed[..], options].concat());
+        assert_eq!(code, 0, "{said}");
+        std::fs::read_to_string(folder.path().join("m.v")).expect("the text")
+    };
+    assert_eq!(text(&["-O2", "--pipeline", "1"]), text(&["--passes", &whole, "--pipeline", "1"]));
+    assert_ne!(text(&["-O2", "--pipeline", "2"]), text(&["--passes", &whole, "--pipeline", "2"]));
+    // A clock that is met without takes no parts; nor more stages than without.
+    assert_eq!(text(&["-O2", "--clock-period", "15"]), text(&["--passes", &whole, "--clock-period", "15"]));
+    let stages = |options: &[&str]| {
+        let fixed = ["--use-dsp", "no", "--device", "xcku5p", "--delay-model", "device", "--clock-period", "5.5"];
+        info("over64", &[&fixed[..], options].concat())["pipeline"]["latency"].as_u64().unwrap()
+    };
+    assert!(stages(&["-O2"]) < 6, "{}", stages(&["-O2"]));
+    let options = ["-O2", "--use-dsp", "no", "--delay-model", "device"];
+    let sweep = info("anomaly_ae", &[&options[..], &["--sweep=3"]].concat());
+    for (row, stages) in ["1", "2", "3"].into_iter().enumerate() {
+        let alone = info("anomaly_ae", &[&options[..], &["--pipeline", stages]].concat());
+        assert_eq!(sweep["sweep"][row]["stage_delay"], alone["pipeline"]["stage_delay"]);
+        assert_eq!(sweep["sweep"][row]["register_bits"], alone["pipeline"]["register_bits"]);
+    }
+}
+
+#[test]
 fn every_device_estimates_every_random_program() {
     for seed in 0..60 {
         let model = random::model(seed);

@@ -9,6 +9,7 @@ use crate::ir::Model;
 use crate::netlist::{self, Adders, BlockRegisters, Fabric, Multipliers, Netlist, Ports, ResetOptions};
 use crate::schedule::{self, BoundFlag, Delay, Effort, Goal, Objective, Outcome, Uses};
 use clap::ValueEnum;
+use std::borrow::Cow;
 
 /// Where the registers are.
 #[derive(Clone, Debug, clap::Args)]
@@ -177,14 +178,36 @@ impl PipelineArgs {
         self.use_dsp == UseDspArg::Yes
     }
 
+    /// Whether a clock is to be met.
+    fn is_bounded(&self) -> bool {
+        self.clock_period.is_some() || self.max_stage_delay.is_some()
+    }
+
     /// Whether registers may stand within products: these are logic, and it is known what their parts take.
     pub(super) fn cuts_products(&self) -> bool {
         let in_stages = match self.pipeline {
             Some(Stages::Exactly(stages)) => stages > 1,
             Some(Stages::Fewest) => true,
-            None => self.clock_period.is_some() || self.max_stage_delay.is_some(),
+            None => self.is_bounded(),
         };
         in_stages && self.use_dsp == UseDspArg::No && self.delay_model() == DelayModelArg::Device
+    }
+
+    /// Whether products in parts are worth the adders between them: always where the longest stage shall be short, else if they
+    /// meet the clock in fewer stages than whole ones. `optimised` makes the program with and without them.
+    pub(super) fn gains_by_cutting<'m>(&self, optimised: impl Fn(bool) -> Cow<'m, Model>) -> bool {
+        if !self.is_bounded() {
+            return true;
+        }
+        let quick = PipelineArgs { effort: EffortArg::Fast, ..self.clone() };
+        let latency = |cut| {
+            let outcome = quick.schedule(&optimised(cut), Registers::OfAnyBlock).ok()?;
+            Some(outcome.schedule.latency())
+        };
+        match (latency(true), latency(false)) {
+            (Some(cut), Some(whole)) => cut < whole,
+            (cut, _) => cut.is_some(),
+        }
     }
 
     /// What the logic is made for.
@@ -197,9 +220,7 @@ impl PipelineArgs {
         let technology = self.device().technology();
         // A sum within another's adder waits for the later operand and takes a table more: where a clock is to be met, and stages are
         // made by the device's delays of single operations, it is left alone.
-        let by_time = self.clock_period.is_some()
-            || self.max_stage_delay.is_some()
-            || self.delay_model() == DelayModelArg::Device;
+        let by_time = self.is_bounded() || self.delay_model() == DelayModelArg::Device;
         let adders = match (technology.three_operands, by_time) {
             (true, false) => Adders::Three,
             (true, true) => Adders::Sums,

@@ -88,7 +88,7 @@ impl OptimiseArgs {
         model: &'m Model,
         pipeline: &PipelineArgs,
     ) -> Result<(Cow<'m, Model>, Vec<PassStat>), Failure> {
-        let names = self.names(pipeline.cuts_products())?;
+        let names = self.names(self.cuts_products(model, pipeline))?;
         if self.retime.is_some() {
             let message = "--retime does not go with a program, which has no registers of its own";
             return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--retime".into()), message).with_help(
@@ -170,7 +170,7 @@ impl OptimiseArgs {
         mut visit: impl FnMut(&'static str, &Model, &Model) -> Result<(), Failure>,
     ) -> Result<Model, Failure> {
         let mut current = model.clone();
-        for pass in self.names(pipeline.cuts_products())?.into_iter().filter_map(passes::find) {
+        for pass in self.names(self.cuts_products(model, pipeline))?.into_iter().filter_map(passes::find) {
             let next = pass.apply(&current, self.trust());
             visit(pass.name, &current, &next)?;
             current = next;
@@ -178,11 +178,23 @@ impl OptimiseArgs {
         Ok(current)
     }
 
+    /// Whether a pipeline shall have registers within products of this program.
+    fn cuts_products(&self, model: &Model, pipeline: &PipelineArgs) -> bool {
+        let optimised = |cut: bool| {
+            let names = if cut { passes::IN_STAGES } else { passes::pipeline(self.level) };
+            passes::run_trusting(model, names, self.trust()).0
+        };
+        self.searches()
+            && pipeline.cuts_products()
+            && model.nodes().iter().any(|node| matches!(node.op, Op::Mul { .. }))
+            && pipeline.gains_by_cutting(optimised)
+    }
+
     /// The passes that run; `cuts_products`: for a pipeline that has registers within products.
     fn names(&self, cuts_products: bool) -> Result<Vec<&str>, Failure> {
         let names: Vec<&str> = match &self.passes {
             Some(names) => names.iter().map(String::as_str).collect(),
-            None if self.level == 2 && cuts_products => passes::IN_STAGES.to_vec(),
+            None if cuts_products => passes::IN_STAGES.to_vec(),
             None => passes::pipeline(self.level).to_vec(),
         };
         let unknown = names.iter().find(|name| passes::find(name).is_none());
