@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""The whole comparison with alkaid 0.8.2 in one run: area and clock, combinational and in five stages. Writes RESULTS.md.
+"""The whole comparison with alkaid 0.8.2: area and clock, combinational and in five stages. Writes measured.json and RESULTS.md.
 
-Usage: run.py [--models NAME,...] [--seeds 3] [--stages 5] [--cached] [--output FILE]
+Usage: run.py [--models NAME,...] [--seeds 3] [--stages 5] [--parts TABLE,...] [--ours | --report] [--output FILE]
 
-setup.sh makes what it needs. Small models come first; after each, what is known so far is written, so that a run may be
-stopped. Results are cached by what they were made from (flows.py): a second run measures only what has changed.
+setup.sh makes what it needs. Small models come first; each figure is added to measured.json (with the commit that it is of) as soon
+as it is known, so that a run may be stopped, and may be of some models or parts only: alkaid's files, and ours of a model whose
+text has not changed, need not be measured again. Within a checkout results are also cached by what they were made from (flows.py).
 """
 
 import argparse
+import json
 import math
 import subprocess
 import sys
 from pathlib import Path
 from statistics import median
 
-import flows
 from flows import figures, place, synthesise
 from qor import OURS, RESULTS, LARGE, SMALL, TABLES, cut, ours, ports, theirs
 
@@ -35,6 +36,10 @@ PIPELINED = {
     'ours, registers': lambda name, n, device: ours(name, n, [*STAGED, '--objective', 'registers']),
 }
 
+# Every figure that the tables show, by model, table and variant.
+MEASURED = RESULTS.with_name('measured.json')
+PARTS = ['xcup comb', 'ecp5 comb', 'stages', 'clock']
+
 # The larger models are routed by nextpnr's second router: its first had not finished anomaly_ae after 20 CPU minutes, where all
 # of the second's run takes 9.
 ROUTER = {name: 'router2' for name in ['anomaly_ae', 'var_mul', *LARGE]}
@@ -49,29 +54,45 @@ def attempt(what, make):
         return None
 
 
-def measure(name, stages, seeds):
-    """Every figure of a model: {table: {variant: {figure: number}}}."""
-    found = {'xcup comb': {}, 'ecp5 comb': {}, 'stages': {}}
-    for table, target, device in [('xcup comb', 'xcup', []), ('ecp5 comb', 'ecp5', FOR_ECP5)]:
-        for label, source in COMBINATIONAL.items():
-            verilog = attempt(f'{name} {label}', lambda: source(name, 0, device))
-            result = verilog and attempt(f'{name} {label}', lambda: synthesise(verilog, 'model', target))
-            found[table][label] = figures(result, target) if result else None
-            print(name, table, label, found[table][label], file=sys.stderr, flush=True)
-    for label, source in PIPELINED.items():
-        verilog = attempt(f'{name} {label}', lambda: source(name, stages, []))
-        result = verilog and attempt(f'{name} {label}', lambda: synthesise(verilog, 'model', 'xcup'))
-        row = figures(result, 'xcup') if result else None
-        verilog = row and attempt(f'{name} {label}', lambda: source(name, stages, FOR_ECP5))
-        if verilog:
-            router = ROUTER.get(name)
-            seen = attempt(f'{name} {label}', lambda: place(verilog, 'model', *ports(verilog), True, seeds, router=router)) or []
-            clocks = [run['mhz'] for run in seen if run]
-            row['mhz'] = round(median(clocks), 1) if clocks else None
-            row['seeds'] = len(clocks)
-        found['stages'][label] = row
-        print(name, stages, label, row, file=sys.stderr, flush=True)
-    return found
+def combinational(name, table, label):
+    """The area of a model without registers."""
+    target, device = {'xcup comb': ('xcup', []), 'ecp5 comb': ('ecp5', FOR_ECP5)}[table]
+    verilog = attempt(f'{name} {label}', lambda: COMBINATIONAL[label](name, 0, device))
+    result = verilog and attempt(f'{name} {label}', lambda: synthesise(verilog, 'model', target))
+    return {'lut': figures(result, target)['lut']} if result else None
+
+
+def pipelined(name, label, stages):
+    """The area of a model in stages."""
+    verilog = attempt(f'{name} {label}', lambda: PIPELINED[label](name, stages, []))
+    result = verilog and attempt(f'{name} {label}', lambda: synthesise(verilog, 'model', 'xcup'))
+    found = figures(result, 'xcup') if result else None
+    return found and {what: found[what] for what in ('lut', 'ff')}
+
+
+def clock(name, label, stages, seeds):
+    """The clock of a model in stages, and of how many seeds it is the median."""
+    verilog = attempt(f'{name} {label}', lambda: PIPELINED[label](name, stages, FOR_ECP5))
+    router = ROUTER.get(name)
+    seen = verilog and attempt(f'{name} {label}', lambda: place(verilog, 'model', *ports(verilog), True, seeds, router=router))
+    clocks = [run['mhz'] for run in seen or [] if run]
+    return {'mhz': round(median(clocks), 1), 'seeds': len(clocks)} if clocks else None
+
+
+def jobs(name, stages, seeds):
+    """What there is to measure of a model: the part of the comparison, the table of measured.json, the variant and how."""
+    for table in ('xcup comb', 'ecp5 comb'):
+        for label in COMBINATIONAL:
+            yield table, table, label, lambda table=table, label=label: combinational(name, table, label)
+    for label in PIPELINED:
+        yield 'stages', f'{stages} stages', label, lambda label=label: pipelined(name, label, stages)
+    for label in PIPELINED:
+        yield 'clock', f'{stages} stages', label, lambda label=label: clock(name, label, stages, seeds)
+
+
+def commit():
+    done = subprocess.run(['git', 'describe', '--always', '--dirty'], capture_output=True, text=True, cwd=RESULTS.parent)
+    return done.stdout.strip()
 
 
 def mean(ratios):
@@ -79,7 +100,7 @@ def mean(ratios):
 
 
 def ratio(row, mine, other, what):
-    a, b = (row[k] and row[k].get(what) for k in (mine, other))
+    a, b = (row.get(k, {}).get(what) for k in (mine, other))
     return a / b if a and b else None
 
 
@@ -103,7 +124,7 @@ def table(rows, columns):
 
 def area_columns():
     def figure(label):
-        return lambda row: row[label] and row[label]['lut']
+        return lambda row: row.get(label, {}).get('lut')
 
     def better(row):
         ratios = [ratio(row, 'ours', peer, 'lut') for peer in ('alkaid', 'alkaid, no fusion')]
@@ -118,7 +139,7 @@ def area_columns():
 
 def stage_columns(what):
     def figure(label):
-        return lambda row: row[label] and row[label].get(what)
+        return lambda row: row.get(label, {}).get(what)
 
     return [
         *[(label, figure(label)) for label in PIPELINED],
@@ -128,19 +149,18 @@ def stage_columns(what):
 
 
 def report(rows, stages, seeds):
-    comb = lambda key: {name: row[key] for name, row in rows.items()}
-    staged = comb('stages')
-    commit = subprocess.run(['git', 'describe', '--always', '--dirty'], capture_output=True, text=True, cwd=RESULTS.parent)
-    origin = 'Put together by `run.py --cached` from kept results' if flows.cached.only else 'Written by `run.py` in one run'
+    comb = lambda key: {name: row.get(key, {}) for name, row in rows.items()}
+    staged = comb(f'{stages} stages')
     return '\n\n'.join([
         '# Area and clock against alkaid 0.8.2',
-        f'{origin}, not by hand. LUTs: Yosys, cells of `synth_xilinx -family xcup -flatten -noiopad '
+        'Written by `run.py` from measured.json, not by hand; `-` was not measured or not placed (Yosys held 12 and 14.9 GB for ECP5 files '
+        'of alkaid\'s cmvm_64x64 and mlp_8bit when it was stopped). LUTs: Yosys, cells of `synth_xilinx -family xcup -flatten -noiopad '
         '-noclkbuf -nodsp -nobram -nosrl` (LUT1 to LUT6, INV, LUT memories) and of `synth_ecp5 -nodsp -nobram -nolutram` '
         '(LUT4, and two for each CCU2C). Flip-flops are those of the first, delay lines counted bit by bit. Clock: '
         f'nextpnr-ecp5, `--85k --speed 6`, between shift registers, median of {seeds} seeds, for {", ".join(ROUTER)} with '
-        '`--router router2`; `-` where it was not placed. '
+        '`--router router2`. '
         f'Ours: `{" ".join(OPTIONS)}`, combinational for ECP5 also `{" ".join(FOR_ECP5)}`, in stages `{" ".join(STAGED)}` '
-        f'(the same file for all three tables), of {commit.stdout.strip()}.',
+        f'(the same file for all three tables), {origins(rows)}.',
         '## Combinational, LUT, UltraScale+', table(comb('xcup comb'), area_columns()),
         '## Combinational, LUT4, ECP5', table(comb('ecp5 comb'), area_columns()),
         f'## {stages} stages, flip-flops', table(staged, stage_columns('ff')),
@@ -151,9 +171,31 @@ def report(rows, stages, seeds):
 
 def fewer_seeds(rows, seeds):
     """A remark about clocks from fewer seeds than the others."""
-    found = {name: [row[label]['seeds'] for label in PIPELINED if row[label] and row[label].get('seeds')] for name, row in rows.items()}
-    few = [f'{name} {min(counts)}' for name, counts in found.items() if counts and min(counts) < seeds]
+    few = [
+        f'{name} {row[label]["seeds"]} ({label})'
+        for name, row in rows.items() for label in PIPELINED if row.get(label, {}).get('seeds', seeds) < seeds
+    ]
     return f'Fewer seeds, for want of time: {", ".join(few)}.' if few else ''
+
+
+def origins(rows):
+    """Which figures of ours are of which commit: most of one, and those that were measured again since."""
+    found = {}
+    for name, row in rows.items():
+        for table, variants in row.items():
+            for label, figure in variants.items():
+                for what in ('lut', 'ff', 'mhz'):
+                    if label.startswith('ours') and what in figure:
+                        key = 'clock_of' if what == 'mhz' else 'of'
+                        shown = 'clock' if what == 'mhz' else table
+                        found.setdefault(figure[key], {}).setdefault(name, {})[shown] = True
+    # The commit of most models first.
+    order = sorted(found, key=lambda of: (-len(found[of]), of))
+    parts = []
+    for of in order:
+        names = [f'{name} ({", ".join(tables)})' for name, tables in found[of].items()]
+        parts.append(f'of {of}' if of == order[0] else f'of {of}: {", ".join(names)}')
+    return '; '.join(parts)
 
 
 def main():
@@ -161,17 +203,32 @@ def main():
     parser.add_argument('--models', default=','.join(SMALL + LARGE))
     parser.add_argument('--stages', type=int, default=5)
     parser.add_argument('--seeds', type=int, default=3)
-    parser.add_argument('--cached', action='store_true', help='only what was measured before; the rest is left out')
+    parser.add_argument('--parts', default=','.join(PARTS), help='what to measure of each model')
+    parser.add_argument('--ours', action='store_true', help='measure ours only; alkaid stays as it was')
+    parser.add_argument('--report', action='store_true', help='measure nothing: write what is known')
     parser.add_argument('--output', type=Path, default=RESULTS, help=f'default: {RESULTS.name} beside this script')
     args = parser.parse_args()
-    flows.cached.only = args.cached
-    if not OURS.exists():
+    if not args.report and not OURS.exists():
         sys.exit('run setup.sh first')
     _, tables, _ = cut(args.output.read_text() if args.output.exists() else '', TABLES)
-    rows = {}
-    for name in args.models.split(','):
-        rows[name] = measure(name, args.stages, args.seeds)
+    rows = json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
+
+    def write():
+        MEASURED.write_text(json.dumps(rows, indent=1) + '\n')
         args.output.write_text(report(rows, args.stages, args.seeds) + (f'\n{tables.rstrip()}\n' if tables else ''))
+
+    write()
+    for name in [] if args.report else args.models.split(','):
+        for part, key, label, make in jobs(name, args.stages, args.seeds):
+            mine = label.startswith('ours')
+            if part not in args.parts.split(',') or (args.ours and not mine):
+                continue
+            found = make()
+            print(name, part, label, found, file=sys.stderr, flush=True)
+            if found:
+                of = {'clock_of' if part == 'clock' else 'of': commit()} if mine else {}
+                rows.setdefault(name, {}).setdefault(key, {}).setdefault(label, {}).update(found, **of)
+                write()
 
 
 if __name__ == '__main__':
