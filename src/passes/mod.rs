@@ -168,7 +168,7 @@ pub const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// The level of a pass that runs only when it is named.
+/// The level of a pass that runs only when it is named, or in [`IN_STAGES`].
 pub const BY_NAME: u8 = u8::MAX;
 
 /// What `-O<level>` runs, in order. Some passes come twice: the second time on what the others found.
