@@ -6,10 +6,11 @@ use crate::harness::{Case, optimised, read_model, simulate, simulators};
 use alir2hdl::emit::Language;
 use alir2hdl::ir::Model;
 use alir2hdl::netlist::{Options, ResetOptions};
+use alir2hdl::prove::bench;
 use alir2hdl::prove::equiv::{self, Request, Verdict};
 use alir2hdl::prove::sat::Embedded;
-use alir2hdl::prove::{bench, text};
 use alir2hdl::random::{Profile, Recipe, SplitMix};
+use alir2hdl::rtl;
 use alir2hdl::schedule;
 use std::collections::BTreeMap;
 
@@ -276,13 +277,6 @@ fn subject(seed: u64) -> (String, Model, Case, Language) {
     (format!("{name} -O{level} {stages} stages {language:?}"), model, case, language)
 }
 
-pub(crate) fn read_as(language: Language) -> text::Language {
-    match language {
-        Language::Verilog => text::Language::Verilog,
-        Language::Vhdl => text::Language::Vhdl,
-    }
-}
-
 /// Runs a testbench of `prove`: whether it shows a difference. Nothing if the simulator is not there.
 fn shown(language: Language, text: &str, bench: &str) -> Option<bool> {
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -338,7 +332,7 @@ fn sim_verdicts_about_mutants_are_confirmed() {
         let good = String::from_utf8(case.text(language).1).expect("text");
         let Some((text, what)) = mutated(&good, mistake, language, &mut SplitMix::new(seed)) else { continue };
         // What no tool would read is no mutant.
-        let Ok(rtl) = text::read(read_as(language), &text, None) else { continue };
+        let Ok(rtl) = rtl::read(language, &text, None) else { continue };
         made += 1;
         let mut request = Request { latency: Some(case.netlist.interface.latency), ..Request::default() };
         if wanted > 100 {
@@ -350,7 +344,7 @@ fn sim_verdicts_about_mutants_are_confirmed() {
         let told = format!("{seed}: {name}, {mistake:?}: {what}\n  {:?}", report.verdict);
         let (kind, confirmed) = match &report.verdict {
             Verdict::Differs { counterexample: Some(c), .. } => {
-                let bench = bench::testbench(read_as(language), &model, &rtl, &request.names, report.latency, c);
+                let bench = bench::testbench(language, &model, &rtl, &request.names, report.latency, c);
                 ("differs, by the testbench", shown(language, &text, &bench.expect("a testbench")))
             }
             Verdict::Differs { counterexample: None, .. } => {
@@ -415,7 +409,7 @@ fn sim_yosys_and_abc_agree_with_prove() {
         let good = String::from_utf8(case.text(language).1).expect("text");
         let (bad, what) = mutated(&good, Mistake::Operand, language, &mut SplitMix::new(3)).expect("an operand");
         for text in [good, bad] {
-            let rtl = text::read(read_as(language), &text, None).expect("our subset");
+            let rtl = rtl::read(language, &text, None).expect("our subset");
             let request = Request { latency: Some(interface.latency), ..Request::default() };
             let ours = equiv::prove(&model, &rtl, &request, Box::new(Embedded)).0.verdict;
             let Some(theirs) = gates::equal(&model, interface, language, &text, CONFLICTS) else { return };

@@ -1,13 +1,13 @@
 //! `prove --via yosys`: yosys's reading of a file against the model, with the verdicts that our own reader leads to.
 
 use crate::harness::{Case, optimised, read_model, skip};
-use crate::mutants::{Mistake, mutated, read_as};
+use crate::mutants::{Mistake, mutated};
 use alir2hdl::emit::Language;
 use alir2hdl::netlist::{Options, ResetOptions};
 use alir2hdl::prove::equiv::{self, Request, Verdict};
 use alir2hdl::prove::sat::Embedded;
-use alir2hdl::prove::text;
 use alir2hdl::random::{Profile, Recipe, SplitMix};
+use alir2hdl::rtl;
 use alir2hdl::schedule;
 use alir2hdl::verify::{Tools, via};
 use std::path::Path;
@@ -59,7 +59,7 @@ fn sim_yosys_reads_what_we_read() {
         let mistaken = |m: &Mistake| mutated(&good, *m, language, &mut SplitMix::new(7));
         let bad: Vec<(String, String)> = mistakes.iter().filter_map(mistaken).collect();
         for (text, what) in std::iter::once((good.clone(), "good".to_owned())).chain(bad) {
-            let Ok(rtl) = text::read(read_as(language), &text, None) else { continue };
+            let Ok(rtl) = rtl::read(language, &text, None) else { continue };
             let ours = equiv::prove(&model, &rtl, &request, Box::new(Embedded)).0.verdict;
             let path = Path::new(if language == Language::Vhdl { "dut.vhd" } else { "dut.v" });
             let source = via::Source { path: path.into(), text };
@@ -101,7 +101,7 @@ fn sim_what_yosys_writes_is_proved() {
         let done = Command::new("yosys").args(["-q", "-p", &script]).current_dir(dir.path()).output().expect("yosys");
         assert!(done.status.success(), "{name}: {}", String::from_utf8_lossy(&done.stderr));
         let written = std::fs::read_to_string(dir.path().join("out.v")).expect("what yosys wrote");
-        let rtl = text::read(read_as(Language::Verilog), &written, None).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let rtl = rtl::read(Language::Verilog, &written, None).unwrap_or_else(|e| panic!("{name}: {e}"));
         let request = Request { latency: Some(case.netlist.interface.latency), ..Request::default() };
         let report = equiv::prove(&model, &rtl, &request, Box::new(Embedded)).0;
         assert_eq!(report.verdict, Verdict::Proved, "{name}, {stages} stages");

@@ -18,6 +18,7 @@ pub mod project;
 pub mod prove;
 pub mod random;
 pub mod report;
+pub mod rtl;
 pub mod schedule;
 pub mod verify;
 pub mod view;

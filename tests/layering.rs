@@ -13,6 +13,7 @@ const RANKS: &[(&str, u32)] = &[
     ("formats", 20),
     ("interp", 20),
     ("passes", 20),
+    ("rtl", 20),
     ("schedule", 20),
     ("netlist", 30),
     ("device", 35),
@@ -24,6 +25,17 @@ const RANKS: &[(&str, u32)] = &[
     ("project", 55),
     ("cli", 60),
 ];
+
+/// What a module may not name although its rank would allow it, and why.
+const NEVER: &[(&str, &[&str], &str)] = &[
+    ("prove", &["passes", "emit"], "the prover judges what passes and the writer made"),
+    ("emit", &["ir"], "text comes from the netlist alone"),
+    ("rtl", &["ir", "random", "files"], "a reader of text knows no model: it sees diag and num only"),
+];
+
+/// What tests of a module may not name: they compare with many things, but not with what stands above their module's
+/// callers. Tests of a library module that need the command line belong into `tests/`.
+const NEVER_IN_TESTS: &[&str] = &["cli"];
 
 fn rank(module: &str) -> u32 {
     let found = RANKS.iter().find(|(name, _)| *name == module);
@@ -41,10 +53,29 @@ fn rust_files(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The code of a file without comments and without its tests: tests may compare anything with anything.
-fn code(text: &str) -> String {
-    let text = text.split("#[cfg(test)]").next().unwrap_or(text);
-    text.lines().map(|l| l.split("//").next().unwrap_or(l)).collect::<Vec<_>>().join("\n")
+/// The lines of a file, without comments, and whether each is test code: an item under `#[cfg(test)]`, to its end.
+fn code(text: &str) -> Vec<(String, bool)> {
+    let mut lines = Vec::new();
+    // The indentation of the `#[cfg(test)]` whose item has not ended, and whether its body has begun.
+    let mut test: Option<(usize, bool)> = None;
+    for line in text.lines() {
+        let code = line.split("//").next().unwrap_or(line);
+        let indent = code.len() - code.trim_start().len();
+        if test.is_none() && code.trim_start().starts_with("#[cfg(test)]") {
+            test = Some((indent, false));
+        }
+        lines.push((code.to_owned(), test.is_some()));
+        if let Some((at, begun)) = &mut test {
+            let trimmed = code.trim();
+            // rustfmt puts the end of an item at the indentation of its start.
+            let ends = indent == *at && (trimmed.ends_with(';') || trimmed.ends_with(['}', ',']));
+            *begun |= trimmed.ends_with('{');
+            if !trimmed.is_empty() && ends && (!*begun || trimmed.starts_with('}') || trimmed.ends_with('}')) {
+                test = None;
+            }
+        }
+    }
+    lines
 }
 
 fn named_modules(code: &str) -> Vec<String> {
@@ -71,7 +102,9 @@ fn modules_name_only_lower_ranks() {
         if matches!(module, "lib" | "main") {
             continue;
         }
-        for named in named_modules(&code(&fs::read_to_string(file).unwrap())) {
+        let lines = code(&fs::read_to_string(file).unwrap());
+        let part = |tests: bool| lines.iter().filter(|l| l.1 == tests).map(|l| &*l.0).collect::<Vec<_>>().join("\n");
+        for named in named_modules(&part(false)) {
             edges += 1;
             assert!(
                 named == module || rank(&named) < rank(module),
@@ -80,7 +113,28 @@ fn modules_name_only_lower_ranks() {
                 rank(module),
                 rank(&named)
             );
+            if let Some((_, _, why)) = NEVER.iter().find(|(of, never, _)| *of == module && never.contains(&&*named)) {
+                panic!("{} names crate::{named}: {why}", relative.display());
+            }
+        }
+        for named in named_modules(&part(true)) {
+            assert!(
+                named == module || !NEVER_IN_TESTS.contains(&&*named),
+                "tests of {} name crate::{named}",
+                relative.display()
+            );
         }
     }
-    assert!(edges >= 10, "only {edges} uses found: does this test still read the sources?");
+    assert!(edges >= 200, "only {edges} uses found: does this test still read the sources?");
+}
+
+#[test]
+fn code_behind_a_test_item_is_read() {
+    let text = "use crate::a;\n#[cfg(test)]\nuse crate::b;\nuse crate::c;\n#[cfg(test)]\nfn t(\n    x: u8,\n) {\n    crate::d();\n}\n\
+                fn u() {\n    crate::e();\n}\n#[cfg(test)]\nmod tests {\n    use crate::f;\n}\nfn v() { crate::g() }\n";
+    let of = |tests: bool| {
+        code(text).iter().filter(|l| l.1 == tests).flat_map(|l| named_modules(&l.0)).collect::<Vec<_>>().join("")
+    };
+    assert_eq!(of(false), "aceg");
+    assert_eq!(of(true), "bdf");
 }

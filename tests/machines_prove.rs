@@ -10,8 +10,8 @@ use alir2hdl::prove::aiger;
 use alir2hdl::prove::engine;
 use alir2hdl::prove::machine::{Report, Request, Verdict, product, prove, testbench};
 use alir2hdl::prove::sat::Embedded;
-use alir2hdl::prove::text::{self, Language};
 use alir2hdl::random::machine::MachineRecipe;
+use alir2hdl::rtl::{self, Language};
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
@@ -31,7 +31,7 @@ fn written(machine: &Machine, level: u8, language: Language) -> String {
 }
 
 fn judged(machine: &Machine, text: &str, language: Language) -> Report {
-    let rtl = text::read(language, text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let rtl = rtl::read(language, text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let limits = engine::Limits { sat_steps: 100_000, ..engine::Limits::default() };
     prove(machine, &rtl, &Request { limits, depth: 6, ..Request::default() }, &|| Box::new(Embedded)).0
 }
@@ -233,7 +233,7 @@ fn the_testbench_shows_the_difference() {
         };
         let good = written(&machine, 1, language);
         let bad = changed(&good, from, to);
-        let rtl = text::read(language, &bad, None).unwrap();
+        let rtl = rtl::read(language, &bad, None).unwrap();
         let report = judged(&machine, &bad, language);
         let Verdict::Differs { counterexample: Some(c), .. } = report.verdict else { panic!("{:?}", report.verdict) };
         let bench = testbench(language, &machine, &rtl, &c).unwrap();
@@ -271,7 +271,7 @@ fn other_ports_and_other_clocks_are_told() {
 #[test]
 fn what_was_not_decided_within_the_work_is_named() {
     let machine = read("serial_matvec");
-    let rtl = text::read(Language::Verilog, &written(&machine, 2, Language::Verilog), None).unwrap();
+    let rtl = rtl::read(Language::Verilog, &written(&machine, 2, Language::Verilog), None).unwrap();
     let request = Request { work: 1_000, ..Request::default() };
     let report = prove(&machine, &rtl, &request, &|| Box::new(Embedded)).0;
     let Verdict::Unknown { reason } = &report.verdict else { panic!("{:?}", report.verdict) };
@@ -303,7 +303,7 @@ fn another_prover_agrees_about_the_product() {
         (text.clone(), "Property proved"),
         (changed(&text, "acc = 17'h00018", "acc = 17'h00019"), "was asserted in frame 0"),
     ] {
-        let rtl = text::read(Language::Verilog, &text, None).unwrap();
+        let rtl = rtl::read(Language::Verilog, &text, None).unwrap();
         let graph = product(&good, &rtl, Box::new(Embedded)).unwrap();
         assert_eq!(graph.outputs().len(), 1);
         let dir = tempfile::tempdir().unwrap();

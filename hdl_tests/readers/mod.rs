@@ -10,8 +10,8 @@ mod verilog;
 mod vhdl;
 
 use crate::harness;
-use alir2hdl::prove::text::{self, Language};
 use alir2hdl::random::SplitMix;
+use alir2hdl::rtl::{self, Language};
 use eval::{Run, Undefined};
 use num_bigint::BigUint;
 use std::fmt::Write as _;
@@ -111,7 +111,7 @@ fn compare(language: Language, designs: &[Design], vectors: &[BigUint], shown: &
     assert_eq!(lines.len(), designs.len() * vectors.len(), "lines of the simulator\n{shown}");
     let mut f = Findings::default();
     for (d, design) in designs.iter().enumerate() {
-        let rtl = match text::read(language, &design.text, Some(&design.name)) {
+        let rtl = match rtl::read(language, &design.text, Some(&design.name)) {
             Ok(rtl) => rtl,
             Err(e) => {
                 f.refused.push(format!("{e}\n{}", design.text));

@@ -9,7 +9,7 @@ use alir2hdl::ir::{self, Limits};
 use alir2hdl::prove::engine;
 use alir2hdl::prove::equiv::{self, Request};
 use alir2hdl::prove::sat::Embedded;
-use alir2hdl::prove::text;
+use alir2hdl::rtl;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

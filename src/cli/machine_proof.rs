@@ -7,9 +7,8 @@ use crate::files::Batch;
 use crate::ir::machine::Machine;
 use crate::prove::engine::Limits;
 use crate::prove::machine::{Report, Request, Verdict, product, prove, testbench};
-use crate::prove::rtl::Rtl;
 use crate::prove::sat::Embedded;
-use crate::prove::text;
+use crate::rtl::{self, Rtl};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -26,9 +25,9 @@ pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> 
     ];
     machine::refuse(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
     let file = args.file()?;
-    let source = std::fs::read(file).map(text::decoded).map_err(|e| Failure::io(file, "read", &e))?;
-    let language = text::Language::of(file, &source);
-    let rtl = text::read(language, &source, args.top.as_deref()).map_err(Failure::input)?;
+    let source = std::fs::read(file).map(rtl::decoded).map_err(|e| Failure::io(file, "read", &e))?;
+    let language = rtl::Language::of(file, &source);
+    let rtl = rtl::read(language, &source, args.top.as_deref()).map_err(Failure::input)?;
     let request = Request {
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
         work: args.work,
@@ -58,7 +57,7 @@ pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> 
 /// Writes the testbench of a counterexample, if there is one and a place for it.
 fn bench(
     args: &Args,
-    language: text::Language,
+    language: rtl::Language,
     design: &Machine,
     rtl: &Rtl,
     report: &Report,

@@ -11,12 +11,12 @@ use crate::diag::{Diagnostic, Place, Severity};
 use crate::emit::Language;
 use crate::ir::Model;
 use crate::ir::machine::Machine;
-use crate::netlist::Netlist;
+use crate::netlist::{Netlist, elaborated};
 use crate::prove::engine::{Limits, WORK};
 use crate::prove::equiv::{self, Report, Request, Verdict};
-use crate::prove::rtl::Rtl;
 use crate::prove::sat::Embedded;
-use crate::prove::{cells, machine, program, text};
+use crate::prove::{machine, program};
+use crate::rtl::{self, Rtl};
 
 fn failure(status: ExitStatus, severity: Severity, message: String) -> Failure {
     let mut diagnostic = Diagnostic::error("E0906", Place::Flag("--prove".into()), message);
@@ -105,7 +105,7 @@ impl Chain {
         let request = || Request { latency, names: names.control(Some(reset_low)), ..Request::default() };
         let read_like = (model, "the model as read");
         let rtl = read(language, bytes, top)?;
-        for (what, rtl) in [("netlist".to_owned(), &cells::rtl(netlist)), (format!("{language:?} text"), &rtl)] {
+        for (what, rtl) in [("netlist".to_owned(), &elaborated::rtl(netlist)), (format!("{language:?} text"), &rtl)] {
             // Names are those of the model as read: with it each value is compared with its own. What stays open may be
             // seen from the optimised program, if that is known to be the same.
             let optimised = self.open.is_none().then_some((&self.optimised, "the optimised model"));
@@ -142,11 +142,7 @@ impl Chain {
 }
 
 fn read(language: Language, bytes: &[u8], top: Option<&str>) -> Result<Rtl, Failure> {
-    let read_as = match language {
-        Language::Verilog => text::Language::Verilog,
-        Language::Vhdl => text::Language::Vhdl,
-    };
-    text::read(read_as, &String::from_utf8_lossy(bytes), top)
+    rtl::read(language, &String::from_utf8_lossy(bytes), top)
         .map_err(|why| wrong(format!("the {language:?} text cannot be read: {why}")))
 }
 

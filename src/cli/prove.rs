@@ -10,9 +10,9 @@ use crate::ir::Model;
 use crate::prove::aig::Aig;
 use crate::prove::engine::{Engine, Limits, WORK};
 use crate::prove::equiv::{self, Report, Request, Verdict};
-use crate::prove::rtl::Rtl;
 use crate::prove::sat::{Embedded, Proving, Solver};
-use crate::prove::{aiger, bench, text};
+use crate::prove::{aiger, bench};
+use crate::rtl::{self, Rtl};
 use crate::verify::solver::External;
 use crate::verify::{Tools, via};
 use std::path::{Path, PathBuf};
@@ -125,19 +125,19 @@ impl Args {
     }
 
     /// The design in the files, and its language.
-    fn design(&self) -> Result<(Rtl, text::Language), Failure> {
-        let read = |path: &Path| std::fs::read(path).map(text::decoded).map_err(|e| Failure::io(path, "read", &e));
+    fn design(&self) -> Result<(Rtl, rtl::Language), Failure> {
+        let read = |path: &Path| std::fs::read(path).map(rtl::decoded).map_err(|e| Failure::io(path, "read", &e));
         if self.via.is_none() {
             let file = self.file()?;
             let source = read(file)?;
             every_input(file, &source)?;
-            let language = text::Language::of(file, &source);
-            return Ok((text::read(language, &source, self.top.as_deref()).map_err(Failure::input)?, language));
+            let language = rtl::Language::of(file, &source);
+            return Ok((rtl::read(language, &source, self.top.as_deref()).map_err(Failure::input)?, language));
         }
         let sources = self.files.iter().map(|path| Ok(via::Source { path: path.clone(), text: read(path)? }));
         let sources: Vec<via::Source> = sources.collect::<Result<_, Failure>>()?;
         sources.iter().try_for_each(|source| every_input(&source.path, &source.text))?;
-        let language = text::Language::of(&sources[0].path, &sources[0].text);
+        let language = rtl::Language::of(&sources[0].path, &sources[0].text);
         let rtl = via::yosys(&Tools::of_environment(), &sources, self.top.as_deref()).map_err(Failure::input)?;
         Ok((rtl, language))
     }
@@ -262,7 +262,7 @@ pub(super) fn certificate(
 /// Writes the testbench of a counterexample, if there is one and a place for it.
 fn testbench(
     args: &Args,
-    language: text::Language,
+    language: rtl::Language,
     model: &Model,
     rtl: &Rtl,
     (names, report): (&equiv::ControlNames, &Report),

@@ -30,34 +30,8 @@ use sink::Sink;
 use std::io;
 
 pub use crate::device::TableStyle as RomStyle;
+pub use crate::rtl::Language;
 pub use sidecar::{MachineFacts, RegisterFacts, ScheduleFacts, Sidecar, StageFacts};
-
-/// The language of a generated file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Language {
-    /// Verilog-2001.
-    Verilog,
-    /// VHDL, the common part of 1993 and 2008.
-    Vhdl,
-}
-
-impl Language {
-    /// Its name in lower case.
-    pub fn name(self) -> &'static str {
-        match self {
-            Language::Verilog => "verilog",
-            Language::Vhdl => "vhdl",
-        }
-    }
-
-    /// Usual extension of its files, without the dot.
-    pub fn extension(self) -> &'static str {
-        match self {
-            Language::Verilog => "v",
-            Language::Vhdl => "vhd",
-        }
-    }
-}
 
 /// How a netlist is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,6 +19,7 @@ mod cell;
 mod check;
 mod demand;
 mod describe;
+pub mod elaborated;
 mod eval;
 pub mod keywords;
 mod lower;

@@ -3,9 +3,9 @@
 
 use super::equiv::{ControlNames, Counterexample};
 use super::ports::{Ports, find_ports};
-use super::rtl::{Rtl, SignalId};
-use super::text::Language;
 use crate::ir::Model;
+use crate::rtl::Language;
+use crate::rtl::{Rtl, SignalId};
 use num_bigint::BigInt;
 use std::fmt::Write;
 

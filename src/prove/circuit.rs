@@ -5,8 +5,8 @@
 //! of them is read through the signal by everything behind it.
 
 use super::aig::{Aig, Gate, Lit};
-use super::rtl::{Binary, NodeId, Register, Rtl, SignalId};
 use crate::diag::{Diagnostic, Place};
+use crate::rtl::{Binary, NodeId, Register, Rtl, SignalId};
 use rustc_hash::FxHashMap;
 
 /// A port of the module that the graph was made of.

@@ -4,8 +4,8 @@ use super::aig::Lit;
 use super::engine::{Engine, Limits, Outcome};
 use super::equiv::{Report, Verdict};
 use super::ports::{Controls, Ports};
-use super::rtl::{Rtl, SignalId};
 use super::unroll::{Gates, Leaves, Unroll, alias, clock_of};
+use crate::rtl::{Rtl, SignalId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -54,14 +54,14 @@ fn edges(
     for (signal, register) in &registers {
         for (cond, _) in &register.resets {
             let from = match rtl.expr(*cond) {
-                super::rtl::Expr::Signal(s) => alias(rtl, *s),
+                crate::rtl::Expr::Signal(s) => alias(rtl, *s),
                 // `rst = '1'` of VHDL; which level it is shows in the check below.
-                super::rtl::Expr::Compare(_, a, b) => [a, b].into_iter().find_map(|n| match rtl.expr(*n) {
-                    super::rtl::Expr::Signal(s) => alias(rtl, *s),
+                crate::rtl::Expr::Compare(_, a, b) => [a, b].into_iter().find_map(|n| match rtl.expr(*n) {
+                    crate::rtl::Expr::Signal(s) => alias(rtl, *s),
                     _ => None,
                 }),
-                super::rtl::Expr::Not(n) => match rtl.expr(*n) {
-                    super::rtl::Expr::Signal(s) => alias(rtl, *s),
+                crate::rtl::Expr::Not(n) => match rtl.expr(*n) {
+                    crate::rtl::Expr::Signal(s) => alias(rtl, *s),
                     _ => None,
                 },
                 _ => None,
@@ -177,15 +177,15 @@ fn edges(
 }
 
 /// Whether the reset port is in the logic of a register's next value or in its asynchronous resets.
-fn depends_on_reset(rtl: &Rtl, register: &super::rtl::Register, reset: Option<SignalId>) -> bool {
-    let mut seen: FxHashSet<super::rtl::NodeId> = FxHashSet::default();
+fn depends_on_reset(rtl: &Rtl, register: &crate::rtl::Register, reset: Option<SignalId>) -> bool {
+    let mut seen: FxHashSet<crate::rtl::NodeId> = FxHashSet::default();
     let mut stack = vec![register.next];
     stack.extend(register.resets.iter().map(|r| r.0));
     while let Some(node) = stack.pop() {
         if !seen.insert(node) {
             continue;
         }
-        if let super::rtl::Expr::Signal(s) = rtl.expr(node) {
+        if let crate::rtl::Expr::Signal(s) = rtl.expr(node) {
             let signal = rtl.signal(*s);
             if Some(*s) == reset {
                 return true;
@@ -193,7 +193,7 @@ fn depends_on_reset(rtl: &Rtl, register: &super::rtl::Register, reset: Option<Si
             // Only through wires: what another register does with the reset is its own affair.
             stack.extend(signal.wires.iter().map(|w| w.1));
         } else {
-            super::rtl::operands(rtl.expr(node), &mut |&n| stack.push(n));
+            crate::rtl::operands(rtl.expr(node), &mut |&n| stack.push(n));
         }
     }
     false

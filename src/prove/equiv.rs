@@ -18,7 +18,6 @@ use super::engine::Outcome;
 use super::engine::{Counts, Engine, Limits};
 pub use super::ports::ControlNames;
 use super::ports::{Ports, find_ports, stated_latency};
-use super::rtl::{Rtl, SignalId};
 use super::sat::Solver;
 use super::unroll::depth;
 use super::word::Words;
@@ -26,6 +25,7 @@ use super::{bygates, bywords};
 use crate::interp::{LookupMiss, Step, golden_steps};
 use crate::ir::{Model, ValueId};
 use crate::num::{Kif, wrap};
+use crate::rtl::{Rtl, SignalId};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -339,7 +339,7 @@ pub fn miter(model: &Model, rtl: &Rtl, names: &ControlNames, latency: u32) -> Op
 mod tests {
     use super::*;
     use crate::prove::sat::Embedded;
-    use crate::prove::text::{Language, read};
+    use crate::rtl::{Language, read};
 
     fn hardware(model: &Model, level: u8, stages: u32, options: &crate::netlist::Options) -> crate::netlist::Netlist {
         let (optimised, _) = crate::passes::run(model, crate::passes::pipeline(level));

@@ -1,6 +1,6 @@
 //! Registers of both languages: which bits a process owns, and resets that only hold.
 
-use super::rtl::{Expr, NodeId, Register, Rtl, SignalId};
+use crate::rtl::{Expr, NodeId, Register, Rtl, SignalId};
 
 impl Rtl {
     /// Whether a value consists of constants and of bits of `own` at their places.

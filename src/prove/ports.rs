@@ -1,8 +1,8 @@
 //! Which port of a file is what.
 
-use super::rtl::{Rtl, SignalId};
 use super::unroll::clock_of;
 use crate::ir::Model;
+use crate::rtl::{Rtl, SignalId};
 use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
 

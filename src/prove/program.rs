@@ -5,11 +5,11 @@
 //! an operation is named after one of the program that it is compared with: one that showed the same, or its low bits,
 //! for some inputs. As everywhere a name is a hint that the proof checks.
 
-use super::rtl::{Binary, NodeId, Reduce, Rtl, SignalId};
 use crate::interp::{LookupMiss, Step, golden_steps};
 use crate::ir::{BinaryBits, Model, Op, Term, UnaryBits, ValueId};
 use crate::num::{Kif, wrap};
 use crate::random::{SplitMix, inputs};
+use crate::rtl::{Binary, NodeId, Reduce, Rtl, SignalId};
 use num_bigint::{BigInt, BigUint};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;

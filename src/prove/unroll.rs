@@ -7,8 +7,8 @@
 
 use super::aig::Lit;
 use super::engine::Engine;
-use super::rtl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId};
 use super::word::{Words, resize};
+use crate::rtl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId};
 use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -185,7 +185,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
             return d.mux(c, yes, no, width).map(Next::Ready);
         }
         let mut missing = Vec::new();
-        super::rtl::operands(expr, &mut |&n| {
+        crate::rtl::operands(expr, &mut |&n| {
             if self.known(n, k).is_none() {
                 missing.push((n, k));
             }
@@ -554,7 +554,7 @@ pub fn depth(rtl: &Rtl, ignore: &[SignalId]) -> u32 {
             stack.extend(signal.wires.iter().map(|&(_, n)| (n, k)));
             stack.extend(signal.registers.iter().map(|r| (r.next, k + 1)));
         } else {
-            super::rtl::operands(rtl.expr(node), &mut |&n| stack.push((n, k)));
+            crate::rtl::operands(rtl.expr(node), &mut |&n| stack.push((n, k)));
         }
     }
     deepest

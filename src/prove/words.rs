@@ -1,9 +1,9 @@
 //! A design's words as forms.
 
-use super::rtl::{Binary, Compare, Reduce, Shift};
 use super::terms::polynomial::Logic;
 use super::terms::{Beyond, FormId, Range, Shape, Terms, power};
 use super::unroll::Fault;
+use crate::rtl::{Binary, Compare, Reduce, Shift};
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 use std::sync::Arc;

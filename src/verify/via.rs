@@ -6,8 +6,8 @@ use super::{Deadline, SimError, Tools};
 use crate::diag::{Diagnostic, Place, printable};
 use crate::prove::aiger;
 use crate::prove::circuit::{self, Module, Port};
-use crate::prove::rtl::Rtl;
-use crate::prove::text::Language;
+use crate::rtl::Language;
+use crate::rtl::Rtl;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

@@ -4,9 +4,9 @@
 use super::Counterexample;
 use super::ports::{self, Ports};
 use crate::ir::machine::{Machine, SignalId};
-use crate::prove::rtl::{self, Rtl};
-use crate::prove::text::Language;
 use crate::prove::unroll::clock_of;
+use crate::rtl::Language;
+use crate::rtl::{self, Rtl};
 use num_bigint::BigInt;
 use std::fmt::Write;
 

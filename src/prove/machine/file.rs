@@ -6,9 +6,9 @@ use crate::ir::machine::Machine;
 use crate::prove::aig::Lit;
 use crate::prove::blast::ModelBits;
 use crate::prove::engine::{Engine, Limits, Outcome};
-use crate::prove::rtl::{Rtl, SignalId};
 use crate::prove::unroll::{Fault, Gates, Leaves, Unroll, clock_of};
 use crate::prove::word::resize;
+use crate::rtl::{Rtl, SignalId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::model::Cells;

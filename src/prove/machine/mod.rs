@@ -24,9 +24,9 @@ pub use bench::testbench;
 
 use super::aig::Aig;
 use super::engine::{Counts, Engine, Limits, WORK};
-use super::rtl::Rtl;
 use super::sat::Solver;
 use crate::ir::machine::Machine;
+use crate::rtl::Rtl;
 use classes::Classes;
 use file::File;
 use num_bigint::BigInt;

@@ -1,8 +1,8 @@
 //! Which port of a file is which of a machine.
 
 use crate::ir::machine::{Machine, SignalId};
-use crate::prove::rtl::{self, Rtl};
 use crate::prove::unroll::clock_of;
+use crate::rtl::{self, Rtl};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Ports of the file by those of the machine, and back.

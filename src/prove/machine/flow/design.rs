@@ -10,7 +10,7 @@ use crate::ir::ValueId;
 use crate::ir::machine::{BlockId, SignalId, SignalKind};
 use crate::num::wrap;
 use crate::prove::ports::{Moments, Ports};
-use crate::prove::rtl::{self, Expr, NodeId, Rtl};
+use crate::rtl::{self, Expr, NodeId, Rtl};
 use num_bigint::{BigInt, BigUint};
 use rustc_hash::FxHashMap;
 

@@ -426,11 +426,11 @@ mod tests {
     use crate::interp::{LookupMiss, golden};
     use crate::netlist::{Slack, lower_machine, retime};
     use crate::passes;
-    use crate::prove::rtl::Rtl;
     use crate::prove::sat::Embedded;
-    use crate::prove::text::{Language, read};
     use crate::random::SplitMix;
     use crate::random::machine::{MachineRecipe, stimulus};
+    use crate::rtl::Rtl;
+    use crate::rtl::{Language, read};
     use num_bigint::BigInt;
 
     fn machine(seed: u64) -> Machine {
