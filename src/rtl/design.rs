@@ -7,7 +7,7 @@
 
 use crate::diag::{Diagnostic, Place};
 use num_bigint::BigUint;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// An expression.
@@ -516,91 +516,6 @@ impl Rtl {
             Some(_) => yes,
             None => self.push(Expr::Mux(cond, yes, no), self.width(yes)),
         }
-    }
-
-    /// A choice between two words where what they have in common at the same place stays outside of it: the parts that
-    /// a process leaves to others remain what they are. What is in `unassigned`, which grows by cuttings of its nodes,
-    /// is all the same.
-    pub fn mux_by_parts(
-        &mut self,
-        cond: NodeId,
-        yes: NodeId,
-        no: NodeId,
-        unassigned: &mut FxHashSet<NodeId>,
-    ) -> NodeId {
-        let parts = |n: NodeId| match self.expr(n) {
-            Expr::Concat(parts) => parts.to_vec(),
-            _ => vec![n],
-        };
-        let sides = [parts(yes), parts(no)];
-        // What both sides leave alone stays the same expression.
-        if yes == no || sides.iter().all(|s| s.len() == 1) || self.as_const(cond).is_some() {
-            return self.mux(cond, yes, no);
-        }
-        let width = self.width(yes);
-        // The part that each side is in, and the bits of it that are done; what differs since the last common part.
-        let mut at = [(0, 0); 2];
-        let mut differing: [Vec<(NodeId, u32, u32)>; 2] = Default::default();
-        let (mut out, mut done, mut common) = (Vec::new(), 0, false);
-        while done < width {
-            let here = [0, 1].map(|i| (sides[i][at[i].0], at[i].1));
-            let count = here.iter().map(|&(n, lo)| self.width(n) - lo).min().unwrap_or(0);
-            let same = self.origin(here[0]) == self.origin(here[1]) || here.iter().all(|h| unassigned.contains(&h.0));
-            if same {
-                common = true;
-                let new = self.choice(cond, &mut differing, unassigned);
-                out.extend(new);
-                out.push(self.cutting((here[0].0, here[0].1, count), unassigned));
-            } else {
-                for (list, (n, lo)) in differing.iter_mut().zip(here) {
-                    match list.last_mut() {
-                        Some(last) if last.0 == n && last.1 + last.2 == lo => last.2 += count,
-                        _ => list.push((n, lo, count)),
-                    }
-                }
-            }
-            for (i, (n, lo)) in here.into_iter().enumerate() {
-                at[i] = if lo + count == self.width(n) { (at[i].0 + 1, 0) } else { (at[i].0, lo + count) };
-            }
-            done += count;
-        }
-        if !common {
-            return self.mux(cond, yes, no);
-        }
-        let new = self.choice(cond, &mut differing, unassigned);
-        out.extend(new);
-        self.concat(&out)
-    }
-
-    /// Bits from `lo` of a node as bits of what the node is a slice of.
-    fn origin(&self, (n, lo): (NodeId, u32)) -> (NodeId, u32) {
-        match self.expr(n) {
-            Expr::Slice { x, lo: below } => (*x, lo + below),
-            _ => (n, lo),
-        }
-    }
-
-    /// A slice, unassigned where its node is.
-    fn cutting(&mut self, (n, lo, width): (NodeId, u32, u32), unassigned: &mut FxHashSet<NodeId>) -> NodeId {
-        let part = self.slice(n, lo, width);
-        if unassigned.contains(&n) {
-            unassigned.insert(part);
-        }
-        part
-    }
-
-    /// The choice between the lists of slices, which are emptied; nothing where there are none.
-    fn choice(
-        &mut self,
-        cond: NodeId,
-        lists: &mut [Vec<(NodeId, u32, u32)>; 2],
-        unassigned: &mut FxHashSet<NodeId>,
-    ) -> Option<NodeId> {
-        let words = lists.each_mut().map(|list| {
-            let parts: Vec<NodeId> = list.drain(..).map(|part| self.cutting(part, unassigned)).collect();
-            self.concat(&parts)
-        });
-        (self.width(words[0]) > 0).then(|| self.mux(cond, words[0], words[1]))
     }
 
     /// An entry of a table; `missing` for addresses past its end.

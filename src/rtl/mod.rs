@@ -5,11 +5,12 @@
 //! and 1076.3) and share no code with the writer: this module may name `diag` and `num` only (`tests/layering.rs`).
 //! What is outside of the subset (docs/readers.md) is refused with its place, never guessed.
 //!
-//! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `loops`: signals that depend on themselves as words
-//! but not bit by bit; `source`: places and messages.
+//! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `paths`: what symbolic execution of
+//! processes needs in both; `loops`: signals that depend on themselves as words but not bit by bit; `source`: places and messages.
 
 mod design;
 mod loops;
+mod paths;
 mod source;
 pub mod verilog;
 pub mod vhdl;

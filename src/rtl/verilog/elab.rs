@@ -11,6 +11,7 @@ mod targets;
 
 use super::ast::{Expr, ExprId, File, Function, Item, Module, Op, Range, Sym, Task};
 use crate::diag::Diagnostic;
+use crate::rtl::paths::Unassigned;
 use crate::rtl::source::error;
 use crate::rtl::{MAX_WIDTH, MAX_WORK, NodeId, Rtl, SignalId};
 use memory::{Memory, Step};
@@ -127,7 +128,7 @@ struct Elab<'a> {
     instances: u32,
     modules: FxHashMap<Sym, &'a Module>,
     /// Free nodes that stand for "not assigned yet" in a process.
-    unassigned: rustc_hash::FxHashSet<NodeId>,
+    unassigned: Unassigned,
     /// Signals that a process does not assign on every path, and where it is.
     latches: Vec<(SignalId, u32)>,
     /// Functions that are being called.

@@ -15,6 +15,7 @@ use super::syntax::{
     Architecture, Arg, Class, Concurrent, Decl, Entity, Expr, File, Function, Kind, Object, Procedure, TypeName,
 };
 use crate::diag::Diagnostic;
+use crate::rtl::paths::Unassigned;
 use crate::rtl::source::error;
 use crate::rtl::{MAX_WIDTH, NodeId, Rtl, SignalId};
 use num_bigint::BigUint;
@@ -169,7 +170,7 @@ struct Elab<'a> {
     iterations: u32,
     calls: u32,
     instances: u32,
-    unassigned: FxHashSet<NodeId>,
+    unassigned: Unassigned,
     /// Bounds of what the next expression is for, which its aggregate counts by.
     context: Option<Bounds>,
     /// Signals that the present process or statement read, and where.
@@ -255,7 +256,7 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         iterations: 0,
         calls: 0,
         instances: 0,
-        unassigned: FxHashSet::default(),
+        unassigned: Unassigned::default(),
         context: None,
         reads: Vec::new(),
         kept: FxHashMap::default(),

@@ -327,7 +327,7 @@ impl<'a> Elab<'a> {
         let Some((&(at, count, stride), rest)) = steps.split_first() else { return self.replaced(before, t, node) };
         let mut parts = Vec::with_capacity(count as usize);
         for (i, old) in (0..count).zip(self.rtl.split(before, stride, count)) {
-            self.keep_unassigned(before, old);
+            self.unassigned.note_part(&self.rtl, before, old);
             let hit = match at {
                 WordAt::Constant(at) => self.rtl.number(u64::from(at == i64::from(i)), 1),
                 WordAt::Dynamic(addr) => {

@@ -37,11 +37,13 @@ impl<'a> Elab<'a> {
             self.check_waits(scope, events, &p)?;
             for (slot, node) in p.state.values {
                 let (Slot::Signal(id) | Slot::Next(id)) = slot else { continue };
-                if self.depends_on_unassigned(node) {
+                let parts = self.unassigned.assigned_parts(&self.rtl, node);
+                if self.unassigned.contains(node) || parts.iter().any(|p| self.unassigned.reached_from(&self.rtl, p.1))
+                {
                     // A variable that nothing outside of the process sees may stay what it was.
                     self.latches.push((id, at));
                 }
-                self.drive_assigned_bits(id, node)?;
+                self.rtl.signal_mut(id).wires.extend(parts);
             }
             return Ok(());
         };
@@ -141,17 +143,9 @@ impl<'a> Elab<'a> {
                 return self.fail(e, format!("{name} is read, but not in the event list of the process"));
             }
             let Some(&node) = p.state.values.get(&Slot::Signal(id)) else { continue };
-            let mut at = 0;
-            let parts = match self.rtl.expr(node) {
-                crate::rtl::Expr::Concat(parts) => parts.to_vec(),
-                _ => vec![node],
-            };
-            for part in parts {
-                let width = self.rtl.width(part);
-                if !self.unassigned.contains(&part) && at < end && lo < at + width {
-                    return self.fail(e, format!("{name} is read before this process assigns it"));
-                }
-                at += width;
+            let assigned = self.unassigned.assigned_parts(&self.rtl, node);
+            if assigned.iter().any(|&(at, part)| at < end && lo < at + self.rtl.width(part)) {
+                return self.fail(e, format!("{name} is read before this process assigns it"));
             }
         }
         Ok(())
@@ -219,49 +213,5 @@ impl<'a> Elab<'a> {
             },
             _ => None,
         }
-    }
-
-    /// Drives the bits that a combinational process assigned: unassigned spans belong to somebody else.
-    pub(super) fn drive_assigned_bits(&mut self, id: SignalId, node: NodeId) -> Result<()> {
-        use crate::rtl::Expr as R;
-        if let R::Concat(parts) = self.rtl.expr(node).clone() {
-            let mut at = 0;
-            for &part in parts.iter() {
-                if !self.unassigned.contains(&part) {
-                    self.rtl.signal_mut(id).wires.push((at, part));
-                }
-                at += self.rtl.width(part);
-            }
-            return Ok(());
-        }
-        self.rtl.signal_mut(id).wires.push((0, node));
-        Ok(())
-    }
-
-    /// Whether a value may be "not assigned" somewhere inside. A span of a concatenation that is nothing else is not
-    /// counted: it was left to another process.
-    pub(super) fn depends_on_unassigned(&self, node: NodeId) -> bool {
-        use crate::rtl::{Expr as R, operands};
-        if self.unassigned.is_empty() {
-            return false;
-        }
-        if self.unassigned.contains(&node) {
-            return true;
-        }
-        let mut stack = Vec::new();
-        match self.rtl.expr(node) {
-            R::Concat(parts) => stack.extend(parts.iter().copied().filter(|p| !self.unassigned.contains(p))),
-            _ => stack.push(node),
-        }
-        let mut seen = rustc_hash::FxHashSet::default();
-        while let Some(n) = stack.pop() {
-            if self.unassigned.contains(&n) {
-                return true;
-            }
-            if seen.insert(n) && !matches!(self.rtl.expr(n), R::Signal(_)) {
-                operands(self.rtl.expr(n), &mut |&x| stack.push(x));
-            }
-        }
-        false
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::ast::{Decl, DeclKind, Expr, ExprId, Statement};
 use super::{Bounds, Elab, Kind, MAX_ITERATIONS, Object, Process, Result, Slot, State};
+use crate::rtl::paths::touched;
 use crate::rtl::source::error;
 use crate::rtl::{Binary, Compare, NodeId};
 use num_bigint::BigUint;
@@ -149,19 +150,11 @@ impl<'a> Elab<'a> {
 
     /// Whether a block or task that is being run has been left, one bit.
     fn gone(&mut self, p: &Process) -> NodeId {
-        let mut gone = self.rtl.number(0, 1);
-        for (slot, &set) in p.state.values.iter().take_while(|(slot, _)| matches!(slot, Slot::Flag(_))) {
-            let Slot::Flag(flag) = slot else { continue };
-            if p.named.iter().any(|n| n.1 == *flag) {
-                gone = match (self.rtl.as_const(gone), self.rtl.as_const(set)) {
-                    (Some(v), _) if *v == BigUint::ZERO => set,
-                    (_, Some(v)) if *v == BigUint::ZERO => gone,
-                    (_, Some(_)) => set,
-                    _ => self.rtl.binary(Binary::Or, gone, set),
-                };
-            }
-        }
-        gone
+        let raised = p.state.values.iter().filter_map(|(slot, &set)| match slot {
+            Slot::Flag(flag) if p.named.iter().any(|n| n.1 == *flag) => Some(set),
+            _ => None,
+        });
+        self.rtl.any_set(raised)
     }
 
     /// Takes back what a path has left, on the path that has not.
@@ -212,10 +205,7 @@ impl<'a> Elab<'a> {
 
     /// Joins the state after the branch taken when `cond` holds with the present one.
     pub(super) fn merge(&mut self, p: &mut Process, cond: NodeId, yes: State) {
-        let mut slots: Vec<Slot> = yes.values.keys().chain(p.state.values.keys()).copied().collect();
-        slots.sort_unstable();
-        slots.dedup();
-        for slot in slots {
+        for slot in touched(&yes.values, &p.state.values) {
             let a = yes.values.get(&slot).copied();
             let b = p.state.values.get(&slot).copied();
             let (a, b) = match (a, b) {
@@ -234,11 +224,7 @@ impl<'a> Elab<'a> {
         match slot {
             Slot::Flag(_) => self.rtl.number(0, 1),
             Slot::Signal(id) | Slot::Next(id) if p.kind != Kind::Level => self.rtl.read(id),
-            _ => {
-                let node = self.rtl.free(width);
-                self.unassigned.insert(node);
-                node
-            }
+            _ => self.unassigned.fresh(&mut self.rtl, width),
         }
     }
 

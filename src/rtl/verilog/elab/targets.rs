@@ -127,15 +127,6 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Parts of what was not assigned yet are not either.
-    pub(super) fn keep_unassigned(&mut self, whole: NodeId, part: NodeId) {
-        if self.unassigned.contains(&whole) {
-            self.unassigned.insert(part);
-        } else {
-            self.mark_free(part);
-        }
-    }
-
     /// A vector with the bits that a target names replaced.
     pub(super) fn replaced(&mut self, before: NodeId, t: &Target, node: NodeId) -> NodeId {
         match (t.lo, t.dynamic) {
@@ -145,8 +136,8 @@ impl<'a> Elab<'a> {
                 }
                 let (end, after) = (lo + t.width, t.whole - lo - t.width);
                 let (low, high) = (self.rtl.slice(before, 0, lo), self.rtl.slice(before, end, after));
-                self.keep_unassigned(before, low);
-                self.keep_unassigned(before, high);
+                self.unassigned.note_part(&self.rtl, before, low);
+                self.unassigned.note_part(&self.rtl, before, high);
                 self.rtl.join(&[low, node, high])
             }
             (None, Some((shift, negative))) => {
@@ -171,22 +162,6 @@ impl<'a> Elab<'a> {
                 self.rtl.slice(new, margin, t.whole)
             }
             (None, None) => before,
-        }
-    }
-
-    /// Slicing an undefined span makes new undefined nodes; they are still "not assigned".
-    pub(super) fn mark_free(&mut self, node: NodeId) {
-        use crate::rtl::Expr as R;
-        match self.rtl.expr(node) {
-            R::Free => {
-                self.unassigned.insert(node);
-            }
-            R::Concat(parts) => {
-                let free: Vec<NodeId> =
-                    parts.iter().copied().filter(|p| matches!(self.rtl.expr(*p), R::Free)).collect();
-                self.unassigned.extend(free);
-            }
-            _ => {}
         }
     }
 }

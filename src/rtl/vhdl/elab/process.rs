@@ -3,7 +3,7 @@
 use super::super::syntax::{Class, Decl, Expr, Kind, Statement, Waits};
 use super::{Bounds, Data, Data2, Elab, Kept, Named, Result, Run, Slot, State, Type, TypeOf, Value};
 use crate::rtl::source::error;
-use crate::rtl::{self, NodeId, SignalId};
+use crate::rtl::{NodeId, SignalId};
 use rustc_hash::FxHashSet;
 
 impl<'a> Elab<'a> {
@@ -277,27 +277,12 @@ impl<'a> Elab<'a> {
 
     /// Drives what a process without clock assigned; a path that assigns nothing would be a latch.
     pub(super) fn combinational(&mut self, id: SignalId, node: NodeId, at: u32) -> Result<()> {
-        let parts: Vec<NodeId> = match self.rtl.expr(node) {
-            rtl::Expr::Concat(parts) => parts.to_vec(),
-            _ => vec![node],
-        };
-        let mut lo = 0;
-        for part in parts {
-            if !self.unassigned.contains(&part) {
-                let mut stack = vec![part];
-                let mut seen = FxHashSet::default();
-                while let Some(n) = stack.pop() {
-                    if self.unassigned.contains(&n) {
-                        let message = format!("{} is not assigned on every path: a latch", self.rtl.signal(id).name);
-                        return self.fail(at, message);
-                    }
-                    if seen.insert(n) {
-                        rtl::operands(self.rtl.expr(n), &mut |&x| stack.push(x));
-                    }
-                }
-                self.rtl.signal_mut(id).wires.push((lo, part));
+        for (lo, part) in self.unassigned.assigned_parts(&self.rtl, node) {
+            if self.unassigned.reached_from(&self.rtl, part) {
+                let message = format!("{} is not assigned on every path: a latch", self.rtl.signal(id).name);
+                return self.fail(at, message);
             }
-            lo += self.rtl.width(part);
+            self.rtl.signal_mut(id).wires.push((lo, part));
         }
         Ok(())
     }

@@ -6,7 +6,8 @@ use super::{
     Bounds, Data, Data2, Elab, Expect, MAX_ITERATIONS, MAX_OPEN_TURNS, Named, Place, Result, Run, Slot, State, Type,
     TypeOf, Value, width_of,
 };
-use crate::rtl::{self, Binary, Compare, MAX_WORK, NodeId};
+use crate::rtl::paths::touched;
+use crate::rtl::{Binary, Compare, MAX_WORK, NodeId};
 use num_bigint::BigUint;
 use std::sync::Arc;
 
@@ -38,30 +39,17 @@ impl<'a> Elab<'a> {
 
     /// Whether a loop's turn or a procedure has been left, one bit.
     fn gone(&mut self, run: &Run<'a>) -> NodeId {
-        let mut gone = self.rtl.number(0, 1);
-        for (slot, data) in run.state.iter().take_while(|(slot, _)| matches!(slot, Slot::Flag(_))) {
-            let (Slot::Flag(flag), Data2::Node(set)) = (slot, data) else { continue };
-            if run.leaving.contains(flag) {
-                gone = self.either(gone, *set);
-            }
-        }
-        gone
+        let raised = run.state.iter().filter_map(|(slot, data)| match (slot, data) {
+            (Slot::Flag(flag), Data2::Node(set)) if run.leaving.contains(flag) => Some(*set),
+            _ => None,
+        });
+        self.rtl.any_set(raised)
     }
 
     /// Takes back what a path has left, on the path that has not.
     fn stay(&mut self, run: &mut Run<'a>) {
         let Run { state, leaving, .. } = run;
         state.retain(|slot, _| !matches!(slot, Slot::Flag(f) if leaving.contains(f)));
-    }
-
-    /// Or of two bits, of which one may be known.
-    fn either(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        let known = |s: &Self, n: NodeId| s.rtl.as_const(n).map(|v| *v != BigUint::ZERO);
-        match (known(self, a), known(self, b)) {
-            (Some(true), _) | (_, Some(false)) => a,
-            (Some(false), _) | (_, Some(true)) => b,
-            _ => self.rtl.binary(Binary::Or, a, b),
-        }
     }
 
     /// Runs something where a condition does not hold.
@@ -277,7 +265,7 @@ impl<'a> Elab<'a> {
     /// Sets a flag where a condition holds.
     fn leave(&mut self, run: &mut Run<'a>, flag: u32, hit: NodeId) {
         let node = match run.state.get(&Slot::Flag(flag)) {
-            Some(&Data2::Node(set)) => self.either(set, hit),
+            Some(&Data2::Node(set)) => self.rtl.any_set([set, hit]),
             _ => hit,
         };
         if self.rtl.as_const(node).is_none_or(|v| *v != BigUint::ZERO) {
@@ -344,10 +332,7 @@ impl<'a> Elab<'a> {
     }
 
     pub(super) fn merge(&mut self, run: &mut Run<'a>, cond: NodeId, yes: State, at: u32) -> Result<()> {
-        let mut slots: Vec<Slot> = yes.keys().chain(run.state.keys()).copied().collect();
-        slots.sort_unstable();
-        slots.dedup();
-        for slot in slots {
+        for slot in touched(&yes, &run.state) {
             let (a, b) = (yes.get(&slot).cloned(), run.state.get(&slot).cloned());
             if a == b {
                 continue;
@@ -374,11 +359,7 @@ impl<'a> Elab<'a> {
                 Some(id) => self.rtl.read(id),
                 None => self.rtl.free(width),
             },
-            _ => {
-                let node = self.rtl.free(width);
-                self.unassigned.insert(node);
-                node
-            }
+            _ => self.unassigned.fresh(&mut self.rtl, width),
         }
     }
 
@@ -610,8 +591,8 @@ impl<'a> Elab<'a> {
         let width = storage(&p.ty, p.bounds);
         let held = if p.steps.is_empty() {
             let held = self.rtl.slice(old, p.lo, width);
-            if self.unassigned.contains(&old) {
-                self.unassigned.insert(held);
+            if self.unassigned.contains(old) {
+                self.unassigned.note_part(&self.rtl, old, held);
             }
             held
         } else {
@@ -634,10 +615,9 @@ impl<'a> Elab<'a> {
     fn put(&mut self, run: &mut Run<'a>, p: &Place, old: NodeId, node: NodeId) {
         let new = if p.steps.is_empty() {
             let width = self.rtl.width(node);
-            let was_free = self.unassigned.contains(&old);
             let (low, high) = (self.rtl.slice(old, 0, p.lo), self.rtl.slice(old, p.lo + width, p.whole - p.lo - width));
             for part in [low, high] {
-                self.mark_free(part, was_free);
+                self.unassigned.note_part(&self.rtl, old, part);
             }
             self.rtl.join(&[low, node, high])
         } else {
@@ -660,23 +640,5 @@ impl<'a> Elab<'a> {
         let old = self.slot_value(run, p, at)?;
         self.put(run, p, old, node);
         Ok(())
-    }
-
-    /// Slices of an undefined span are undefined spans.
-    pub(super) fn mark_free(&mut self, node: NodeId, all: bool) {
-        match self.rtl.expr(node) {
-            rtl::Expr::Free if all => {
-                self.unassigned.insert(node);
-            }
-            rtl::Expr::Free => {
-                self.unassigned.insert(node);
-            }
-            rtl::Expr::Concat(parts) => {
-                let free: Vec<NodeId> =
-                    parts.iter().copied().filter(|p| matches!(self.rtl.expr(*p), rtl::Expr::Free)).collect();
-                self.unassigned.extend(free);
-            }
-            _ => {}
-        }
     }
 }
