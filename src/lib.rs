@@ -12,6 +12,7 @@ pub mod formats;
 pub mod interp;
 pub mod ir;
 pub mod netlist;
+pub mod network;
 pub mod num;
 pub mod passes;
 pub mod project;

@@ -15,6 +15,7 @@ const RANKS: &[(&str, u32)] = &[
     ("passes", 20),
     ("rtl", 20),
     ("schedule", 20),
+    ("network", 25),
     ("netlist", 30),
     ("device", 35),
     ("emit", 40),
