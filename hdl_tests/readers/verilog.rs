@@ -479,11 +479,10 @@ pub(super) fn design(seed: u64) -> Design {
     // Nets, each of those before it.
     for _ in 0..2 + g.below(4) {
         let width = g.width();
-        match g.below(18) {
+        match g.below(17) {
             14 => g.disables(),
-            15 => g.wired(),
             16 if clocked => g.held(edge),
-            17 => g.recursion(),
+            15 => g.recursion(),
             6 => g.chain(width + 1),
             7 if clocked => g.memory(edge),
             8 => g.scratch(),

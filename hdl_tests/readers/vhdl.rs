@@ -569,7 +569,7 @@ pub(super) fn design(seed: u64) -> Design {
             8 => g.search(),
             9 => g.procedures(edge),
             10 if !g.decls.contains("function sum") => g.arrays(edge),
-            11 => g.operators(),
+            11 => g.records(),
             12 => g.alternatives(),
             13 => entities.push_str(&g.instance(&name)),
             14 => g.standard_functions(),

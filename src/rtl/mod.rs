@@ -164,7 +164,7 @@ mod tests {
                     "function f(input x); t(x); endfunction task t(input x); ; endtask always @(a) y = f(a[0]);",
                     "a function that calls a task",
                 ),
-                ("defparam u.P = 3; always @* y = a;", "defparam of a parameter that is not there"),
+                ("defparam u.P = 3; always @* y = a;", "defparam is not read"),
                 ("always @* y = a ** {17{b}};", "more than 64 bits"),
                 ("always @* y = a; wire t = u.b;", "paths lead to nothing else"),
                 ("always @* y = n;", "n is not declared as a value"),
@@ -267,8 +267,8 @@ mod tests {
                     "64 deep",
                 ),
                 (
-                    "function \"plus\"(x, z : std_logic) return std_logic is begin return x; end function;\nbegin y <= a;",
-                    "is not an operator",
+                    "function \"+\"(x, z : std_logic) return std_logic is begin return x; end function;\nbegin y <= a;",
+                    "operators of the user are not read",
                 ),
                 ("alias h : unsigned(1 downto 0) is a(3 downto 2);\nbegin y <= h & h(1) & h(0);", ""),
                 (

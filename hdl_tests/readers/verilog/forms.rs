@@ -166,7 +166,7 @@ impl Gen {
         let (from, to) = if self.coin() { (count + 2, 3) } else { (0, count - 1) };
         let _ = write!(self.text, "  wire [{}:0] x{u} = {e};\n  wire [{}:0] {y};\n", wide - 1, b * count - 1);
         let _ = match (count, self.below(3)) {
-            (1, 0) => writeln!(self.text, "  {name} {u} (.x(x{u}), .y({y}));\n  defparam {u}.K = {value};"),
+            (1, 0) => writeln!(self.text, "  {name} #({value}) {u} (.x(x{u}), .y({y}));"),
             (1, _) => writeln!(self.text, "  {name} #(.K({value})) {u} (x{u}, {y});"),
             (_, 0) => writeln!(self.text, "  {name} {u} [{}:{to}] (x{u}, {y});", if from > to { from } else { 0 }),
             _ => writeln!(

@@ -1,4 +1,4 @@
-//! Blocks that `disable` leaves, wired nets, registers that a reset only holds, functions that call themselves.
+//! Blocks that `disable` leaves, registers that a reset only holds, functions that call themselves.
 
 use super::super::Chance;
 use super::Gen;
@@ -39,23 +39,6 @@ impl Gen {
              begin : inner{b}\n        {second}\n        {r} = {r} + 12'd5;\n      end\n      {third}\n      {r} = {r} * 3;\n    end\n    {r} = {r} ^ 12'h800;\n  end\n"
         );
         self.shown(12, &r);
-    }
-
-    /// Nets with several drivers.
-    pub(super) fn wired(&mut self) {
-        let (n, width) = (self.name("n"), 1 + self.below(12) as u32);
-        let kind = self.pick(&["wand", "wor", "triand", "trior"]);
-        // Sums: Icarus Verilog 11 makes one net of a wired one and of an input that drives it by its name alone, and the input
-        // reads as the others drive it.
-        let [a, b, c] = [2, 2, 1].map(|depth| format!("({}) + 1'b0", self.expr(depth, false)));
-        let (hi, lo) = (self.below(width.into()), self.below(width.into()));
-        let (hi, lo) = (hi.max(lo), hi.min(lo));
-        let _ = write!(
-            self.text,
-            "  {kind} [{}:0] {n};\n  assign {n} = {a};\n  assign {n} = {b};\n  assign {n}[{hi}:{lo}] = {c};\n",
-            width - 1
-        );
-        self.shown(width + 1, &n);
     }
 
     /// Registers that an asynchronous reset sets, holds, or sets in part.

@@ -142,20 +142,20 @@ impl Gen {
         self.shown(w, &format!("d{m}({k}, {j} + {lo}) + d{m}'length(2) + d{m}'low(2)"));
     }
 
-    /// Operators of the user, and attributes of types.
-    pub(super) fn operators(&mut self) {
+    /// Functions of records, and attributes of types.
+    pub(super) fn records(&mut self) {
         let (t, q) = (self.name("t"), self.name("q"));
         let w = 1 + self.below(6) as u32;
         let (x, y) = (self.plain(w), self.plain(w));
         let _ = writeln!(
             self.decls,
-            "  type {t} is record\n    re, im : unsigned({top} downto 0);\n  end record;\n  function \"+\"(l, r : {t}) return {t} is\n  begin\n    return (re => l.re + r.re, im => l.im - r.im);\n  end function;\n  function \"*\"(l : {t}; r : natural) return {t} is\n  begin\n    return (resize(l.re * r, {w}), l.im + r);\n  end function;\n  function \"-\"(l : {t}) return {t} is\n  begin\n    return (l.im, l.re);\n  end function;\n  signal {q}, p{q}, s{q} : {t};",
+            "  type {t} is record\n    re, im : unsigned({top} downto 0);\n  end record;\n  function add_{t}(l, r : {t}) return {t} is\n  begin\n    return (re => l.re + r.re, im => l.im - r.im);\n  end function;\n  function times_{t}(l : {t}; r : natural) return {t} is\n  begin\n    return (resize(l.re * r, {w}), l.im + r);\n  end function;\n  function swap_{t}(l : {t}) return {t} is\n  begin\n    return (l.im, l.re);\n  end function;\n  signal {q}, p{q}, s{q} : {t};",
             top = w - 1
         );
         let k = self.below(5);
         let _ = writeln!(
             self.body,
-            "  {q} <= ({x}, {y});\n  p{q} <= (im => {x}, re => not {y});\n  s{q} <= -({q} + p{q} * {k}) + {q};"
+            "  {q} <= ({x}, {y});\n  p{q} <= (im => {x}, re => not {y});\n  s{q} <= add_{t}(swap_{t}(add_{t}({q}, times_{t}(p{q}, {k}))), {q});"
         );
         self.shown(2 * w, &format!("s{q}.re & s{q}.im"));
         let (e, n) = (self.name("t"), 2 + self.below(4));

@@ -124,8 +124,6 @@ pub(super) struct Decl {
     /// The address ranges of a memory or an array of nets.
     pub(super) memory: Vec<(ExprId, ExprId)>,
     pub(super) value: Option<ExprId>,
-    /// What several drivers of one bit make together.
-    pub(super) wired: Option<Op>,
     pub(super) at: u32,
 }
 
@@ -216,8 +214,6 @@ pub(super) enum Item {
     Instance(Instance),
     Function(Box<Function>),
     Task(Box<Task>),
-    /// Path of an instance, a parameter of it, its value.
-    Defparam(Vec<(Sym, Option<ExprId>)>, Sym, ExprId, u32),
     /// Name of the block, if any.
     GenBlock(Option<Sym>, Vec<Item>),
     GenFor {

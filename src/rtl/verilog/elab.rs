@@ -9,7 +9,7 @@ mod process;
 mod statements;
 mod targets;
 
-use super::ast::{Expr, ExprId, File, Function, Item, Module, Op, Range, Sym, Task};
+use super::ast::{Expr, ExprId, File, Function, Item, Module, Range, Sym, Task};
 use crate::diag::Diagnostic;
 use crate::rtl::paths::Unassigned;
 use crate::rtl::source::error;
@@ -77,9 +77,6 @@ enum Object<'a> {
     Genvar,
 }
 
-/// Values that `defparam` gives to the parameters of an instance: name, value, the scope that it is from, and its place.
-type Overrides = Vec<(Sym, ExprId, usize, u32)>;
-
 /// A scope of names; generate blocks and functions see outwards.
 struct Scope<'a> {
     names: FxHashMap<Sym, Object<'a>>,
@@ -121,7 +118,6 @@ struct Elab<'a> {
     blocks: FxHashMap<(usize, Sym, Option<i64>), usize>,
     /// Scopes of turns of generate loops: the scope of the loop, and the turn.
     turns: FxHashMap<usize, (usize, i64)>,
-    defparams: FxHashMap<String, Overrides>,
     variables: u32,
     iterations: u32,
     calls: u32,
@@ -133,8 +129,6 @@ struct Elab<'a> {
     latches: Vec<(SignalId, u32)>,
     /// Functions that are being called.
     active: Vec<Sym>,
-    /// Nets whose drivers are combined, and how.
-    wired: Vec<(SignalId, Op)>,
     /// Loop variables, which several processes may use in turn.
     integers: Vec<SignalId>,
     /// What clocked processes assign with `=`, and what they read: signal, process, and the place of reading.
@@ -194,7 +188,6 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         assigned_names: FxHashMap::default(),
         blocks: FxHashMap::default(),
         turns: FxHashMap::default(),
-        defparams: FxHashMap::default(),
         variables: 0,
         iterations: 0,
         calls: 0,
@@ -203,16 +196,11 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         unassigned: Default::default(),
         latches: Vec::new(),
         active: Vec::new(),
-        wired: Vec::new(),
         integers: Vec::new(),
         immediate: Vec::new(),
         sampled: Vec::new(),
     };
     e.module(top, String::new(), &[], None)?;
-    if let Some(&(_, _, _, at)) = e.defparams.values().flatten().min_by_key(|d| d.3) {
-        return Err(error(text, at, "defparam of a parameter that is not there"));
-    }
-    e.resolve();
     e.settle()?;
     e.rtl.complete_drivers(|at| crate::rtl::source::place(text, at))?;
     Ok(e.rtl)

@@ -163,8 +163,6 @@ struct Elab<'a> {
     rtl: Rtl,
     scopes: Vec<Scope<'a>>,
     variables: u32,
-    /// Whether the file declares operators.
-    has_operators: bool,
     /// Aliases that are being followed.
     aliases: u32,
     iterations: u32,
@@ -251,7 +249,6 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         rtl: Rtl::new(entity.shown.clone(), file.head.clone()),
         scopes: Vec::new(),
         variables: 0,
-        has_operators: false,
         aliases: 0,
         iterations: 0,
         calls: 0,
@@ -264,13 +261,6 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         ranges: FxHashMap::default(),
     };
     e.packages()?;
-    for (entity, architecture, at) in &file.configurations {
-        let mut of = file.architectures.iter().filter(|a| a.entity == *entity);
-        if of.next().is_none_or(|a| a.name != *architecture) || of.next().is_some() {
-            return e
-                .fail(*at, "a configuration that chooses among several architectures, or names one that is not there");
-        }
-    }
     e.entity(entity, None, String::new(), Vec::new(), true)?;
     e.rtl.complete_drivers(|at| crate::rtl::source::place(text, at))?;
     Ok(e.rtl)
@@ -391,13 +381,10 @@ impl<'a> Elab<'a> {
     fn decls(&mut self, scope: usize, decls: &'a [Decl]) -> Result<()> {
         for d in decls {
             match d {
-                Decl::Function(f) => {
-                    self.has_operators |= f.name.starts_with('"');
-                    match self.scopes[scope].names.get_mut(&f.name) {
-                        Some(Named::Functions(all)) => all.push((scope, f)),
-                        _ => self.declare(scope, &f.name, Named::Functions(vec![(scope, f)]), f.result.at)?,
-                    }
-                }
+                Decl::Function(f) => match self.scopes[scope].names.get_mut(&f.name) {
+                    Some(Named::Functions(all)) => all.push((scope, f)),
+                    _ => self.declare(scope, &f.name, Named::Functions(vec![(scope, f)]), f.result.at)?,
+                },
                 Decl::Enum { .. } | Decl::Record { .. } | Decl::Array { .. } | Decl::Alias { .. } | Decl::Use(_) => {
                     self.type_decl(scope, d)?;
                 }
@@ -405,11 +392,6 @@ impl<'a> Elab<'a> {
                     Some(Named::Procedures(all)) => all.push((scope, p)),
                     _ => self.declare(scope, &p.name, Named::Procedures(vec![(scope, p)]), p.at)?,
                 },
-                Decl::Binding(component, entity, at) => {
-                    if component != entity {
-                        return self.fail(*at, "a component that stands for an entity of another name");
-                    }
-                }
                 Decl::Component(c) => self.declare(scope, &c.name, Named::Component(c), c.at)?,
                 Decl::Subtype { name, ty } => {
                     let of = self.type_of(scope, ty)?;
@@ -620,23 +602,6 @@ impl<'a> Elab<'a> {
 enum Expect {
     Exactly(Type),
     Vector(Vector),
-}
-
-/// What a function is called with.
-#[derive(Clone, Copy)]
-enum Args<'a> {
-    List(&'a [Arg]),
-    /// What stands beside an operator.
-    Operands(&'a Expr, Option<&'a Expr>),
-}
-
-impl Args<'_> {
-    fn len(self) -> usize {
-        match self {
-            Args::List(list) => list.len(),
-            Args::Operands(_, y) => 1 + usize::from(y.is_some()),
-        }
-    }
 }
 
 /// A step to an element at a computed index.

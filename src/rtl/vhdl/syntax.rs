@@ -18,12 +18,6 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 /// Nesting of expressions and statements.
 const MAX_DEPTH: u32 = 3000;
 
-/// Operators that a file may give its own meaning.
-const OPERATORS: [&str; 28] = [
-    "and", "or", "xor", "nand", "nor", "xnor", "not", "abs", "=", "/=", "<", "<=", ">", ">=", "+", "-", "*", "/",
-    "mod", "rem", "**", "&", "sll", "srl", "sla", "sra", "rol", "ror",
-];
-
 struct Parser<'a> {
     text: &'a str,
     tokens: Vec<(Token, u32)>,
@@ -47,8 +41,7 @@ pub(super) fn parse(text: &str) -> Result<File> {
                 file.architectures.push(p.architecture(std::mem::take(&mut uses))?);
             }
             Token::Name(n) if n == "configuration" => {
-                uses.clear();
-                file.configurations.push(p.configuration()?);
+                return p.fail("configurations are not read: instances of entities need none");
             }
             Token::Name(n) if n == "package" => file.packages.push(p.package(std::mem::take(&mut uses))?),
             _ => return p.unexpected("library, use, package, entity or architecture"),
@@ -404,27 +397,6 @@ impl Parser<'_> {
         }
     }
 
-    /// `configuration c of e is for a end for; end;`: a choice of an architecture, with nothing about what is inside.
-    fn configuration(&mut self) -> Result<(String, String, u32)> {
-        let at = self.offset();
-        self.expect("configuration")?;
-        self.name()?;
-        self.expect("of")?;
-        let entity = self.name()?;
-        self.expect("is")?;
-        self.expect("for")?;
-        let architecture = self.name()?;
-        if !self.is("end") {
-            return self.fail("a configuration of what is inside an architecture: instances of entities say that");
-        }
-        self.expect("end")?;
-        self.expect("for")?;
-        self.expect(";")?;
-        self.expect("end")?;
-        self.skip_to_semicolon();
-        Ok((entity, architecture, at))
-    }
-
     /// `package p is ... end package`, and its body.
     fn package(&mut self, uses: Vec<Use>) -> Result<Package> {
         let at = self.offset();
@@ -537,28 +509,7 @@ impl Parser<'_> {
                         }
                         continue;
                     }
-                    "for" => {
-                        let at = self.offset();
-                        self.at += 1;
-                        if !self.accept("all") {
-                            return self.fail("a configuration of single instances: for all, or instances of entities");
-                        }
-                        self.expect(":")?;
-                        let component = self.name()?;
-                        self.expect("use")?;
-                        self.expect("entity")?;
-                        let mut entity = self.name()?;
-                        while self.accept(".") {
-                            entity = self.name()?;
-                        }
-                        self.expect(";")?;
-                        if self.accept("end") {
-                            self.expect("for")?;
-                            self.expect(";")?;
-                        }
-                        out.push(Decl::Binding(component, entity, at));
-                        continue;
-                    }
+                    "for" => return self.fail("configurations are not read: instances of entities need none"),
                     "component" => {
                         let at = self.offset();
                         self.at += 1;
@@ -647,15 +598,8 @@ impl Parser<'_> {
 
     fn function(&mut self) -> Result<Option<Function>> {
         let name = match self.peek().clone() {
-            // An operator is called by its symbol in quotes.
             Token::Text(op) => {
-                let op = op.to_ascii_lowercase();
-                let known = OPERATORS.contains(&op.as_str());
-                if !known {
-                    return self.fail(format!("{op} is not an operator"));
-                }
-                self.at += 1;
-                format!("\"{op}\"")
+                return self.fail(format!("a function for the operator {op:?}: operators of the user are not read"));
             }
             _ => self.name()?,
         };

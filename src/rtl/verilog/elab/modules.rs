@@ -1,9 +1,9 @@
 //! Modules: parameters, ports, generate blocks, instances, continuous assignments.
 
-use super::super::ast::{Decl, DeclKind, Direction, Expr, ExprId, Instance, Item, Module, Op, Sym};
+use super::super::ast::{Decl, DeclKind, Direction, Expr, ExprId, Instance, Item, Module, Sym};
 use super::{Bounds, Elab, Kind, MAX_ITERATIONS, Object, Place, Process, Result, memory};
 use crate::rtl::source::error;
-use crate::rtl::{Binary, MAX_WIDTH, NodeId, SignalId};
+use crate::rtl::{MAX_WIDTH, NodeId, SignalId};
 use num_bigint::BigUint;
 use rustc_hash::FxHashSet;
 
@@ -24,7 +24,6 @@ impl<'a> Elab<'a> {
                 "more than 100,000 instances, or instances nested more than 50 deep",
             ));
         }
-        let overrides = self.defparams.remove(&path).unwrap_or_default();
         let scope = self.scope(None, path);
         if !self.assigned_names.contains_key(&module.name) {
             self.assigned_names.insert(module.name, memory::written(module, &self.file.exprs));
@@ -44,17 +43,12 @@ impl<'a> Elab<'a> {
                 })
             });
             let over = over.flatten().map(|(_, &(_, value, outer))| (value, outer));
-            let last = overrides.iter().rev().find(|o| o.0 == param.name && !param.local);
-            let over = last.map(|&(_, value, outer, _)| (value, outer)).or(over);
             self.param(scope, param, over)?;
         }
         if params.iter().any(|p| p.0.is_none()) && params.len() > given {
             return Err(error(self.text, outside.map_or(module.at, |i| i.at), "more values than parameters"));
         }
         let known = |n: Sym| module.items.iter().any(|i| matches!(i, Item::Param(p) if p.name == n && !p.local));
-        if let Some(unknown) = overrides.iter().find(|o| !known(o.0)) {
-            return Err(error(self.text, unknown.3, "no such parameter"));
-        }
         for (name, ..) in params.iter() {
             if !name.is_none_or(known) {
                 return Err(error(self.text, outside.map_or(module.at, |i| i.at), "no such parameter"));
@@ -159,18 +153,6 @@ impl<'a> Elab<'a> {
             }
             match item {
                 Item::Nothing | Item::Function(_) | Item::Task(_) => {}
-                Item::Defparam(path, name, value, at) => {
-                    let p = Process::new(scope, Kind::Constant);
-                    let mut instance = self.scopes[scope].path.clone();
-                    for &(step, index) in path {
-                        let dot = if instance.is_empty() { "" } else { "." };
-                        instance.push_str(&format!("{dot}{}", self.name(step)));
-                        if let Some(i) = index {
-                            instance.push_str(&format!("[{}]", self.peek_int(&p, i)?));
-                        }
-                    }
-                    self.defparams.entry(instance).or_default().push((*name, *value, scope, *at));
-                }
                 Item::Param(p) => {
                     // Those of the module itself were read before its ports.
                     if self.scopes[scope].parent.is_some() {
@@ -307,7 +289,6 @@ impl<'a> Elab<'a> {
             if d.kind == DeclKind::Integer {
                 self.integers.push(id);
             }
-            self.wired.extend(d.wired.map(|op| (id, op)));
             self.declare(scope, d.name, Object::Signal { id, bounds, signed: d.signed }, d.at)?;
         }
         if let (DeclKind::Reg | DeclKind::Integer, Some(value), Some(&Object::Signal { id, .. })) =
@@ -430,29 +411,6 @@ impl<'a> Elab<'a> {
     pub(super) fn rhs(&mut self, scope: usize, value: ExprId, width: u32) -> Result<NodeId> {
         let mut p = Process::new(scope, Kind::Wire);
         self.assigned(&mut p, value, width)
-    }
-
-    /// What several drivers of a wired net make together, bit by bit.
-    pub(super) fn resolve(&mut self) {
-        for (id, op) in std::mem::take(&mut self.wired) {
-            let op = if op == Op::And { Binary::And } else { Binary::Or };
-            let wires = std::mem::take(&mut self.rtl.signal_mut(id).wires);
-            let ends = wires.iter().flat_map(|&(lo, n)| [lo, lo + self.rtl.width(n)]);
-            let ends: std::collections::BTreeSet<u32> = ends.collect();
-            let ends: Vec<u32> = ends.into_iter().collect();
-            for span in ends.windows(2) {
-                let (from, to) = (span[0], span[1]);
-                let mut all = None;
-                for &(lo, n) in &wires {
-                    if lo <= from && to <= lo + self.rtl.width(n) {
-                        let part = self.rtl.slice(n, from - lo, to - from);
-                        all = Some(all.map_or(part, |other| self.rtl.binary(op, other, part)));
-                    }
-                }
-                let driven = all.map(|node| (from, node));
-                self.rtl.signal_mut(id).wires.extend(driven);
-            }
-        }
     }
 
     pub(super) fn continuous(&mut self, scope: usize, target: ExprId, value: ExprId, at: u32) -> Result<()> {

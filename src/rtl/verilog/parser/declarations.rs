@@ -1,6 +1,6 @@
 //! Declarations: parameters, nets and variables, ports, functions and tasks.
 
-use super::super::ast::{Decl, DeclKind, Direction, Function, Module, Op, Param, Port, Range, Statement, Task};
+use super::super::ast::{Decl, DeclKind, Direction, Function, Module, Param, Port, Range, Statement, Task};
 use super::super::lexer::Kind;
 use super::{Parser, Result};
 use crate::rtl::source::error;
@@ -44,15 +44,7 @@ impl Parser<'_> {
                 _ if self.accept("=") => Some(self.expr()?),
                 _ => None,
             };
-            let wired = match word {
-                "wand" | "triand" => Some(Op::And),
-                "wor" | "trior" => Some(Op::Or),
-                _ => None,
-            };
-            if wired.is_some() && !memory.is_empty() {
-                return Err(error(self.text, at, "an array of wired nets"));
-            }
-            all.push(Decl { kind, signed, range, name, memory, value, wired, at });
+            all.push(Decl { kind, signed, range, name, memory, value, at });
             if !self.accept(",") {
                 self.expect(";")?;
                 return Ok(all);
@@ -65,7 +57,7 @@ impl Parser<'_> {
             return None;
         }
         Some(match self.peek() {
-            "wire" | "tri" | "wand" | "triand" | "wor" | "trior" | "supply0" | "supply1" => DeclKind::Wire,
+            "wire" | "tri" | "supply0" | "supply1" => DeclKind::Wire,
             "reg" => DeclKind::Reg,
             "integer" => DeclKind::Integer,
             "genvar" => DeclKind::Genvar,
@@ -141,10 +133,7 @@ impl Parser<'_> {
             loop {
                 let at = self.offset();
                 let name = self.name()?;
-                args.push((
-                    direction,
-                    Decl { kind, signed, range, name, memory: Vec::new(), value: None, wired: None, at },
-                ));
+                args.push((direction, Decl { kind, signed, range, name, memory: Vec::new(), value: None, at }));
                 if !self.accept(",") {
                     break;
                 }
@@ -161,10 +150,7 @@ impl Parser<'_> {
                 loop {
                     let at = self.offset();
                     let name = self.name()?;
-                    args.push((
-                        direction,
-                        Decl { kind, signed, range, name, memory: Vec::new(), value: None, wired: None, at },
-                    ));
+                    args.push((direction, Decl { kind, signed, range, name, memory: Vec::new(), value: None, at }));
                     if !self.accept(",") {
                         break;
                     }

@@ -122,23 +122,12 @@ impl Parser<'_> {
                 out.push(Item::Task(Box::new(task)));
                 Ok(())
             }
-            "defparam" => {
-                self.at += 1;
-                loop {
-                    let at = self.offset();
-                    let mut path = Vec::new();
-                    let mut name = self.name()?;
-                    while let Some(index) = self.step_of_path()? {
-                        path.push((name, index));
-                        name = self.name()?;
-                    }
-                    self.expect("=")?;
-                    out.push(Item::Defparam(path, name, self.expr()?, at));
-                    if !self.accept(",") {
-                        return self.expect(";");
-                    }
-                }
+            "wand" | "wor" | "triand" | "trior" => {
+                let message = format!("{}: wired nets are not read", self.peek());
+                Err(error(self.text, at, message).with_help("drive the net once, or read the file by --via yosys"))
             }
+            "defparam" => Err(error(self.text, at, "defparam is not read")
+                .with_help("override parameters where the module is instantiated, or read the file by --via yosys")),
             "generate" => {
                 self.at += 1;
                 while !self.accept("endgenerate") {

@@ -1,8 +1,8 @@
 //! Functions of the standard packages and of the file.
 
-use super::super::syntax::{Expr, Function, Kind};
+use super::super::syntax::{Arg, Expr, Function, Kind};
 use super::types::ArrayOf;
-use super::{Args, Bounds, Elab, Expect, MAX_CALLS, Named, Result, Run, State, Type, TypeOf, Value};
+use super::{Bounds, Elab, Expect, MAX_CALLS, Named, Result, Run, State, Type, TypeOf, Value};
 use num_bigint::BigUint;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ impl<'a> Elab<'a> {
         &mut self,
         run: &mut Run<'a>,
         all: &[(usize, &'a Function)],
-        args: Args<'a>,
+        args: &'a [Arg],
         expected: Option<&Expect>,
         at: u32,
     ) -> Result<Value> {
@@ -80,7 +80,7 @@ impl<'a> Elab<'a> {
         run: &mut Run<'a>,
         home: usize,
         f: &'a Function,
-        args: Args<'a>,
+        args: &'a [Arg],
         at: u32,
     ) -> Result<Vec<Value>> {
         let least = f.params.iter().filter(|p| p.value.is_none()).count();
@@ -105,7 +105,7 @@ impl<'a> Elab<'a> {
         run: &mut Run<'a>,
         home: usize,
         f: &'a Function,
-        args: Args<'a>,
+        args: &'a [Arg],
         at: u32,
     ) -> Result<Value> {
         self.turn(at)?;

@@ -1,9 +1,7 @@
 //! Operators with the widths and signs of `numeric_std`.
 
 use super::super::syntax::{Expr, Kind};
-use super::{
-    Args, Bounds, Data, Elab, Expect, Named, Result, Run, Type, Value, Vector, alike, integer_bits, show, width_of,
-};
+use super::{Bounds, Data, Elab, Expect, Result, Run, Type, Value, Vector, integer_bits, show, width_of};
 use crate::rtl::{Binary, Compare, NodeId, Reduce};
 
 impl<'a> Elab<'a> {
@@ -29,9 +27,6 @@ impl<'a> Elab<'a> {
             let node = self.rtl.reduce(kind, node);
             let node = if negate { self.rtl.not(node) } else { node };
             return Ok(Value { ty: Type::Bit, data: Data::Node(node), bounds: None });
-        }
-        if let Some(v) = self.own_operator(run, op, Args::Operands(x, None), expected, at)? {
-            return Ok(v);
         }
         if op == "??" {
             let v = self.value(run, x, Some(&Expect::Exactly(Type::Bit)))?;
@@ -113,9 +108,6 @@ impl<'a> Elab<'a> {
         expected: Option<&Expect>,
         at: u32,
     ) -> Result<Value> {
-        if let Some(v) = self.own_operator(run, op, Args::Operands(a, Some(b)), expected, at)? {
-            return Ok(v);
-        }
         if op == "&" {
             return self.concatenation(run, a, b, expected);
         }
@@ -188,35 +180,6 @@ impl<'a> Elab<'a> {
             return self.whole_arithmetic(op, &x, &y, at);
         }
         self.arithmetic(op, &x, &y, at)
-    }
-
-    /// An operator that the file declares for these operands; nothing where it is that of the packages.
-    fn own_operator(
-        &mut self,
-        run: &mut Run<'a>,
-        op: &str,
-        args: Args<'a>,
-        expected: Option<&Expect>,
-        at: u32,
-    ) -> Result<Option<Value>> {
-        if !self.has_operators || op.starts_with("reduce") {
-            return Ok(None);
-        }
-        let Some(Named::Functions(all)) = self.find(run.scope, &format!("\"{op}\"")).cloned() else { return Ok(None) };
-        for (home, f) in all {
-            self.turn(at)?;
-            let reads = self.reads.len();
-            let fits = f.params.len() == args.len() && self.arguments(run, home, f, args, at).is_ok();
-            self.reads.truncate(reads);
-            if fits {
-                let v = self.call(run, home, f, args, at)?;
-                // Another one may give what is expected.
-                if !matches!(expected, Some(Expect::Exactly(t)) if !alike(t, &v.ty)) {
-                    return Ok(Some(v));
-                }
-            }
-        }
-        Ok(None)
     }
 
     /// Whether a relation may be between numbers of different lengths: strings then keep their own.

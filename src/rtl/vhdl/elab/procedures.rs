@@ -1,8 +1,8 @@
 //! Procedures, whose bodies run where they are called.
 
-use super::super::syntax::{Class, Expr, Kind, Object, Procedure};
+use super::super::syntax::{Arg, Class, Expr, Kind, Object, Procedure};
 use super::{
-    Args, Bounds, Elab, Expect, MAX_CALLS, Named, Place, Result, Run, Slot, State, Type, TypeOf, Value, expected_vector,
+    Bounds, Elab, Expect, MAX_CALLS, Named, Place, Result, Run, Slot, State, Type, TypeOf, Value, expected_vector,
 };
 use std::mem;
 
@@ -18,9 +18,9 @@ struct Result_<'a> {
 impl<'a> Elab<'a> {
     /// A procedure: what goes in is copied, what comes out is assigned at its end, signals are the caller's.
     pub(super) fn procedure(&mut self, run: &mut Run<'a>, call: &'a Expr) -> Result<()> {
-        let (name, args): (&'a Expr, Args<'a>) = match &call.kind {
-            Kind::Call(name, args) => (name, Args::List(args)),
-            _ => (call, Args::List(&[])),
+        let (name, args): (&'a Expr, &'a [Arg]) = match &call.kind {
+            Kind::Call(name, args) => (name, &args[..]),
+            _ => (call, &[]),
         };
         let found = match &name.kind {
             Kind::Name(n) => self.find(run.scope, n).cloned(),
@@ -63,19 +63,13 @@ impl<'a> Elab<'a> {
     }
 
     /// The argument of a parameter, by position or by name, or its default.
-    pub(super) fn actual(&self, i: usize, o: &'a Object, args: Args<'a>, at: u32) -> Result<(&'a Expr, bool)> {
-        let given = match args {
-            Args::Operands(x, _) if i == 0 => Some(x),
-            Args::Operands(_, y) => y,
-            Args::List(list) => {
-                let found = list.iter().enumerate().find(|(j, a)| match &a.choices[..] {
-                    [] => *j == i,
-                    [Expr { kind: Kind::Name(n), .. }] => *n == o.name,
-                    _ => false,
-                });
-                found.map(|(_, a)| &a.value)
-            }
-        };
+    pub(super) fn actual(&self, i: usize, o: &'a Object, args: &'a [Arg], at: u32) -> Result<(&'a Expr, bool)> {
+        let found = args.iter().enumerate().find(|(j, a)| match &a.choices[..] {
+            [] => *j == i,
+            [Expr { kind: Kind::Name(n), .. }] => *n == o.name,
+            _ => false,
+        });
+        let given = found.map(|(_, a)| &a.value);
         match (given, &o.value) {
             (Some(e), _) if !matches!(e.kind, Kind::Open) => Ok((e, false)),
             (_, Some(default)) => Ok((default, true)),
@@ -84,9 +78,8 @@ impl<'a> Elab<'a> {
     }
 
     /// Refuses arguments whose names no parameter has.
-    pub(super) fn known_names(&self, params: &[Object], args: Args<'a>, at: u32) -> Result<()> {
-        let Args::List(list) = args else { return Ok(()) };
-        for a in list {
+    pub(super) fn known_names(&self, params: &[Object], args: &'a [Arg], at: u32) -> Result<()> {
+        for a in args {
             let known = match &a.choices[..] {
                 [] => !a.others,
                 [Expr { kind: Kind::Name(n), .. }] => params.iter().any(|p| p.name == *n),
@@ -100,7 +93,7 @@ impl<'a> Elab<'a> {
     }
 
     /// Whether arguments have the types of the parameters.
-    fn suits(&mut self, run: &mut Run<'a>, home: usize, p: &'a Procedure, args: Args<'a>) -> Result<()> {
+    fn suits(&mut self, run: &mut Run<'a>, home: usize, p: &'a Procedure, args: &'a [Arg]) -> Result<()> {
         for (i, o) in p.params.iter().enumerate() {
             let (e, default) = self.actual(i, o, args, p.at)?;
             let ty = self.type_of(home, &o.ty)?;
@@ -147,7 +140,7 @@ impl<'a> Elab<'a> {
         run: &mut Run<'a>,
         home: usize,
         p: &'a Procedure,
-        args: Args<'a>,
+        args: &'a [Arg],
         at: u32,
     ) -> Result<()> {
         self.turn(at)?;

@@ -3,7 +3,7 @@
 use super::super::syntax::{Arg, Expr, Kind};
 use super::types::{ArrayOf, storage};
 use super::{
-    Args, Bounds, Data, Data2, Elab, Expect, MAX_ALIASES, Named, Result, Run, Slot, Type, TypeOf, Value, Vector,
+    Bounds, Data, Data2, Elab, Expect, MAX_ALIASES, Named, Result, Run, Slot, Type, TypeOf, Value, Vector,
     expected_vector, show,
 };
 use crate::rtl::{Compare, MAX_WIDTH, NodeId, Shift};
@@ -131,14 +131,14 @@ impl<'a> Elab<'a> {
                     Ok(Value { ty, bounds, ..v })
                 }
                 Some(Named::Literals(all)) => self.literal(&all, expected, e.at),
-                Some(Named::Functions(all)) => self.overloaded(run, &all, Args::List(&[]), expected, e.at),
+                Some(Named::Functions(all)) => self.overloaded(run, &all, &[], expected, e.at),
                 _ => self.fail(e.at, format!("{n} is not declared as a value")),
             },
             Kind::Field(base, name) => {
                 match self.in_package(base, name) {
                     Some(Named::Constant(v)) => return Ok(v),
                     Some(Named::Literals(all)) => return self.literal(&all, expected, e.at),
-                    Some(Named::Functions(all)) => return self.overloaded(run, &all, Args::List(&[]), expected, e.at),
+                    Some(Named::Functions(all)) => return self.overloaded(run, &all, &[], expected, e.at),
                     Some(_) => return self.fail(e.at, format!("{name} is not a value")),
                     None => {}
                 }
@@ -449,7 +449,7 @@ impl<'a> Elab<'a> {
     ) -> Result<Value> {
         if let Kind::Field(package, name) = &base.kind {
             match self.in_package(package, name) {
-                Some(Named::Functions(all)) => return self.overloaded(run, &all, Args::List(args), expected, e.at),
+                Some(Named::Functions(all)) => return self.overloaded(run, &all, args, expected, e.at),
                 // ieee.numeric_std.resize(...)
                 None if self.foreign(package) => return self.standard(run, name, args, expected, e.at),
                 _ => {}
@@ -457,7 +457,7 @@ impl<'a> Elab<'a> {
         }
         if let Kind::Name(name) = &base.kind {
             if let Some(Named::Functions(all)) = self.find(run.scope, name).cloned() {
-                return self.overloaded(run, &all, Args::List(args), expected, e.at);
+                return self.overloaded(run, &all, args, expected, e.at);
             }
             if self.find(run.scope, name).is_none() {
                 return self.standard(run, name, args, expected, e.at);

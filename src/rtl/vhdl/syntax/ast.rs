@@ -108,8 +108,6 @@ pub(in crate::rtl::vhdl) enum Decl {
     Function(Function),
     Procedure(Procedure),
     Component(Entity),
-    /// `for all : c use entity work.e`: the component's name, the entity's, and where.
-    Binding(String, String, u32),
 }
 
 /// A package of the file, what is used of it (nothing for all), and where.
@@ -292,7 +290,5 @@ pub(in crate::rtl::vhdl) struct File {
     pub(in crate::rtl::vhdl) entities: Vec<Entity>,
     pub(in crate::rtl::vhdl) architectures: Vec<Architecture>,
     pub(in crate::rtl::vhdl) packages: Vec<Package>,
-    /// Configurations: of an entity the architecture, and where.
-    pub(in crate::rtl::vhdl) configurations: Vec<(String, String, u32)>,
     pub(in crate::rtl::vhdl) head: Vec<String>,
 }
