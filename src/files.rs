@@ -2,7 +2,8 @@
 //!
 //! Everything that produces text returns a [`FileSet`] or bytes; nothing else opens a file for writing. A
 //! file is written to a temporary neighbour first and renamed, so that there is never half of one, and all
-//! files of a set are written before the first is renamed.
+//! files of a set are written before the first is renamed. Nothing that is [`Protected`], such as a command's own
+//! input, is replaced or deleted.
 
 use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
@@ -69,6 +70,7 @@ impl Batch {
     /// # Errors
     /// If the neighbour cannot be made or written.
     pub fn add_with(&mut self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        check_free(path)?;
         if path == Path::new("/dev/stdout") {
             // It may be redirected into a file at some position, which a rename would take no notice of.
             return self.add_stdout(write);
@@ -210,6 +212,7 @@ impl Streamed {
     /// # Errors
     /// If the folder does not exist or is not writable, or if `path` is a folder.
     pub fn create(path: &Path) -> io::Result<Streamed> {
+        check_free(path)?;
         let target = match std::fs::metadata(path) {
             Ok(there) if there.is_dir() => return Err(io::Error::from(io::ErrorKind::IsADirectory)),
             Ok(there) if !there.is_file() => Target::Direct(std::fs::OpenOptions::new().write(true).open(path)?),
@@ -274,6 +277,139 @@ impl Write for Streamed {
     fn flush(&mut self) -> io::Result<()> {
         self.file().flush()
     }
+}
+
+/// Which file a path means, whatever way it is spelt and through whatever links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// Standard output, where it is no file.
+    Stdout,
+    /// A file that exists: its file system and its number there.
+    Existing(u64, u64),
+    /// One that does not, or whose system has no such numbers: its place, the folder without links.
+    Place(PathBuf),
+}
+
+impl Identity {
+    /// Of a path, `-` being standard output. Nothing for folders, and for a terminal and other devices, which any number of
+    /// results may go to.
+    pub fn of_output(path: &Path) -> Option<Identity> {
+        if path == Path::new("-") || path == Path::new("/dev/stdout") {
+            return Some(standard_stream(Stream::Output).unwrap_or(Identity::Stdout));
+        }
+        Identity::of(path)
+    }
+
+    /// Of a path, `-` being standard input. Nothing for what is no file.
+    pub fn of_input(path: &Path) -> Option<Identity> {
+        if path == Path::new("-") { standard_stream(Stream::Input) } else { Identity::of(path) }
+    }
+
+    fn of(path: &Path) -> Option<Identity> {
+        #[cfg(unix)]
+        if let Ok(there) = std::fs::metadata(path) {
+            use std::os::unix::fs::{FileTypeExt, MetadataExt};
+            let kind = there.file_type();
+            let other = kind.is_char_device() || kind.is_block_device() || kind.is_dir();
+            return (!other).then(|| Identity::Existing(there.dev(), there.ino()));
+        }
+        if let Ok(whole) = std::fs::canonicalize(path) {
+            return Some(Identity::Place(whole));
+        }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        Some(Identity::Place(folder.join(path.file_name()?)))
+    }
+}
+
+enum Stream {
+    Input,
+    Output,
+}
+
+/// The file that a standard stream is, if it is one and that can be told.
+#[cfg(not(unix))]
+fn standard_stream(_: Stream) -> Option<Identity> {
+    None
+}
+
+/// The file that a standard stream is, if it is one.
+#[cfg(unix)]
+fn standard_stream(stream: Stream) -> Option<Identity> {
+    let stream = match stream {
+        Stream::Input => rustix::stdio::stdin(),
+        Stream::Output => rustix::stdio::stdout(),
+    };
+    let there = rustix::fs::fstat(stream).ok()?;
+    let regular = rustix::fs::FileType::from_raw_mode(there.st_mode) == rustix::fs::FileType::RegularFile;
+    regular.then_some(Identity::Existing(there.st_dev, there.st_ino))
+}
+
+/// Files that nothing here writes or deletes while this value lives: what a command reads.
+#[derive(Debug)]
+pub struct Protected(Vec<Identity>);
+
+/// What is protected, with the places without links, for deletions of folders.
+static PROTECTED: Mutex<Vec<(Identity, Option<PathBuf>)>> = Mutex::new(Vec::new());
+
+impl Protected {
+    /// Protects files, by their paths; what is no file has no need of it.
+    pub fn new<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Protected {
+        let of = |path: &'p Path| Some((Identity::of_input(path)?, std::fs::canonicalize(path).ok()));
+        let entries: Vec<_> = paths.into_iter().filter_map(of).collect();
+        let identities = entries.iter().map(|(identity, _)| identity.clone()).collect();
+        PROTECTED.lock().unwrap_or_else(PoisonError::into_inner).extend(entries);
+        Protected(identities)
+    }
+}
+
+impl Drop for Protected {
+    fn drop(&mut self) {
+        let mut all = PROTECTED.lock().unwrap_or_else(PoisonError::into_inner);
+        for identity in self.0.drain(..) {
+            if let Some(at) = all.iter().position(|(known, _)| *known == identity) {
+                all.swap_remove(at);
+            }
+        }
+    }
+}
+
+/// Refuses a path that is protected.
+fn check_free(path: &Path) -> io::Result<()> {
+    let all = PROTECTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if all.is_empty() {
+        return Ok(());
+    }
+    let Some(identity) = Identity::of_output(path) else { return Ok(()) };
+    match all.iter().any(|(known, _)| *known == identity) {
+        true => Err(io::Error::new(io::ErrorKind::InvalidInput, "the same command reads this file")),
+        false => Ok(()),
+    }
+}
+
+/// Deletes a file that is no longer wanted.
+///
+/// # Errors
+/// If it cannot be deleted, or is protected.
+pub fn remove(path: &Path) -> io::Result<()> {
+    check_free(path)?;
+    std::fs::remove_file(path)
+}
+
+/// Deletes a folder with everything in it.
+///
+/// # Errors
+/// If it cannot be deleted, or holds something that is protected; then nothing is gone.
+pub fn remove_folder(folder: &Path) -> io::Result<()> {
+    let whole = std::fs::canonicalize(folder)?;
+    let holds = |(_, place): &(Identity, Option<PathBuf>)| place.as_ref().is_some_and(|p| p.starts_with(&whole));
+    if PROTECTED.lock().unwrap_or_else(PoisonError::into_inner).iter().any(holds) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it holds a file that the same command reads"));
+    }
+    std::fs::remove_dir_all(folder)
 }
 
 /// A temporary file beside `path`, readable like an ordinary new file once it is renamed.
@@ -408,6 +544,52 @@ mod tests {
         batch.add(Path::new("/dev/null"), b"gone").unwrap();
         batch.commit().unwrap();
         assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    }
+
+    #[test]
+    fn what_is_protected_is_neither_replaced_nor_deleted() {
+        let dir = tempfile::tempdir().unwrap();
+        let inner = dir.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        let file = inner.join("input");
+        std::fs::write(&file, "old").unwrap();
+        let other_spelling = dir.path().join("inner/../inner/./input");
+        let protected = Protected::new([other_spelling.as_path()]);
+        for path in [&file, &other_spelling] {
+            assert!(Batch::default().add(path, b"new").is_err());
+            assert!(Streamed::create(path).is_err());
+            assert!(remove(path).is_err());
+        }
+        assert!(remove_folder(&inner).is_err() && remove_folder(dir.path()).is_err());
+        let mut set = FileSet::default();
+        set.add("input", "new");
+        set.add("before", "new");
+        assert!(set.write_to(&inner).is_err());
+        assert_eq!(std::fs::read_dir(&inner).unwrap().count(), 1);
+        assert_eq!(std::fs::read(&file).unwrap(), b"old");
+        drop(protected);
+        Batch::default().add(&file, b"new").unwrap();
+        remove(&file).unwrap();
+        remove_folder(&inner).unwrap();
+    }
+
+    #[test]
+    fn identities_go_by_the_file_and_not_by_its_spelling() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        let same = |a: &str, b: &str| Identity::of_output(&path(a)) == Identity::of_output(&path(b));
+        std::fs::write(path("here"), "x").unwrap();
+        assert!(same("here", "./here") && same("absent", "./absent"));
+        assert!(!same("here", "absent") && !same("absent", "absent2"));
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(path("here"), path("link")).unwrap();
+            std::os::unix::fs::symlink(dir.path(), path("folder")).unwrap();
+            assert!(same("here", "link") && same("absent", "folder/absent"));
+            std::fs::hard_link(path("here"), path("hard")).unwrap();
+            assert!(same("here", "hard"));
+            assert_eq!(Identity::of_output(Path::new("/dev/null")), None);
+        }
     }
 
     #[test]

@@ -251,19 +251,12 @@ fn of_machine(
 
 /// What cannot be meant.
 fn problems(targets: &[Target<'_>]) -> Vec<Diagnostic> {
-    let error = |flag: &str, message: String| Diagnostic::error("E0802", Place::Flag(flag.into()), message);
     let mut problems = Vec::new();
     if targets.is_empty() {
         problems.push(
             Diagnostic::error("E0802", Place::Whole, "nothing to write")
                 .with_help("add --verilog FILE, --vhdl FILE or --interface FILE; `alir2hdl info MODEL` only looks"),
         );
-    }
-    for (index, target) in targets.iter().enumerate() {
-        if let Some(other) = targets[..index].iter().find(|other| other.path == target.path) {
-            let message = format!("{} goes to {} too", other.flag, target.path.display());
-            problems.push(error(target.flag, message).with_help("give each result a file of its own"));
-        }
     }
     problems
 }

@@ -15,6 +15,7 @@ mod machine;
 mod machine_proof;
 mod names;
 mod optimise;
+mod paths;
 mod ports;
 mod project;
 mod proof;
@@ -27,7 +28,7 @@ mod view;
 mod wrapper;
 
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -206,12 +207,26 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
         };
         eprintln!("{diagnostic}");
     }));
-    let cli = match Cli::try_parse_from(&words) {
-        Ok(cli) => cli,
-        Err(error) => return not_parsed(&error, &words) as u8,
+    let mut command = Cli::command();
+    let words = match paths::arranged(words.clone(), &command) {
+        Ok(words) => words,
+        Err(problem) => {
+            report(&problem.into(), unparsed(&words));
+            return ExitStatus::Input as u8;
+        }
+    };
+    let matches = command.try_get_matches_from_mut(&words);
+    let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return not_parsed(&error.format(&mut command), &words) as u8,
     };
     let global = cli.global;
-    let outcome = std::panic::catch_unwind(|| run(cli));
+    let protected = paths::check(&matches, Cli::command);
+    let outcome = std::panic::catch_unwind(|| {
+        let _protected = protected?;
+        run(cli)
+    });
     let status = match outcome {
         Ok(Ok(status)) => status,
         Ok(Err(failure)) => {
@@ -223,13 +238,17 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
     status as u8
 }
 
-/// Prints what clap has to say instead of a parsed command line: help, version, or what is wrong with it.
-fn not_parsed(said: &clap::Error, words: &[OsString]) -> ExitStatus {
-    // The options are not known, but programs that read our errors want these too.
+/// The global options of words that could not be parsed: programs that read our errors want these too.
+fn unparsed(words: &[OsString]) -> Global {
     let json = words.iter().any(|word| word == "--error-format=json")
         || words.windows(2).any(|pair| pair[0] == "--error-format" && pair[1] == "json");
-    if said.use_stderr() && json {
-        let global = Global { error_format: ErrorFormat::Json, quiet: true, verbose: false };
+    Global { error_format: if json { ErrorFormat::Json } else { ErrorFormat::Text }, ..Global::default() }
+}
+
+/// Prints what clap has to say instead of a parsed command line: help, version, or what is wrong with it.
+fn not_parsed(said: &clap::Error, words: &[OsString]) -> ExitStatus {
+    let global = unparsed(words);
+    if said.use_stderr() && global.error_format == ErrorFormat::Json {
         report(&Diagnostics(vec![usage(&said.render().to_string())]), global);
         return ExitStatus::Input;
     }
@@ -249,6 +268,16 @@ fn usage(text: &str) -> Diagnostic {
     let message = paragraphs.next().unwrap_or_default();
     let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
     Diagnostic::error("E0002", Place::Whole, message).with_help(paragraphs.collect::<Vec<_>>().join("; "))
+}
+
+/// The name that a mistyped word probably means: few letters are other ones, or it is the beginning of just one name.
+fn near<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
+    let word = word.to_ascii_lowercase();
+    let allowed = if word.len() < 4 { 1 } else { 2 };
+    let distance = |name: &&str| crate::project::edits(word.as_bytes(), name.as_bytes());
+    let nearest = names.clone().min_by_key(distance).filter(|name| distance(name) <= allowed);
+    let mut longer = names.filter(|name| word.len() > 2 && name.starts_with(&word));
+    nearest.or_else(|| longer.next().filter(|_| longer.next().is_none()))
 }
 
 /// Writes diagnostics to stderr in the chosen form; with `--quiet` only errors.

@@ -3,7 +3,7 @@
 
 use super::Failure;
 use crate::diag::{Diagnostic, Place};
-use crate::files::{Batch, Scratch};
+use crate::files::{Batch, Protected, Scratch};
 use crate::interp::batch::Fault;
 use crate::interp::machine::Cell;
 use crate::interp::samples::{Port, Reader, Values, Writer, write_npz};
@@ -55,6 +55,8 @@ struct InputPort {
     types: Vec<Port>,
     reader: Reader,
     block: Values,
+    /// The file is not written while it is read.
+    _protected: Protected,
     /// Rows of the block, and how many of them were taken.
     rows: usize,
     taken: usize,
@@ -73,9 +75,10 @@ impl Inputs {
         for (id, file_name) in ids.into_iter().zip(names) {
             let signal = machine.signal(id);
             let open = |path: &Path, array: Option<&str>| Reader::open(path, array, &signal.elements, codes);
+            let candidates = [format!("{file_name}.npy"), format!("in.{file_name}.npy")].map(|n| path.join(n));
+            let file = candidates.into_iter().find(|p| p.is_file());
             let reader = if path.is_dir() {
-                let candidates = [format!("{file_name}.npy"), format!("in.{file_name}.npy")].map(|n| path.join(n));
-                match candidates.iter().find(|p| p.is_file()) {
+                match &file {
                     Some(file) => open(file, None),
                     None => {
                         let place = Place::Path(path.display().to_string());
@@ -89,10 +92,12 @@ impl Inputs {
             } else {
                 open(path, Some(&signal.name)).or_else(|e| open(path, Some(&file_name)).map_err(|_| e))
             };
+            let reader = reader.map_err(Failure::input)?;
             ports.push(InputPort {
                 name: signal.name.clone(),
                 types: types_of(machine, id),
-                reader: reader.map_err(Failure::input)?,
+                _protected: Protected::new(file.as_deref()),
+                reader,
                 block: Values::default(),
                 rows: 0,
                 taken: 0,

@@ -265,7 +265,7 @@ fn write(args: &Args, design: &Design<'_>, about: &str, global: Global) -> Resul
     files.write_to(folder).map_err(|e| Failure::io(folder, "write", &e))?;
     for stale in earlier.iter().filter(|name| !files.0.contains_key(*name)) {
         // What is no longer part of the project would only mislead; if it cannot go it does no harm.
-        let _ = std::fs::remove_file(folder.join(stale));
+        let _ = crate::files::remove(&folder.join(stale));
     }
     say(&format!("{}: {} files, {about}", folder.display(), files.0.len()), global);
     Ok(ExitStatus::Ok)

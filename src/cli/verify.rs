@@ -341,7 +341,7 @@ impl Work<'_> {
 fn make_empty(folder: &Path) -> Result<(), Failure> {
     let failed = |e: &std::io::Error| Failure::io(folder, "use as the folder of a simulation", e);
     if folder.join("run.sh").is_file() {
-        std::fs::remove_dir_all(folder).map_err(|e| failed(&e))?;
+        crate::files::remove_folder(folder).map_err(|e| failed(&e))?;
     }
     std::fs::create_dir_all(folder).map_err(|e| failed(&e))?;
     let is_empty = std::fs::read_dir(folder).map_err(|e| failed(&e))?.next().is_none();

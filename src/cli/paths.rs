@@ -1,0 +1,189 @@
+//! Which options name files, and the rule about them: no result goes into a file that the same command reads, and no two
+//! results into one.
+//!
+//! [`ROLES`] knows every option with a path, which a test holds to the command line. The rule is checked before anything is
+//! read; what becomes known only later (files in a folder) is refused by [`crate::files`] where it would be written.
+
+use super::Failure;
+use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::files::{Identity, Protected};
+use clap::{ArgMatches, Command};
+use std::ffi::OsString;
+use std::path::Path;
+
+/// What happens to the files that an option names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Read,
+    Written,
+    /// A folder that files are written into.
+    Folder,
+}
+
+/// Every option with a path, by its name in the parser; a name means the same in all sub-commands.
+const ROLES: &[(&str, Role)] = &[
+    ("model", Role::Read),
+    ("files", Role::Read),
+    ("folders", Role::Read),
+    ("input", Role::Read),
+    ("samples", Role::Read),
+    ("stimulus", Role::Read),
+    ("output", Role::Written),
+    ("verilog", Role::Written),
+    ("vhdl", Role::Written),
+    ("interface", Role::Written),
+    ("svg", Role::Written),
+    ("testbench", Role::Written),
+    ("certificate", Role::Folder),
+    ("keep", Role::Folder),
+];
+
+/// Sub-commands that may write the file that they read: it is read as a whole before it is replaced.
+const IN_PLACE: &[&str] = &["convert"];
+
+/// A path that was given.
+struct Given<'m> {
+    id: &'static str,
+    role: Role,
+    path: &'m Path,
+    identity: Option<Identity>,
+}
+
+/// Looks at the paths of a command line that was parsed with `command`. What is read is protected while the result lives.
+///
+/// # Errors
+/// `E0003` where a result would replace what is read, `E0802` where two results share a file (exit code 2).
+pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Result<Protected, Failure> {
+    let (name, matches) = matches.subcommand().map_or((None, matches), |(name, inner)| (Some(name), inner));
+    let in_place = name.is_some_and(|name| IN_PLACE.contains(&name));
+    let mut given = Vec::new();
+    for &(id, role) in ROLES {
+        let Ok(Some(values)) = matches.try_get_raw(id) else { continue };
+        for path in values.map(Path::new) {
+            let identity = if role == Role::Read { Identity::of_input(path) } else { Identity::of_output(path) };
+            given.push(Given { id, role, path, identity });
+        }
+    }
+    let mut problems = Vec::new();
+    for (at, output) in given.iter().enumerate().filter(|(_, g)| g.role == Role::Written && g.identity.is_some()) {
+        let same = |other: &&Given<'_>| other.identity == output.identity;
+        let flag = |id| flag(&command(), name, id);
+        let shown = output.path.display();
+        let place = Place::Flag(flag(output.id));
+        if let Some(read) = given.iter().filter(|g| g.role == Role::Read).find(same)
+            && !in_place
+        {
+            let message = format!("{shown} is a file that this command reads ({})", flag(read.id));
+            problems.push(Diagnostic::error("E0003", place, message).with_help("give the result a file of its own"));
+        } else if let Some(other) = given[..at].iter().filter(|g| g.role == Role::Written).find(same) {
+            let message = format!("{} goes to {shown} too", flag(other.id));
+            problems.push(Diagnostic::error("E0802", place, message).with_help("give each result a file of its own"));
+        }
+    }
+    if !problems.is_empty() {
+        return Err(Failure::input(Diagnostics(problems)));
+    }
+    let read = given.iter().filter(|g| g.role == Role::Read && !in_place).map(|g| g.path);
+    Ok(Protected::new(read))
+}
+
+/// An option as it is typed.
+fn flag(command: &Command, sub_command: Option<&str>, id: &str) -> String {
+    let command = sub_command.and_then(|name| command.find_subcommand(name)).unwrap_or(command);
+    let Some(arg) = command.get_arguments().find(|arg| arg.get_id() == id) else { return id.to_owned() };
+    match arg.get_long() {
+        Some(long) => format!("--{long}"),
+        None => arg.get_value_names().map_or_else(|| id.to_owned(), |names| names.join(" ")),
+    }
+}
+
+/// Global options that stand before a sub-command, moved behind its name: the parser takes them there only.
+///
+/// # Errors
+/// `E0002` if the first other word is neither a sub-command nor a file, and looks like one of the former (exit code 2).
+pub(super) fn arranged(words: Vec<OsString>, command: &Command) -> Result<Vec<OsString>, Diagnostic> {
+    let mut at = 1;
+    while let Some(length) = words.get(at).and_then(|word| global_words(&word.to_string_lossy(), command)) {
+        at += length;
+    }
+    let Some(word) = words.get(at) else { return Ok(words) };
+    let word = word.to_string_lossy();
+    if command.find_subcommand(word.as_ref()).is_some() {
+        let mut words = words.clone();
+        words[1..=at].rotate_right(1);
+        return Ok(words);
+    }
+    let bare = !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    if !bare || Path::new(word.as_ref()).exists() {
+        return Ok(words);
+    }
+    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    let error = Diagnostic::error("E0002", Place::Whole, format!("{word:?} is neither a sub-command nor a file"));
+    Err(match super::near(&word, names.iter().copied()) {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")),
+        None => error.with_help(format!("sub-commands are {}", names.join(", "))),
+    })
+}
+
+/// How many words a global option takes, if the first of them is one.
+fn global_words(word: &str, command: &Command) -> Option<usize> {
+    let global = || command.get_arguments().filter(|arg| arg.is_global_set());
+    if let Some(long) = word.strip_prefix("--") {
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        let arg = global().find(|arg| arg.get_long() == Some(name))?;
+        return Some(if arg.get_action().takes_values() && value.is_none() { 2 } else { 1 });
+    }
+    let shorts = word.strip_prefix('-').filter(|rest| !rest.is_empty())?;
+    let known = |c| global().any(|arg| arg.get_short() == Some(c) && !arg.get_action().takes_values());
+    shorts.chars().all(known).then_some(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use clap::builder::ValueParser;
+
+    fn cli() -> Command {
+        let mut command = super::super::Cli::command();
+        command.build();
+        command
+    }
+
+    #[test]
+    fn every_option_with_a_path_has_a_role() {
+        let command = cli();
+        let mut seen = Vec::new();
+        for command in std::iter::once(&command).chain(command.get_subcommands()) {
+            let paths = command
+                .get_arguments()
+                .filter(|arg| arg.get_value_parser().type_id() == ValueParser::path_buf().type_id());
+            for id in paths.map(|arg| arg.get_id().as_str()) {
+                assert!(ROLES.iter().any(|(known, _)| *known == id), "{} {id} has no role", command.get_name());
+                seen.push(id.to_owned());
+            }
+        }
+        for (id, _) in ROLES {
+            assert!(seen.iter().any(|s| s == id), "{id} is in the table, but no option is called so");
+        }
+    }
+
+    #[test]
+    fn global_options_go_behind_the_sub_command() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        for (typed, expected) in [
+            ("alir2hdl -q check f", "alir2hdl check -q f"),
+            ("alir2hdl --error-format json -qv check f", "alir2hdl check --error-format json -qv f"),
+            ("alir2hdl --error-format=json info f -q", "alir2hdl info --error-format=json f -q"),
+            ("alir2hdl -q m.json --verilog x", "alir2hdl -q m.json --verilog x"),
+            ("alir2hdl -O2 check f", "alir2hdl -O2 check f"),
+            ("alir2hdl --error-format", "alir2hdl --error-format"),
+        ] {
+            assert_eq!(arranged(words(typed), &cli()), Ok(words(expected)), "{typed}");
+        }
+        let help = |typed| arranged(words(typed), &cli()).unwrap_err().help.unwrap();
+        assert_eq!(help("alir2hdl chek f"), "did you mean `check`?");
+        assert_eq!(help("alir2hdl -q veiw f"), "did you mean `view`?");
+        assert!(help("alir2hdl nonsense f").starts_with("sub-commands are "));
+    }
+}
