@@ -189,7 +189,7 @@ fn sim_what_yosys_cannot_say_is_refused() {
     );
     let via = ["--via", "yosys"];
     let (code, said) = told(dir.path(), Some("/no/such/yosys"), &["part.v"], &via);
-    assert!(code == Some(2) && said.contains("E0910") && said.contains("yosys is not on the PATH"), "{said}");
+    assert!(code == Some(3) && said.contains("E1001") && said.contains("yosys is not on the PATH"), "{said}");
     if !there(Language::Verilog) {
         return;
     }

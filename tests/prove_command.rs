@@ -206,8 +206,34 @@ fn sat_questions_come_with_clauses_and_proofs() {
         assert!(read(&format!("question_{i:05}.aig")).unwrap().starts_with(b"aig "));
     }
     assert!(read("statement.aig").unwrap().starts_with(b"aig "));
-    let (code, said) = alir2hdl(&dir, &["prove", model, "m.v", "--solver", "no-such-solver"]);
+    for solver in ["no-such-solver", "./no-such-solver"] {
+        let (code, said) = alir2hdl(&dir, &["prove", model, "m.v", "--solver", solver]);
+        assert!(code == 3 && said.contains("E1001"), "{said}");
+    }
+    let (code, said) = alir2hdl(&dir, &["prove", model, "m.v", "--solver", "true"]);
     assert!(code == 2 && said.contains("E0908"), "{said}");
+}
+
+#[test]
+fn tools_that_are_not_there_end_with_code_3() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/models");
+    let (model, machine) = (format!("{data}/tiny_ops/model.json.gz"), format!("{data}/fsm/biquad/fsm.json.gz"));
+    for (input, stem) in [(&model, "m"), (&machine, "s")] {
+        let texts = [format!("{stem}.v"), format!("{stem}.vhd")];
+        assert_eq!(alir2hdl(&dir, &[input, "--verilog", &texts[0], "--vhdl", &texts[1]]).0, 0);
+        let mut uses = vec![["--solver", "kissat"]];
+        if stem == "m" {
+            uses.push(["--via", "yosys"]);
+        }
+        for (text, options) in texts.iter().flat_map(|text| uses.iter().map(move |options| (text, options))) {
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
+            command.env_clear().current_dir(dir.path()).args(["prove", input, text]).args(options);
+            let output = command.output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.code() == Some(3) && said.contains("E1001"), "{options:?}: {said}");
+        }
+    }
 }
 
 #[test]

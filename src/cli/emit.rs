@@ -124,18 +124,22 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let mut batch = Batch::default();
     for (target, netlist) in targets.iter().zip(netlists.iter()) {
         let made = netlist.as_ref().unwrap_or_else(|| first(&netlists));
-        if args.output.prove {
-            prove(args, &design, chain.as_ref(), (made, target), global)?;
-        }
+        let texts = args.text.options(&args.pipeline, &args.optimise);
         let write = |out: &mut dyn Write| match target.language {
-            Some(language) => {
-                emit::write(&made.netlist, language, &args.text.options(&args.pipeline, &args.optimise), out)?;
-                let wrapper = made.axis.as_ref().map(|axis| axis.text(language));
-                out.write_all(wrapper.unwrap_or_default().as_bytes())
-            }
+            Some(language) => made.write(language, &texts, out),
             None => out.write_all(sidecar(made, &targets, &about, &file.checksum).as_bytes()),
         };
-        stage(&mut batch, target, write).map_err(|e| unwritable(target, &e))?;
+        let staged = match (target.language, args.output.prove) {
+            (Some(language), true) => {
+                // Once: what is proved is what is written.
+                let mut text = Vec::new();
+                write(&mut text).map_err(|e| unwritable(target, &e))?;
+                prove(args, &design, chain.as_ref(), (made, language, &text), global)?;
+                stage(&mut batch, target, |out| out.write_all(&text))
+            }
+            _ => stage(&mut batch, target, write),
+        };
+        staged.map_err(|e| unwritable(target, &e))?;
     }
     clock.lap("write");
     batch.commit().map_err(|e| Failure::io(targets[0].path, "write", &e))?;
@@ -160,26 +164,20 @@ fn prove(
     args: &Args,
     design: &Design,
     chain: Option<&proof::Chain>,
-    (made, target): (&Made, &Target<'_>),
+    (made, language, text): (&Made, Language, &[u8]),
     global: Global,
 ) -> Result<(), Failure> {
-    let Some(language) = target.language else { return Ok(()) };
-    let mut text = Vec::new();
-    emit::write(&made.netlist, language, &args.text.options(&args.pipeline, &args.optimise), &mut text)
-        .map_err(|e| unwritable(target, &e))?;
-    let mut top = None;
-    if let Some(axis) = &made.axis {
-        text.extend(axis.text(language).into_bytes());
-        top = Some(made.netlist.interface.top.as_str());
-    }
     match (design, chain) {
         (Design::Model(model), Some(chain)) => {
             let names = (&args.ports.names, args.ports.reset_polarity == PolarityArg::Low);
-            chain.prove(model, &made.netlist, (language, &text, top), names, global)
+            let core = made.axis.is_some().then_some(made.netlist.interface.top.as_str());
+            chain.prove(model, &made.netlist, (language, text, core), names, global)
         }
-        (Design::Machine(machine), _) => proof::of_machine(machine, (language, &text), global),
-        // A model that shall be proved has a chain.
-        (Design::Model(_), None) => Ok(()),
+        (Design::Machine(machine), _) => proof::of_machine(machine, (language, text), global),
+        (Design::Model(_), None) => {
+            let message = "a model shall be proved, and its optimisations were not";
+            Err(hardware::bug(Diagnostic::error("E0906", Place::Flag("--prove".into()), message)))
+        }
     }
 }
 
@@ -289,6 +287,15 @@ fn netlists(
 struct Made {
     netlist: Netlist,
     axis: Option<Axis>,
+}
+
+impl Made {
+    /// Writes the text, with the wrapper's behind it.
+    fn write(&self, language: Language, texts: &emit::Options, out: &mut dyn Write) -> io::Result<()> {
+        emit::write(&self.netlist, language, texts, out)?;
+        let wrapper = self.axis.as_ref().map(|axis| axis.text(language));
+        out.write_all(wrapper.unwrap_or_default().as_bytes())
+    }
 }
 
 fn first(netlists: &[Option<Made>]) -> &Made {

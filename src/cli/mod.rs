@@ -71,6 +71,12 @@ impl Failure {
         Failure::input(Diagnostic::error("E0001", place, format!("cannot {doing}: {error}")))
     }
 
+    /// What was wrong with an outside tool: that it is not there (exit code 3), or its answer (exit code 2).
+    pub fn of_tool(diagnostic: Diagnostic) -> Failure {
+        let missing = diagnostic.code == crate::verify::MISSING_TOOL;
+        if missing { Failure::missing_tool(diagnostic) } else { Failure::input(diagnostic) }
+    }
+
     /// A tool that is not there (exit code 3).
     pub fn missing_tool(diagnostics: impl Into<Diagnostics>) -> Failure {
         Failure { status: ExitStatus::MissingTool, diagnostics: diagnostics.into() }

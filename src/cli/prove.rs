@@ -110,10 +110,10 @@ impl Args {
     /// What makes the solvers that are asked for.
     ///
     /// # Errors
-    /// If there is no such program (exit code 2).
+    /// If there is no such program (exit code 3), or it is no solver (exit code 2).
     pub(super) fn solvers(&self) -> Result<impl Fn() -> Box<dyn Solver> + use<>, Failure> {
         let proofs = self.certificate.is_some();
-        let find = |name: &String| External::find(&Tools::of_environment(), name, proofs).map_err(Failure::input);
+        let find = |name: &String| External::find(&Tools::of_environment(), name, proofs).map_err(Failure::of_tool);
         let external = self.solver.as_ref().map(find).transpose()?;
         Ok(move || -> Box<dyn Solver> {
             match (&external, proofs) {
@@ -138,7 +138,7 @@ impl Args {
         let sources: Vec<via::Source> = sources.collect::<Result<_, Failure>>()?;
         sources.iter().try_for_each(|source| every_input(&source.path, &source.text))?;
         let language = rtl::Language::of(&sources[0].path, &sources[0].text);
-        let rtl = via::yosys(&Tools::of_environment(), &sources, self.top.as_deref()).map_err(Failure::input)?;
+        let rtl = via::yosys(&Tools::of_environment(), &sources, self.top.as_deref()).map_err(Failure::of_tool)?;
         Ok((rtl, language))
     }
 }

@@ -377,11 +377,14 @@ fn conclude(
             Ok(finding) if finding.report.wrong_rows == 0 => {}
             Ok(_) => status = ExitStatus::Mismatch,
             Err(error) => {
-                let undecided = matches!(error, SimError::Timeout { .. } | SimError::Crashed { .. } | SimError::Io(_));
-                let failure = if undecided { ExitStatus::Undecided } else { ExitStatus::Bug };
+                let failure = match error {
+                    SimError::Missing { .. } => ExitStatus::MissingTool,
+                    SimError::Refused { .. } => ExitStatus::Bug,
+                    SimError::Timeout { .. } | SimError::Crashed { .. } | SimError::Io(_) => ExitStatus::Undecided,
+                };
                 status = if status == ExitStatus::Mismatch { status } else { failure };
                 let mut diagnostic = error.diagnostic(part.simulator);
-                if !undecided {
+                if failure == ExitStatus::Bug {
                     diagnostic.severity = Severity::Bug;
                 }
                 errors.0.push(diagnostic);

@@ -28,6 +28,6 @@ pub use cycles::{Bits, Cycle, Cycles, Field, Layout};
 pub use locate::{Signal, first_difference};
 pub use machine::{MachineRun, machine_stimulus};
 pub use run::{Check, Finding, Origin, StreamCheck};
-pub use sim::{Deadline, Ghdl, Icarus, Job, SIMULATORS, SimError, Simulator, Tools, Verilator, end_all};
+pub use sim::{Deadline, Ghdl, Icarus, Job, MISSING_TOOL, SIMULATORS, SimError, Simulator, Tools, Verilator, end_all};
 pub use stream::{Beat, Streams};
 pub use vectors::{Rows, Vectors};

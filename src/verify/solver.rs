@@ -1,7 +1,7 @@
 //! A SAT solver of the user's: any program that reads DIMACS and answers as in the SAT competitions.
 
 use super::sim::process::{Invocation, run_apart};
-use super::{Deadline, Tools};
+use super::{Deadline, MISSING_TOOL, Tools};
 use crate::diag::{Diagnostic, Place, printable};
 use crate::prove::sat::{Answer, Problem, Solver, clauses};
 use rustc_hash::FxHashSet;
@@ -39,18 +39,19 @@ impl External {
     /// The program of this name, or at this path.
     ///
     /// # Errors
-    /// `E0908` if it is not there, or does not tell a contradiction from a tautology.
+    /// [`MISSING_TOOL`] if it is not there; `E0908` if it does not tell a contradiction from a tautology.
     pub fn find(tools: &Tools, name: &str, proofs: bool) -> Result<External, Diagnostic> {
-        let refused = |what: &str| {
+        let refused = |code: &'static str, what: &str| {
             let help = "cadical and kissat are such programs; without --solver the embedded solver is used";
-            Diagnostic::error("E0908", Place::Flag("--solver".into()), format!("{} {what}", printable(name)))
+            Diagnostic::error(code, Place::Flag("--solver".into()), format!("{} {what}", printable(name)))
                 .with_help(help)
         };
         let found = match name.contains('/') {
             true => std::path::absolute(name).ok().filter(|path| path.is_file()),
             false => tools.find(name),
         };
-        let program = found.ok_or_else(|| refused("is not on the PATH"))?;
+        let absent = if name.contains('/') { "is no program" } else { "is not on the PATH" };
+        let program = found.ok_or_else(|| refused(MISSING_TOOL, absent))?;
         let stem = program.file_stem().and_then(|n| n.to_str()).unwrap_or_default().to_owned();
         let dialect = match stem.as_str() {
             "cadical" => Dialect::Cadical,
@@ -66,7 +67,10 @@ impl External {
             {
                 Ok(made)
             }
-            _ => Err(refused("does not answer as SAT competitions want it: exit code 10 and lines with v, or 20")),
+            _ => Err(refused(
+                "E0908",
+                "does not answer as SAT competitions want it: exit code 10 and lines with v, or 20",
+            )),
         }
     }
 
@@ -176,6 +180,7 @@ mod tests {
         let refused = |name: &str| External::find(&Tools::of_environment(), name, false).unwrap_err();
         assert!(refused("no-such-solver").message.contains("is not on the PATH"));
         assert!(refused("true").message.contains("does not answer"));
-        assert_eq!(refused("/no/such/solver").code, "E0908");
+        assert_eq!((refused("true").code, refused("no-such-solver").code), ("E0908", MISSING_TOOL));
+        assert_eq!(refused("/no/such/solver").code, MISSING_TOOL);
     }
 }

@@ -2,7 +2,7 @@
 //! readers takes part; what comes back through AIGER is a design like one that we read.
 
 use super::sim::process::{Invocation, log_tail, run_apart};
-use super::{Deadline, SimError, Tools};
+use super::{Deadline, MISSING_TOOL, SimError, Tools};
 use crate::diag::{Diagnostic, Place, printable};
 use crate::prove::aiger;
 use crate::prove::circuit::{self, Module, Port};
@@ -42,7 +42,8 @@ fn failed(error: &std::io::Error) -> Diagnostic {
 fn tool(tools: &Tools, name: &'static str, args: &[String], at: &Path, into: &Path) -> Result<String, Diagnostic> {
     let help =
         "scripts/setup.sh installs it, ALIR2HDL_TOOLS names folders to look in; without --via our own reader reads";
-    let program = tools.find(name).ok_or_else(|| refused(format!("{name} is not on the PATH")).with_help(help))?;
+    let missing = || Diagnostic::error(MISSING_TOOL, Place::Flag("--via".into()), format!("{name} is not on the PATH"));
+    let program = tools.find(name).ok_or_else(|| missing().with_help(help))?;
     let (out, log) = (into.join(format!("{name}.out")), into.join(format!("{name}.log")));
     // A user who waits can also interrupt.
     let deadline = Deadline::after(std::time::Duration::from_secs(7 * 24 * 3600));
@@ -166,7 +167,7 @@ pub const INCOMPLETE: &str = "ghdl left out values of a choice";
 /// What yosys reads in these files. Its head holds [`INCOMPLETE`] where that is so.
 ///
 /// # Errors
-/// `E0910` if a tool is missing, refuses a file, or reads what a proof cannot be about: several clocks, latches, signals
+/// [`MISSING_TOOL`] if a tool is missing; `E0910` if it refuses a file, or reads what a proof cannot be about: several clocks, latches, signals
 /// with several drivers.
 pub fn yosys(tools: &Tools, sources: &[Source], top: Option<&str>) -> Result<Rtl, Diagnostic> {
     let plain = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -284,6 +285,6 @@ mod tests {
     fn a_missing_tool_is_said() {
         let source = Source { path: "x.v".into(), text: "module x; endmodule\n".into() };
         let error = yosys(&Tools::in_folders([]), &[source], None).unwrap_err();
-        assert!(error.code == "E0910" && error.message.contains("yosys is not on the PATH"), "{error}");
+        assert!(error.code == MISSING_TOOL && error.message.contains("yosys is not on the PATH"), "{error}");
     }
 }

@@ -152,7 +152,7 @@ impl SimError {
         let message = format!("{}: {self}", simulator.name());
         let error = |code| Diagnostic::error(code, Place::Whole, message.clone());
         match self {
-            SimError::Missing { program } => error("E1001").with_help(format!(
+            SimError::Missing { program } => error(MISSING_TOOL).with_help(format!(
                 "install it (Debian and Ubuntu: apt install {}), put its folder on PATH or ALIR2HDL_TOOLS, or name it \
                  in ALIR2HDL_{}",
                 simulator.name(),
@@ -167,6 +167,9 @@ impl SimError {
         }
     }
 }
+
+/// The code of a tool that is needed and is not there, whichever it is: exit code 3.
+pub const MISSING_TOOL: &str = "E1001";
 
 /// Where a program is.
 fn locate(tools: &Tools, program: &'static str) -> Result<PathBuf, SimError> {
