@@ -4,6 +4,7 @@
 //! immutable value; `ARCHITECTURE.md` has the map and the invariants.
 
 pub mod cli;
+pub mod cmvm;
 pub mod device;
 pub mod diag;
 pub mod emit;

@@ -9,6 +9,7 @@ const RANKS: &[(&str, u32)] = &[
     ("num", 0),
     ("files", 0),
     ("ir", 10),
+    ("cmvm", 15),
     ("random", 15),
     ("formats", 20),
     ("interp", 20),
@@ -29,7 +30,7 @@ const RANKS: &[(&str, u32)] = &[
 
 /// What a module may not name although its rank would allow it, and why.
 const NEVER: &[(&str, &[&str], &str)] = &[
-    ("prove", &["passes", "emit"], "the prover judges what passes and the writer made"),
+    ("prove", &["passes", "emit", "cmvm"], "the prover judges what passes and the writer made"),
     ("emit", &["ir"], "text comes from the netlist alone"),
     ("rtl", &["ir", "random", "files"], "a reader of text knows no model: it sees diag and num only"),
 ];

@@ -1,0 +1,25 @@
+//! Signed digits of an integer.
+
+/// Canonical signed digits (G. W. Reitwiesner, 1960): the two sets of positions that make `plus - minus` the number, no two
+/// digits beside each other.
+pub(crate) fn canonical(number: i128) -> (u128, u128) {
+    let magnitude = number.unsigned_abs();
+    let (half, triple) = (magnitude >> 1, magnitude + (magnitude >> 1));
+    let (plus, minus) = (triple & !half, half & !triple);
+    if number < 0 { (minus, plus) } else { (plus, minus) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_make_the_number_and_stand_apart() {
+        for number in (-3000..3000).chain([(1 << 100) - 1, -(1 << 90) + 12345]) {
+            let (plus, minus) = canonical(number);
+            assert_eq!(plus as i128 - minus as i128, number);
+            let all = plus | minus;
+            assert_eq!((plus & minus, all & all << 1), (0, 0));
+        }
+    }
+}

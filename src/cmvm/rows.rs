@@ -1,0 +1,302 @@
+//! Adding up what is left of a row: cheap trees, within the row's deadline.
+//!
+//! Two things are needed again and again: whether a set of digits can be added up in time at all, and a tree that does it. Merging
+//! the two earliest values first is optimal where every adder takes equally long (M. C. Golumbic, IEEE TC-25, 1976); here adders
+//! differ by their width, so that it is a good tree, not the best one, and several variants are tried.
+
+use super::cost::{self, Span};
+use super::share::{Cell, Mask};
+use super::values::{Coefficient, Part, Values};
+
+/// When a row must be done, and how wide its sums can get.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    /// Ticks.
+    pub(crate) limit: u32,
+    /// No partial sum has a bit at this position or above it.
+    pub(crate) top: i32,
+    /// Nor one below this.
+    pub(crate) low: i32,
+}
+
+/// Something to be added: where its bits lie, when it is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Item {
+    pub(crate) ticks: u32,
+    pub(crate) span: Span,
+}
+
+/// One shift of 2^-levels in the sum of Kraft.
+const WHOLE: u64 = 1 << 40;
+
+impl Deadline {
+    /// The widest adder that the row can need.
+    fn longest_adder(&self) -> u32 {
+        cost::adder_in_place(Span { low: self.low, top: self.top }, Span { low: self.low, top: self.top }).1
+    }
+
+    /// Share of the whole tree that a value of this time takes, if all adders were as slow as the slowest.
+    fn share(&self, ticks: u32, longest: u32) -> u64 {
+        match self.limit.checked_sub(ticks) {
+            Some(left) => WHOLE >> (left / longest).min(40),
+            None => 2 * WHOLE,
+        }
+    }
+
+    /// Whether the digits can be added up in time, together with further digits of a value that does not exist yet.
+    pub(crate) fn is_met<C: Coefficient, M: Mask>(
+        &self,
+        values: &Values<C>,
+        digits: impl Iterator<Item = (u32, M)> + Clone,
+        (ticks, span, more): (u32, Span, M),
+    ) -> bool {
+        let longest = self.longest_adder();
+        let mut sum = u64::from(more.count_ones()) * self.share(ticks, longest);
+        for (value, set) in digits.clone() {
+            if set != M::zero() {
+                sum = sum.saturating_add(u64::from(set.count_ones()) * self.share(values.ticks(value), longest));
+            }
+        }
+        if sum <= WHOLE {
+            return true;
+        }
+        let mut items = Vec::with_capacity(64);
+        // The span is that of the sum in its own place: at the positions of its operands' lower one.
+        let mut place = |ticks: u32, span: Span, mut set: M| {
+            while set != M::zero() {
+                items.push(Item { ticks, span: span.shifted(set.trailing_zeros() as i32) });
+                set = set & (set - M::one());
+            }
+        };
+        place(ticks, span, more);
+        for (value, set) in digits {
+            place(values.ticks(value), values.span(value), set);
+        }
+        self.plan(&items).is_some()
+    }
+
+    /// Pairs to merge, in order, so that all is added up in time: numbers below that of the items are items, the others merges.
+    pub(crate) fn plan(&self, items: &[Item]) -> Option<Vec<(u32, u32)>> {
+        [Policy::Near, Policy::Strict, Policy::Uniform].into_iter().find_map(|policy| {
+            let (ticks, plan) = self.earliest(items, policy);
+            (ticks <= self.limit).then_some(plan)
+        })
+    }
+
+    /// The least ticks that the variants reach.
+    pub(crate) fn least(&self, items: &[Item]) -> u32 {
+        let policies = [Policy::Near, Policy::Strict, Policy::Uniform];
+        policies.into_iter().map(|policy| self.earliest(items, policy).0).min().unwrap_or(0)
+    }
+
+    fn merged(&self, a: Item, b: Item) -> Item {
+        // Also where they lie apart: a negative lower value borrows from the higher.
+        let top = (a.span.top.max(b.span.top) + 1).min(self.top);
+        Item {
+            ticks: a.ticks.max(b.ticks) + cost::adder(a.span, b.span).1,
+            span: Span { low: a.span.low.min(b.span.low), top },
+        }
+    }
+
+    fn earliest(&self, items: &[Item], policy: Policy) -> (u32, Vec<(u32, u32)>) {
+        let longest = self.longest_adder();
+        // Descending, so that the earliest is popped: key, number, item. `key` is the time by which it is ordered.
+        let order = |x: &(u32, u32, Item), y: &(u32, u32, Item)| {
+            let key = |&(key, number, item): &(u32, u32, Item)| (key, item.span.low, item.span.top, number);
+            key(y).cmp(&key(x))
+        };
+        let mut waiting: Vec<(u32, u32, Item)> =
+            items.iter().enumerate().map(|(n, &item)| (item.ticks, n as u32, item)).collect();
+        waiting.sort_unstable_by(order);
+        let mut plan = Vec::with_capacity(items.len());
+        while let Some((key, number, item)) = waiting.pop() {
+            if waiting.is_empty() {
+                return (item.ticks, plan);
+            }
+            let near = if matches!(policy, Policy::Near) { 6 } else { 1 };
+            let candidates = waiting.len().saturating_sub(near)..waiting.len();
+            let at = candidates.rev().min_by_key(|&at| self.merged(item, waiting[at].2).ticks).expect("there is one");
+            let (other_key, other, with) = waiting.remove(at);
+            let sum = self.merged(item, with);
+            let key = if matches!(policy, Policy::Uniform) { key.max(other_key) + longest } else { sum.ticks };
+            let entry = (key, (items.len() + plan.len()) as u32, sum);
+            plan.push((number, other));
+            let at = waiting.partition_point(|x| order(x, &entry).is_lt());
+            waiting.insert(at, entry);
+        }
+        (0, plan)
+    }
+}
+
+/// Which two values are merged next.
+#[derive(Clone, Copy, Debug)]
+enum Policy {
+    /// The earliest, and of the next ones that with which it is done first.
+    Near,
+    /// The two earliest.
+    Strict,
+    /// The two earliest if every adder took as long as the slowest.
+    Uniform,
+}
+
+/// A signed, shifted value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Digit {
+    pub(crate) value: u32,
+    pub(crate) shift: u32,
+    pub(crate) minus: bool,
+}
+
+/// The digits of a row, by value and position.
+pub(crate) fn digits_of<M: Mask>(row: &[Cell<M>]) -> Vec<Digit> {
+    let mut digits = Vec::new();
+    for cell in row {
+        let mut set = cell.plus | cell.minus;
+        while set != M::zero() {
+            let shift = set.trailing_zeros();
+            set = set & (set - M::one());
+            let minus = cell.minus >> shift as usize & M::one() != M::zero();
+            digits.push(Digit { value: cell.value, shift, minus });
+        }
+    }
+    digits
+}
+
+/// Adds up digits, the cheapest pair first.
+pub(crate) struct Tree<'a, C> {
+    values: &'a mut Values<C>,
+    /// By number: items first, then merges. `None` once merged.
+    digits: Vec<Option<Digit>>,
+}
+
+impl<'a, C: Coefficient> Tree<'a, C> {
+    /// The digit that is the sum of all; `None` if there are none, or if no tree was found that is in time (`Err`).
+    pub(crate) fn build(
+        values: &'a mut Values<C>,
+        digits: &[Digit],
+        deadline: Option<Deadline>,
+    ) -> Result<Option<Digit>, ()> {
+        let mut tree = Tree { values, digits: digits.iter().copied().map(Some).collect() };
+        match deadline {
+            None => tree.cheapest(None),
+            Some(deadline) => {
+                let items: Vec<Item> = digits.iter().map(|&d| tree.item(d)).collect();
+                let plan = deadline.plan(&items).ok_or(())?;
+                tree.cheapest(Some((deadline, plan)));
+            }
+        }
+        Ok(tree.digits.pop().flatten())
+    }
+
+    /// The digit that is the sum of all, added up in the order of a plan.
+    pub(crate) fn follow(values: &'a mut Values<C>, digits: &[Digit], plan: &[(u32, u32)]) -> Option<Digit> {
+        let mut tree = Tree { values, digits: digits.iter().copied().map(Some).collect() };
+        for &(a, b) in plan {
+            tree.merge(a as usize, b as usize);
+        }
+        tree.digits.pop().flatten()
+    }
+
+    fn item(&self, digit: Digit) -> Item {
+        let part = Part { value: digit.value, shift: digit.shift };
+        Item { ticks: self.values.ticks(digit.value), span: self.values.placed(part) }
+    }
+
+    fn merge(&mut self, a: usize, b: usize) {
+        let (x, y) = (self.digits[a].take().expect("not merged yet"), self.digits[b].take().expect("not merged yet"));
+        let low = x.shift.min(y.shift);
+        let part = |d: Digit| Part { value: d.value, shift: d.shift - low };
+        let (made, turned) = self.values.push(part(x), part(y), x.minus != y.minus);
+        self.digits.push(Some(Digit { value: made, shift: low, minus: x.minus ^ turned }));
+    }
+
+    /// Merges the cheapest pair again and again.
+    fn cheapest(&mut self, mut within: Option<(Deadline, Vec<(u32, u32)>)>) {
+        // Of each number alive, its best partner among those before it in the list.
+        let mut alive: Vec<Leaf> = Vec::with_capacity(self.digits.len());
+        for number in 0..self.digits.len() {
+            let leaf = self.leaf(number, &alive);
+            alive.push(leaf);
+        }
+        let mut followed = 0;
+        while alive.len() > 1 {
+            let best = |alive: &[Leaf]| (1..alive.len()).min_by_key(|&at| alive[at].key).expect("there are two");
+            let mut at = best(&alive);
+            let mut pair = (alive[at].partner, alive[at].number);
+            if let Some((deadline, plan)) = &mut within {
+                let mut candidates: Vec<usize> = (1..alive.len()).collect();
+                candidates.sort_by_key(|&at| alive[at].key);
+                let mut accepted = None;
+                for &candidate in candidates.iter().take(8) {
+                    let (a, b) = (alive[candidate].partner, alive[candidate].number);
+                    if let Some(rest) = self.plan_after(&alive, (a, b), deadline) {
+                        accepted = Some((candidate, rest));
+                        break;
+                    }
+                }
+                match accepted {
+                    Some((candidate, rest)) => {
+                        at = candidate;
+                        pair = (alive[at].partner, alive[at].number);
+                        *plan = rest;
+                        followed = 0;
+                    }
+                    None => {
+                        let (a, b) = plan[followed];
+                        followed += 1;
+                        pair = (a as usize, b as usize);
+                    }
+                }
+            }
+            self.merge(pair.0, pair.1);
+            alive.retain(|leaf| leaf.number != pair.0 && leaf.number != pair.1);
+            // Those that have lost their partner look for another.
+            for at in 0..alive.len() {
+                if alive[at].partner == pair.0 || alive[at].partner == pair.1 {
+                    let number = alive[at].number;
+                    alive[at] = self.leaf(number, &alive[..at]);
+                }
+            }
+            let leaf = self.leaf(self.digits.len() - 1, &alive);
+            alive.push(leaf);
+        }
+    }
+
+    /// The rest of a plan after this merge, in numbers of this tree; `None` if the rest would be late.
+    fn plan_after(&self, alive: &[Leaf], pair: (usize, usize), deadline: &Deadline) -> Option<Vec<(u32, u32)>> {
+        let item = |number: usize| self.item(self.digits[number].expect("alive"));
+        let mut numbers: Vec<u32> =
+            alive.iter().map(|leaf| leaf.number).filter(|&n| n != pair.0 && n != pair.1).map(|n| n as u32).collect();
+        let mut items: Vec<Item> = numbers.iter().map(|&n| item(n as usize)).collect();
+        items.push(deadline.merged(item(pair.0), item(pair.1)));
+        numbers.push(self.digits.len() as u32);
+        let plan = deadline.plan(&items)?;
+        let next = self.digits.len() as u32 + 1;
+        let number =
+            |n: u32| if (n as usize) < numbers.len() { numbers[n as usize] } else { next + n - numbers.len() as u32 };
+        Some(plan.into_iter().map(|(a, b)| (number(a), number(b))).collect())
+    }
+
+    /// The number with its best partner among others.
+    fn leaf(&self, number: usize, others: &[Leaf]) -> Leaf {
+        let own = self.item(self.digits[number].expect("alive"));
+        let mut best = Leaf { number, item: own, partner: usize::MAX, key: (u32::MAX, u32::MAX) };
+        for other in others {
+            let (cost, delay) = cost::adder(own.span, other.item.span);
+            let key = (cost, own.ticks.max(other.item.ticks) + delay);
+            if key < best.key {
+                (best.key, best.partner) = (key, other.number);
+            }
+        }
+        best
+    }
+}
+
+/// A number of a tree that is still to be merged.
+#[derive(Clone, Copy, Debug)]
+struct Leaf {
+    number: usize,
+    item: Item,
+    partner: usize,
+    key: (u32, u32),
+}

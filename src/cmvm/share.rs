@@ -1,0 +1,461 @@
+//! Sharing of two-term sums, greedily by weight.
+//!
+//! The rows are sums of signed, shifted digits of values. A *pattern* is two digits at a fixed distance; making its sum once and
+//! putting it wherever the two stand saves an adder in all places but one (R. I. Hartley, IEEE TCAS-II 43, 1996). The most
+//! profitable pattern is taken again and again.
+//!
+//! What makes it fast: digits of one value in one row are two machine words of positions, so that the places of a pattern in a row
+//! are an `and` and a shift. Counts are never updated: a pattern's count can only fall after its two values exist, so the count at
+//! its making is an upper bound, and a pattern that reaches the head of the queue is counted anew and put back if it has fallen.
+
+use super::rows::Deadline;
+use super::values::{Coefficient, Part, Values};
+use num_traits::{PrimInt, Unsigned};
+
+/// A set of digit positions.
+pub(crate) trait Mask: PrimInt + Unsigned + Send + Sync + std::fmt::Debug + 'static {}
+
+impl Mask for u64 {}
+impl Mask for u128 {}
+
+/// `mask * 2^by`.
+#[inline]
+fn moved<M: Mask>(mask: M, by: i32) -> M {
+    if by >= 0 { mask << by as usize } else { mask >> (-by) as usize }
+}
+
+/// The digits of one value in one row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell<M> {
+    pub(crate) value: u32,
+    pub(crate) plus: M,
+    pub(crate) minus: M,
+}
+
+impl<M: Mask> Cell<M> {
+    fn is_empty(&self) -> bool {
+        (self.plus | self.minus) == M::zero()
+    }
+}
+
+/// Where a value has digits: its row, and the number of its cell in that row.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    row: u32,
+    cell: u32,
+}
+
+/// Two digits: one of `a`, and one of `b` that stands `shift` positions higher, of the other sign if `differ`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pattern {
+    a: u32,
+    b: u32,
+    shift: i16,
+    differ: bool,
+    /// Upper bound of the number of its places.
+    count: u32,
+    weight: u32,
+}
+
+/// How patterns are weighed against each other. All are integers, so that every machine decides alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taste {
+    /// Weight of any adder saved.
+    pub(crate) base: i32,
+    /// Weight of each bit position that both operands have.
+    pub(crate) overlap: i32,
+    /// Weight of each bit position that only one has.
+    pub(crate) spread: i32,
+    /// Places that a pattern must save before it counts: 1.
+    pub(crate) discount: i32,
+    /// Seed of random changes of the weights; 0 is none.
+    pub(crate) seed: u64,
+    /// Size of the random changes, in parts of 256.
+    pub(crate) noise: u32,
+}
+
+impl Default for Taste {
+    fn default() -> Taste {
+        Taste { base: 16, overlap: 16, spread: 0, discount: 16, seed: 0, noise: 0 }
+    }
+}
+
+/// Buckets of patterns by priority.
+struct Queue {
+    buckets: Vec<Vec<Pattern>>,
+    top: usize,
+}
+
+const BUCKETS: usize = 1 << 12;
+
+impl Queue {
+    fn push(&mut self, priority: usize, pattern: Pattern) {
+        if priority >= self.buckets.len() {
+            self.buckets.resize_with(priority + 1, Vec::new);
+        }
+        self.buckets[priority].push(pattern);
+        self.top = self.top.max(priority);
+    }
+
+    fn pop(&mut self) -> Option<(usize, Pattern)> {
+        loop {
+            if let Some(pattern) = self.buckets.get_mut(self.top)?.pop() {
+                return Some((self.top, pattern));
+            }
+            self.top = self.top.checked_sub(1)?;
+        }
+    }
+}
+
+/// Rows of digits, being shared.
+pub(crate) struct Sharing<'a, C, M> {
+    pub(crate) values: &'a mut Values<C>,
+    pub(crate) rows: &'a mut Vec<Vec<Cell<M>>>,
+    /// How late each row may be; nothing where no row has a limit.
+    pub(crate) deadlines: Option<&'a [Deadline]>,
+    pub(crate) taste: Taste,
+    places: Vec<Vec<Place>>,
+    queue: Queue,
+    counter: Counter,
+}
+
+/// Counts small keys: open addressing, cleared by walking what was touched.
+struct Counter {
+    slots: Vec<u64>,
+    touched: Vec<u32>,
+}
+
+impl Counter {
+    const COUNT_BITS: u32 = 20;
+
+    fn add(&mut self, key: u64) {
+        if 2 * (self.touched.len() + 1) > self.slots.len() {
+            self.grow();
+        }
+        let mask = self.slots.len() - 1;
+        let mut at = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & mask;
+        loop {
+            let slot = &mut self.slots[at];
+            if *slot == 0 {
+                *slot = (key << Self::COUNT_BITS) | 1;
+                self.touched.push(at as u32);
+                return;
+            }
+            if *slot >> Self::COUNT_BITS == key {
+                if *slot & ((1 << Self::COUNT_BITS) - 1) != (1 << Self::COUNT_BITS) - 1 {
+                    *slot += 1;
+                }
+                return;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let size = 2 * self.slots.len();
+        let old = std::mem::replace(&mut self.slots, vec![0; size]);
+        for at in &mut self.touched {
+            let slot = old[*at as usize];
+            let mut to = ((slot >> Self::COUNT_BITS).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (size - 1);
+            while self.slots[to] != 0 {
+                to = (to + 1) & (size - 1);
+            }
+            self.slots[to] = slot;
+            *at = to as u32;
+        }
+    }
+}
+
+const SHIFT_OFFSET: i32 = 128;
+
+impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
+    pub(crate) fn new(
+        values: &'a mut Values<C>,
+        rows: &'a mut Vec<Vec<Cell<M>>>,
+        deadlines: Option<&'a [Deadline]>,
+        taste: Taste,
+    ) -> Sharing<'a, C, M> {
+        let mut places: Vec<Vec<Place>> = vec![Vec::new(); values.len()];
+        for (r, row) in rows.iter().enumerate() {
+            for (c, cell) in row.iter().enumerate() {
+                places[cell.value as usize].push(Place { row: r as u32, cell: c as u32 });
+            }
+        }
+        Sharing {
+            values,
+            rows,
+            deadlines,
+            taste,
+            places,
+            queue: Queue { buckets: Vec::new(), top: 0 },
+            counter: Counter { slots: vec![0; 1024], touched: Vec::new() },
+        }
+    }
+
+    /// Shares until no pattern stands twice.
+    pub(crate) fn run(&mut self) {
+        for value in 0..self.values.len() as u32 {
+            self.enter(value);
+        }
+        let mut found: Vec<(Place, Place, M, M)> = Vec::new();
+        while let Some((priority, mut pattern)) = self.queue.pop() {
+            let count = self.count(&pattern, &mut found).min(pattern.count);
+            if count < 2 {
+                continue;
+            }
+            if count < pattern.count {
+                pattern.count = count;
+                let now = self.priority(&pattern);
+                if now < priority {
+                    self.queue.push(now, pattern);
+                    continue;
+                }
+            }
+            if self.deadlines.is_some() {
+                let in_time = self.keep_in_time(&pattern, &mut found);
+                if in_time < pattern.count {
+                    pattern.count = in_time;
+                    if in_time >= 2 {
+                        self.queue.push(self.priority(&pattern), pattern);
+                    }
+                    continue;
+                }
+            }
+            self.take(&pattern, &found);
+        }
+        for row in self.rows.iter_mut() {
+            row.retain(|cell| !cell.is_empty());
+        }
+    }
+
+    fn weight(&self, a: u32, b: u32, shift: i32) -> u32 {
+        let (x, y) = (self.values.span(a), self.values.span(b).shifted(shift));
+        let overlap = (x.top.min(y.top) - x.low.max(y.low)).max(0);
+        let union = x.top.max(y.top) - x.low.min(y.low);
+        let taste = &self.taste;
+        let mut weight = taste.base + taste.overlap * overlap + taste.spread * (union - overlap);
+        if taste.noise > 0 {
+            let key = u64::from(a) << 40 ^ u64::from(b) << 12 ^ (shift + SHIFT_OFFSET) as u64;
+            let random = (mixed(key ^ taste.seed) >> 40) as i64 & 0xff;
+            weight += (i64::from(weight) * (random - 128) * i64::from(taste.noise) / (128 * 256)) as i32;
+        }
+        weight.max(1) as u32
+    }
+
+    fn priority(&self, pattern: &Pattern) -> usize {
+        let saved = (16 * pattern.count).saturating_sub(self.taste.discount as u32);
+        let product = (u64::from(saved) * u64::from(pattern.weight)) >> 6;
+        // Buckets grow with the priority: exact for small ones, four to an octave further up.
+        if product < BUCKETS as u64 {
+            product as usize
+        } else {
+            let log = 63 - product.leading_zeros();
+            let fine = (product >> (log - 8)) as usize & 0xff;
+            BUCKETS + (log as usize - BUCKETS.trailing_zeros() as usize) * 256 + fine
+        }
+    }
+
+    /// Queues the patterns of this value and those made before it, as far as they stand twice.
+    fn enter(&mut self, value: u32) {
+        let mut counter = std::mem::replace(&mut self.counter, Counter { slots: Vec::new(), touched: Vec::new() });
+        for place in &self.places[value as usize] {
+            let row = &self.rows[place.row as usize];
+            let own = row[place.cell as usize];
+            if own.is_empty() {
+                continue;
+            }
+            for cell in &row[..place.cell as usize] {
+                let base = u64::from(cell.value) << 9;
+                let mut digits = own.plus | own.minus;
+                while digits != M::zero() {
+                    let p = digits.trailing_zeros() as i32;
+                    digits = digits & (digits - M::one());
+                    let is_minus = own.minus >> p as usize & M::one() != M::zero();
+                    let (same, other) = if is_minus { (cell.minus, cell.plus) } else { (cell.plus, cell.minus) };
+                    for (mut set, differ) in [(same, 0), (other, 1)] {
+                        while set != M::zero() {
+                            let q = set.trailing_zeros() as i32;
+                            set = set & (set - M::one());
+                            counter.add(base | ((p - q + SHIFT_OFFSET) as u64) << 1 | differ);
+                        }
+                    }
+                }
+            }
+            // Two digits of the value itself.
+            let base = u64::from(value) << 9;
+            let mut digits = own.plus | own.minus;
+            while digits != M::zero() {
+                let p = digits.trailing_zeros() as i32;
+                digits = digits & (digits - M::one());
+                let is_minus = own.minus >> p as usize & M::one() != M::zero();
+                let mut higher = digits;
+                while higher != M::zero() {
+                    let q = higher.trailing_zeros() as i32;
+                    higher = higher & (higher - M::one());
+                    let differ = u64::from((own.minus >> q as usize & M::one() != M::zero()) != is_minus);
+                    counter.add(base | ((q - p + SHIFT_OFFSET) as u64) << 1 | differ);
+                }
+            }
+        }
+        for at in counter.touched.drain(..) {
+            let slot = std::mem::take(&mut counter.slots[at as usize]);
+            let count = (slot & ((1 << Counter::COUNT_BITS) - 1)) as u32;
+            if count < 2 {
+                continue;
+            }
+            let key = slot >> Counter::COUNT_BITS;
+            let (a, shift, differ) = ((key >> 9) as u32, (key >> 1 & 0xff) as i32 - SHIFT_OFFSET, key & 1 == 1);
+            let weight = self.weight(a, value, shift);
+            let pattern = Pattern { a, b: value, shift: shift as i16, differ, count, weight };
+            let priority = self.priority(&pattern);
+            self.queue.push(priority, pattern);
+        }
+        self.counter = counter;
+    }
+
+    /// Where the pattern stands now: both places in a row, and the positions of `a` where `a` is positive, and negative.
+    fn count(&self, pattern: &Pattern, found: &mut Vec<(Place, Place, M, M)>) -> u32 {
+        found.clear();
+        let (of_a, of_b) = (&self.places[pattern.a as usize], &self.places[pattern.b as usize]);
+        let shift = i32::from(pattern.shift);
+        let mut total = 0;
+        if pattern.a == pattern.b {
+            for &place in of_a {
+                let cell = &self.rows[place.row as usize][place.cell as usize];
+                let (plus, minus) = own_pairs(cell, shift, pattern.differ);
+                let n = (plus | minus).count_ones();
+                if n > 0 {
+                    total += n;
+                    found.push((place, place, plus, minus));
+                }
+            }
+            return total;
+        }
+        let (mut i, mut j) = (0, 0);
+        while let (Some(x), Some(y)) = (of_a.get(i), of_b.get(j)) {
+            if x.row < y.row {
+                i += 1;
+            } else if y.row < x.row {
+                j += 1;
+            } else {
+                let row = &self.rows[x.row as usize];
+                let (a, b) = (&row[x.cell as usize], &row[y.cell as usize]);
+                let (with_plus, with_minus) = if pattern.differ { (b.minus, b.plus) } else { (b.plus, b.minus) };
+                let plus = a.plus & moved(with_plus, -shift);
+                let minus = a.minus & moved(with_minus, -shift);
+                let n = (plus | minus).count_ones();
+                if n > 0 {
+                    total += n;
+                    found.push((*x, *y, plus, minus));
+                }
+                (i, j) = (i + 1, j + 1);
+            }
+        }
+        total
+    }
+
+    /// Drops the places whose rows would be late; the number of those left.
+    fn keep_in_time(&self, pattern: &Pattern, found: &mut Vec<(Place, Place, M, M)>) -> u32 {
+        let Some(deadlines) = self.deadlines else { return pattern.count };
+        let (x, y) = parts(pattern);
+        let (_, delay) = super::cost::adder(self.values.placed(x), self.values.placed(y));
+        let ticks = self.values.ticks(x.value).max(self.values.ticks(y.value)) + delay;
+        let (a, b) = (self.values.placed(x), self.values.placed(y));
+        let span = super::cost::Span { low: a.low.min(b.low), top: a.top.max(b.top) + 1 };
+        let lowered = i32::from(pattern.shift).min(0);
+        let mut total = 0;
+        found.retain_mut(|(in_a, in_b, plus, minus)| {
+            let row = &self.rows[in_a.row as usize];
+            let deadline = &deadlines[in_a.row as usize];
+            // All places of the row, or as many as are in time, the lowest first.
+            loop {
+                let both = *plus | *minus;
+                if both == M::zero() {
+                    return false;
+                }
+                let without = |index: usize, cell: &Cell<M>| {
+                    let mut gone = M::zero();
+                    if index == in_a.cell as usize {
+                        gone = gone | both;
+                    }
+                    if index == in_b.cell as usize {
+                        gone = gone | moved(both, i32::from(pattern.shift));
+                    }
+                    (cell.plus | cell.minus) & !gone
+                };
+                let digits = row.iter().enumerate().map(|(index, cell)| (cell.value, without(index, cell)));
+                if deadline.is_met(self.values, digits, (ticks, span, moved(both, lowered))) {
+                    total += both.count_ones();
+                    return true;
+                }
+                let highest = M::one() << (M::zero().leading_zeros() - 1 - both.leading_zeros()) as usize;
+                (*plus, *minus) = (*plus & !highest, *minus & !highest);
+            }
+        });
+        total
+    }
+
+    /// Makes the sum, and puts it wherever it was found.
+    fn take(&mut self, pattern: &Pattern, found: &[(Place, Place, M, M)]) {
+        let (x, y) = parts(pattern);
+        let (made, turned) = self.values.push(x, y, pattern.differ);
+        let shift = i32::from(pattern.shift);
+        let lowered = shift.min(0);
+        self.places.push(Vec::with_capacity(found.len()));
+        for &(in_a, in_b, plus, minus) in found {
+            let row = &mut self.rows[in_a.row as usize];
+            let a = &mut row[in_a.cell as usize];
+            (a.plus, a.minus) = (a.plus & !plus, a.minus & !minus);
+            let b = &mut row[in_b.cell as usize];
+            let (gone_with_plus, gone_with_minus) = (moved(plus, shift), moved(minus, shift));
+            if pattern.differ {
+                (b.minus, b.plus) = (b.minus & !gone_with_plus, b.plus & !gone_with_minus);
+            } else {
+                (b.plus, b.minus) = (b.plus & !gone_with_plus, b.minus & !gone_with_minus);
+            }
+            let (plus, minus) = (moved(plus, lowered), moved(minus, lowered));
+            let (plus, minus) = if turned { (minus, plus) } else { (plus, minus) };
+            self.places[made as usize].push(Place { row: in_a.row, cell: row.len() as u32 });
+            row.push(Cell { value: made, plus, minus });
+        }
+        for value in [pattern.a, pattern.b] {
+            let rows = &self.rows;
+            self.places[value as usize].retain(|p| !rows[p.row as usize][p.cell as usize].is_empty());
+        }
+        self.enter(made);
+    }
+}
+
+/// The two operands of a pattern's sum, as high as the lower one allows.
+fn parts(pattern: &Pattern) -> (Part, Part) {
+    let shift = i32::from(pattern.shift);
+    (Part { value: pattern.a, shift: (-shift).max(0) as u32 }, Part { value: pattern.b, shift: shift.max(0) as u32 })
+}
+
+/// Pairs of digits of one cell, each digit in one pair at most: lower positions of those whose lower digit is positive, and negative.
+fn own_pairs<M: Mask>(cell: &Cell<M>, shift: i32, differ: bool) -> (M, M) {
+    let (with_plus, with_minus) = if differ { (cell.minus, cell.plus) } else { (cell.plus, cell.minus) };
+    let mut plus = cell.plus & moved(with_plus, -shift);
+    let mut minus = cell.minus & moved(with_minus, -shift);
+    let mut left = plus | minus;
+    let mut used = M::zero();
+    while left != M::zero() {
+        let lowest = left & (!left + M::one());
+        left = left & !lowest;
+        if used & lowest != M::zero() {
+            (plus, minus) = (plus & !lowest, minus & !lowest);
+        } else {
+            used = used | lowest | moved(lowest, shift);
+        }
+    }
+    (plus, minus)
+}
+
+/// A number that looks random (splitmix64).
+pub(crate) fn mixed(mut x: u64) -> u64 {
+    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}

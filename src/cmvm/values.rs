@@ -1,0 +1,202 @@
+//! The values of a solution as the solvers see them: exact linear forms, where their bits lie, when they are there.
+
+use super::cost::{self, Span};
+use num_traits::PrimInt;
+
+/// The integers that coefficients and ranges are held in: which are wide enough is decided once for a problem.
+pub(crate) trait Coefficient: PrimInt + Send + Sync + std::fmt::Debug + 'static {}
+
+impl Coefficient for i64 {}
+impl Coefficient for i128 {}
+
+/// One of the two operands of a value: `value * 2^shift`, shift not negative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) value: u32,
+    pub(crate) shift: u32,
+}
+
+/// `parts[0] + parts[1]`, or the difference.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sum {
+    pub(crate) parts: [Part; 2],
+    pub(crate) subtract: bool,
+}
+
+/// Values by number: inputs, then sums.
+#[derive(Clone)]
+pub(crate) struct Values<C> {
+    n_in: usize,
+    /// Lowest and highest code of each input.
+    ends: Vec<(C, C)>,
+    sums: Vec<Sum>,
+    spans: Vec<Span>,
+    ticks: Vec<u32>,
+    /// Exact interval of each value.
+    ranges: Vec<(C, C)>,
+    /// Where the terms of each form start in `terms`: coefficients of the inputs' codes.
+    starts: Vec<u32>,
+    terms: Vec<(u32, C)>,
+}
+
+/// An input: the ends of its codes, the power of two that a code stands for, ticks of arrival.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source {
+    pub(crate) lo: i128,
+    pub(crate) hi: i128,
+    pub(crate) exponent: u32,
+    pub(crate) ticks: u32,
+}
+
+impl<C: Coefficient> Values<C> {
+    pub(crate) fn new(sources: &[Source]) -> Values<C> {
+        let mut values = Values {
+            n_in: sources.len(),
+            ends: Vec::with_capacity(sources.len()),
+            sums: Vec::new(),
+            spans: Vec::with_capacity(4 * sources.len()),
+            ticks: Vec::with_capacity(4 * sources.len()),
+            ranges: Vec::with_capacity(4 * sources.len()),
+            starts: vec![0],
+            terms: Vec::new(),
+        };
+        let fitting = |v: i128| C::from(v).expect("the problem was measured");
+        for (i, source) in sources.iter().enumerate() {
+            let ends = (fitting(source.lo), fitting(source.hi));
+            values.ends.push(ends);
+            let range = (ends.0 << source.exponent as usize, ends.1 << source.exponent as usize);
+            values.terms.push((i as u32, C::one() << source.exponent as usize));
+            values.enter(range, source.exponent, source.ticks);
+        }
+        values
+    }
+
+    fn enter(&mut self, range: (C, C), low: u32, ticks: u32) -> u32 {
+        self.spans.push(Span { low: low as i32, top: low as i32 + width(range, low) as i32 });
+        self.ranges.push(range);
+        self.ticks.push(ticks);
+        self.starts.push(self.terms.len() as u32);
+        self.spans.len() as u32 - 1
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    pub(crate) fn n_in(&self) -> usize {
+        self.n_in
+    }
+
+    #[inline]
+    pub(crate) fn span(&self, value: u32) -> Span {
+        self.spans[value as usize]
+    }
+
+    #[inline]
+    pub(crate) fn ticks(&self, value: u32) -> u32 {
+        self.ticks[value as usize]
+    }
+
+    pub(crate) fn sums(&self) -> &[Sum] {
+        &self.sums
+    }
+
+    /// Where the bits of an operand lie.
+    #[inline]
+    pub(crate) fn placed(&self, part: Part) -> Span {
+        self.span(part.value).shifted(part.shift as i32)
+    }
+
+    /// Makes `x + y` or `x - y`. A difference is turned round where that takes fewer bits; whether it was comes with the value.
+    pub(crate) fn push(&mut self, x: Part, y: Part, subtract: bool) -> (u32, bool) {
+        let start = self.terms.len();
+        let is_disjoint = self.push_form(x, y, subtract);
+        let (span_x, span_y) = (self.placed(x), self.placed(y));
+        let (mut range, low) = if is_disjoint {
+            let (a, b) = (self.ranges[x.value as usize], self.ranges[y.value as usize]);
+            let (up_x, up_y) = (x.shift as usize, y.shift as usize);
+            let (a, b) = ((a.0 << up_x, a.1 << up_x), (b.0 << up_y, b.1 << up_y));
+            let range = if subtract { (a.0 - b.1, a.1 - b.0) } else { (a.0 + b.0, a.1 + b.1) };
+            (range, span_x.low.min(span_y.low) as u32)
+        } else {
+            self.range_of_terms(start)
+        };
+        let mirrored = (C::zero() - range.1, C::zero() - range.0);
+        let turned = subtract
+            && match span_x.is_apart(span_y) {
+                // Only the lower minus the higher takes no adder.
+                true => span_x.low > span_y.low,
+                // -128..127 takes a bit less than -127..128.
+                false => width(mirrored, low) < width(range, low),
+            };
+        let mut sum = Sum { parts: [x, y], subtract };
+        if turned {
+            sum.parts.swap(0, 1);
+            range = mirrored;
+            self.terms[start..].iter_mut().for_each(|(_, c)| *c = C::zero() - *c);
+        }
+        let (_, ticks) = cost::adder(span_x, span_y);
+        self.sums.push(sum);
+        let ticks = self.ticks(x.value).max(self.ticks(y.value)) + ticks;
+        (self.enter(range, low, ticks), turned)
+    }
+
+    /// Appends the terms of the sum; tells whether no input is in both.
+    fn push_form(&mut self, x: Part, y: Part, subtract: bool) -> bool {
+        let (mut i, mut j) = (self.starts[x.value as usize] as usize, self.starts[y.value as usize] as usize);
+        let (end_i, end_j) = (self.starts[x.value as usize + 1] as usize, self.starts[y.value as usize + 1] as usize);
+        let first = |(n, c): (u32, C)| (n, c << x.shift as usize);
+        let second =
+            |(n, c): (u32, C)| (n, if subtract { C::zero() - (c << y.shift as usize) } else { c << y.shift as usize });
+        self.terms.reserve(end_i - i + end_j - j);
+        let mut is_disjoint = true;
+        while i < end_i && j < end_j {
+            let (a, b) = (self.terms[i], self.terms[j]);
+            if a.0 < b.0 {
+                self.terms.push(first(a));
+                i += 1;
+            } else if b.0 < a.0 {
+                self.terms.push(second(b));
+                j += 1;
+            } else {
+                is_disjoint = false;
+                let sum = first(a).1 + second(b).1;
+                if sum != C::zero() {
+                    self.terms.push((a.0, sum));
+                }
+                (i, j) = (i + 1, j + 1);
+            }
+        }
+        for k in i..end_i {
+            self.terms.push(first(self.terms[k]));
+        }
+        for k in j..end_j {
+            self.terms.push(second(self.terms[k]));
+        }
+        is_disjoint
+    }
+
+    /// Exact interval of the form at the end of the terms, and its lowest bit.
+    fn range_of_terms(&self, start: usize) -> ((C, C), u32) {
+        let (mut lo, mut hi, mut low) = (C::zero(), C::zero(), u32::MAX);
+        for &(input, c) in &self.terms[start..] {
+            let (min, max) = self.ends[input as usize];
+            let (min, max) = if c < C::zero() { (max, min) } else { (min, max) };
+            (lo, hi) = (lo + c * min, hi + c * max);
+            low = low.min(c.trailing_zeros());
+        }
+        ((lo, hi), if low == u32::MAX { 0 } else { low })
+    }
+}
+
+/// Bits of an interval whose values are multiples of `2^low`.
+fn width<C: Coefficient>((lo, hi): (C, C), low: u32) -> u32 {
+    let (lo, hi) = (lo >> low as usize, hi >> low as usize);
+    let bits = |v: C| C::zero().leading_zeros() - v.leading_zeros();
+    // ceil(log2(max(|lo|, hi + 1))): of a power of two and the number below it, the same bits.
+    let below = if lo < C::zero() { bits(!lo) } else { bits(lo) };
+    let above = if hi < C::zero() { 0 } else { bits(hi) };
+    let signed = lo < C::zero();
+    // |lo| = -lo: ceil(log2(-lo)) is the bit length of -lo - 1 = !lo. A positive lo counts as |lo| alone, below hi + 1.
+    u32::from(signed) + below.max(above)
+}
