@@ -1,0 +1,31 @@
+//! LLVLIR: straight-line code on integers of any width and on vectors, as byte code or text.
+//!
+//! The contract is `docs/llvlir.md`. [`read`] takes either form and gives a checked [`Program`]; [`golden`] says what it
+//! means, in exact integers; [`lower`] makes an ALIR program of it. The interpreter does not know ALIR, and nothing
+//! here trusts the lowering: simulation and proof compare hardware with the interpreter's meaning or the prover's own.
+
+pub mod bytes;
+pub mod fault;
+pub mod golden;
+pub mod program;
+pub mod rows;
+pub mod text;
+
+pub use fault::{Problem, Reason};
+pub use program::{Limits, Program};
+
+/// Reads a program in the form that its first byte shows: `L` starts bytes, everything else is text.
+///
+/// # Errors
+/// The first problem.
+pub fn read(bytes: &[u8], limits: Limits) -> Result<Program, Problem> {
+    match bytes.first() {
+        Some(b'L') => bytes::read(bytes, limits),
+        _ => text::read(bytes, limits),
+    }
+}
+
+/// Whether the beginning of a file shows an LLVLIR program.
+pub fn is_program(head: &[u8]) -> bool {
+    head.first() == Some(&b'L') || text::is_text(head)
+}

@@ -1,0 +1,169 @@
+//! LLVLIR by the golden data: both forms, every reason for refusing, the interpreter.
+
+use alir2hdl::diag::Place;
+use alir2hdl::llvlir::{self, Limits, Program, bytes, golden, text};
+use num_bigint::{BigInt, BigUint};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/llvlir").join(name)
+}
+
+/// Lines of JSON, plain or gzip.
+fn lines(name: &str) -> Vec<serde_json::Value> {
+    let raw = fs::read(data(name)).unwrap();
+    let mut text = String::new();
+    match raw.starts_with(&[0x1f, 0x8b]) {
+        true => flate2::read::GzDecoder::new(raw.as_slice()).read_to_string(&mut text).unwrap(),
+        false => raw.as_slice().read_to_string(&mut text).unwrap(),
+    };
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    (0..text.len() / 2).map(|k| u8::from_str_radix(&text[2 * k..2 * k + 2], 16).unwrap()).collect()
+}
+
+fn field<'a>(line: &'a serde_json::Value, name: &str) -> &'a str {
+    line[name].as_str().unwrap_or_else(|| panic!("{name} of {line}"))
+}
+
+fn words(line: &serde_json::Value, name: &str) -> Vec<BigUint> {
+    let parse = |word: &serde_json::Value| match word.as_str().unwrap() {
+        "" => BigUint::ZERO,
+        digits => BigUint::parse_bytes(digits.as_bytes(), 16).unwrap(),
+    };
+    line[name].as_array().unwrap().iter().map(parse).collect()
+}
+
+/// A program from its text, held to its bytes in every direction.
+fn both_forms(line: &serde_json::Value) -> Program {
+    let name = field(line, "name");
+    let program = text::read(field(line, "text").as_bytes(), Limits::default()).unwrap_or_else(|p| panic!("{name}: {p:?}"));
+    let raw = hex(field(line, "bytes"));
+    assert_eq!(bytes::write(&program), raw, "{name}: text to bytes");
+    let again = llvlir::read(&raw, Limits::default()).unwrap_or_else(|p| panic!("{name}: {p:?}"));
+    assert_eq!(again, program, "{name}");
+    assert_eq!(text::write(&again), field(line, "text"), "{name}: bytes to text");
+    program
+}
+
+/// The elements of a packed word.
+fn elements(word: &BigUint, port: &[llvlir::program::Element]) -> Vec<BigInt> {
+    let mut at = 0u64;
+    let mut all = Vec::new();
+    for element in port {
+        let mask = (BigUint::from(1u8) << element.width) - 1u8;
+        all.push(BigInt::from((word >> at) & mask));
+        at += u64::from(element.width);
+    }
+    assert!(word.bits() <= at, "bits above the port");
+    all
+}
+
+fn packed(elements: &[BigInt], port: &[llvlir::program::Element]) -> BigUint {
+    let mut word = BigUint::ZERO;
+    let mut at = 0u64;
+    for (element, port) in elements.iter().zip(port) {
+        let modulus = BigInt::from(1) << port.width;
+        let pattern = ((element % &modulus) + &modulus) % &modulus;
+        let half: BigInt = &modulus >> 1u32;
+        assert!(if port.signed { *element >= -&half && *element < half } else { pattern == *element });
+        word |= pattern.to_biguint().unwrap() << at;
+        at += u64::from(port.width);
+    }
+    word
+}
+
+fn check(name: &str, program: &Program, inputs: &[BigUint], outputs: &[BigUint]) {
+    let (inp, out) = (program.input_elements(), program.output_elements());
+    assert_eq!(inputs.len(), outputs.len());
+    assert!(!inputs.is_empty(), "{name}");
+    for (k, (input, output)) in inputs.iter().zip(outputs).enumerate() {
+        let got = packed(&golden::run(program, &elements(input, &inp)), &out);
+        assert_eq!(got, *output, "{name}, sample {k}:\n{}", text::write(program));
+    }
+}
+
+fn check_lines(name: &str, expected: usize) {
+    let lines = lines(name);
+    assert_eq!(lines.len(), expected);
+    for line in &lines {
+        let program = both_forms(line);
+        let bits = |port: Vec<llvlir::program::Element>| port.iter().map(|e| u64::from(e.width)).sum::<u64>();
+        assert_eq!(bits(program.input_elements()), line["inp_bits"].as_u64().unwrap());
+        assert_eq!(bits(program.output_elements()), line["out_bits"].as_u64().unwrap());
+        check(field(line, "name"), &program, &words(line, "inp"), &words(line, "out"));
+    }
+}
+
+#[test]
+fn every_row_means_what_the_contract_says() {
+    check_lines("rows/rows.jsonl.gz", 1798);
+}
+
+#[test]
+fn random_programs_mean_what_the_contract_says() {
+    check_lines("random/random.jsonl.gz", 60);
+}
+
+#[test]
+fn spellings_are_read_and_written_in_the_canonical_one() {
+    let lines = lines("rows/spellings.jsonl");
+    assert!(!lines.is_empty());
+    for line in lines {
+        let program = both_forms(&line);
+        let spelt = text::read(field(&line, "spelt").as_bytes(), Limits::default()).unwrap();
+        assert_eq!(spelt, program, "{}", field(&line, "name"));
+        check(field(&line, "name"), &program, &words(&line, "inp"), &words(&line, "out"));
+    }
+}
+
+#[test]
+fn real_programs_mean_what_the_contract_says() {
+    let mut count = 0;
+    for entry in fs::read_dir(data("")).unwrap() {
+        let folder = entry.unwrap().path();
+        if !folder.join("program.llvlir").exists() {
+            continue;
+        }
+        count += 1;
+        let raw = fs::read(folder.join("program.llvlir")).unwrap();
+        let spelt = fs::read(folder.join("program.llvlirs")).unwrap();
+        let program = llvlir::read(&raw, Limits::default()).unwrap();
+        assert_eq!(text::write(&program).as_bytes(), spelt);
+        assert_eq!(bytes::write(&llvlir::read(&spelt, Limits::default()).unwrap()), raw);
+        check(&folder.display().to_string(), &program, &npy_words(&folder, "inputs"), &npy_words(&folder, "outputs"));
+    }
+    assert_eq!(count, 14);
+}
+
+/// Rows of bytes, low byte first.
+fn npy_words(folder: &Path, name: &str) -> Vec<BigUint> {
+    let raw = fs::read(folder.join(name).with_extension("npy")).unwrap();
+    let header = usize::from(u16::from_le_bytes([raw[8], raw[9]]));
+    let text = std::str::from_utf8(&raw[10..10 + header]).unwrap();
+    let shape = text.split("'shape': (").nth(1).unwrap().split(')').next().unwrap();
+    let columns: usize = shape.split(',').nth(1).unwrap().trim().parse().unwrap();
+    raw[10 + header..].chunks_exact(columns).map(BigUint::from_bytes_le).collect()
+}
+
+#[test]
+fn every_invalid_program_is_refused_with_its_reason_at_its_place() {
+    let lines = lines("invalid/invalid.jsonl");
+    assert_eq!(lines.len(), 103);
+    for line in &lines {
+        let (raw, place) = match field(line, "form") {
+            "bytes" => (hex(field(line, "bytes")), Place::Byte(line["offset"].as_u64().unwrap())),
+            _ => {
+                let place = |key: &str| line[key].as_u64().unwrap();
+                (field(line, "text").as_bytes().to_vec(), Place::Line { line: place("line"), column: place("column") })
+            }
+        };
+        let problem = llvlir::read(&raw, Limits::default()).expect_err(field(line, "what"));
+        let found = (problem.reason.name(), &problem.place);
+        assert_eq!(found, (field(line, "reason"), &place), "{}: {problem:?}", line["what"]);
+    }
+}
