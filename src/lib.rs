@@ -12,6 +12,7 @@ pub mod files;
 pub mod formats;
 pub mod interp;
 pub mod ir;
+pub mod llvlir;
 pub mod netlist;
 pub mod network;
 pub mod num;

@@ -17,6 +17,7 @@ const RANKS: &[(&str, u32)] = &[
     ("rtl", 20),
     ("schedule", 20),
     ("network", 25),
+    ("llvlir", 25),
     ("netlist", 30),
     ("device", 35),
     ("emit", 40),

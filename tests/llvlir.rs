@@ -41,7 +41,8 @@ fn words(line: &serde_json::Value, name: &str) -> Vec<BigUint> {
 /// A program from its text, held to its bytes in every direction.
 fn both_forms(line: &serde_json::Value) -> Program {
     let name = field(line, "name");
-    let program = text::read(field(line, "text").as_bytes(), Limits::default()).unwrap_or_else(|p| panic!("{name}: {p:?}"));
+    let program =
+        text::read(field(line, "text").as_bytes(), Limits::default()).unwrap_or_else(|p| panic!("{name}: {p:?}"));
     let raw = hex(field(line, "bytes"));
     assert_eq!(bytes::write(&program), raw, "{name}: text to bytes");
     let again = llvlir::read(&raw, Limits::default()).unwrap_or_else(|p| panic!("{name}: {p:?}"));

@@ -226,7 +226,9 @@ impl<'a> Reader<'a> {
             0 => Ok(File::R),
             1 => Ok(File::X),
             2 => Ok(File::M),
-            other => Err(problem(Reason::Kind, at, format!("no port is of register file {other}; 0 to 2 are possible"))),
+            other => {
+                Err(problem(Reason::Kind, at, format!("no port is of register file {other}; 0 to 2 are possible")))
+            }
         }
     }
 

@@ -164,15 +164,16 @@ pub struct Problem {
     pub excerpt: Option<String>,
 }
 
-impl From<Problem> for Diagnostic {
-    fn from(problem: Problem) -> Diagnostic {
-        let mut message = problem.message;
-        if let Some(excerpt) = problem.excerpt {
+impl Problem {
+    /// The problem as people and programs are told it.
+    pub fn diagnostic(self) -> Diagnostic {
+        let mut message = self.message;
+        if let Some(excerpt) = self.excerpt {
             message.push('\n');
             message.push_str(&excerpt);
         }
-        let diagnostic = Diagnostic::error(problem.reason.code(), problem.place, message);
-        match problem.help {
+        let diagnostic = Diagnostic::error(self.reason.code(), self.place, message);
+        match self.help {
             Some(help) => diagnostic.with_help(help),
             None => diagnostic,
         }

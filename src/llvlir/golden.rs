@@ -332,7 +332,8 @@ fn lane_by_lane(op: &Operation, lane: Lane, args: &[Arg], values: &Values) -> Va
             Value::X(columns.iter().zip(&mask).map(choose).collect())
         }
         Lane::Compare => {
-            let compare = |(column, on): (&Vec<BigUint>, &bool)| *on && compares(comparison, width, &column[0], &column[1]);
+            let compare =
+                |(column, on): (&Vec<BigUint>, &bool)| *on && compares(comparison, width, &column[0], &column[1]);
             Value::M(columns.iter().zip(&mask).map(compare).collect())
         }
         _ => masked(columns.iter().map(|column| compute(lane, width, from, comparison, column)), &mask),
@@ -375,8 +376,20 @@ fn compute(lane: Lane, width: u32, from: u32, comparison: u8, operands: &[BigUin
         Lane::Xnor => not(&(a ^ b)),
         Lane::Neg => wrap(&-natural(&a), width),
         Lane::Not => not(&a),
-        Lane::Min(sign) => if read(&b, width, sign) < read(&a, width, sign) { b } else { a },
-        Lane::Max(sign) => if read(&b, width, sign) > read(&a, width, sign) { b } else { a },
+        Lane::Min(sign) => {
+            if read(&b, width, sign) < read(&a, width, sign) {
+                b
+            } else {
+                a
+            }
+        }
+        Lane::Max(sign) => {
+            if read(&b, width, sign) > read(&a, width, sign) {
+                b
+            } else {
+                a
+            }
+        }
         Lane::Mul => (a * b) % modulus(width),
         Lane::MulHigh(sign) => wrap(&((read(&a, width, sign) * read(&b, width, sign)) >> width), width),
         Lane::Div(sign) => divide(&read(&a, width, sign), &read(&b, width, sign), width).0,
@@ -387,7 +400,13 @@ fn compute(lane: Lane, width: u32, from: u32, comparison: u8, operands: &[BigUin
             if direction == Direction::Left { both >> width } else { both % modulus(width) }
         }
         Lane::Compare => BigUint::from(u8::from(compares(comparison, width, &a, &b))),
-        Lane::Select => if a.is_zero() { c } else { b },
+        Lane::Select => {
+            if a.is_zero() {
+                c
+            } else {
+                b
+            }
+        }
         Lane::ByteSwap => {
             let mut bytes = a.to_bytes_le();
             bytes.resize(width as usize / 8, 0);

@@ -165,9 +165,10 @@ fn lex_text<'a>(line: &'a str, tokens: &mut Vec<Token<'a>>) -> Checked<()> {
                 let end = bytes[at + 2..].iter().position(|b| *b == b'"');
                 let end = at + 2 + end.ok_or_else(|| Stop::syntax(from, "data without its closing quote"))?;
                 at = end + 1;
-                Kind::Data(hex_bytes(&bytes[from + 2..end]).ok_or_else(|| {
-                    Stop::syntax(from, "data are pairs of hexadecimal digits")
-                })?)
+                Kind::Data(
+                    hex_bytes(&bytes[from + 2..end])
+                        .ok_or_else(|| Stop::syntax(from, "data are pairs of hexadecimal digits"))?,
+                )
             }
             b'"' => {
                 let (text, end) = string(bytes, at).map_err(|message| Stop::syntax(from, message))?;
@@ -276,7 +277,8 @@ fn string(bytes: &[u8], at: usize) -> Result<(Vec<u8>, usize), &'static str> {
                     }
                     _ => None,
                 };
-                let (byte, len) = escaped.ok_or("an unknown escape in a string: \\\", \\\\ and \\x with two digits are known")?;
+                let (byte, len) =
+                    escaped.ok_or("an unknown escape in a string: \\\", \\\\ and \\x with two digits are known")?;
                 text.push(byte);
                 at += len;
             }
@@ -322,9 +324,9 @@ impl<'t, 'a> Line<'t, 'a> {
     }
 
     fn next(&mut self, wanted: &str) -> Checked<&'t Token<'a>> {
-        let token = self.peek().ok_or_else(|| {
-            Stop::syntax(self.end(), format!("the line ends too early: {wanted} is missing"))
-        })?;
+        let token = self
+            .peek()
+            .ok_or_else(|| Stop::syntax(self.end(), format!("the line ends too early: {wanted} is missing")))?;
         self.at += 1;
         Ok(token)
     }
