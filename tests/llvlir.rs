@@ -1,6 +1,7 @@
 //! LLVLIR by the golden data: both forms, every reason for refusing, the interpreter.
 
 use alir2hdl::diag::Place;
+use alir2hdl::interp::{LookupMiss, golden_steps};
 use alir2hdl::llvlir::{self, Limits, Program, bytes, golden, text};
 use num_bigint::{BigInt, BigUint};
 use std::fs;
@@ -124,13 +125,7 @@ fn spellings_are_read_and_written_in_the_canonical_one() {
 
 #[test]
 fn real_programs_mean_what_the_contract_says() {
-    let mut count = 0;
-    for entry in fs::read_dir(data("")).unwrap() {
-        let folder = entry.unwrap().path();
-        if !folder.join("program.llvlir").exists() {
-            continue;
-        }
-        count += 1;
+    for folder in real_programs() {
         let raw = fs::read(folder.join("program.llvlir")).unwrap();
         let spelt = fs::read(folder.join("program.llvlirs")).unwrap();
         let program = llvlir::read(&raw, Limits::default()).unwrap();
@@ -138,7 +133,6 @@ fn real_programs_mean_what_the_contract_says() {
         assert_eq!(bytes::write(&llvlir::read(&spelt, Limits::default()).unwrap()), raw);
         check(&folder.display().to_string(), &program, &npy_words(&folder, "inputs"), &npy_words(&folder, "outputs"));
     }
-    assert_eq!(count, 14);
 }
 
 /// Rows of bytes, low byte first.
@@ -167,4 +161,76 @@ fn every_invalid_program_is_refused_with_its_reason_at_its_place() {
         let found = (problem.reason.name(), &problem.place);
         assert_eq!(found, (field(line, "reason"), &place), "{}: {problem:?}", line["what"]);
     }
+}
+
+/// The program as ALIR, its ports those of the program.
+fn lowered(program: &Program) -> alir2hdl::ir::Model {
+    let model = llvlir::lower::lower(program, &alir2hdl::ir::Limits::default()).unwrap_or_else(|d| panic!("{d}"));
+    let (inputs, outputs) = (program.input_elements(), program.output_elements());
+    assert_eq!((model.n_inputs(), model.outputs().len()), (inputs.len(), outputs.len()));
+    let kif = |element: &llvlir::program::Element| alir2hdl::num::Kif {
+        signed: element.signed,
+        int: element.width as i32 - i32::from(element.signed),
+        frac: 0,
+    };
+    for (port, element) in model.input_kifs().iter().zip(&inputs) {
+        assert_eq!(*port, kif(element));
+    }
+    for (j, element) in outputs.iter().enumerate() {
+        assert_eq!(model.output_kif(j), kif(element));
+    }
+    model
+}
+
+fn run_lowered(model: &alir2hdl::ir::Model, inputs: &[BigInt]) -> Vec<BigInt> {
+    let inputs: Vec<BigInt> =
+        inputs.iter().zip(model.input_kifs()).map(|(v, kif)| alir2hdl::num::wrap(v, *kif)).collect();
+    let mut promise = None;
+    let outputs = golden_steps(model, &inputs, LookupMiss::Error, |step| {
+        if step.breaks_promise(model) {
+            promise = Some(format!("{step:?}"));
+        }
+    });
+    assert_eq!(promise, None, "an interval that an input leaves");
+    outputs.unwrap_or_else(|miss| panic!("{miss}"))
+}
+
+fn check_lowered(name: &str, program: &Program, inputs: &[BigUint], outputs: &[BigUint]) {
+    let model = lowered(program);
+    let (inp, out) = (program.input_elements(), program.output_elements());
+    for (k, (input, output)) in inputs.iter().zip(outputs).enumerate() {
+        let got = packed(&run_lowered(&model, &elements(input, &inp)), &out);
+        assert_eq!(got, *output, "{name}, sample {k}:\n{}", text::write(program));
+    }
+}
+
+#[test]
+fn lowered_rows_and_random_programs_are_what_the_interpreter_says() {
+    for name in ["rows/rows.jsonl.gz", "random/random.jsonl.gz", "rows/spellings.jsonl"] {
+        for line in lines(name) {
+            let program = text::read(field(&line, "text").as_bytes(), Limits::default()).unwrap();
+            check_lowered(field(&line, "name"), &program, &words(&line, "inp"), &words(&line, "out"));
+        }
+    }
+}
+
+#[test]
+fn lowered_real_programs_are_what_the_interpreter_says() {
+    for folder in real_programs() {
+        let program = llvlir::read(&fs::read(folder.join("program.llvlir")).unwrap(), Limits::default()).unwrap();
+        check_lowered(
+            &folder.display().to_string(),
+            &program,
+            &npy_words(&folder, "inputs"),
+            &npy_words(&folder, "outputs"),
+        );
+    }
+}
+
+fn real_programs() -> Vec<PathBuf> {
+    let folders = fs::read_dir(data("")).unwrap().map(|entry| entry.unwrap().path());
+    let mut folders: Vec<PathBuf> = folders.filter(|folder| folder.join("program.llvlir").exists()).collect();
+    folders.sort();
+    assert_eq!(folders.len(), 14);
+    folders
 }

@@ -7,6 +7,7 @@
 pub mod bytes;
 pub mod fault;
 pub mod golden;
+pub mod lower;
 pub mod program;
 pub mod rows;
 pub mod text;
