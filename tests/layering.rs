@@ -24,9 +24,10 @@ const RANKS: &[(&str, u32)] = &[
     ("prove", 40),
     ("report", 40),
     ("view", 40),
-    ("verify", 50),
-    ("project", 55),
-    ("cli", 60),
+    ("compile", 50),
+    ("verify", 55),
+    ("project", 60),
+    ("cli", 70),
 ];
 
 /// What a module may not name although its rank would allow it, and why.

@@ -18,7 +18,6 @@ mod optimise;
 mod paths;
 mod ports;
 mod project;
-mod proof;
 mod prove;
 mod report;
 mod run;
@@ -27,6 +26,7 @@ mod verify;
 mod view;
 mod wrapper;
 
+use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -80,6 +80,17 @@ impl Failure {
     /// A tool that is not there (exit code 3).
     pub fn missing_tool(diagnostics: impl Into<Diagnostics>) -> Failure {
         Failure { status: ExitStatus::MissingTool, diagnostics: diagnostics.into() }
+    }
+}
+
+impl From<compile::Error> for Failure {
+    fn from(error: compile::Error) -> Failure {
+        let status = match error.kind {
+            compile::ErrorKind::Request => ExitStatus::Input,
+            compile::ErrorKind::Bug => ExitStatus::Bug,
+            compile::ErrorKind::Undecided => ExitStatus::Undecided,
+        };
+        Failure { status, diagnostics: error.diagnostics }
     }
 }
 

@@ -1,19 +1,18 @@
 //! `alir2hdl project`: a folder for a synthesis or simulation flow.
 
-use super::device::{self, DeviceArgs};
-use super::hardware::{self, PipelineArgs, PortArgs};
+use super::hardware::{PipelineArgs, PortArgs};
 use super::input::{self, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, machine, say};
+use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place};
-use crate::emit::{self, Language, Sidecar};
+use crate::emit::Language;
 use crate::ir::Model;
 use crate::ir::machine::Machine;
-use crate::netlist::names::legalise;
 use crate::project::{self, Design, Flow, Samples, Spec};
-use crate::verify::{Bench, Cycles, MachineRun, Streams, Testbench, machine_stimulus};
+use crate::verify::{Bench, Cycles, MachineRun, Streams, Testbench, Vectors, machine_stimulus};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -129,10 +128,17 @@ impl FolderArgs {
 }
 
 impl Args {
-    /// The device of --device, or that of --part.
-    fn device(&self) -> DeviceArgs {
-        let given = self.pipeline.device.clone();
-        DeviceArgs { device: given.device.or_else(|| device::of_parts(&self.folder.part)), ..given }
+    /// What was asked for, for the device of --device or that of --part.
+    fn spec(&self) -> compile::Spec {
+        let mut spec = compile::Spec::default();
+        self.optimise.fill(&mut spec);
+        self.pipeline.fill(&mut spec);
+        self.ports.fill(&mut spec, super::verify::stem(&self.input.model));
+        self.wrapper.fill(&mut spec);
+        self.text.fill(&mut spec);
+        let of_part = || self.folder.part.iter().find_map(|part| project::find(part).ok());
+        spec.target.device = spec.target.device.or_else(|| of_part().map(|part| part.figures()));
+        spec
     }
 }
 
@@ -160,46 +166,32 @@ fn of_model(
     checksum: String,
     global: Global,
 ) -> Result<ExitStatus, Failure> {
-    problems.extend(args.ports.problems(&args.pipeline));
-    problems.extend(args.wrapper.problems(&args.ports));
-    let top = match &args.ports.top {
-        Some(top) => top.clone(),
-        None => args.ports.top_from_stem(super::verify::stem(&args.input.model)),
-    };
-    problems.extend(args.ports.options(&top).check().err().unwrap_or_default());
+    let spec = args.spec();
+    problems.extend(args.ports.problems());
+    problems.extend(args.wrapper.problems());
+    problems.extend(spec.problems());
     refuse(problems)?;
-    let pipeline = PipelineArgs { device: args.device(), ..args.pipeline.clone() };
-    let (optimised, _) = args.optimise.apply(model, &pipeline)?;
-    let outcome = pipeline.schedule(&optimised, args.ports.registers())?;
-    let options = pipeline.for_device(args.wrapper.core_options(&args.ports, &top));
-    let netlist = args.optimise.noted(hardware::lower(&optimised, &outcome, &options)?, model);
-    let axis = args.wrapper.around(&top, &netlist)?;
-    if axis.is_some() {
-        args.optimise.every_input("a wrapper's testbench")?;
+    let hardware = compile::model(model, &spec)?;
+    if hardware.axis.is_some() {
+        spec.every_input("a wrapper's testbench").map_err(Failure::input)?;
     }
     let (count, seed) = (args.folder.vectors as usize, args.folder.seed);
-    let vectors = args.optimise.vectors(model, count, seed)?;
-    let lanes = [Cycles::plan(&netlist.interface, &vectors, seed)];
+    let vectors = Vectors::of(model, &spec, count, seed).map_err(Failure::input)?;
+    let lanes = [Cycles::plan(&hardware.netlist.interface, &vectors, seed)];
     let pulses = Bench { lanes: &lanes, vcd: false };
-    let streams = axis.as_ref().map(|axis| Streams::plan(model, axis, count, seed));
-    let delays = if outcome.schedule.stages == 0 { &[] } else { outcome.stage_delays.as_slice() };
-    let facts = Sidecar::new(&netlist, &LANGUAGES, delays, checksum).with_axis(axis.as_ref());
-    let text = |language| {
-        let wrapper = axis.as_ref().map(|axis| axis.text(language));
-        emit::text(&netlist, language, &args.text.options(&pipeline, &args.optimise)) + &wrapper.unwrap_or_default()
-    };
+    let streams = hardware.axis.as_ref().map(|axis| Streams::plan(model, axis, count, seed));
     let design = Design {
-        netlist: &netlist,
-        axis: axis.as_ref(),
-        verilog: text(Language::Verilog),
-        vhdl: text(Language::Vhdl),
+        netlist: &hardware.netlist,
+        axis: hardware.axis.as_ref(),
+        verilog: hardware.text(Language::Verilog),
+        vhdl: hardware.text(Language::Vhdl),
         bench: streams.as_ref().map_or(&pulses as &dyn Testbench, |streams| streams),
         samples: Samples::Model(&vectors),
-        facts: serde_json::to_value(&facts).expect("plain data"),
-        estimate: serde_json::to_value(pipeline.estimate(&netlist, args.text.tables(&pipeline, &args.optimise)))
-            .expect("plain data"),
+        facts: serde_json::to_value(hardware.sidecar(&LANGUAGES, checksum)).expect("plain data"),
+        estimate: serde_json::to_value(hardware.estimate()).expect("plain data"),
     };
-    write(args, &design, &format!("latency {}", outcome.schedule.latency()), global)
+    let latency = hardware.netlist.interface.latency;
+    write(args, &design, &format!("latency {latency}"), global)
 }
 
 /// The folder of a state machine. Its bench applies a run from power-on.
@@ -210,35 +202,25 @@ fn of_machine(
     checksum: String,
     global: Global,
 ) -> Result<ExitStatus, Failure> {
-    let pipeline = PipelineArgs { device: args.device(), ..args.pipeline.clone() };
     // The constraints want a clock whatever the pipeline is.
     let refused = args.pipeline.given().into_iter().filter(|flag| *flag != "--clock-period");
     let given = refused.chain(args.ports.given()).chain(args.wrapper.given());
     problems.extend(machine::refuse(given).err().map(|failure| failure.diagnostics.0).unwrap_or_default());
     refuse(problems)?;
-    let asked = args.ports.top.as_deref();
-    let top = asked.map_or_else(|| legalise(super::verify::stem(&args.input.model)), str::to_owned);
-    let optimised = args.optimise.apply_to_machine(machine)?;
-    let netlist = machine::lower(&optimised.machine, &top, asked)?;
+    let hardware = compile::machine(machine, &args.spec())?;
+    let netlist = &hardware.netlist;
     let stimulus = machine_stimulus(machine, args.folder.vectors as usize, args.folder.seed);
     let run = MachineRun::golden(machine, stimulus);
     let lanes = [run.clone().cycles(&netlist.interface)];
-    let facts = Sidecar::new(&netlist, &LANGUAGES, &[], checksum).with_machine(Some(machine::facts(
-        machine,
-        &netlist,
-        &optimised.pipelines,
-    )));
-    let text = |language| emit::text(&netlist, language, &args.text.options(&pipeline, &args.optimise));
     let design = Design {
-        netlist: &netlist,
+        netlist,
         axis: None,
-        verilog: text(Language::Verilog),
-        vhdl: text(Language::Vhdl),
+        verilog: hardware.text(Language::Verilog),
+        vhdl: hardware.text(Language::Vhdl),
         bench: &Bench { lanes: &lanes, vcd: false },
         samples: Samples::Machine(&run),
-        facts: serde_json::to_value(&facts).expect("plain data"),
-        estimate: serde_json::to_value(pipeline.estimate(&netlist, args.text.tables(&pipeline, &args.optimise)))
-            .expect("plain data"),
+        facts: serde_json::to_value(hardware.sidecar(&LANGUAGES, checksum)).expect("plain data"),
+        estimate: serde_json::to_value(hardware.estimate()).expect("plain data"),
     };
     write(args, &design, &format!("{} register bits", netlist.register_bits()), global)
 }

@@ -197,7 +197,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 
 /// Whether a line of a file's head says that the file is not for every input.
 fn assumes(line: &str) -> bool {
-    line.ends_with(super::optimise::ASSUMPTION)
+    line.ends_with(crate::compile::ASSUMPTION)
 }
 
 /// Refuses a file that is not for every input.

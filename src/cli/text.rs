@@ -1,8 +1,6 @@
 //! The options that say how the text is written, the same wherever text is made.
 
-use super::hardware::PipelineArgs;
-use super::optimise::OptimiseArgs;
-use crate::device::{Device, TableStyle};
+use crate::compile::{LookupTables, Spec, Text};
 use crate::emit;
 use clap::ValueEnum;
 
@@ -24,7 +22,7 @@ pub(super) struct TextArgs {
     pub(super) split_above: usize,
 }
 
-/// [`TableStyle`] as it is typed.
+/// [`LookupTables`] as they are typed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum RomStyleArg {
     /// The synthesiser chooses; with -O2, block memory where a register follows the table and the memory is a smaller share
@@ -50,32 +48,25 @@ pub(super) enum YesNo {
 }
 
 impl TextArgs {
-    /// What lookup tables become.
-    pub(super) fn tables(&self, pipeline: &PipelineArgs, optimise: &OptimiseArgs) -> TableStyle {
-        self.rom_style.style(pipeline.device(), optimise.searches())
-    }
-
-    /// How the text is written.
-    pub(super) fn options(&self, pipeline: &PipelineArgs, optimise: &OptimiseArgs) -> emit::Options {
-        emit::Options {
-            rom_style: self.tables(pipeline, optimise),
-            split_above: self.split_above,
+    /// Says in `spec` what was asked for.
+    pub(super) fn fill(&self, spec: &mut Spec) {
+        spec.text = Text {
+            tables: self.rom_style.tables(),
             shreg_extract: self.shreg_extract.map(|choice| choice == YesNo::Yes),
             keep_names: self.keep_names,
-            use_dsp: pipeline.wants_dsp(),
-        }
+            split_above: self.split_above,
+        };
     }
 }
 
 impl RomStyleArg {
-    /// What tables become on a device; `by_cost`: whether its own choice is more than the synthesiser's.
-    pub(super) fn style(self, device: Device, by_cost: bool) -> TableStyle {
+    /// What is meant.
+    pub(super) fn tables(self) -> LookupTables {
         match self {
-            RomStyleArg::Auto if by_cost => TableStyle::ByCost { device },
-            RomStyleArg::Auto => TableStyle::Auto,
-            RomStyleArg::Logic => TableStyle::Logic,
-            RomStyleArg::Block => TableStyle::Block,
-            RomStyleArg::Lut => TableStyle::Pieces { table_inputs: device.technology().table_inputs },
+            RomStyleArg::Auto => LookupTables::Auto,
+            RomStyleArg::Logic => LookupTables::Logic,
+            RomStyleArg::Block => LookupTables::Block,
+            RomStyleArg::Lut => LookupTables::Pieces,
         }
     }
 }

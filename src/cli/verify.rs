@@ -1,21 +1,20 @@
 //! `alir2hdl verify`: does the generated text do what the model says, in every simulator?
 
-use super::hardware::{self, PipelineArgs, PortArgs};
+use super::hardware::{PipelineArgs, PortArgs};
 use super::input::{Design, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, on_interrupt, print, report};
 use super::{machine, ports};
+use crate::compile::{self, Hardware, Spec};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
-use crate::emit::axis::Axis;
-use crate::emit::{self, Language};
+use crate::emit::Language;
 use crate::files::Scratch;
 use crate::ir::machine::Machine;
-use crate::netlist::{self, Netlist};
 use crate::verify::{
     self, Check, Cycles, Deadline, Difference, Finding, MachineRun, Mismatch, Origin, SIMULATORS, SimError, Simulator,
-    StreamCheck, Streams, Tools, machine_stimulus,
+    StreamCheck, Streams, Tools, Vectors, machine_stimulus,
 };
 use clap::ValueEnum;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -144,6 +143,19 @@ struct Outcome {
     seconds: f32,
 }
 
+impl Args {
+    /// What was asked for.
+    fn spec(&self) -> Spec {
+        let mut spec = Spec::default();
+        self.optimise.fill(&mut spec);
+        self.pipeline.fill(&mut spec);
+        self.ports.fill(&mut spec, stem(&self.input.model));
+        self.wrapper.fill(&mut spec);
+        self.text.fill(&mut spec);
+        spec
+    }
+}
+
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let tools = Tools::of_environment();
@@ -160,32 +172,22 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let help = "--vectors and --seed choose the samples of a model";
         return Err(Failure::input(Diagnostic::error("E1008", place, message).with_help(help)));
     }
-    let mut problems = args.ports.problems(&args.pipeline);
-    problems.extend(args.wrapper.problems(&args.ports));
+    let spec = args.spec();
+    let problems = [args.ports.problems(), args.wrapper.problems()].concat();
     if !problems.is_empty() {
-        return Err(Failure::input(Diagnostics(problems)));
+        return Err(Failure::input(Diagnostics([problems, spec.problems()].concat())));
     }
-    let (optimised, _) = args.optimise.apply(&model, &args.pipeline)?;
-    let outcome = args.pipeline.schedule(&optimised, args.ports.registers())?;
-    let top = match &args.ports.top {
-        Some(top) => top.clone(),
-        None => args.ports.top_from_stem(stem(&args.input.model)),
-    };
-    let options = args.pipeline.for_device(args.wrapper.core_options(&args.ports, &top));
-    options.check().map_err(|problems| Failure::input(Diagnostics(problems)))?;
-    let netlist = args.optimise.noted(hardware::lower(&optimised, &outcome, &options)?, &model);
+    let hardware = compile::model(&model, &spec)?;
+    let (count, seed) = (args.simulation.vectors as usize, args.simulation.seed);
     // Expected values are those of the model as it was read: optimisation is under test too.
-    let vectors = args.optimise.vectors(&model, args.simulation.vectors as usize, args.simulation.seed)?;
-    let axis = args.wrapper.around(&top, &netlist)?;
-    if axis.is_some() {
-        args.optimise.every_input("a wrapper's simulation")?;
+    let vectors = Vectors::of(&model, &spec, count, seed).map_err(Failure::input)?;
+    if hardware.axis.is_some() {
+        spec.every_input("a wrapper's simulation").map_err(Failure::input)?;
     }
-    let cycles = Cycles::of(&netlist, &vectors, args.simulation.seed);
-    let count = args.simulation.vectors as usize;
-    let streams = axis.as_ref().map(|axis| Streams::plan(&model, axis, count, args.simulation.seed));
-    let work = Work { netlist: &netlist, cycles: &cycles, streams: axis.as_ref().zip(streams.as_ref()) };
-    let outcomes =
-        args.simulation.simulate(&parts, &tools, &work, &args.text.options(&args.pipeline, &args.optimise), global)?;
+    let cycles = Cycles::of(&hardware.netlist, &vectors, seed);
+    let streams = hardware.axis.as_ref().map(|axis| Streams::plan(&model, axis, count, seed));
+    let work = Work { hardware: &hardware, cycles: &cycles, streams: streams.as_ref() };
+    let outcomes = args.simulation.simulate(&parts, &tools, &work, global)?;
     conclude(&parts, &outcomes, &work, args.simulation.json, global)
 }
 
@@ -198,19 +200,16 @@ fn of_machine(
     global: Global,
 ) -> Result<ExitStatus, Failure> {
     machine::refuse(args.pipeline.given().into_iter().chain(args.ports.given()).chain(args.wrapper.given()))?;
-    let asked = args.ports.top.as_deref();
-    let top = asked.map_or_else(|| netlist::names::legalise(stem(&args.input.model)), str::to_owned);
-    let netlist = machine::lower(&args.optimise.apply_to_machine(machine)?.machine, &top, asked)?;
+    let hardware = compile::machine(machine, &args.spec())?;
     let cycles = args.simulation.vectors as usize;
     let stimulus = match &args.simulation.stimulus {
         None => machine_stimulus(machine, cycles, args.simulation.seed),
         Some(path) => ports::Inputs::open(machine, path, false)?.rows(machine)?,
     };
     // Expected values are those of the machine as it was read: optimisation is under test too.
-    let cycles = MachineRun::golden(machine, stimulus).cycles(&netlist.interface);
-    let work = Work { netlist: &netlist, cycles: &cycles, streams: None };
-    let outcomes =
-        args.simulation.simulate(parts, tools, &work, &args.text.options(&args.pipeline, &args.optimise), global)?;
+    let cycles = MachineRun::golden(machine, stimulus).cycles(&hardware.netlist.interface);
+    let work = Work { hardware: &hardware, cycles: &cycles, streams: None };
+    let outcomes = args.simulation.simulate(parts, tools, &work, global)?;
     conclude(parts, &outcomes, &work, args.simulation.json, global)
 }
 
@@ -262,7 +261,6 @@ impl SimulationArgs {
         parts: &[Part],
         tools: &Tools,
         work: &Work<'_>,
-        texts: &emit::Options,
         global: Global,
     ) -> Result<Vec<Outcome>, Failure> {
         let temporary = Scratch::new().map_err(|e| Failure::io(&std::env::temp_dir(), "write", &e))?;
@@ -282,7 +280,7 @@ impl SimulationArgs {
         let one = |part: &Part, folder: &Path| {
             let bar = spinner(&progress, part);
             let start = Instant::now();
-            let result = work.run(part, texts, self, tools, folder, deadline);
+            let result = work.run(part, self, tools, folder, deadline);
             bar.finish_and_clear();
             Outcome { result, seconds: start.elapsed().as_secs_f32() }
         };
@@ -296,31 +294,29 @@ impl SimulationArgs {
 
 /// What is simulated.
 struct Work<'a> {
-    netlist: &'a Netlist,
+    hardware: &'a Hardware<'a>,
     cycles: &'a Cycles,
-    /// The wrapper and its streams; then these run and not the cycles.
-    streams: Option<(&'a Axis, &'a Streams<'a>)>,
+    /// The streams of the wrapper; then these run and not the cycles.
+    streams: Option<&'a Streams<'a>>,
 }
 
 impl Work<'_> {
     fn run(
         &self,
         part: &Part,
-        texts: &emit::Options,
         how: &SimulationArgs,
         tools: &Tools,
         folder: &Path,
         deadline: Deadline,
     ) -> Result<Finding, SimError> {
         let (language, vhdl_standard) = (part.language, how.vhdl_standard.as_str());
-        let mut text = emit::text(self.netlist, language, texts);
-        if let Some((axis, streams)) = self.streams {
-            text.push_str(&axis.text(language));
-            let file = format!("{}.{}", axis.top, language.extension());
+        let text = self.hardware.text(language);
+        if let Some(streams) = self.streams {
+            let file = format!("{}.{}", self.hardware.top(), language.extension());
             let check = StreamCheck { file: &file, text: &text, language, vhdl_standard, streams };
             return check.run(part.simulator, tools, folder, deadline);
         }
-        let (netlist, cycles) = (self.netlist, self.cycles);
+        let (netlist, cycles) = (&self.hardware.netlist, self.cycles);
         let check = Check { netlist, text: &text, language, vhdl_standard, cycles, vcd: how.vcd };
         check.run(part.simulator, tools, folder, deadline)
     }
@@ -328,7 +324,7 @@ impl Work<'_> {
     /// What was compared, for people.
     fn about(&self) -> String {
         match self.streams {
-            Some((_, streams)) => {
+            Some(streams) => {
                 let (inputs, outputs) = (streams.inputs.len(), streams.outputs.len());
                 format!("{} samples in {inputs} beats, out in {outputs}", self.cycles.samples)
             }
@@ -452,7 +448,7 @@ fn as_json(parts: &[Part], outcomes: &[Outcome], work: &Work<'_>) -> String {
     let all = json!({
         "samples": work.cycles.samples,
         "cycles": work.streams.is_none().then_some(work.cycles.cycles.len()),
-        "beats": work.streams.map(|(_, streams)| json!({ "in": streams.inputs.len(), "out": streams.outputs.len() })),
+        "beats": work.streams.map(|streams| json!({ "in": streams.inputs.len(), "out": streams.outputs.len() })),
         "simulations": parts.iter().zip(outcomes).map(outcome).collect::<Vec<_>>(),
     });
     format!("{all:#}\n")

@@ -1,17 +1,17 @@
 //! `alir2hdl view`: the program and its pipeline as one page.
 
-use super::hardware::{self, PipelineArgs};
+use super::hardware::PipelineArgs;
 use super::info::plot;
 use super::input::{Design, InputArgs};
-use super::optimise::{OptimiseArgs, OptimisedMachine};
+use super::optimise::OptimiseArgs;
 use super::{ExitStatus, Failure, Global, machine, ports, say};
+use crate::compile::{self, Spec, Top};
 use crate::emit::{self, Language};
 use crate::files::Batch;
 use crate::interp::samples::{self, Reader, Values};
 use crate::ir::Model;
 use crate::ir::machine::Machine;
 use crate::netlist;
-use crate::schedule;
 use crate::view::{self, Column, Drawing, Pipeline};
 use std::path::PathBuf;
 
@@ -86,40 +86,44 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 }
 
 impl Args {
-    /// The module's name in the text.
-    fn top(&self) -> String {
-        format!("{}_top", netlist::names::legalise(super::verify::stem(&self.input.model)))
+    /// What was asked for.
+    fn spec(&self) -> Spec {
+        let mut spec = Spec::default();
+        self.optimise.fill(&mut spec);
+        self.pipeline.fill(&mut spec);
+        // Never the name of a port.
+        let legal = netlist::names::legalise(super::verify::stem(&self.input.model));
+        spec.module.top = Top::Like(format!("{legal}_top"));
+        spec
     }
 
     fn of_model(&self, model: &Model) -> Result<Shown, Failure> {
-        let (optimised, _) = self.optimise.apply(model, &self.pipeline)?;
-        let outcome = self.pipeline.schedule(&optimised, hardware::Registers::OfAnyBlock)?;
-        let options = netlist::Options { top: self.top(), ..netlist::Options::default() };
-        let netlist = hardware::lower(&optimised, &outcome, &self.pipeline.for_device(options))?;
-        let delay = self.pipeline.delays(&optimised);
-        let uses = netlist::uses_with(&optimised, self.pipeline.fabric());
+        let spec = self.spec();
+        let hardware = compile::model(model, &spec)?;
+        let (netlist, scheduled) = (&hardware.netlist, hardware.scheduled().expect("a program"));
+        let (optimised, outcome) = (&*scheduled.program, &scheduled.outcome);
         let schedule = &outcome.schedule;
         let bits = netlist.stage_register_bits();
         let after = |k: usize| bits.get(k + 1).copied().unwrap_or(0);
         let mut drawing = Drawing::of_model(&Pipeline {
-            model: &optimised,
-            delay: &*delay,
+            model: optimised,
+            delay: &*spec.delays(optimised),
             stage: &schedule.stage,
             stages: schedule.stages,
             stage_delays: &outcome.stage_delays,
             register_bits: &(0..outcome.stage_delays.len()).map(after).collect::<Vec<_>>(),
-            view: &schedule::view(&optimised, &*delay, &self.pipeline.goal(), &uses, schedule),
-            rtl: &emit::text(&netlist, Language::Verilog, &emit::Options::default()),
+            view: &scheduled.stages(&spec),
+            rtl: &emit::text(netlist, Language::Verilog, &emit::Options::default()),
         });
         if let Some(path) = &self.samples {
             let mut reader = Reader::open(path, None, optimised.input_kifs(), false).map_err(Failure::input)?;
             let mut block = Values::default();
             let rows = reader.read(self.max_samples as usize, &mut block).map_err(Failure::input)?;
-            let observed = drawing.observe(&optimised, &samples::input_ports(&optimised), &block, rows);
+            let observed = drawing.observe(optimised, &samples::input_ports(optimised), &block, rows);
             observed.map_err(|(row, fault)| Failure::input(fault.diagnostic(reader.name(), row as u64)))?;
         }
-        let unit = self.pipeline.unit(&optimised).0;
-        let longest = outcome.stage_delays.iter().copied().fold(0.0, f64::max);
+        let unit = spec.unit(optimised).0;
+        let longest = scheduled.longest();
         let facts = format!(
             "{} operations, {} inputs, {} outputs, latency {}, longest stage {:.2} {unit}, {} register bits",
             optimised.nodes().len(),
@@ -134,8 +138,8 @@ impl Args {
 
     fn of_machine(&self, machine: &Machine) -> Result<Shown, Failure> {
         machine::refuse(self.pipeline.given().into_iter())?;
-        let OptimisedMachine { machine: optimised, pipelines, .. } = self.optimise.apply_to_machine(machine)?;
-        let netlist = machine::lower(&optimised, &self.top(), None)?;
+        let hardware = compile::machine(machine, &self.spec())?;
+        let (netlist, optimised) = (&hardware.netlist, &hardware.retimed().expect("a machine").machine);
         let mut inputs = Vec::new();
         if let Some(path) = &self.samples {
             let mut arrays = ports::Inputs::open(machine, path, false)?;
@@ -143,12 +147,12 @@ impl Args {
                 inputs.push(row);
             }
         }
-        let rtl = emit::text(&netlist, Language::Verilog, &emit::Options::default());
-        let drawing = Drawing::of_machine(&optimised, &rtl, &inputs);
+        let rtl = emit::text(netlist, Language::Verilog, &emit::Options::default());
+        let drawing = Drawing::of_machine(optimised, &rtl, &inputs);
         let timed = optimised.blocks().iter().any(|block| block.model.has_delays());
         let unit = if timed { "latency units" } else { "LUT levels" };
         let longest = drawing.timed().filter_map(|column| column.delay).fold(0.0, f64::max);
-        let summary = machine::summary(machine, &netlist, &pipelines);
+        let summary = hardware.summary();
         let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts);
         let facts = format!("{facts}, longest path {longest:.2} {unit}, {} boxes", drawing.boxes());
         Ok(Shown { drawing, unit, facts })

@@ -1,10 +1,8 @@
 //! The AXI4-Stream wrapper as it is asked for.
 
-use super::Failure;
-use super::hardware::PortArgs;
+use crate::compile::Spec;
 use crate::diag::{Diagnostic, Place};
-use crate::emit::axis::{Axis, AxisOptions, Flow, Packing};
-use crate::netlist::{self, Netlist};
+use crate::emit::axis::{AxisOptions, Flow, Packing};
 use clap::ValueEnum;
 
 /// What stands around the pipeline.
@@ -67,7 +65,7 @@ enum FlowArg {
 
 impl WrapperArgs {
     /// Whether there is one.
-    pub(super) fn is_asked(&self) -> bool {
+    fn is_asked(&self) -> bool {
         self.wrapper == WrapperArg::Axis
     }
 
@@ -84,29 +82,27 @@ impl WrapperArgs {
         options.into_iter().filter_map(|(flag, given)| given.then_some(flag))
     }
 
-    /// What does not go together.
-    pub(super) fn problems(&self, ports: &PortArgs) -> Vec<Diagnostic> {
+    /// Options of a wrapper that is not asked for, or of a FIFO that it does not have.
+    pub(super) fn problems(&self) -> Vec<Diagnostic> {
         let refuse = |flag: &str, message: &str, help: &str| {
-            Diagnostic::error("E0803", Place::Flag(flag.into()), message).with_help(help)
+            vec![Diagnostic::error("E0803", Place::Flag(flag.into()), message).with_help(help)]
         };
-        let mut problems = Vec::new();
-        let own = "leave it out: the wrapper has ports of its own and controls the pipeline itself";
-        if self.is_asked() {
-            if ports.has_controls() {
-                problems.push(refuse("--wrapper", "with --valid, --enable, --reset or names of ports", own));
-            }
-            if self.axis_flow == FlowArg::Stall && self.axis_depth.is_some() {
-                problems.push(refuse("--axis-depth", "a pipeline that stalls has no FIFO", "leave one of the two out"));
-            }
-        } else if self.axis_width.is_some()
+        let has_options = self.axis_width.is_some()
             || self.axis_depth.is_some()
             || self.axis_flow != FlowArg::Fifo
-            || self.packing != PackingArg::Auto
-        {
-            let help = "add --wrapper axis";
-            problems.push(refuse("--wrapper", "options of a wrapper that is not asked for", help));
+            || self.packing != PackingArg::Auto;
+        if self.is_asked() && self.axis_flow == FlowArg::Stall && self.axis_depth.is_some() {
+            return refuse("--axis-depth", "a pipeline that stalls has no FIFO", "leave one of the two out");
         }
-        problems
+        if !self.is_asked() && has_options {
+            return refuse("--wrapper", "options of a wrapper that is not asked for", "add --wrapper axis");
+        }
+        Vec::new()
+    }
+
+    /// Says in `spec` what was asked for.
+    pub(super) fn fill(&self, spec: &mut Spec) {
+        spec.wrapper = self.is_asked().then(|| self.options());
     }
 
     fn options(&self) -> AxisOptions {
@@ -126,28 +122,5 @@ impl WrapperArgs {
                 FlowArg::Stall => Flow::Stall,
             },
         }
-    }
-
-    /// What lowering shall make, where the whole is called `top`: with a wrapper, its core.
-    pub(super) fn core_options(&self, ports: &PortArgs, top: &str) -> netlist::Options {
-        if !self.is_asked() {
-            return ports.options(top);
-        }
-        netlist::Options {
-            top: format!("{top}_core"),
-            enable: self.axis_flow == FlowArg::Stall,
-            ..netlist::Options::default()
-        }
-    }
-
-    /// The wrapper called `top` around a core that [`WrapperArgs::core_options`] has asked for; nothing if none is wanted.
-    ///
-    /// # Errors
-    /// If it cannot be built (exit code 2).
-    pub(super) fn around(&self, top: &str, core: &Netlist) -> Result<Option<Axis>, Failure> {
-        if !self.is_asked() {
-            return Ok(None);
-        }
-        Axis::new(top, &core.interface, &self.options()).map(Some).map_err(Failure::input)
     }
 }

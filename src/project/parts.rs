@@ -16,6 +16,22 @@ pub struct Device {
     pub flow: Flow,
 }
 
+impl Device {
+    /// The device whose figures stand for it.
+    pub fn figures(&self) -> crate::device::Device {
+        use crate::device::Device;
+        match self.family {
+            "Virtex UltraScale+" => Device::Xcvu13p,
+            "Kintex UltraScale+" => Device::Xcku5p,
+            "ECP5" => Device::Ecp5,
+            family if family.ends_with("-7") || family == "Zynq-7000" => Device::Series7,
+            family if family.contains("UltraScale+") || matches!(family, "Alveo" | "Kria") => Device::UltrascalePlus,
+            family if family.starts_with("Agilex") => Device::Agilex,
+            _ => Device::Generic,
+        }
+    }
+}
+
 const fn amd(prefix: &'static str, family: &'static str) -> Device {
     Device { prefix, family, flow: Flow::Vivado }
 }

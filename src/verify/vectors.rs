@@ -4,6 +4,8 @@
 //! give the same samples on every machine. Expected values are those of the golden interpreter with
 //! [`LookupMiss::Zero`], which is what the hardware does.
 
+use crate::compile::Spec;
+use crate::diag::{Diagnostic, Place};
 use crate::interp::{LookupMiss, Plan, PlanOptions, golden};
 use crate::ir::{Model, Op};
 use crate::num::{Interval, Kif, align, wrap};
@@ -87,6 +89,21 @@ impl Vectors {
             rows.push(random_sample(&elements, rows.len() % 4, &mut random));
         }
         Vectors::of_inputs(model, Rows::new(elements.len(), rows))
+    }
+
+    /// Samples of all inputs for which the hardware of a [`Spec`] is the model's, and what the model makes of them.
+    ///
+    /// # Errors
+    /// If an input has no code in the intervals that shall be assumed.
+    pub fn of(model: &Model, spec: &Spec, count: usize, seed: u64) -> Result<Vectors, Diagnostic> {
+        if !spec.optimisation.assume_intervals {
+            return Ok(Vectors::generate(model, count, seed));
+        }
+        Vectors::generate_inside(model, count, seed).map_err(|input| {
+            let message = format!("no code of input {input} lies in all intervals that its readers declare");
+            Diagnostic::error("E0302", Place::Flag("--assume-intervals".into()), message)
+                .with_help("without the option nothing is assumed of the inputs")
+        })
     }
 
     /// [`Vectors::generate`] with every sample moved into the intervals that the model declares for its inputs; an element

@@ -11,7 +11,8 @@ use super::input::{Design, InputArgs};
 use super::optimise::{self, OptimiseArgs};
 use super::text::RomStyleArg;
 use super::{ExitStatus, Failure, Global, print};
-use crate::device::{Estimate, TableStyle};
+use crate::compile::{self, Spec};
+use crate::device::Estimate;
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::ir::{Model, Op};
@@ -65,9 +66,14 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// What lookup tables become.
-    fn tables(&self) -> TableStyle {
-        self.rom_style.style(self.pipeline.device(), self.optimise.searches())
+    /// What was asked for.
+    fn spec(&self) -> Spec {
+        let mut spec = Spec::default();
+        self.optimise.fill(&mut spec);
+        self.pipeline.fill(&mut spec);
+        spec.module.valid = self.valid;
+        spec.text.tables = self.rom_style.tables();
+        spec
     }
 }
 
@@ -122,21 +128,24 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Design::Model(model) => model,
         Design::Machine(machine) => return states::of_machine(args, &machine, file.form),
     };
-    let (optimised, passes) = args.optimise.apply(&model, &args.pipeline)?;
-    let sweep = args.sweep.map(|last| sweep::sweep(&model, &optimised, args, last)).transpose()?;
-    let pipeline = match args.pipeline.is_combinational() || sweep.is_some() {
+    let spec = args.spec();
+    let optimised = compile::optimise(&model, &spec)?;
+    let program = &optimised.program;
+    let sweep = args.sweep.map(|last| sweep::sweep(&optimised, &spec, last)).transpose()?;
+    let pipeline = match spec.is_combinational() || sweep.is_some() {
         true => None,
-        false => Some(Pipeline::new(&optimised, args)?),
+        false => Some(Pipeline::new(&optimised, &spec, args.whole_values)?),
     };
     if let (Some(path), Some(rows)) = (&args.svg, &sweep) {
-        write_plot(path, &args.input.model, &optimised, args.pipeline.unit(&optimised).0, rows)?;
+        write_plot(path, &args.input.model, program, spec.unit(program).0, rows)?;
     }
     let estimate = match &pipeline {
         Some(pipeline) => pipeline.estimate.clone(),
-        None => args.pipeline.estimate_combinational(&optimised, args.tables()),
+        None => optimised.estimate_combinational(&spec),
     };
-    let facts =
-        Facts { form: file.form, passes, pipeline, sweep, ..facts(&model, &optimised, &args.pipeline, estimate) };
+    let facts = facts(&model, program, &spec, estimate);
+    let passes = optimised.passes;
+    let facts = Facts { form: file.form, passes, pipeline, sweep, ..facts };
     let text = match args.json {
         true => serde_json::to_string_pretty(&facts).expect("plain data") + "\n",
         false => facts.to_text(),
@@ -161,9 +170,9 @@ fn write_plot(path: &Path, source: &Path, model: &Model, unit: &str, rows: &[swe
     batch.commit().map_err(unwritable)
 }
 
-fn facts(model: &Model, optimised: &Model, arguments: &PipelineArgs, estimate: Estimate) -> Facts {
+fn facts(model: &Model, optimised: &Model, spec: &Spec, estimate: Estimate) -> Facts {
     let output_kifs = (0..model.outputs().len()).map(|j| model.output_kif(j));
-    let (depth, delay) = depth(optimised, &*arguments.delays(optimised));
+    let (depth, delay) = depth(optimised, &*spec.delays(optimised));
     Facts {
         form: String::new(),
         inputs: elements(model.input_kifs().iter().copied()),
@@ -177,7 +186,7 @@ fn facts(model: &Model, optimised: &Model, arguments: &PipelineArgs, estimate: E
         widest: model.kifs().iter().map(|kif| kif.width()).max().unwrap_or(0),
         depth,
         delay,
-        delay_source: arguments.unit(optimised).1,
+        delay_source: spec.unit(optimised).1,
         cost: model.nodes().iter().map(|node| node.cost).sum(),
         estimate,
         pipeline: None,

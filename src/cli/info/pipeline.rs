@@ -1,13 +1,11 @@
 //! The pipeline in figures: stages, longest paths, register bits by origin.
 
 use super::super::Failure;
-use super::super::hardware;
-use super::Args;
 use super::short;
+use crate::compile::{Optimised, Scheduled, Spec};
 use crate::device::Estimate;
 use crate::ir::Model;
-use crate::netlist;
-use crate::schedule::{self, BoundFlag, Delay, Goal, Held, Outcome, PathStep, Step, Uses};
+use crate::schedule::{Held, PathStep, Step};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -21,7 +19,7 @@ pub(super) struct Pipeline {
     /// Those that the schedule places within multiplier blocks.
     register_bits_in_blocks: u64,
     /// No pipeline of these stages and this delay has fewer, where each within a block counts as a
-    /// [`Outcome::weight`]-th.
+    /// [`crate::schedule::Outcome::weight`]-th.
     register_bits_at_least: u64,
     input_register_bits: u64,
     stages: Vec<Stage>,
@@ -89,23 +87,14 @@ impl PathPart {
 }
 
 impl Pipeline {
-    /// Schedules the program and looks at the result. `valid`: with the flag that travels beside the data.
-    pub(super) fn new(model: &Model, args: &Args) -> Result<Pipeline, Failure> {
-        let arguments = &args.pipeline;
-        let (valid, whole_values) = (args.valid, args.whole_values);
-        let outcome = arguments.schedule(model, hardware::Registers::OfAnyBlock)?;
-        let options = arguments.for_device(netlist::Options { valid, ..netlist::Options::default() });
-        let netlist = hardware::lower(model, &outcome, &options)?;
+    /// Schedules the program and looks at the result; `whole_values`: also at what holding whole values would take.
+    pub(super) fn new(optimised: &Optimised<'_>, spec: &Spec, whole_values: bool) -> Result<Pipeline, Failure> {
+        let scheduled = optimised.borrowed().schedule(spec)?;
+        let (netlist, _) = scheduled.lower(spec, &spec.top())?;
+        let (model, outcome) = (&*scheduled.program, &scheduled.outcome);
         let bits = netlist.stage_register_bits();
         let after = |boundary: u32| bits.get(boundary as usize).copied().unwrap_or(0);
-        let delay = arguments.delays(model);
-        let view = schedule::view(
-            model,
-            &*delay,
-            &arguments.goal(),
-            &netlist::uses_with(model, arguments.fabric()),
-            &outcome.schedule,
-        );
+        let view = scheduled.stages(spec);
         let stages = (1..).zip(view.stages).zip(&outcome.stage_delays).map(|((stage, seen), &delay)| Stage {
             stage,
             operations: seen.operations,
@@ -116,16 +105,16 @@ impl Pipeline {
         });
         Ok(Pipeline {
             latency: outcome.schedule.latency(),
-            stage_delay: longest(&outcome),
+            stage_delay: scheduled.longest(),
             smallest_stage_delay: outcome.smallest_stage_delay,
             register_bits: netlist.register_bits(),
             register_bits_in_blocks: outcome.bits_in_blocks,
             register_bits_at_least: outcome.lower_bound.div_ceil(outcome.weight),
             input_register_bits: after(0),
             output_register_bits: after(outcome.schedule.stages + 1),
-            whole_values: if whole_values { Some(WholeValues::new(model, &*delay, arguments.goal())?) } else { None },
-            estimate: arguments.estimate(&netlist, args.tables()),
-            quality: hardware::quality(&outcome),
+            whole_values: if whole_values { Some(WholeValues::new(&scheduled, spec)?) } else { None },
+            estimate: spec.estimate(&netlist),
+            quality: scheduled.quality(),
             stages: stages.collect(),
         })
     }
@@ -185,16 +174,8 @@ impl Pipeline {
 
 impl WholeValues {
     /// The same question where a register holds a whole value or nothing of it: the plain linear program.
-    fn new(model: &Model, delay: &dyn Delay, goal: Goal) -> Result<WholeValues, Failure> {
-        let uses = Uses::whole_values(model);
-        let outcome = schedule::schedule(model, delay, &goal, &uses)
-            .map_err(|why| Failure::input(why.diagnostic(model, &BoundFlag::STAGE_DELAY)))?;
-        outcome.check(model, delay, &goal, &uses).map_err(hardware::bug)?;
+    fn new(scheduled: &Scheduled<'_>, spec: &Spec) -> Result<WholeValues, Failure> {
+        let outcome = scheduled.whole_values(spec)?;
         Ok(WholeValues { register_bits: outcome.register_bits, register_bits_at_least: outcome.lower_bound })
     }
-}
-
-/// The longest stage.
-pub(super) fn longest(outcome: &Outcome) -> f64 {
-    outcome.stage_delays.iter().copied().fold(0.0, f64::max)
 }

@@ -2,6 +2,7 @@
 
 use super::super::{ExitStatus, Failure, device, machine, print};
 use super::{Args, depth, short};
+use crate::compile;
 use crate::device::Estimate;
 use crate::emit::ScheduleFacts;
 use crate::ir::machine::{Block, Machine, Signal, SignalId, SignalKind};
@@ -67,10 +68,10 @@ pub(super) fn of_machine(args: &Args, machine: &Machine, form: String) -> Result
     let own = [("--sweep", args.sweep.is_some()), ("--valid", args.valid), ("--whole-values", args.whole_values)];
     let own = own.into_iter().filter_map(|(flag, given)| given.then_some(flag));
     machine::refuse(own.chain(args.pipeline.given()))?;
-    let optimised = args.optimise.apply_to_machine(machine)?;
-    let netlist = machine::lower(&optimised.machine, "top", None)?;
+    let hardware = compile::machine(machine, &args.spec())?;
+    let (netlist, optimised) = (&hardware.netlist, hardware.retimed().expect("a machine"));
     let bits_without = match optimised.pipelines.iter().any(|p| p.moved) {
-        true => machine::lower(&optimised.blocks, "top", None)?.register_bits(),
+        true => optimised.lower_without_retiming()?.register_bits(),
         false => netlist.register_bits(),
     };
     let types = |signal: &Signal| signal.elements.iter().map(Kif::to_string).collect::<Vec<_>>();
@@ -118,10 +119,10 @@ pub(super) fn of_machine(args: &Args, machine: &Machine, form: String) -> Result
         register_bits_in_file: machine.register_bits(),
         registers: machine.signals().iter().filter(is_register).map(register).collect(),
         blocks: machine.blocks().iter().zip(optimised.blocks.blocks()).map(block).collect(),
-        schedules: machine::schedules(machine),
+        schedules: compile::schedule_facts(machine),
         register_bits_without_retiming: bits_without,
-        pipelines: optimised.pipelines,
-        estimate: args.pipeline.estimate(&netlist, args.tables()),
+        pipelines: optimised.pipelines.clone(),
+        estimate: hardware.estimate(),
     };
     let text = match args.json {
         true => serde_json::to_string_pretty(&shape).expect("plain data") + "\n",

@@ -1,12 +1,9 @@
 //! The trade-off at a glance: stage delay, latency and register bits by the number of stages.
 
 use super::super::Failure;
-use super::super::hardware::{self, PipelineArgs, Stages};
-use super::pipeline::longest;
-use super::{Args, short};
-use crate::ir::Model;
+use super::short;
+use crate::compile::{self, Optimised, Spec, Stages};
 use serde::Serialize;
-use std::borrow::Cow;
 use std::fmt::Write;
 
 /// One row for each number of stages.
@@ -31,18 +28,24 @@ pub(super) struct Row {
 }
 
 /// Schedules the program for 1 to `last` stages; `single`: the program as it is optimised for one.
-pub(super) fn sweep(model: &Model, single: &Model, args: &Args, last: u32) -> Result<Vec<Row>, Failure> {
-    let in_stages = |stages: u32| PipelineArgs { pipeline: Some(Stages::Exactly(stages)), ..args.pipeline.clone() };
+pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Vec<Row>, Failure> {
+    let in_stages = |stages: u32| {
+        let mut spec = spec.clone();
+        spec.pipeline.stages = Some(Stages::Exactly(stages));
+        spec.module.valid = false;
+        spec
+    };
     let several = match in_stages(last).cuts_products() {
-        true => args.optimise.apply(model, &in_stages(last))?.0,
-        false => Cow::Borrowed(single),
+        true => compile::optimise(single.source, &in_stages(last))?,
+        false => single.borrowed(),
     };
     let row = |stages: u32| {
-        let arguments = in_stages(stages);
-        let model = if stages == 1 { single } else { &*several };
-        let outcome = arguments.schedule(model, hardware::Registers::OfAnyBlock)?;
-        let netlist = hardware::lower(model, &outcome, &arguments.for_device(crate::netlist::Options::default()))?;
-        let (stage_delay, latency) = (longest(&outcome), outcome.schedule.latency());
+        let spec = in_stages(stages);
+        let optimised = if stages == 1 { single } else { &several };
+        let scheduled = optimised.borrowed().schedule(&spec)?;
+        let (netlist, _) = scheduled.lower(&spec, &spec.top())?;
+        let (outcome, stage_delay) = (&scheduled.outcome, scheduled.longest());
+        let latency = outcome.schedule.latency();
         Ok(Row {
             stages,
             stage_delay,

@@ -1,0 +1,306 @@
+//! What the wishes of a [`Spec`] mean for scheduler, device and netlist: each choice that is made for the user, with its
+//! reason, once.
+
+use super::spec::{DelayModel, LookupTables, Passes, Products, Spec, Stages};
+use super::{Error, bug};
+use crate::device::{Delays, Device, Estimate, Resources, TableStyle};
+use crate::diag::{Diagnostic, Place};
+use crate::emit;
+use crate::ir::Model;
+use crate::netlist::{self, Adders, BlockRegisters, Fabric, Multipliers, Netlist};
+use crate::schedule::{self, BoundFlag, ByWidth, Delay, Effort, Goal, LatencyFields, Outcome, Uses};
+use std::borrow::Cow;
+
+impl Spec {
+    /// The device that is meant.
+    pub fn device(&self) -> Device {
+        self.target.device.unwrap_or_default()
+    }
+
+    /// Where delays come from.
+    pub fn delay_model(&self) -> DelayModel {
+        let by_clock = self.pipeline.stages == Some(Stages::Fewest)
+            && self.clock.period.is_some()
+            && self.clock.delay_unit.is_none();
+        self.target.delays.unwrap_or(match by_clock {
+            true => DelayModel::Device,
+            false => DelayModel::LatencyFields,
+        })
+    }
+
+    /// The delays of a program's operations.
+    pub fn delays(&self, model: &Model) -> Box<dyn Delay> {
+        match self.delay_model() {
+            DelayModel::LatencyFields if model.has_delays() => Box::new(LatencyFields),
+            DelayModel::LatencyFields | DelayModel::Width => Box::new(ByWidth),
+            DelayModel::Device => Box::new(Delays::of(model, self.device(), self.fabric())),
+        }
+    }
+
+    /// What a unit of the delays is called, and where they come from.
+    pub fn unit(&self, model: &Model) -> (&'static str, &'static str) {
+        match self.delay_model() {
+            DelayModel::LatencyFields if model.has_delays() => ("latency units", "latency fields"),
+            DelayModel::LatencyFields | DelayModel::Width => ("LUT levels", "widths"),
+            DelayModel::Device => ("ns", "device"),
+        }
+    }
+
+    /// What is asked of the scheduler.
+    pub fn goal(&self) -> Goal {
+        let pipeline = &self.pipeline;
+        Goal {
+            stages: match pipeline.stages {
+                Some(Stages::Exactly(n)) => Some(n),
+                Some(Stages::Fewest) | None => None,
+            },
+            max_stage_delay: self.clock.period.map(|period| self.logic_time(period)).or(pipeline.max_stage_delay),
+            register_inputs: pipeline.register_inputs,
+            register_outputs: pipeline.register_outputs,
+            input_delay: pipeline.input_delay,
+            output_delay: pipeline.output_delay,
+            objective: pipeline.objective,
+            effort: pipeline.effort,
+        }
+    }
+
+    /// Whether no register at all is asked for.
+    pub fn is_combinational(&self) -> bool {
+        self.goal().is_combinational() && !self.pipeline.register_inputs && !self.pipeline.register_outputs
+    }
+
+    /// A clock period in units of the delays, without what registers take.
+    fn logic_time(&self, period: f64) -> f64 {
+        match self.delay_model() {
+            DelayModel::Device => (period - self.register_time()).max(0.0),
+            DelayModel::LatencyFields | DelayModel::Width => period / self.unit_ns(),
+        }
+    }
+
+    /// Nanoseconds in a unit of delay.
+    fn unit_ns(&self) -> f64 {
+        self.clock.delay_unit.unwrap_or(1.0)
+    }
+
+    /// What a register takes of the clock period on the device, in nanoseconds.
+    fn register_time(&self) -> f64 {
+        self.device().technology().times.register
+    }
+
+    /// Whether a clock is to be met.
+    fn is_bounded(&self) -> bool {
+        self.clock.period.is_some() || self.pipeline.max_stage_delay.is_some()
+    }
+
+    /// Whether optimisations that search are asked for.
+    pub(super) fn searches(&self) -> bool {
+        matches!(self.optimisation.passes, Passes::Level(2..))
+    }
+
+    /// Whether registers may stand within products: these are logic, and it is known what their parts take.
+    pub fn cuts_products(&self) -> bool {
+        let in_stages = match self.pipeline.stages {
+            Some(Stages::Exactly(stages)) => stages > 1,
+            Some(Stages::Fewest) => true,
+            None => self.is_bounded(),
+        };
+        in_stages && self.target.products == Products::Logic && self.delay_model() == DelayModel::Device
+    }
+
+    /// Whether products in parts are worth the adders between them: always where the longest stage shall be short, else if they
+    /// meet the clock in fewer stages than whole ones. `optimised` makes the program with and without them.
+    pub(super) fn gains_by_cutting<'m>(&self, optimised: impl Fn(bool) -> Cow<'m, Model>) -> bool {
+        if !self.is_bounded() {
+            return true;
+        }
+        let mut quick = self.clone();
+        quick.pipeline.effort = Effort::Fast;
+        let latency = |cut| Some(quick.schedule(&optimised(cut)).ok()?.schedule.latency());
+        match (latency(true), latency(false)) {
+            (Some(cut), Some(whole)) => cut < whole,
+            (cut, _) => cut.is_some(),
+        }
+    }
+
+    /// What the logic is made for.
+    pub fn fabric(&self) -> Fabric {
+        let technology = self.device().technology();
+        let multipliers = match (self.target.products, technology.multiplier) {
+            (Products::Blocks, Some((longer, shorter))) => Multipliers::Blocks { longer, shorter },
+            (Products::Auto | Products::Blocks, _) => Multipliers::Synthesiser,
+            (Products::Logic, _) => Multipliers::Rows,
+        };
+        // A sum within another's adder waits for the later operand and takes a table more: where a clock is to be met, and stages are
+        // made by the device's delays of single operations, it is left alone.
+        let by_time = self.is_bounded() || self.delay_model() == DelayModel::Device;
+        let adders = match (technology.three_operands, by_time) {
+            (true, false) => Adders::Three,
+            (true, true) => Adders::Sums,
+            (false, _) => Adders::Two,
+        };
+        Fabric {
+            multipliers,
+            table_inputs: technology.table_inputs,
+            adders,
+            start_addresses: technology.synthesised_by_yosys,
+        }
+    }
+
+    /// The registers of the multiplier blocks that multiplications go into, where it is known that they do: on a device that was
+    /// named, or where the text asks for blocks. Such registers have no asynchronous reset.
+    fn block_registers(&self) -> Option<BlockRegisters> {
+        let named = self.target.device.is_some() || self.target.products == Products::Blocks;
+        let reset_at_once = self.module.reset.is_some_and(|reset| reset.asynchronous && reset.data);
+        let possible = named && !reset_at_once && self.target.products != Products::Logic;
+        self.device().technology().block_registers().filter(|_| possible)
+    }
+
+    /// What lookup tables become.
+    pub fn table_style(&self) -> TableStyle {
+        let device = self.device();
+        match self.text.tables {
+            LookupTables::Auto if self.searches() => TableStyle::ByCost { device },
+            LookupTables::Auto => TableStyle::Auto,
+            LookupTables::Logic => TableStyle::Logic,
+            LookupTables::Block => TableStyle::Block,
+            LookupTables::Pieces => TableStyle::Pieces { table_inputs: device.technology().table_inputs },
+        }
+    }
+
+    /// How text is written.
+    pub fn text_options(&self) -> emit::Options {
+        emit::Options {
+            rom_style: self.table_style(),
+            split_above: self.text.split_above,
+            shreg_extract: self.text.shreg_extract,
+            keep_names: self.text.keep_names,
+            use_dsp: self.target.products == Products::Blocks,
+        }
+    }
+
+    /// What a netlist takes of the device.
+    pub fn estimate(&self, netlist: &Netlist) -> Estimate {
+        self.estimate_with(netlist, self.table_style())
+    }
+
+    fn estimate_with(&self, netlist: &Netlist, tables: TableStyle) -> Estimate {
+        let multiplier_blocks = self.fabric().multipliers != Multipliers::Rows;
+        Estimate::of(netlist, self.device(), Resources { multiplier_blocks, tables })
+    }
+
+    /// The schedule of an optimised program, judged by the independent checker; where a period in nanoseconds of a device is to be
+    /// met, one whose netlist meets it by the estimate.
+    ///
+    /// # Errors
+    /// If the goal cannot be reached, or if the checker objects, which is our mistake.
+    pub(super) fn schedule(&self, model: &Model) -> Result<Outcome, Error> {
+        self.check_clock()?;
+        let delay = self.delays(model);
+        let goal = self.goal();
+        let period = match self.delay_model() {
+            DelayModel::Device if goal.stages.is_none() => self.clock.period,
+            _ => None,
+        };
+        let Some(period) = period else { return self.keep(model, &*delay, &goal) };
+        meet(period, self.time_for_logic(period)?, |bound| {
+            let outcome = self.keep(model, &*delay, &Goal { max_stage_delay: Some(bound), ..goal })?;
+            let options = netlist::Options { fabric: self.fabric(), ..netlist::Options::default() };
+            let netlist = super::program::lower(model, &outcome, &options)?;
+            // Logic is what takes longest.
+            let estimate = self.estimate_with(&netlist, TableStyle::Auto);
+            Ok((outcome, estimate))
+        })
+    }
+
+    /// The schedule for one goal, judged by the independent checker.
+    fn keep(&self, model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Outcome, Error> {
+        // Without a search there is nothing to count exactly for.
+        let quick = goal.effort == Effort::Fast || goal.is_combinational();
+        let uses = match quick {
+            true => Uses::whole_values(model),
+            false => netlist::uses_with_blocks(model, self.fabric(), self.block_registers()),
+        };
+        let outcome = schedule::schedule(model, delay, goal, &uses).map_err(|why| {
+            let name = "--clock-period";
+            let given = match (self.clock.period, self.delay_model()) {
+                (None, _) => BoundFlag::STAGE_DELAY,
+                (Some(_), DelayModel::Device) => BoundFlag { name, unit: 1.0, overhead: self.register_time() },
+                (Some(_), _) => BoundFlag { name, unit: self.unit_ns(), overhead: 0.0 },
+            };
+            Error::request(why.diagnostic(model, &given))
+        })?;
+        outcome.check(model, delay, goal, &uses).map_err(bug)?;
+        Ok(outcome)
+    }
+
+    /// Whether period and unit are times.
+    fn check_clock(&self) -> Result<(), Error> {
+        let wrong = |flag: &str, message: String, help: &str| {
+            Err(Error::request(Diagnostic::error("E0505", Place::Flag(flag.into()), message).with_help(help)))
+        };
+        if self.target.products == Products::Blocks && self.device().technology().multiplier.is_none() {
+            let place = Place::Flag("--use-dsp".into());
+            let message = format!("{} has no multiplier blocks", self.device().name());
+            let help = "leave it out, or name another --device";
+            return Err(Error::request(Diagnostic::error("E0801", place, message).with_help(help)));
+        }
+        if self.pipeline.stages == Some(Stages::Fewest) && self.goal().max_stage_delay.is_none() {
+            let help = "add --clock-period NS or --max-stage-delay D, or ask for a number of stages";
+            return wrong("--pipeline", "auto needs a clock to meet".to_owned(), help);
+        }
+        match self.clock.period {
+            Some(period) if !(period.is_finite() && period >= 0.0) => {
+                wrong("--clock-period", format!("{period} is no time"), "a period is a finite number of nanoseconds")
+            }
+            _ if !(self.unit_ns().is_finite() && self.unit_ns() > 0.0) => {
+                wrong("--delay-unit", format!("{} is no unit", self.unit_ns()), "a unit is a finite number above zero")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the clock period leaves for logic on the device.
+    ///
+    /// # Errors
+    /// If it leaves nothing.
+    fn time_for_logic(&self, period: f64) -> Result<f64, Error> {
+        let register = self.register_time();
+        if period > register {
+            return Ok(period - register);
+        }
+        let message = format!("a register of {} alone takes {register} ns", self.device().name());
+        let help = "ask for a longer period, or for another --device";
+        Err(Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help)))
+    }
+}
+
+/// Rounds in which the bound is tightened until the netlist meets the clock.
+const ROUNDS: u32 = 8;
+
+/// Schedules with tighter and tighter bounds until the estimate of what comes out meets `period`: delays of operations add
+/// up to a little less than a stage takes, where a chain of carries begins anew behind a register.
+fn meet<T>(period: f64, bound: f64, mut attempt: impl FnMut(f64) -> Result<(T, Estimate), Error>) -> Result<T, Error> {
+    let register = period - bound;
+    let mut bound = bound;
+    let (mut found, mut estimate) = attempt(bound)?;
+    let mut best = estimate.clone();
+    for _ in 0..ROUNDS {
+        if estimate.period_ns <= period {
+            return Ok(found);
+        }
+        bound *= ((period - register) / (estimate.period_ns - register)).clamp(0.5, 0.98);
+        let Ok(next) = attempt(bound) else { break };
+        (found, estimate) = next;
+        if estimate.period_ns < best.period_ns {
+            best = estimate.clone();
+        }
+    }
+    if estimate.period_ns <= period { Ok(found) } else { Err(too_fast(period, &best)) }
+}
+
+/// The complaint that nothing was found that meets the clock.
+fn too_fast(period: f64, best: &Estimate) -> Error {
+    let message = format!("no pipeline was found that meets {period} ns on {}", best.device);
+    let help = format!("the best takes {} ns by the estimate; ask for that or more", best.period_ns);
+    Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
+}

@@ -1,0 +1,202 @@
+//! [`Spec::prove`]: what is made is what was handed in, before anybody gets it.
+//!
+//! Each optimisation's program is the one before it; the netlist is the program as it was handed in, so is each text. Where
+//! that is not decided, they are compared with the optimised program, if every optimisation was proved.
+
+use super::spec::Spec;
+use super::{Error, ErrorKind, Hardware, Listener};
+use crate::diag::{Diagnostic, Place, Severity};
+use crate::emit::Language;
+use crate::ir::Model;
+use crate::ir::machine::Machine;
+use crate::netlist::{PortNames, elaborated};
+use crate::passes;
+use crate::prove::engine::{Limits, WORK};
+use crate::prove::equiv::{self, ControlNames, Report, Request, Verdict};
+use crate::prove::sat::Embedded;
+use crate::prove::{machine, program};
+use crate::rtl::{self, Rtl};
+
+fn failure(kind: ErrorKind, severity: Severity, message: String) -> Error {
+    let mut diagnostic = Diagnostic::error("E0906", Place::Flag("--prove".into()), message);
+    diagnostic.severity = severity;
+    Error { kind, diagnostics: diagnostic.into() }
+}
+
+fn wrong(message: String) -> Error {
+    failure(ErrorKind::Bug, Severity::Bug, message)
+}
+
+fn open(message: String) -> Error {
+    failure(ErrorKind::Undecided, Severity::Error, message)
+}
+
+fn tell(listener: Listener<'_>, what: &str, verdict: &str) {
+    listener(&format!("prove: {what}: {verdict}"));
+}
+
+fn matched(report: &Report) -> String {
+    let all = report.operations_matched + report.operations_unmatched;
+    format!("proved ({} of {all} named values matched)", report.operations_matched)
+}
+
+/// What is known of the optimisations.
+#[derive(Clone, Debug)]
+pub(super) struct Chain {
+    optimised: Model,
+    /// The first optimisation that is not decided, and why.
+    open: Option<(&'static str, String)>,
+}
+
+impl Chain {
+    /// Proves each optimisation's program equal to the one before it.
+    ///
+    /// # Errors
+    /// `E0906` if one is not, which is our mistake; if they assume something of the inputs.
+    pub(super) fn of(model: &Model, spec: &Spec, listener: Listener<'_>) -> Result<Chain, Error> {
+        spec.every_input("--prove").map_err(Error::request)?;
+        let mut undecided = None;
+        let mut current = model.clone();
+        for pass in spec.passes(spec.cuts_products_of(model))?.into_iter().filter_map(passes::find) {
+            let next = pass.apply(&current, spec.trust());
+            if let Some(reason) = prove_pass(pass.name, &current, &next, listener)? {
+                undecided.get_or_insert((pass.name, reason));
+            }
+            current = next;
+        }
+        Ok(Chain { optimised: current, open: undecided })
+    }
+
+    /// Proves the netlist equal to the program that was handed in, or to the optimised one, and so its text.
+    ///
+    /// # Errors
+    /// `E0906` if one is not, which is our mistake, or if that is not decided.
+    pub(super) fn prove(
+        &self,
+        model: &Model,
+        hardware: &Hardware<'_>,
+        (language, text): (Language, &str),
+        listener: Listener<'_>,
+    ) -> Result<(), Error> {
+        let netlist = &hardware.netlist;
+        let request = || Request {
+            latency: Some(netlist.interface.latency),
+            names: control_names(hardware.spec()),
+            ..Request::default()
+        };
+        let read_like = (model, "the model as read");
+        // Of a wrapper's text, the pipeline in it.
+        let core = hardware.axis.as_ref().map(|_| netlist.interface.top.as_str());
+        let rtl = read(language, text, core)?;
+        for (what, rtl) in [("netlist".to_owned(), &elaborated::rtl(netlist)), (format!("{language:?} text"), &rtl)] {
+            // Names are those of the model as read: with it each value is compared with its own. What stays open may be
+            // seen from the optimised program, if that is known to be the same.
+            let optimised = self.open.is_none().then_some((&self.optimised, "the optimised model"));
+            let mut open_since = None;
+            for (like, whose) in [read_like].into_iter().chain(optimised) {
+                let report = equiv::prove(like, rtl, &request(), Box::new(Embedded)).0;
+                match report.verdict {
+                    Verdict::Proved => {
+                        tell(listener, &format!("{what} against {whose}"), &matched(&report));
+                        open_since = None;
+                        break;
+                    }
+                    Verdict::Differs { reason, .. } => {
+                        return Err(wrong(format!("the {what} is not {whose}: {reason}")));
+                    }
+                    Verdict::Unknown { reason } => {
+                        tell(listener, &format!("{what} against {whose}"), &format!("not decided: {reason}"));
+                        open_since.get_or_insert(reason);
+                    }
+                }
+            }
+            if let Some(reason) = open_since {
+                let before = self
+                    .open
+                    .as_ref()
+                    .map_or_else(String::new, |(name, why)| format!(" (nor was the optimisation {name}: {why})"));
+                let message =
+                    format!("whether the {what} is {} was not decided, nothing is written: {reason}", read_like.1);
+                return Err(open(message + &before));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Proves that an optimisation's program is the one before it. Returns why, if that is not decided.
+///
+/// # Errors
+/// `E0906` if it is another, which is our mistake.
+fn prove_pass(
+    name: &'static str,
+    before: &Model,
+    after: &Model,
+    listener: Listener<'_>,
+) -> Result<Option<String>, Error> {
+    if before == after {
+        tell(listener, name, "changes nothing");
+        return Ok(None);
+    }
+    let small = Limits { sat_steps: Limits::default().sat_steps / 30, ..Limits::default() };
+    // What an optimisation leaves open is compared with the model as read in the end: no long search here.
+    let request = Request { latency: Some(0), limits: small, work: Some(WORK / 8), ..Request::default() };
+    let rtl = program::rtl(after, before);
+    let report = equiv::prove(before, &rtl, &request, Box::new(Embedded)).0;
+    match report.verdict {
+        Verdict::Proved => {
+            tell(listener, name, &matched(&report));
+            Ok(None)
+        }
+        Verdict::Differs { reason, .. } => Err(wrong(format!("the optimisation {name} changed the meaning: {reason}"))),
+        Verdict::Unknown { reason } => {
+            tell(listener, name, &format!("not decided: {reason}"));
+            Ok(Some(reason))
+        }
+    }
+}
+
+/// The names that decide which control port is what: those that are not the usual ones, which the prover knows.
+fn control_names(spec: &Spec) -> ControlNames {
+    let (names, usual) = (&spec.module.names, PortNames::default());
+    let of = |name: &String, usual: &str| (name != usual).then(|| name.clone());
+    let reset_low = spec.module.reset.is_some_and(|reset| !reset.active_high);
+    let usual_reset = format!("{}{}", usual.reset, if reset_low { "_n" } else { "" });
+    ControlNames {
+        clock: of(&names.clock, &usual.clock),
+        reset: of(&names.reset, &usual_reset),
+        reset_low: Some(reset_low),
+        enable: of(&names.enable, &usual.enable),
+        valid_in: of(&names.valid_in, &usual.valid_in),
+        valid_out: of(&names.valid_out, &usual.valid_out),
+    }
+}
+
+fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Error> {
+    rtl::read(language, text, top).map_err(|why| wrong(format!("the {language:?} text cannot be read: {why}")))
+}
+
+/// Proves that a text behaves as a state machine does.
+///
+/// # Errors
+/// As [`Chain::prove`].
+pub(super) fn of_machine(
+    design: &Machine,
+    (language, text): (Language, &str),
+    listener: Listener<'_>,
+) -> Result<(), Error> {
+    let rtl = read(language, text, None)?;
+    match machine::prove(design, &rtl, &machine::Request::default(), &|| Box::new(Embedded)).0.verdict {
+        machine::Verdict::Proved => {
+            tell(listener, &format!("{language:?} text against the machine as read"), "proved");
+            Ok(())
+        }
+        machine::Verdict::Differs { reason, .. } => {
+            Err(wrong(format!("the {language:?} text is not the machine: {reason}")))
+        }
+        machine::Verdict::Unknown { reason } => {
+            let message = format!("whether the {language:?} text is the machine was not decided, nothing is written");
+            Err(open(format!("{message}: {reason}")))
+        }
+    }
+}
