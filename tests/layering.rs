@@ -33,6 +33,7 @@ const RANKS: &[(&str, u32)] = &[
 /// What a module may not name although its rank would allow it, and why.
 const NEVER: &[(&str, &[&str], &str)] = &[
     ("prove", &["passes", "emit", "cmvm"], "the prover judges what passes and the writer made"),
+    ("compile", &["files", "formats"], "the road from a design to hardware reads and writes no file"),
     ("emit", &["ir"], "text comes from the netlist alone"),
     ("rtl", &["ir", "random", "files"], "a reader of text knows no model: it sees diag and num only"),
 ];

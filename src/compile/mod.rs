@@ -111,7 +111,7 @@ pub fn model_telling<'d>(model: &'d Model, spec: &Spec, listener: Listener<'_>) 
     // First of all: an optimisation that changed the meaning ends the job here.
     let chain = if spec.prove { Some(Chain::of(model, spec, listener)?) } else { None };
     let optimised = seconds.take(Step::Optimise, || optimise(model, spec))?;
-    let scheduled = seconds.take(Step::Schedule, || optimised.schedule(spec))?;
+    let scheduled = Box::new(seconds.take(Step::Schedule, || optimised.schedule(spec))?);
     Hardware::of(Arc::new(Origin::Program { scheduled, chain }), spec, &spec.top(), seconds)
 }
 
@@ -130,7 +130,7 @@ pub fn machine<'d>(machine: &'d Machine, spec: &Spec) -> Result<Hardware<'d>, Er
 #[derive(Debug)]
 enum Origin<'d> {
     Program {
-        scheduled: Scheduled<'d>,
+        scheduled: Box<Scheduled<'d>>,
         /// What was proved of the optimisations.
         chain: Option<Chain>,
     },

@@ -1,0 +1,107 @@
+//! The library's road from a design to hardware: what the command line makes is what `compile` makes.
+
+use alir2hdl::compile::{
+    self, Clock, DelayModel, ErrorKind, Module, Optimisation, Passes, Pipeline, Products, Spec, Stages, Target, Text,
+    Top,
+};
+use alir2hdl::emit::Language;
+use alir2hdl::emit::axis::AxisOptions;
+use alir2hdl::ir::{Limits, Model};
+use alir2hdl::netlist::{Ports, ResetOptions};
+use alir2hdl::{device::Device, formats};
+use assert_cmd::Command;
+
+const MODEL: &str = "tests/data/models/tiny_ops/model.json.gz";
+
+fn model(path: &str) -> Model {
+    formats::read_path(path.as_ref(), &Limits::default(), None).expect("a valid model").0
+}
+
+/// What the program writes to stdout.
+fn written(flag: &str, options: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
+    let output = command.args([MODEL, flag, "-", "--quiet"]).args(options).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn spec() -> Spec {
+    Spec { module: Module { top: Top::Named("mine".into()), ..Module::default() }, ..Spec::default() }
+}
+
+#[track_caller]
+fn assert_same(spec: &Spec, options: &[&str]) {
+    let options = [options, &["--top", "mine"]].concat();
+    let model = model(MODEL);
+    let hardware = compile::model(&model, spec).unwrap();
+    assert_eq!(hardware.text(Language::Verilog), written("--verilog", &options));
+    assert_eq!(hardware.text(Language::Vhdl), written("--vhdl", &options));
+}
+
+#[test]
+fn defaults_are_those_of_the_command_line() {
+    assert_same(&spec(), &[]);
+}
+
+#[test]
+fn every_part_of_a_spec_reaches_the_text_as_its_options_do() {
+    let pipeline = Pipeline { stages: Some(Stages::Exactly(2)), register_inputs: true, ..Pipeline::default() };
+    let reset = Some(ResetOptions { asynchronous: true, active_high: true, data: true });
+    let module = Module { ports: Ports::Split, valid: true, enable: true, reset, ..spec().module };
+    assert_same(
+        &Spec { pipeline: pipeline.clone(), module, ..spec() },
+        &["--pipeline=2", "--register-inputs", "--ports=split", "--valid", "--enable", "--reset=async", "--reset-data"],
+    );
+    let target = Target { device: Some(Device::Series7), delays: Some(DelayModel::Device), products: Products::Logic };
+    let optimisation = Optimisation { passes: Passes::Level(2), ..Optimisation::default() };
+    assert_same(
+        &Spec { pipeline: pipeline.clone(), target: target.clone(), optimisation, ..spec() },
+        &["--pipeline=2", "--register-inputs", "--device=7series", "--delay-model=device", "--use-dsp=no", "-O2"],
+    );
+    let fewest = Pipeline { stages: Some(Stages::Fewest), ..Pipeline::default() };
+    let clock = Clock { period: Some(4.0), delay_unit: None };
+    assert_same(
+        &Spec { pipeline: fewest, clock, target: Target { delays: None, ..target }, ..spec() },
+        &["--pipeline=auto", "--clock-period=4", "--device=7series", "--use-dsp=no"],
+    );
+    let text = Text { keep_names: true, shreg_extract: Some(false), ..Text::default() };
+    assert_same(
+        &Spec { pipeline, wrapper: Some(AxisOptions::default()), text, ..spec() },
+        &["--pipeline=2", "--register-inputs", "--wrapper=axis", "--keep-names", "--shreg-extract=no"],
+    );
+}
+
+#[test]
+fn another_name_changes_nothing_else() {
+    let model = model(MODEL);
+    let first = compile::model(&model, &spec()).unwrap();
+    let second = first.named_like("signal").unwrap();
+    assert_eq!(second.top(), "signal_m");
+    let text = second.text(Language::Verilog).replace("signal_m", "mine");
+    assert_eq!(text, first.text(Language::Verilog));
+}
+
+#[test]
+fn what_is_proved_is_told_and_what_cannot_be_is_refused() {
+    let model = model(MODEL);
+    let told = std::cell::RefCell::new(Vec::new());
+    let listener = |line: &str| told.borrow_mut().push(line.to_owned());
+    let spec = Spec { prove: true, ..spec() };
+    let hardware = compile::model_telling(&model, &spec, &listener).unwrap();
+    let text = hardware.proved_text(Language::Vhdl, &listener).unwrap();
+    assert_eq!(text, hardware.text(Language::Vhdl));
+    let told = told.into_inner();
+    assert!(told.iter().any(|line| line.starts_with("prove: Vhdl text against the model as read: proved")), "{told:?}");
+    let assuming = Optimisation { assume_intervals: true, ..Optimisation::default() };
+    let error = compile::model(&model, &Spec { optimisation: assuming, ..spec }).unwrap_err();
+    assert_eq!((error.kind, error.diagnostics.0[0].code), (ErrorKind::Request, "E0303"));
+}
+
+#[test]
+fn wishes_that_contradict_are_all_told() {
+    let model = model(MODEL);
+    let module = Module { top: Top::Named("9x".into()), enable: true, ..Module::default() };
+    let error = compile::model(&model, &Spec { module, ..Spec::default() }).unwrap_err();
+    let codes: Vec<_> = error.diagnostics.0.iter().map(|d| d.code).collect();
+    assert_eq!((error.kind, codes), (ErrorKind::Request, vec!["E0801", "E0601"]));
+}
