@@ -6,6 +6,7 @@ use super::{ExitStatus, Failure, Global};
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::formats::{self, Target};
+use crate::llvlir::{bytes, text};
 use crate::prove::aignet::GateFlag;
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -33,8 +34,11 @@ pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
     /// Where it goes: gzip if the name ends in `.gz`; `-` for stdout
-    #[arg(value_name = "OUT")]
-    output: PathBuf,
+    #[arg(value_name = "OUT", required_unless_present = "output_file")]
+    output: Option<PathBuf>,
+    /// The same as OUT
+    #[arg(id = "output_file", short = 'o', long = "output", value_name = "OUT", conflicts_with = "output")]
+    output_file: Option<PathBuf>,
     /// What to write [default: as OUT ends: `.alirz`, `.aig`, `.aag`, `.aignet` so, `.json` or no extension `alir4`]
     #[arg(long, value_enum, value_name = "FORM")]
     to: Option<To>,
@@ -63,6 +67,10 @@ enum To {
     Dais1,
     /// The compact form: small, and fast to load
     Alirz,
+    /// Integer kernels as bytes
+    Llvlir,
+    /// Integer kernels as text
+    Llvlirs,
     /// Gates: AIGER 1.9, binary
     Aig,
     /// Gates: AIGER 1.9, ASCII
@@ -75,9 +83,22 @@ enum To {
 enum Goal {
     Program(Target),
     Gates(Form),
+    /// An integer kernel; whether as text.
+    Kernel(bool),
 }
 
 impl Args {
+    fn output(&self) -> &Path {
+        self.output.as_deref().or(self.output_file.as_deref()).unwrap_or(Path::new("-"))
+    }
+
+    /// Whether the output's name ends so, `.gz` aside.
+    fn ends_in(&self, extension: &str) -> bool {
+        let name = self.output().file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        Path::new(name).extension().is_some_and(|e| e == extension)
+    }
+
     fn goal(&self) -> Result<Goal, Failure> {
         Ok(match self.to {
             Some(To::Alir2) => Goal::Program(Target::Alir2),
@@ -87,11 +108,15 @@ impl Args {
             Some(To::Bytecode4) => Goal::Program(Target::Bytecode4),
             Some(To::Dais1) => Goal::Program(Target::Dais1),
             Some(To::Alirz) => Goal::Program(Target::Alirz),
+            Some(To::Llvlir) => Goal::Kernel(false),
+            Some(To::Llvlirs) => Goal::Kernel(true),
             Some(To::Aig) => Goal::Gates(Form::Aig),
             Some(To::Aag) => Goal::Gates(Form::Aag),
             Some(To::Aignet) => Goal::Gates(Form::Aignet),
-            None => match Form::of_name(&self.output) {
+            None => match Form::of_name(self.output()) {
                 Some(form) => Goal::Gates(form),
+                None if self.ends_in("llvlir") => Goal::Kernel(false),
+                None if self.ends_in("llvlirs") => Goal::Kernel(true),
                 None => Goal::Program(self.target_of_name()?),
             },
         })
@@ -101,8 +126,10 @@ impl Args {
     fn check(&self, goal: &Goal, from_gates: bool) -> Result<(), Failure> {
         let refuse = |flag: &str, message: &str| Err(graphs::refused(flag, message.to_owned()));
         match goal {
-            Goal::Program(_) if from_gates => refuse("--to", "gates cannot be made into a program again"),
-            Goal::Program(_) if self.pipeline.is_some() => {
+            Goal::Program(_) | Goal::Kernel(_) if from_gates => {
+                refuse("--to", "gates cannot be made into a program again")
+            }
+            Goal::Program(_) | Goal::Kernel(_) if self.pipeline.is_some() => {
                 refuse("--pipeline", "a program has no registers; .aig, .aag and .aignet files have")
             }
             Goal::Gates(_) if from_gates && self.pipeline.is_some() => {
@@ -117,10 +144,10 @@ impl Args {
 
     /// What the name of the output asks for: nothing and `.json` JSON, `.alirz` the compact form, `.gz` aside.
     fn target_of_name(&self) -> Result<Target, Failure> {
-        if self.output.as_os_str() == "-" {
+        if self.output().as_os_str() == "-" {
             return Ok(Target::Alir4);
         }
-        let name = self.output.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let name = self.output().file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         let help = match Path::new(name).extension().and_then(OsStr::to_str) {
             None | Some("json") => return Ok(Target::Alir4),
@@ -149,6 +176,15 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
             let prepared = formats::prepare(&model, target).map_err(Failure::input)?;
             stage(args, |out| prepared.write(out))
         }
+        Goal::Kernel(as_text) => {
+            let Some(program) = args.input.read_kernel()? else {
+                let message = "only an integer kernel (LLVLIR) is written in this form";
+                let place = Place::Flag("--to".into());
+                return Err(Failure::input(Diagnostic::error("E1109", place, message)));
+            };
+            let bytes = if as_text { text::write(&program).into_bytes() } else { bytes::write(&program) };
+            stage(args, |out| out.write_all(&bytes))
+        }
         Goal::Gates(form) => {
             let flag = if args.aignet_xor { GateFlag::Xor } else { GateFlag::Refuse };
             let graph = match from {
@@ -163,16 +199,16 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 
 /// Writes the output where it goes, packed if its name says so.
 fn stage(args: &Args, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<ExitStatus, Failure> {
-    let packed = args.output.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+    let packed = args.output().extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
     let write = |out: &mut dyn Write| match packed {
         true => formats::gzip(out, write),
         false => write(out),
     };
     let mut batch = Batch::default();
-    let staged = match args.output.as_os_str() == "-" {
+    let staged = match args.output().as_os_str() == "-" {
         true => batch.add_stdout(write),
-        false => batch.add_with(&args.output, write),
+        false => batch.add_with(args.output(), write),
     };
-    staged.and_then(|()| batch.commit()).map_err(|e| Failure::io(&args.output, "write", &e))?;
+    staged.and_then(|()| batch.commit()).map_err(|e| Failure::io(args.output(), "write", &e))?;
     Ok(ExitStatus::Ok)
 }

@@ -109,6 +109,11 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
             if !problems.is_empty() {
                 return Err(Failure::input(Diagnostics([problems, spec.problems()].concat())));
             }
+            if let Some(program) = &file.kernel
+                && args.output.prove
+            {
+                compile::prove_kernel(program, model, &listener)?;
+            }
             compile::model_telling(model, &spec, &listener)?
         }
         Design::Machine(machine) => {

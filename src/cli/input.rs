@@ -4,6 +4,7 @@ use super::{Failure, Global, report};
 use crate::formats::{self, Format};
 use crate::ir::machine::Machine;
 use crate::ir::{Limits, Model};
+use crate::llvlir::{self, Program};
 use flate2::Crc;
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 /// Which model is read, and how large it may be.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct InputArgs {
-    /// The model: ALIR, ALIRFSM, DAIS or byte code of any version, or .alirz; plain or gzip; `-` for stdin
+    /// The model: ALIR, ALIRFSM, DAIS or byte code of any version, .alirz, or LLVLIR; plain or gzip; `-` for stdin
     #[arg(value_name = "MODEL")]
     pub(super) model: PathBuf,
     /// The file's form, where its content must not decide
@@ -40,6 +41,8 @@ enum Form {
     Alirz,
     /// JSON of a stateful design
     Fsm,
+    /// Integer kernels, bytes or text
+    Llvlir,
 }
 
 impl Form {
@@ -53,7 +56,7 @@ impl Form {
             Form::Words3 => Format::Words3,
             Form::Bytecode => Format::Bytecode,
             Form::Alirz => Format::Alirz,
-            Form::Fsm => return None,
+            Form::Fsm | Form::Llvlir => return None,
         })
     }
 }
@@ -79,6 +82,10 @@ struct LimitArgs {
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_width, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     max_width: u32,
+    /// Bits of a division of an integer kernel
+    #[arg(long, value_name = "N", default_value_t = llvlir::Limits::default().max_division, hide_short_help = true,
+        value_parser = clap::value_parser!(u32).range(1..=1024))]
+    max_division: u32,
     /// Problems of a file that are reported
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_problems as u32, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -90,36 +97,83 @@ impl InputArgs {
         self.format.and_then(Form::format)
     }
 
-    /// Reads and checks the model; notes about it are said at once.
+    /// Reads and checks the model; notes about it are said at once. An integer kernel is lowered.
     ///
     /// # Errors
     /// Every problem of the file (exit code 2).
     pub(super) fn read(&self, global: Global) -> Result<Model, Failure> {
-        let (model, notes) =
-            formats::read_path(&self.model, &self.limits.limits(), self.format()).map_err(Failure::input)?;
+        let (reader, head) = self.opened()?;
+        if self.is_kernel(&head) {
+            return self.kernel(reader).and_then(|(program, _)| self.lowered(&program));
+        }
+        let (model, notes) = formats::read(reader, &self.limits.limits(), self.format()).map_err(Failure::input)?;
         report(&notes, global);
         Ok(model)
     }
 
-    /// Reads and checks a model or a stateful design, whichever the file shows; notes are said at once. Beside it comes what
-    /// is known of the file.
+    /// Reads and checks an integer kernel, if the file is one.
     ///
     /// # Errors
-    /// Every problem of the file (exit code 2).
-    pub(super) fn read_design(&self, global: Global) -> Result<(Design, FileFacts), Failure> {
-        let failed = |e: &io::Error| Failure::io(&self.model, "read", e);
+    /// Its first problem (exit code 2).
+    pub(super) fn read_kernel(&self) -> Result<Option<Program>, Failure> {
+        let (reader, head) = self.opened()?;
+        match self.is_kernel(&head) {
+            true => self.kernel(reader).map(|(program, _)| Some(program)),
+            false => Ok(None),
+        }
+    }
+
+    /// Whether the first bytes show an integer kernel.
+    fn is_kernel(&self, head: &[u8]) -> bool {
+        match self.format {
+            None => llvlir::is_program(&formats::unpacked(head)),
+            Some(form) => form == Form::Llvlir,
+        }
+    }
+
+    /// The file, with a copy of its first bytes as they are.
+    fn opened(&self) -> Result<(Box<dyn Read>, Vec<u8>), Failure> {
         let mut reader: Box<dyn Read> = match self.model.as_os_str() == "-" {
             true => Box::new(io::stdin().lock()),
             false => Box::new(formats::open(&self.model).map_err(Failure::input)?),
         };
-        let (is_machine, head) = match self.format {
-            None => formats::look_ahead(&mut reader).map_err(|e| failed(&e))?,
-            Some(form) => (form.format().is_none(), Vec::new()),
+        let head = formats::head(&mut reader).map_err(|e| Failure::io(&self.model, "read", &e))?;
+        Ok((Box::new(io::Cursor::new(head.clone()).chain(reader)), head))
+    }
+
+    /// Reads a kernel; what form it has comes with it.
+    fn kernel(&self, reader: impl Read) -> Result<(Program, String), Failure> {
+        let (bytes, is_gzip) = formats::read_bytes(reader, self.limits.max_bytes).map_err(Failure::input)?;
+        let limits = llvlir::Limits {
+            max_ops: self.limits.max_ops,
+            max_table_elements: self.limits.max_table_entries,
+            max_division: self.limits.max_division,
         };
-        let mut summed =
-            Summed { reader: Box::new(io::Cursor::new(head).chain(reader)), crc: Crc::new(), head: Vec::new() };
+        let program = llvlir::read(&bytes, limits).map_err(|problem| Failure::input(problem.diagnostic()))?;
+        let form = if bytes.first() == Some(&b'L') { "LLVLIR bytes" } else { "LLVLIR text" };
+        Ok((program, format!("{form}, edition 0{}", if is_gzip { ", gzip" } else { "" })))
+    }
+
+    fn lowered(&self, program: &Program) -> Result<Model, Failure> {
+        llvlir::lower::lower(program, &self.limits.limits()).map_err(Failure::input)
+    }
+
+    /// Reads and checks a model or a stateful design, whichever the file shows; notes are said at once. Beside it comes what
+    /// is known of the file. An integer kernel is lowered; itself it is among what is known.
+    ///
+    /// # Errors
+    /// Every problem of the file (exit code 2).
+    pub(super) fn read_design(&self, global: Global) -> Result<(Design, FileFacts), Failure> {
+        let (reader, head) = self.opened()?;
+        let mut summed = Summed { reader, crc: Crc::new(), head: Vec::new() };
         let limits = self.limits.limits();
-        let (design, form) = if is_machine {
+        let mut kernel = None;
+        let (design, form) = if self.is_kernel(&head) {
+            let (program, form) = self.kernel(&mut summed)?;
+            let model = self.lowered(&program)?;
+            kernel = Some(program);
+            (Design::Model(model), form)
+        } else if self.format.map_or_else(|| formats::is_machine(&head), |form| form == Form::Fsm) {
             let machine = formats::read_machine(&mut summed, &limits).map_err(Failure::input)?;
             let is_gzip = summed.head.starts_with(&[0x1f, 0x8b]);
             (Design::Machine(machine), format!("ALIRFSM JSON, version 4{}", if is_gzip { ", gzip" } else { "" }))
@@ -129,7 +183,7 @@ impl InputArgs {
             report(&notes, global);
             (Design::Model(model), form)
         };
-        Ok((design, FileFacts { checksum: format!("crc32:{:08x}", summed.crc.sum()), form }))
+        Ok((design, FileFacts { checksum: format!("crc32:{:08x}", summed.crc.sum()), form, kernel }))
     }
 }
 
@@ -139,6 +193,8 @@ pub(super) struct FileFacts {
     pub(super) checksum: String,
     /// Which form it has, for people: `ALIR JSON, version 4, gzip`.
     pub(super) form: String,
+    /// The integer kernel that the model was lowered from.
+    pub(super) kernel: Option<Program>,
 }
 
 /// What a file holds.

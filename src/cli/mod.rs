@@ -11,6 +11,7 @@ mod graphs;
 mod hardware;
 mod info;
 mod input;
+mod kernel;
 mod machine;
 mod machine_proof;
 mod names;

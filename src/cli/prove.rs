@@ -7,11 +7,12 @@ use super::{ExitStatus, Failure, Global, machine, machine_proof, print};
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::ir::Model;
+use crate::llvlir::Program;
 use crate::prove::aig::Aig;
 use crate::prove::engine::{Engine, Limits, WORK};
 use crate::prove::equiv::{self, Report, Request, Verdict};
 use crate::prove::sat::{Embedded, Proving, Solver};
-use crate::prove::{aiger, bench};
+use crate::prove::{self, aiger, bench};
 use crate::rtl::{self, Rtl};
 use crate::verify::solver::External;
 use crate::verify::{Tools, via};
@@ -146,7 +147,8 @@ impl Args {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let start = Instant::now();
-    let model = match args.input.read_design(global)?.0 {
+    let (design, file) = args.input.read_design(global)?;
+    let model = match design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
             machine::refuse(args.via.map(|_| "--via").into_iter())?;
@@ -169,6 +171,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         names: args.names.control(args.reset_polarity.map(|p| p == PolarityArg::Low)),
     };
     let (mut report, engine) = equiv::prove(&model, &rtl, &request, args.solvers()?());
+    if let Some(program) = &file.kernel {
+        of_kernel(program, &model, &mut report, args.solvers()?());
+    }
     if matches!(report.verdict, Verdict::Differs { .. }) && rtl.head.iter().any(|line| line == via::INCOMPLETE) {
         let reason =
             "what yosys reads differs, but ghdl left out values of a choice on the way: the file may be right".into();
@@ -193,6 +198,31 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Verdict::Differs { .. } => ExitStatus::Mismatch,
         Verdict::Unknown { .. } => ExitStatus::Undecided,
     })
+}
+
+/// Adds to a report on the lowered program that this is the kernel, by the prover's own reading of the kernel.
+fn of_kernel(program: &Program, model: &Model, report: &mut Report, solver: Box<dyn Solver>) {
+    let request = Request { latency: Some(0), work: Some(WORK), ..Request::default() };
+    let found = equiv::prove(model, &prove::kernel::rtl(program, model), &request, solver).0;
+    match found.verdict {
+        Verdict::Proved => {
+            let bits = &found.bits;
+            report.notes.push(format!(
+                "the kernel, row by row, is the lowered program: bits by structure {}, affine forms {}, all assignments {}, SAT {}, sweeping {}",
+                bits.structural, bits.affine, bits.exhaustive, bits.sat, bits.swept
+            ));
+        }
+        Verdict::Differs { reason, .. } => {
+            let reason = format!("the lowered program is not the kernel (a mistake of alir2hdl): {reason}");
+            report.verdict = Verdict::Differs { reason, counterexample: None };
+        }
+        Verdict::Unknown { reason } if matches!(report.verdict, Verdict::Proved) => {
+            let reason =
+                format!("the file is the lowered program, but whether that is the kernel was not decided: {reason}");
+            report.verdict = Verdict::Unknown { reason };
+        }
+        Verdict::Unknown { .. } => {}
+    }
 }
 
 /// Whether a line of a file's head says that the file is not for every input.

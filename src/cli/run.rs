@@ -1,9 +1,9 @@
 //! `alir2hdl run`: samples through the bit-accurate program.
 
 use super::input::{Design, InputArgs};
-use super::machine;
 use super::ports::{Inputs, Outputs};
 use super::{ExitStatus, Failure, Global, on_interrupt, print, report};
+use super::{kernel, machine};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::interp::batch::{self, Fault, OnError, Settings, Summary, codes_of_row};
 use crate::interp::machine::{BlockMiss, Simulation};
@@ -11,6 +11,7 @@ use crate::interp::samples::{Reader, Values, Writer, input_ports};
 use crate::interp::{LookupMiss, Step, Trace, golden_steps};
 use crate::ir::machine::{Machine, SignalId};
 use crate::ir::{Model, Op};
+use crate::llvlir::Program;
 use crate::num::Kif;
 use clap::ValueEnum;
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
@@ -38,7 +39,7 @@ pub(super) struct Args {
     /// Samples, one row each: a .npy, .npz or .csv file, `-` for stdin (npy or CSV)
     ///
     /// For a state machine an array for each input port, a row a cycle: an .npz file or a folder of .npy files.
-    #[arg(short, long, value_name = "FILE", required_unless_present = "cycles", help_heading = "Samples")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Samples")]
     input: Option<PathBuf>,
     /// Cycles that a state machine runs at most; one without input ports needs it
     #[arg(long, value_name = "N", help_heading = "Samples")]
@@ -159,10 +160,14 @@ impl Args {
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     args.check()?;
     // The process ends with the run: giving a large model back piece by piece would cost as much as a part of reading it.
-    let model = match args.model.read_design(global)?.0 {
+    let (design, file) = args.model.read_design(global)?;
+    let model = match design {
         Design::Model(model) => ManuallyDrop::new(model),
         Design::Machine(machine) => return of_machine(args, &machine, global),
     };
+    if let Some(program) = &file.kernel {
+        return of_kernel(args, program);
+    }
     if args.cycles.is_some() {
         let message = "--cycles is for a state machine, and this is none";
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--cycles".into()), message)));
@@ -204,6 +209,24 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (text, kept) = promises.verdict(summary.samples);
     print(text.as_bytes())?;
     Ok(if kept { ExitStatus::Ok } else { ExitStatus::Mismatch })
+}
+
+/// An integer kernel, by its own interpreter: integers on both sides.
+fn of_kernel(args: &Args, program: &Program) -> Result<ExitStatus, Failure> {
+    let given = [("--cycles", args.cycles.is_some()), ("--check-intervals", args.check_intervals)];
+    if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
+        let message = format!("{flag} has no meaning for an integer kernel");
+        return Err(Failure::input(Diagnostic::error("E0804", Place::Flag(flag.into()), message)));
+    }
+    let samples = kernel::Samples::open(program, args.input.as_deref(), args.array.as_deref())?;
+    if let Some(sample) = args.trace {
+        return kernel::trace(program, samples, sample);
+    }
+    on_interrupt(|| {});
+    match &args.output {
+        Some(output) => kernel::run(program, samples, output),
+        None => Err(no_input()),
+    }
 }
 
 fn no_input() -> Failure {

@@ -6,7 +6,7 @@ use super::optimise::OptimiseArgs;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, on_interrupt, print, report};
-use super::{machine, ports};
+use super::{kernel, machine, ports};
 use crate::compile::{self, Hardware, Spec};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::emit::Language;
@@ -162,7 +162,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     // Before anything takes time: is there somebody to ask?
     let parts = args.simulation.parts(&tools, global)?;
     on_interrupt(verify::end_all);
-    let model = match args.input.read_design(global)?.0 {
+    let (design, file) = args.input.read_design(global)?;
+    let model = match design {
         Design::Model(model) => model,
         Design::Machine(machine) => return of_machine(args, &machine, &parts, &tools, global),
     };
@@ -181,6 +182,11 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (count, seed) = (args.simulation.vectors as usize, args.simulation.seed);
     // Expected values are those of the model as it was read: optimisation is under test too.
     let vectors = Vectors::of(&model, &spec, count, seed).map_err(Failure::input)?;
+    // A kernel's own interpreter says what is right: the lowering is under test too.
+    let vectors = match &file.kernel {
+        Some(program) => kernel::expected(program, vectors),
+        None => vectors,
+    };
     if hardware.axis.is_some() {
         spec.every_input("a wrapper's simulation").map_err(Failure::input)?;
     }

@@ -26,6 +26,7 @@ mod spec;
 
 pub use machine::{Retimed, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
+pub use proof::prove_kernel;
 pub use spec::{
     Clock, DelayModel, LookupTables, Module, Optimisation, Passes, Pipeline, Products, Retime, Spec, Stages, Target,
     Text, Top,

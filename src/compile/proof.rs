@@ -9,12 +9,13 @@ use crate::diag::{Diagnostic, Place, Severity};
 use crate::emit::Language;
 use crate::ir::Model;
 use crate::ir::machine::Machine;
+use crate::llvlir::Program;
 use crate::netlist::{PortNames, elaborated};
 use crate::passes;
 use crate::prove::engine::{Limits, WORK};
 use crate::prove::equiv::{self, ControlNames, Report, Request, Verdict};
 use crate::prove::sat::Embedded;
-use crate::prove::{machine, program};
+use crate::prove::{kernel, machine, program};
 use crate::rtl::{self, Rtl};
 
 fn failure(kind: ErrorKind, severity: Severity, message: String) -> Error {
@@ -170,6 +171,26 @@ fn control_names(spec: &Spec) -> ControlNames {
         valid_in: of(&names.valid_in, &usual.valid_in),
         valid_out: of(&names.valid_out, &usual.valid_out),
     }
+}
+
+/// Proves that a lowered program is the kernel that it was lowered from.
+///
+/// # Errors
+/// `E0906` if it is not, which is our mistake, or if that is not decided.
+pub fn prove_kernel(program: &Program, model: &Model, listener: Listener<'_>) -> Result<(), Error> {
+    let request = Request { latency: Some(0), ..Request::default() };
+    let report = equiv::prove(model, &kernel::rtl(program, model), &request, Box::new(Embedded)).0;
+    match report.verdict {
+        Verdict::Proved => tell(listener, "the lowered program against the kernel", &matched(&report)),
+        Verdict::Differs { reason, .. } => {
+            return Err(wrong(format!("the lowered program is not the kernel: {reason}")));
+        }
+        Verdict::Unknown { reason } => {
+            let what = "whether the lowered program is the kernel was not decided, nothing is written";
+            return Err(open(format!("{what}: {reason}")));
+        }
+    }
+    Ok(())
 }
 
 fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Error> {

@@ -112,15 +112,40 @@ const FIRST_AHEAD: usize = 1 << 9;
 /// # Errors
 /// Those of the reader.
 pub fn look_ahead(reader: &mut impl Read) -> io::Result<(bool, Vec<u8>)> {
+    let head = head(reader)?;
+    Ok((is_machine(&head), head))
+}
+
+/// The first bytes of a file, as they are: enough to recognise it.
+///
+/// # Errors
+/// Those of the reader.
+pub fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     reader.take(AHEAD as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// What the first bytes of a file hold, unpacked if they are gzip: as far as they go, and no more than are read of others.
+pub fn unpacked(head: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     if !head.starts_with(&[0x1f, 0x8b]) {
-        return Ok((shows_machine(&head) == Some(true), head));
+        return head.into();
+    }
+    let mut text = Vec::new();
+    // The head ends in the middle of the packed data: what came before that counts.
+    let _ = flate2::bufread::MultiGzDecoder::new(head).take(AHEAD as u64).read_to_end(&mut text);
+    text.into()
+}
+
+/// Whether the first bytes of a file show a stateful design.
+pub fn is_machine(head: &[u8]) -> bool {
+    if !head.starts_with(&[0x1f, 0x8b]) {
+        return shows_machine(head) == Some(true);
     }
     // The head of a gzip file ends in the middle; what can be unpacked is enough. Nearly always the first few words say it,
     // and unpacking is not free: so little at first.
     let mut text = Vec::with_capacity(FIRST_AHEAD);
-    let mut packed = flate2::bufread::MultiGzDecoder::new(head.as_slice());
+    let mut packed = flate2::bufread::MultiGzDecoder::new(head);
     let mut verdict = None;
     for end in [FIRST_AHEAD, AHEAD] {
         let mut filled = text.len();
@@ -134,7 +159,7 @@ pub fn look_ahead(reader: &mut impl Read) -> io::Result<(bool, Vec<u8>)> {
             break;
         }
     }
-    Ok((verdict == Some(true), head))
+    verdict == Some(true)
 }
 
 /// Whether the keys and values at the top of an object say that it is a stateful design: whichever of them stands first

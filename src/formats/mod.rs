@@ -16,7 +16,7 @@ mod source;
 mod stages;
 mod upgrade;
 
-pub use fsm::{look_ahead, read_machine};
+pub use fsm::{head, is_machine, look_ahead, read_machine, unpacked};
 
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Limits, Model};
@@ -236,6 +236,17 @@ fn read_into(
         Some(frame) => alir::read(json, limits, frame, form),
         None => Err(unknown(json.ahead()).into()),
     }
+}
+
+/// All bytes of a file, unpacked, and whether they were packed.
+///
+/// # Errors
+/// Of the reader, of gzip, or that there are more than `max_bytes`.
+pub fn read_bytes(reader: impl Read, max_bytes: u64) -> Result<(Vec<u8>, bool), Diagnostics> {
+    let fatal = |stop: Box<Diagnostic>| Diagnostics::from(*stop);
+    let mut source = Source::new(reader, max_bytes).map_err(fatal)?;
+    let is_gzip = source.is_gzip();
+    Ok((source.read_to_end().map_err(fatal)?, is_gzip))
 }
 
 /// [`read`] from a path, where `-` is stdin.

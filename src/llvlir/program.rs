@@ -542,6 +542,11 @@ impl Builder {
         self.program.values.count(file)
     }
 
+    /// The type of a value, if it is there.
+    pub fn value_type(&self, file: File, value: u32) -> Option<ValueType> {
+        self.program.values.get(file, value)
+    }
+
     /// Number of operations so far.
     pub fn operations(&self) -> usize {
         self.program.ops.len()

@@ -16,6 +16,7 @@ mod control;
 pub mod engine;
 pub mod equiv;
 mod held;
+pub mod kernel;
 pub mod machine;
 mod ports;
 pub mod program;

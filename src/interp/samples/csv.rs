@@ -115,7 +115,7 @@ pub(super) fn write_reals(row: &[f64], text: &mut String) {
 }
 
 /// Appends one line of decimal codes.
-pub(super) fn write_integers(row: &[i64], text: &mut String) {
+pub(super) fn write_integers<T: std::fmt::Display>(row: &[T], text: &mut String) {
     for (k, code) in row.iter().enumerate() {
         let _ = write!(text, "{}{code}", if k == 0 { "" } else { "," });
     }

@@ -530,6 +530,8 @@ enum Form {
     CsvCodes,
     /// Codes beyond int64: hexadecimal bits.
     CsvPatterns,
+    /// The same as decimal integers.
+    CsvIntegers,
 }
 
 impl Writer {
@@ -550,7 +552,7 @@ impl Writer {
             (Some("npy"), true) if fits => Form::NpyCodes,
             (Some("npy"), true) => {
                 let what = "some output codes are wider than int64, which is the widest that npy holds";
-                let help = "write a .csv file: it has such codes in hexadecimal";
+                let help = "write a .csv file: it has codes of any width";
                 return Err(Diagnostic::error("E0704", Place::Path(name), what).with_help(help));
             }
             (Some("csv" | "txt"), false) => Form::CsvReals,
@@ -600,11 +602,23 @@ impl Writer {
         Ok(writer)
     }
 
+    /// [`Writer::create`] for codes that are integers: in CSV decimal whatever their width.
+    ///
+    /// # Errors
+    /// As [`Writer::create`].
+    pub fn create_integers(path: &Path, columns: &[Kif], rows: Option<u64>) -> Result<Writer, Diagnostic> {
+        let mut writer = Writer::create(path, columns, true, rows)?;
+        if writer.form == Form::CsvPatterns {
+            writer.form = Form::CsvIntegers;
+        }
+        Ok(writer)
+    }
+
     fn header(&self, rows: u64) -> Option<Vec<u8>> {
         let descr = match self.form {
             Form::NpyReals => "<f8",
             Form::NpyCodes => "<i8",
-            Form::CsvReals | Form::CsvCodes | Form::CsvPatterns => return None,
+            Form::CsvReals | Form::CsvCodes | Form::CsvPatterns | Form::CsvIntegers => return None,
         };
         Some(npy::write_header(descr, rows, self.columns.len()))
     }
@@ -661,6 +675,9 @@ impl Writer {
                     }
                     (Form::CsvCodes, Values::Wide(v)) => {
                         v[range].chunks(columns).for_each(|row| csv::write_integers(&narrow(row), text));
+                    }
+                    (Form::CsvIntegers, Values::Wide(v)) => {
+                        v[range].chunks(columns).for_each(|row| csv::write_integers(row, text));
                     }
                     (Form::CsvPatterns, Values::Wide(v)) => {
                         let kifs = || self.columns.iter().copied();

@@ -1,0 +1,160 @@
+//! Integer kernels (LLVLIR) on the command line: reading them, running them, what they say that hardware has to give.
+//!
+//! Everything that only needs hardware takes the lowered program. What a program means is asked of its own interpreter.
+
+use super::{ExitStatus, Failure, print};
+use crate::diag::{Diagnostic, Place};
+use crate::interp::samples::{Port, Reader, Values, Writer};
+use crate::llvlir::program::{Element, File};
+use crate::llvlir::{Program, golden, text};
+use crate::num::Kif;
+use crate::verify::{Rows, Vectors};
+use num_bigint::BigInt;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Rows that are read at a time.
+const BLOCK: usize = 1024;
+
+/// The types of the elements of a port.
+fn kifs(elements: &[Element]) -> Vec<Kif> {
+    elements.iter().map(|e| Kif { signed: e.signed, int: e.width as i32 - i32::from(e.signed), frac: 0 }).collect()
+}
+
+/// Samples as integers, a row at a time.
+pub(super) struct Samples {
+    reader: Option<Reader>,
+    columns: usize,
+    block: Values,
+    rows: usize,
+    next: usize,
+    given: u64,
+}
+
+impl Samples {
+    /// Opens samples; a program without inputs has one row without them.
+    ///
+    /// # Errors
+    /// `E0712` if the program has inputs and no file is given; what is wrong with the file.
+    pub(super) fn open(program: &Program, input: Option<&Path>, array: Option<&str>) -> Result<Samples, Failure> {
+        let columns = kifs(&program.input_elements());
+        let reader = match input {
+            _ if columns.is_empty() => None,
+            Some(path) => Some(Reader::open(path, array, &columns, true).map_err(Failure::input)?),
+            None => {
+                let error = Diagnostic::error("E0712", Place::Flag("--input".into()), "there is nothing to run on");
+                return Err(Failure::input(error.with_help("name a file of samples with --input")));
+            }
+        };
+        Ok(Samples { reader, columns: columns.len(), block: Values::default(), rows: 0, next: 0, given: 0 })
+    }
+
+    /// How many rows there are, if that is known.
+    pub(super) fn rows(&self) -> Option<u64> {
+        match &self.reader {
+            Some(reader) => reader.rows(),
+            None => Some(1),
+        }
+    }
+
+    /// The next row. Larger numbers than the type holds wrap later; what is no integer is refused.
+    pub(super) fn row(&mut self) -> Result<Option<Vec<BigInt>>, Failure> {
+        let Some(reader) = &mut self.reader else {
+            self.given += 1;
+            return Ok((self.given == 1).then(Vec::new));
+        };
+        if self.next == self.rows {
+            self.rows = reader.read(BLOCK, &mut self.block).map_err(Failure::input)?;
+            self.next = 0;
+            if self.rows == 0 {
+                return Ok(None);
+            }
+        }
+        // A type that holds every integer: floats are taken as long as they are whole.
+        let port = Port { kif: Kif { signed: true, int: 1 << 20, frac: 0 }, frac: 0 };
+        let mut row = Vec::with_capacity(self.columns);
+        for column in 0..self.columns {
+            let code = match &self.block {
+                Values::Reals(_) => self.block.code(self.next * self.columns + column, port, true),
+                Values::Integers(v) => Ok(BigInt::from(v[self.next * self.columns + column])),
+                Values::Wide(v) => Ok(v[self.next * self.columns + column].clone()),
+            };
+            row.push(code.map_err(|what| {
+                let place = Place::Path(reader.name().to_owned());
+                let message = format!("sample {}, input {column}: {what}", self.given);
+                Failure::input(Diagnostic::error("E0713", place, message).with_help("integer programs take integers"))
+            })?);
+        }
+        self.next += 1;
+        self.given += 1;
+        Ok(Some(row))
+    }
+}
+
+/// Runs all samples and writes the outputs.
+pub(super) fn run(program: &Program, mut samples: Samples, output: &Path) -> Result<ExitStatus, Failure> {
+    let columns = kifs(&program.output_elements());
+    let fits = columns.iter().all(|kif| kif.width() <= 64);
+    let mut writer = Writer::create_integers(output, &columns, samples.rows()).map_err(Failure::input)?;
+    while let Some(row) = samples.row()? {
+        let results = golden::run(program, &row);
+        let block = match fits {
+            true => Values::Integers(results.iter().map(|v| i64::try_from(v).unwrap_or_default()).collect()),
+            false => Values::Wide(results),
+        };
+        writer.write(&block, &[]).map_err(Failure::input)?;
+        if writer.is_closed() {
+            break;
+        }
+    }
+    writer.finish().map_err(Failure::input)?;
+    Ok(ExitStatus::Ok)
+}
+
+/// Prints each operation of one sample with its result.
+pub(super) fn trace(program: &Program, mut samples: Samples, sample: u64) -> Result<ExitStatus, Failure> {
+    let mut before = 0;
+    let row = loop {
+        match samples.row()? {
+            Some(row) if before == sample => break row,
+            Some(_) => before += 1,
+            None => {
+                let message = format!("there is no sample {sample}: the file has {before}, counted from 0");
+                return Err(Failure::input(Diagnostic::error("E0710", Place::Flag("--trace".into()), message)));
+            }
+        }
+    };
+    let values = golden::values(program, &row);
+    let mut out = format!("sample {sample}\n");
+    let mut counts = [0u32; 4];
+    let mut line = |what: &str, file: File, value: u32| {
+        let shown: Vec<String> = golden::elements(values.get(file, value), program.value_type(file, value))
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let _ = writeln!(out, "{what}    ; {}", shown.join(" "));
+    };
+    for input in program.inputs() {
+        let file = input.ty.file();
+        let number = counts[file as usize];
+        counts[file as usize] += 1;
+        line(&format!("in {}{number} \"{}\": {}", file.prefix(), input.name.escape_default(), input.ty), file, number);
+    }
+    for op in program.ops() {
+        if let Some((file, value)) = op.result() {
+            line(&text::operation(program, op), file, value);
+        }
+    }
+    for output in program.outputs() {
+        let what = format!("out \"{}\" = {}{}", output.name.escape_default(), output.file.prefix(), output.value);
+        line(&what, output.file, output.value);
+    }
+    print(out.as_bytes())
+}
+
+/// The samples with what the program itself makes of them.
+pub(super) fn expected(program: &Program, vectors: Vectors) -> Vectors {
+    let outputs = (0..vectors.inputs.len()).map(|sample| golden::run(program, vectors.inputs.row(sample)));
+    let outputs = Rows::new(program.output_elements().len(), outputs.collect::<Vec<_>>());
+    Vectors { outputs, ..vectors }
+}
