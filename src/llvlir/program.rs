@@ -242,6 +242,19 @@ pub struct Params {
 impl Params {
     /// None at all.
     pub(super) const NONE: Params = Params { lanes: 0, types: [IntType::NONE; 2], scope: 0, number: 0 };
+
+    /// Those that the row has: what it has not is no part of the program.
+    fn of_row(self, row: &Row) -> Params {
+        let has = |letter: u8| row.suffix.bytes().any(|own| own == letter);
+        let types = row.suffix.bytes().filter(|letter| *letter == b'I').count();
+        let [first, second] = self.types;
+        Params {
+            lanes: if has(b'V') { self.lanes } else { 0 },
+            types: [if types > 0 { first } else { IntType::NONE }, if types > 1 { second } else { IntType::NONE }],
+            scope: if has(b'L') { self.scope } else { 0 },
+            number: if has(b'N') { self.number } else { 0 },
+        }
+    }
 }
 
 /// One operation.
@@ -595,6 +608,7 @@ impl Builder {
             let message = format!("more operations than the limit of {}", self.limits.max_ops);
             return Err(Fault::new(Reason::OpLimit, Field::Row, message).with_help("raise --max-ops"));
         }
+        let params = params.of_row(entry);
         check_params(entry, &params)?;
         check_shape(entry, &params, &self.limits)?;
         check_letters(entry, args)?;
