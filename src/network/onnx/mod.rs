@@ -1,0 +1,188 @@
+//! QONNX files: networks of ONNX operators with quantisers, in exact arithmetic. The contract is section 4 of `docs/network.md`.
+//!
+//! - [`read`]: bytes to a [`Network`], every problem with its node; nothing of a file is trusted.
+//! - [`run`]: the golden evaluator, in rational numbers.
+//! - [`ports`]: what the hardware's ports carry, and how a real number becomes a code.
+//! - [`kernel`]: what a node computes, resolved to elements.
+
+mod golden;
+pub mod kernel;
+mod operators;
+pub mod ports;
+mod proto;
+mod read;
+pub mod tensor;
+
+pub use golden::run;
+pub use proto::recognised;
+pub use read::{read, summary};
+
+use super::function::Function;
+use kernel::Kernel;
+use tensor::Tensor;
+
+/// What is wrong with a file, or with what was asked of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Where: `graph.input`, `node NAME (OP)`, `node INDEX (OP)`; empty for the file as a whole.
+    pub place: String,
+    /// What, in one sentence.
+    pub message: String,
+    /// What would work, if that can be said.
+    pub help: Option<String>,
+}
+
+impl Refusal {
+    /// A refusal without a remedy.
+    pub fn new(place: impl Into<String>, message: impl Into<String>) -> Refusal {
+        Refusal { place: place.into(), message: message.into(), help: None }
+    }
+
+    /// The same with a remedy.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Refusal {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if !self.place.is_empty() {
+            write!(f, "{}: ", self.place)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// A checked network: all that its output needs, in the order of use, with every constant evaluated.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// What comes in.
+    pub input: Port,
+    /// What goes out.
+    pub output: Port,
+    /// The operator that was cut off behind the output, if one was.
+    pub cut: Option<String>,
+    /// All values.
+    pub tensors: Vec<Value>,
+    /// The computations, each after those it reads.
+    pub steps: Vec<Step>,
+    /// What the matrices cost.
+    pub size: Size,
+}
+
+/// An end of a network.
+#[derive(Clone, Debug)]
+pub struct Port {
+    /// Its name in the file.
+    pub name: String,
+    /// Index of its value.
+    pub tensor: usize,
+    /// Its shape, the batch being 1.
+    pub shape: Vec<usize>,
+}
+
+impl Port {
+    /// Number of elements.
+    pub fn elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+/// A tensor of the network.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// Its name in the file.
+    pub name: String,
+    /// Sizes of its axes.
+    pub shape: Vec<usize>,
+    /// Where its elements come from.
+    pub source: Source,
+    /// The elements are arguments of this function: the quantiser behind applies it.
+    pub pending: Option<Function>,
+    /// The last step that reads it.
+    last_use: Option<usize>,
+}
+
+/// See [`Value::source`].
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Known before.
+    Constant(Tensor),
+    /// The input or the result of a step.
+    Computed,
+}
+
+/// A node of the file that computes something for every sample.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// `node NAME (OP)` or `node INDEX (OP)`.
+    pub place: String,
+    /// The operator's name.
+    pub operator: String,
+    /// What it computes.
+    pub kernel: Kernel,
+    /// Tensors that it reads.
+    pub inputs: Vec<usize>,
+    /// The tensor that it makes.
+    pub output: usize,
+}
+
+impl Network {
+    /// The last step that reads a tensor, the output's apart.
+    fn last_use(&self, tensor: usize) -> Option<usize> {
+        (tensor != self.output.tensor).then_some(self.tensors[tensor].last_use).flatten()
+    }
+
+    /// A tensor's value, if it is constant.
+    pub fn constant(&self, tensor: usize) -> Option<&Tensor> {
+        match &self.tensors[tensor].source {
+            Source::Constant(value) => Some(value),
+            Source::Computed => None,
+        }
+    }
+}
+
+/// What the matrices of a network cost, judged before any weight is read.
+#[derive(Clone, Debug, Default)]
+pub struct Size {
+    /// Matrices with products of weights: place, `in * out * positions`, bits of a weight.
+    pub matrices: Vec<(String, u64, u32)>,
+}
+
+impl Size {
+    /// Weights, each as often as it is used.
+    pub fn weights(&self) -> u64 {
+        self.matrices.iter().fold(0, |sum, (_, weights, _)| sum.saturating_add(*weights))
+    }
+
+    /// Expected adders: a weight of `B` bits takes `max(1, (B + 1) / 3)`; to the nearest whole number, halves to even.
+    pub fn adders(&self) -> u64 {
+        let thirds: u128 = self.matrices.iter().map(|(_, weights, bits)| expected_thirds(*weights, *bits)).sum();
+        // Thirds have no halves.
+        u64::try_from((thirds + 1) / 3).unwrap_or(u64::MAX)
+    }
+
+    /// The matrix with the most expected adders.
+    pub fn largest(&self) -> Option<&(String, u64, u32)> {
+        self.matrices.iter().max_by_key(|(_, weights, bits)| expected_thirds(*weights, *bits))
+    }
+}
+
+fn expected_thirds(weights: u64, bits: u32) -> u128 {
+    u128::from(weights) * u128::from((bits + 1).max(3))
+}
+
+/// What to do with a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Expected adders at most.
+    pub max_adders: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { max_adders: 2_000_000 }
+    }
+}

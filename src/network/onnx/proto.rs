@@ -1,0 +1,272 @@
+//! The messages of `onnx.proto` as far as we use them, and how a file becomes one.
+//!
+//! The structs are written by hand after onnx.proto (IR version 10), field numbers and all, so that building us needs no `protoc`;
+//! fields that we do not look at are left out and skipped. Before `prost` allocates anything, [`Tally`] walks the bytes and counts
+//! what would come out: a message of two bytes becomes a struct of hundreds.
+
+use prost::Message;
+
+/// Nodes of a file at most.
+pub(super) const MAX_NODES: usize = 65_536;
+/// Small things (attributes, names, dimensions) of a file at most.
+const MAX_PARTS: usize = 1 << 22;
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ModelProto {
+    #[prost(int64, optional, tag = "1")]
+    pub(super) ir_version: Option<i64>,
+    #[prost(message, optional, tag = "7")]
+    pub(super) graph: Option<GraphProto>,
+    #[prost(message, repeated, tag = "8")]
+    pub(super) opset_import: Vec<OperatorSetIdProto>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct OperatorSetIdProto {
+    #[prost(string, optional, tag = "1")]
+    pub(super) domain: Option<String>,
+    #[prost(int64, optional, tag = "2")]
+    pub(super) version: Option<i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct GraphProto {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) node: Vec<NodeProto>,
+    #[prost(string, optional, tag = "2")]
+    pub(super) name: Option<String>,
+    #[prost(message, repeated, tag = "5")]
+    pub(super) initializer: Vec<TensorProto>,
+    #[prost(message, repeated, tag = "11")]
+    pub(super) input: Vec<ValueInfoProto>,
+    #[prost(message, repeated, tag = "12")]
+    pub(super) output: Vec<ValueInfoProto>,
+    #[prost(message, repeated, tag = "15")]
+    pub(super) sparse_initializer: Vec<Nothing>,
+}
+
+/// A message of which only the presence matters.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Nothing {}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct NodeProto {
+    #[prost(string, repeated, tag = "1")]
+    pub(super) input: Vec<String>,
+    #[prost(string, repeated, tag = "2")]
+    pub(super) output: Vec<String>,
+    #[prost(string, optional, tag = "3")]
+    pub(super) name: Option<String>,
+    #[prost(string, optional, tag = "4")]
+    pub(super) op_type: Option<String>,
+    #[prost(message, repeated, tag = "5")]
+    pub(super) attribute: Vec<AttributeProto>,
+    #[prost(string, optional, tag = "7")]
+    pub(super) domain: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct AttributeProto {
+    #[prost(string, optional, tag = "1")]
+    pub(super) name: Option<String>,
+    #[prost(float, optional, tag = "2")]
+    pub(super) f: Option<f32>,
+    #[prost(int64, optional, tag = "3")]
+    pub(super) i: Option<i64>,
+    #[prost(bytes = "vec", optional, tag = "4")]
+    pub(super) s: Option<Vec<u8>>,
+    #[prost(message, optional, tag = "5")]
+    pub(super) t: Option<TensorProto>,
+    #[prost(float, repeated, tag = "7")]
+    pub(super) floats: Vec<f32>,
+    #[prost(int64, repeated, tag = "8")]
+    pub(super) ints: Vec<i64>,
+    #[prost(int32, optional, tag = "20")]
+    pub(super) kind: Option<i32>,
+    #[prost(string, optional, tag = "21")]
+    pub(super) ref_attr_name: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct TensorProto {
+    #[prost(int64, repeated, tag = "1")]
+    pub(super) dims: Vec<i64>,
+    #[prost(int32, optional, tag = "2")]
+    pub(super) data_type: Option<i32>,
+    #[prost(float, repeated, tag = "4")]
+    pub(super) float_data: Vec<f32>,
+    #[prost(int32, repeated, tag = "5")]
+    pub(super) int32_data: Vec<i32>,
+    #[prost(int64, repeated, tag = "7")]
+    pub(super) int64_data: Vec<i64>,
+    #[prost(string, optional, tag = "8")]
+    pub(super) name: Option<String>,
+    #[prost(bytes = "vec", optional, tag = "9")]
+    pub(super) raw_data: Option<Vec<u8>>,
+    #[prost(double, repeated, tag = "10")]
+    pub(super) double_data: Vec<f64>,
+    #[prost(uint64, repeated, tag = "11")]
+    pub(super) uint64_data: Vec<u64>,
+    #[prost(message, repeated, tag = "13")]
+    pub(super) external_data: Vec<Nothing>,
+    #[prost(int32, optional, tag = "14")]
+    pub(super) data_location: Option<i32>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ValueInfoProto {
+    #[prost(string, optional, tag = "1")]
+    pub(super) name: Option<String>,
+    #[prost(message, optional, tag = "2")]
+    pub(super) kind: Option<TypeProto>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct TypeProto {
+    #[prost(message, optional, tag = "1")]
+    pub(super) tensor: Option<TensorTypeProto>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct TensorTypeProto {
+    #[prost(int32, optional, tag = "1")]
+    pub(super) elem_type: Option<i32>,
+    #[prost(message, optional, tag = "2")]
+    pub(super) shape: Option<ShapeProto>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ShapeProto {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) dim: Vec<DimensionProto>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct DimensionProto {
+    #[prost(int64, optional, tag = "1")]
+    pub(super) value: Option<i64>,
+    #[prost(string, optional, tag = "2")]
+    pub(super) parameter: Option<String>,
+}
+
+/// The model in these bytes.
+///
+/// # Errors
+/// Why it is none.
+pub(super) fn decode(bytes: &[u8]) -> Result<ModelProto, String> {
+    Tally::default().message(bytes, &MODEL).map_err(|e| format!("no ONNX file: {e}"))?;
+    ModelProto::decode(bytes).map_err(|e| format!("no ONNX file: {e}"))
+}
+
+/// Whether bytes look like an ONNX file: protobuf fields of a model up to the end, a graph among them.
+pub fn recognised(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    let mut graph = false;
+    while !rest.is_empty() {
+        let Ok((field, value)) = next_field(&mut rest) else { return false };
+        let known = match field {
+            1 | 5 => matches!(value, Value::Number),
+            2..=4 | 6..=8 | 14 | 20 | 25 | 26 => matches!(value, Value::Bytes(_)),
+            _ => false,
+        };
+        if !known {
+            return false;
+        }
+        graph |= field == 7;
+    }
+    graph
+}
+
+/// Which fields of a message are messages that cost memory: number, and what they hold.
+struct Layout {
+    /// Messages inside.
+    messages: &'static [(u64, &'static Layout)],
+    /// Field that counts as a node.
+    node: Option<u64>,
+}
+
+const LEAF: Layout = Layout { messages: &[], node: None };
+const TENSOR: Layout = Layout { messages: &[(13, &LEAF)], node: None };
+const ATTRIBUTE: Layout = Layout { messages: &[(5, &TENSOR)], node: None };
+const NODE: Layout = Layout { messages: &[(5, &ATTRIBUTE)], node: None };
+const SHAPE: Layout = Layout { messages: &[(1, &LEAF)], node: None };
+const TENSOR_TYPE: Layout = Layout { messages: &[(2, &SHAPE)], node: None };
+const TYPE: Layout = Layout { messages: &[(1, &TENSOR_TYPE)], node: None };
+const VALUE_INFO: Layout = Layout { messages: &[(2, &TYPE)], node: None };
+const GRAPH: Layout = Layout {
+    messages: &[(1, &NODE), (5, &TENSOR), (11, &VALUE_INFO), (12, &VALUE_INFO), (15, &LEAF)],
+    node: Some(1),
+};
+const MODEL: Layout = Layout { messages: &[(7, &GRAPH), (8, &LEAF)], node: None };
+
+/// Counts what a file holds, before anything is allocated for it.
+#[derive(Default)]
+struct Tally {
+    nodes: usize,
+    parts: usize,
+}
+
+impl Tally {
+    fn message(&mut self, mut bytes: &[u8], layout: &Layout) -> Result<(), String> {
+        while !bytes.is_empty() {
+            let (field, value) = next_field(&mut bytes)?;
+            // A long field costs what it is long; what counts is the many short ones.
+            self.parts += 1;
+            self.nodes += usize::from(layout.node == Some(field));
+            if self.nodes > MAX_NODES {
+                return Err(format!("more than {MAX_NODES} nodes"));
+            }
+            if self.parts > MAX_PARTS {
+                return Err(format!("more than {MAX_PARTS} fields"));
+            }
+            let inside = layout.messages.iter().find(|(number, _)| *number == field);
+            if let (Some((_, inside)), Value::Bytes(bytes)) = (inside, value) {
+                self.message(bytes, inside)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+enum Value<'a> {
+    Number,
+    Fixed,
+    Bytes(&'a [u8]),
+}
+
+/// Takes one field off the front: its number and what it holds.
+fn next_field<'a>(bytes: &mut &'a [u8]) -> Result<(u64, Value<'a>), String> {
+    let key = varint(bytes)?;
+    let take = |bytes: &mut &'a [u8], count: u64| match usize::try_from(count) {
+        Ok(count) if count <= bytes.len() => {
+            let (taken, rest) = bytes.split_at(count);
+            *bytes = rest;
+            Ok(taken)
+        }
+        _ => Err("a field is longer than what holds it".to_owned()),
+    };
+    let value = match key & 7 {
+        0 => varint(bytes).map(|_| Value::Number)?,
+        1 => take(bytes, 8).map(|_| Value::Fixed)?,
+        2 => {
+            let count = varint(bytes)?;
+            Value::Bytes(take(bytes, count)?)
+        }
+        5 => take(bytes, 4).map(|_| Value::Fixed)?,
+        kind => return Err(format!("wire type {kind}")),
+    };
+    Ok((key >> 3, value))
+}
+
+fn varint(bytes: &mut &[u8]) -> Result<u64, String> {
+    let mut value = 0u64;
+    for k in 0..10 {
+        let Some((&byte, rest)) = bytes.split_first() else { return Err("it ends within a number".to_owned()) };
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << (7 * k);
+        if byte < 0x80 {
+            return Ok(value);
+        }
+    }
+    Err("a number of more than ten bytes".to_owned())
+}
