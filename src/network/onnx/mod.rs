@@ -7,6 +7,7 @@
 
 mod golden;
 pub mod kernel;
+pub mod lower;
 mod operators;
 pub mod ports;
 mod proto;
