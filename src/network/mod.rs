@@ -10,5 +10,6 @@
 
 pub mod exact;
 pub mod function;
+pub mod onnx;
 pub mod port;
 pub mod quantise;

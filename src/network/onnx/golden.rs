@@ -1,13 +1,15 @@
 //! The golden evaluator: the contract, line by line, in exact rational numbers. Slow, plain, and what everything else is held to.
 
 use super::kernel::{Binary, Codes, Dot, Kernel, Quant, Step, Trunc, TruncStep, Unary};
+use super::ports::{Front, Start};
 use super::tensor::Tensor;
-use super::{Network, Source};
+use super::{Network, Refusal, Source};
 use crate::network::exact::Rational;
 use crate::network::function::{Function, Functions};
 use crate::network::quantise::Round;
 use num_bigint::BigInt;
 use num_traits::One;
+use std::collections::BTreeMap;
 
 /// Bits of a number at most: products of activations double them with every layer.
 const MAX_NUMBER: u64 = 65_536;
@@ -16,16 +18,44 @@ const MAX_NUMBER: u64 = 65_536;
 ///
 /// # Errors
 /// A value that is too wide or a function that could not be decided, with the place of the node.
-pub fn run(network: &Network, inputs: &[Rational]) -> Result<Vec<Rational>, (String, String)> {
-    let input = Tensor { shape: network.input.shape.clone(), values: inputs.to_vec() };
+pub fn run(network: &Network, inputs: &[Rational]) -> Result<Vec<Rational>, Refusal> {
+    run_from(network, [(network.input.tensor, inputs.to_vec())].into())
+}
+
+/// The outputs of a network for the codes on its port: what stands before the port is not computed.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_codes(network: &Network, front: &Front, codes: &[BigInt]) -> Result<Vec<Rational>, Refusal> {
+    let value = |k: u32| {
+        let element = &front.inputs[k as usize];
+        element.unit.value(&codes[k as usize], element.kif.frac.into())
+    };
+    let of = |start: &Start| match start {
+        Start::Port(k) => value(*k),
+        Start::Constant(value) => value.clone(),
+    };
+    let starts = front.starts.iter().map(|(&tensor, starts)| (tensor, starts.iter().map(of).collect()));
+    run_from(network, starts.collect())
+}
+
+/// The outputs, the values of some tensors being given.
+fn run_from(network: &Network, given: BTreeMap<usize, Vec<Rational>>) -> Result<Vec<Rational>, Refusal> {
     let mut values: Vec<Option<Tensor>> = vec![None; network.tensors.len()];
-    values[network.input.tensor] = Some(input);
+    for (tensor, elements) in given {
+        values[tensor] = Some(Tensor { shape: network.tensors[tensor].shape.clone(), values: elements });
+    }
     let mut functions = Functions::new();
     for (number, step) in network.steps.iter().enumerate() {
+        let known = |&t: &usize| values[t].is_some() || network.constant(t).is_some();
+        // Steps before the port have no values.
+        if values[step.output].is_some() || !step.inputs.iter().all(known) {
+            continue;
+        }
         let operands: Vec<&Tensor> = step.inputs.iter().map(|&t| network.value_of(t, &values)).collect();
         let pending = step.inputs.first().and_then(|&t| network.tensors[t].pending);
         let result = evaluate(&step.kernel, &operands, &network.tensors[step.output].shape, pending, &mut functions);
-        values[step.output] = Some(result.map_err(|message| (step.place.clone(), message))?);
+        values[step.output] = Some(result.map_err(|message| Refusal::new(step.place.clone(), message))?);
         for &read in &step.inputs {
             if network.last_use(read) == Some(number) {
                 values[read] = None;
@@ -111,7 +141,13 @@ fn unary(operation: &Unary, x: &Rational) -> Result<Rational, String> {
     Ok(match operation {
         Unary::Neg => -x,
         Unary::Relu => x.max(&Rational::zero()).clone(),
-        Unary::Leaky(factor) => if x.is_negative() { x * factor } else { x.clone() },
+        Unary::Leaky(factor) => {
+            if x.is_negative() {
+                x * factor
+            } else {
+                x.clone()
+            }
+        }
         Unary::Clip(low, high) => {
             let above = low.as_ref().map_or(x, |low| x.max(low));
             high.as_ref().map_or(above, |high| above.min(high)).clone()

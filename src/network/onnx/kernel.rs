@@ -236,8 +236,6 @@ pub(super) fn strides_of(shape: &[usize]) -> Vec<usize> {
 /// Windows over the spatial axes: for each output position the taps, each the number of the cell within the kernel and the
 /// position it reads; taps in the padding are left out.
 pub(super) struct Windows {
-    /// Sizes of the output.
-    pub(super) sizes: Vec<usize>,
     /// Taps of each output position.
     pub(super) taps: Vec<Vec<(u32, u32)>>,
 }
@@ -263,14 +261,15 @@ impl Windows {
             for (cell, offset) in coordinates(&kernel).enumerate() {
                 let mut at = Some(0usize);
                 for (axis, (&p, &o)) in axes.iter().zip(position.iter().zip(&offset)) {
-                    let read = (p * axis.stride + o * axis.dilation).checked_sub(axis.before).filter(|&r| r < axis.size);
+                    let read =
+                        (p * axis.stride + o * axis.dilation).checked_sub(axis.before).filter(|&r| r < axis.size);
                     at = at.zip(read).map(|(at, read)| at * axis.size + read);
                 }
                 here.extend(at.map(|at| (cell as u32, at as u32)));
             }
             taps.push(here);
         }
-        Windows { sizes, taps }
+        Windows { taps }
     }
 }
 

@@ -31,15 +31,11 @@ use sums::Sums;
 pub struct Options {
     /// Bits of a table's input at most.
     pub max_table_bits: u32,
-    /// Longest path through each matrix, in units of the delay model.
-    pub cmvm_latency: Option<f64>,
-    /// Units of work that the search for each matrix may take.
-    pub cmvm_budget: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { max_table_bits: 16, cmvm_latency: None, cmvm_budget: 0 }
+        Options { max_table_bits: 16 }
     }
 }
 
@@ -112,7 +108,7 @@ impl<'a> Lowering<'a> {
             network,
             options,
             atoms,
-            sums: Sums::new(options.cmvm_latency, options.cmvm_budget),
+            sums: Sums::new(),
             stairs: Stairs::default(),
             functions: Functions::new(),
             elements,
@@ -127,7 +123,9 @@ impl<'a> Lowering<'a> {
     fn element(&self, tensor: usize, element: u32) -> Elem {
         match &self.network.tensors[tensor].source {
             Source::Constant(value) => Elem::Constant(value.values[element as usize].clone()),
-            Source::Computed => self.elements[tensor].as_ref().expect("steps are in order of their use")[element as usize].clone(),
+            Source::Computed => {
+                self.elements[tensor].as_ref().expect("steps are in order of their use")[element as usize].clone()
+            }
         }
     }
 
@@ -142,7 +140,9 @@ impl<'a> Lowering<'a> {
                 .collect()),
             Kernel::Binary(operation, a, b) => {
                 let pairs = a.iter().zip(b);
-                pairs.map(|(&a, &b)| self.binary(*operation, &self.element(inputs[0], a), &self.element(inputs[1], b))).collect()
+                pairs
+                    .map(|(&a, &b)| self.binary(*operation, &self.element(inputs[0], a), &self.element(inputs[1], b)))
+                    .collect()
             }
             Kernel::Extreme { max, parts } => (0..parts[0].len())
                 .map(|k| {
@@ -290,7 +290,9 @@ impl<'a> Lowering<'a> {
         match (wires.pop(), bound) {
             (None, Some(bound)) => Ok(Elem::Constant(bound)),
             (Some(wire), None) => Ok(wire),
-            (Some(wire), Some(bound)) => Ok(if max { wire.clip(Some(&bound), None) } else { wire.clip(None, Some(&bound)) }),
+            (Some(wire), Some(bound)) => {
+                Ok(if max { wire.clip(Some(&bound), None) } else { wire.clip(None, Some(&bound)) })
+            }
             (None, None) => Err("nothing to choose from".to_owned()),
         }
     }
@@ -312,7 +314,8 @@ impl<'a> Lowering<'a> {
         let difference = self.atoms.difference(pair.atoms[0], pair.atoms[1])?;
         let a_is_less = self.atoms.is_negative(difference);
         let largest = max != pair.unit.is_negative();
-        let (on_less, otherwise) = if largest { (pair.atoms[1], pair.atoms[0]) } else { (pair.atoms[0], pair.atoms[1]) };
+        let (on_less, otherwise) =
+            if largest { (pair.atoms[1], pair.atoms[0]) } else { (pair.atoms[0], pair.atoms[1]) };
         let atom = self.atoms.mux(a_is_less, on_less, otherwise);
         Ok(Elem::of(&self.atoms, atom, pair.unit, pair.offset).clip(bounds.0.as_ref(), bounds.1.as_ref()))
     }

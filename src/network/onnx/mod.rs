@@ -2,19 +2,22 @@
 //!
 //! - [`read`]: bytes to a [`Network`], every problem with its node; nothing of a file is trusted.
 //! - [`run`]: the golden evaluator, in rational numbers.
+//! - [`lower`](lower::lower): the network as an ALIR program.
 //! - [`ports`]: what the hardware's ports carry, and how a real number becomes a code.
 //! - [`kernel`]: what a node computes, resolved to elements.
 
 mod golden;
 pub mod kernel;
 pub mod lower;
+mod meaning;
 mod operators;
 pub mod ports;
 mod proto;
 mod read;
 pub mod tensor;
 
-pub use golden::run;
+pub use golden::{run, run_codes};
+pub use meaning::OnnxMeaning;
 pub use proto::recognised;
 pub use read::{read, summary};
 
@@ -187,3 +190,6 @@ impl Default for Options {
         Options { max_adders: 2_000_000 }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,7 +52,9 @@ pub(super) enum Outcome {
 pub(super) fn supported(node: &NodeProto) -> bool {
     let operator = node.op_type.as_deref().unwrap_or("");
     match operator {
-        "Quant" | "IntQuant" | "BipolarQuant" | "Trunc" => QUANT_DOMAINS.contains(&node.domain.as_deref().unwrap_or("")),
+        "Quant" | "IntQuant" | "BipolarQuant" | "Trunc" => {
+            QUANT_DOMAINS.contains(&node.domain.as_deref().unwrap_or(""))
+        }
         _ => is_standard(node) && STANDARD.contains(&operator),
     }
 }
@@ -64,10 +66,43 @@ pub(super) fn is_standard(node: &NodeProto) -> bool {
 
 /// Operators of ONNX that have a kernel; `Constant` is read with the initialisers.
 const STANDARD: [&str; 37] = [
-    "Add", "AveragePool", "BatchNormalization", "Clip", "Concat", "Constant", "Conv", "Div", "Dropout", "Flatten", "Gather",
-    "Gelu", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "Identity", "LeakyRelu", "MatMul", "Max", "MaxPool", "Min", "Mul",
-    "Neg", "Pad", "Pow", "ReduceMean", "ReduceSum", "Relu", "Reshape", "Shape", "Sigmoid", "Sqrt", "Squeeze", "Sub", "Tanh",
-    "Transpose", "Unsqueeze",
+    "Add",
+    "AveragePool",
+    "BatchNormalization",
+    "Clip",
+    "Concat",
+    "Constant",
+    "Conv",
+    "Div",
+    "Dropout",
+    "Flatten",
+    "Gather",
+    "Gelu",
+    "Gemm",
+    "GlobalAveragePool",
+    "GlobalMaxPool",
+    "Identity",
+    "LeakyRelu",
+    "MatMul",
+    "Max",
+    "MaxPool",
+    "Min",
+    "Mul",
+    "Neg",
+    "Pad",
+    "Pow",
+    "ReduceMean",
+    "ReduceSum",
+    "Relu",
+    "Reshape",
+    "Shape",
+    "Sigmoid",
+    "Sqrt",
+    "Squeeze",
+    "Sub",
+    "Tanh",
+    "Transpose",
+    "Unsqueeze",
 ];
 
 /// A node with what stands behind its inputs; `None` where an optional input is left out.
@@ -167,7 +202,9 @@ impl<'a> Node<'a> {
     fn integer(&self, name: &str, default: i64) -> Result<i64, String> {
         match self.attribute(name)? {
             None => Ok(default),
-            Some(a) => a.i.or((a.kind == Some(2)).then_some(0)).ok_or_else(|| format!("the attribute {name} is no integer")),
+            Some(a) => {
+                a.i.or((a.kind == Some(2)).then_some(0)).ok_or_else(|| format!("the attribute {name} is no integer"))
+            }
         }
     }
 
@@ -204,7 +241,9 @@ impl<'a> Node<'a> {
 fn float_attribute(node: &Node, name: &str, default: f32) -> Result<Rational, String> {
     let value = match node.attribute(name)? {
         None => default,
-        Some(a) => a.f.or((a.kind == Some(1)).then_some(0.0)).ok_or_else(|| format!("the attribute {name} is no float"))?,
+        Some(a) => {
+            a.f.or((a.kind == Some(1)).then_some(0.0)).ok_or_else(|| format!("the attribute {name} is no float"))?
+        }
     };
     Rational::of_f64(value.into()).ok_or_else(|| format!("the attribute {name} is NaN or infinite"))
 }
@@ -446,10 +485,12 @@ fn gelu(node: &Node) -> Result<Resolved, String> {
 
 fn clip(node: &Node) -> Result<Resolved, String> {
     node.count(1, 3)?;
-    let attribute = |name| Ok::<_, String>(match node.attribute(name)? {
-        None => None,
-        Some(_) => Some(float_attribute(node, name, 0.0)?),
-    });
+    let attribute = |name| {
+        Ok::<_, String>(match node.attribute(name)? {
+            None => None,
+            Some(_) => Some(float_attribute(node, name, 0.0)?),
+        })
+    };
     let (low, high) = (attribute("min")?, attribute("max")?);
     let given: Vec<usize> = (1..3).filter(|&k| node.optional(k).is_some()).collect();
     let mut inputs = vec![0];
@@ -545,7 +586,8 @@ fn normaliser(gamma: &Rational, variance: &Rational) -> Result<Rational, String>
         return Err("var + epsilon is not positive".to_owned());
     }
     let squared = (gamma * gamma).checked_div(variance).expect("positive");
-    let root = squared.sqrt_to_f64().and_then(Rational::of_f64).ok_or("scale / sqrt(var + epsilon) is beyond binary64")?;
+    let root =
+        squared.sqrt_to_f64().and_then(Rational::of_f64).ok_or("scale / sqrt(var + epsilon) is beyond binary64")?;
     Ok(if gamma.is_negative() { -&root } else { root })
 }
 
@@ -625,7 +667,10 @@ fn gemm(node: &Node) -> Result<Resolved, String> {
     };
     let (b_inner, columns) = if transposed { (b1, b0) } else { (b0, b1) };
     if inner != b_inner {
-        return Err(format!("shapes {a:?} and {b:?}{} do not go together", if transposed { " transposed" } else { "" }));
+        return Err(format!(
+            "shapes {a:?} and {b:?}{} do not go together",
+            if transposed { " transposed" } else { "" }
+        ));
     }
     let shape = vec![rows, columns];
     limited(&shape)?;
@@ -682,7 +727,8 @@ fn spatial_axes(node: &Node, sizes: &[usize], kernel: &[usize]) -> Result<(Vec<A
             "NOTSET" | "VALID" => {
                 let (before, behind) = if auto == "VALID" { (0, 0) } else { (pads[axis], pads[rank + axis]) };
                 let room = (size + before + behind).checked_sub(reach);
-                let room = room.ok_or_else(|| format!("a kernel of {reach} over {} elements", size + before + behind))?;
+                let room =
+                    room.ok_or_else(|| format!("a kernel of {reach} over {} elements", size + before + behind))?;
                 (before, behind, room / stride + 1)
             }
             "SAME_UPPER" | "SAME_LOWER" => {
@@ -1088,7 +1134,8 @@ fn gather(node: &Node) -> Result<Resolved, String> {
     shape.extend(&x[axis + 1..]);
     resolved(shape, vec![0, 1], move |constants| {
         constant_input(constants, 0, "what Gather reads")?;
-        let indices = constant_input(constants, 1, "the indices")?.integers().ok_or("the indices must be whole numbers")?;
+        let indices =
+            constant_input(constants, 1, "the indices")?.integers().ok_or("the indices must be whole numbers")?;
         let indices = indices
             .into_iter()
             .map(|k| axis_of(k, size).map_err(|_| format!("index {k} of {size}")))

@@ -193,10 +193,8 @@ const SHAPE: Layout = Layout { messages: &[(1, &LEAF)], node: None };
 const TENSOR_TYPE: Layout = Layout { messages: &[(2, &SHAPE)], node: None };
 const TYPE: Layout = Layout { messages: &[(1, &TENSOR_TYPE)], node: None };
 const VALUE_INFO: Layout = Layout { messages: &[(2, &TYPE)], node: None };
-const GRAPH: Layout = Layout {
-    messages: &[(1, &NODE), (5, &TENSOR), (11, &VALUE_INFO), (12, &VALUE_INFO), (15, &LEAF)],
-    node: Some(1),
-};
+const GRAPH: Layout =
+    Layout { messages: &[(1, &NODE), (5, &TENSOR), (11, &VALUE_INFO), (12, &VALUE_INFO), (15, &LEAF)], node: Some(1) };
 const MODEL: Layout = Layout { messages: &[(7, &GRAPH), (8, &LEAF)], node: None };
 
 /// Counts what a file holds, before anything is allocated for it.

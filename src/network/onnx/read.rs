@@ -157,7 +157,10 @@ impl<'a> Reader<'a> {
         let origins = origins(graph).map_err(|r| vec![r])?;
         let (input, input_shape) = the_input(graph, &origins).map_err(|r| vec![r])?;
         let [output] = graph.output.as_slice() else {
-            return Err(refused("graph.output", format!("{} outputs; networks of one output are supported", graph.output.len())));
+            return Err(refused(
+                "graph.output",
+                format!("{} outputs; networks of one output are supported", graph.output.len()),
+            ));
         };
         let mut reader = Reader {
             graph,
@@ -211,8 +214,11 @@ impl<'a> Reader<'a> {
                     None => return Err(Refusal::new(place(index, node), format!("input {name} is made nowhere"))),
                     Some(&Origin::Node(made_by, output)) => {
                         if output > 0 {
-                            let message = format!("input {name} is output {output} of {}; only the first output is \
-                                                   supported", place(made_by, &self.graph.node[made_by]));
+                            let message = format!(
+                                "input {name} is output {output} of {}; only the first output is \
+                                                   supported",
+                                place(made_by, &self.graph.node[made_by])
+                            );
                             return Err(Refusal::new(place(index, node), message));
                         }
                         *open.entry(index).or_default() += 1;
@@ -275,7 +281,10 @@ impl<'a> Reader<'a> {
             return Err(vec![Refusal::new("graph.output", "the output does not depend on the input")]);
         }
         if tensor::elements(&self.tensors[output].shape).is_none_or(|n| n > MAX_PORT || n == 0) {
-            let message = format!("the output has the shape {:?}; 1 to {MAX_PORT} elements are supported", self.tensors[output].shape);
+            let message = format!(
+                "the output has the shape {:?}; 1 to {MAX_PORT} elements are supported",
+                self.tensors[output].shape
+            );
             return Err(vec![Refusal::new("graph.output", message)]);
         }
         Ok(self.finish(input, output, steps, size))
@@ -319,7 +328,8 @@ impl<'a> Reader<'a> {
     /// Names every operator that is not supported, not only the first.
     fn refuse_operators(&self) -> Result<(), Vec<Refusal>> {
         let bad = self.needed.iter().filter(|&&index| !operators::supported(&self.graph.node[index]));
-        let refusals: Vec<Refusal> = bad.take(50).map(|&index| refused_operator(index, &self.graph.node[index])).collect();
+        let refusals: Vec<Refusal> =
+            bad.take(50).map(|&index| refused_operator(index, &self.graph.node[index])).collect();
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }
 
@@ -477,7 +487,8 @@ impl<'a> Reader<'a> {
                 self.tensors[t].state = State::Known(read_tensor(self.tensors[t].name, proto)?);
             }
         }
-        let inputs: Option<Vec<usize>> = plan.resolved.inputs.iter().map(|&k| plan.inputs.get(k).copied().flatten()).collect();
+        let inputs: Option<Vec<usize>> =
+            plan.resolved.inputs.iter().map(|&k| plan.inputs.get(k).copied().flatten()).collect();
         let inputs = inputs.expect("a resolved node has the inputs that it names");
         let values: Vec<Option<&Tensor>> = inputs
             .iter()
@@ -586,10 +597,7 @@ fn origins(graph: &GraphProto) -> Result<BTreeMap<&str, Origin<'_>>, Refusal> {
 }
 
 /// The input that is no initialiser, and its shape.
-fn the_input<'a>(
-    graph: &'a GraphProto,
-    origins: &BTreeMap<&str, Origin>,
-) -> Result<(&'a str, Vec<usize>), Refusal> {
+fn the_input<'a>(graph: &'a GraphProto, origins: &BTreeMap<&str, Origin>) -> Result<(&'a str, Vec<usize>), Refusal> {
     let refused = |message: String| Refusal::new("graph.input", message);
     let real: Vec<&ValueInfoProto> = graph
         .input
@@ -608,7 +616,11 @@ fn the_input<'a>(
     }
     let dims = &kind.shape.as_ref().ok_or_else(|| refused(format!("{name} has no shape")))?.dim;
     if dims.is_empty() || dims.len() > tensor::MAX_AXES {
-        return Err(refused(format!("{name} has {} axes; 1 to {} are supported, the first of them the batch", dims.len(), tensor::MAX_AXES)));
+        return Err(refused(format!(
+            "{name} has {} axes; 1 to {} are supported, the first of them the batch",
+            dims.len(),
+            tensor::MAX_AXES
+        )));
     }
     let mut shape = Vec::new();
     for (axis, dim) in dims.iter().enumerate() {

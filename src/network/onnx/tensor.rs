@@ -81,14 +81,20 @@ fn numbers(proto: &TensorProto, count: usize) -> Result<Vec<Rational>, String> {
     let float = |x: f64| Rational::of_f64(x).ok_or_else(|| "NaN or infinity".to_owned());
     let code = proto.data_type.unwrap_or(0);
     let Some(kind) = DataType::of(code) else {
-        return Err(format!("data type {} is not supported (float, double, float16 and integers are)", type_name(code)));
+        return Err(format!(
+            "data type {} is not supported (float, double, float16 and integers are)",
+            type_name(code)
+        ));
     };
     if let Some(raw) = &proto.raw_data {
         let size = kind.bytes();
         if count.checked_mul(size) != Some(raw.len()) {
             return Err(format!("{} bytes for {count} numbers of {size} bytes", raw.len()));
         }
-        return raw.chunks_exact(size).map(|bytes| kind.number(bytes).ok_or_else(|| "NaN or infinity".to_owned())).collect();
+        return raw
+            .chunks_exact(size)
+            .map(|bytes| kind.number(bytes).ok_or_else(|| "NaN or infinity".to_owned()))
+            .collect();
     }
     match kind {
         DataType::Float => proto.float_data.iter().map(|&x| float(x.into())).collect(),
@@ -172,9 +178,30 @@ fn half(bits: u16) -> Option<Rational> {
 /// The name of a data type of onnx.proto.
 pub(super) fn type_name(code: i32) -> String {
     const NAMES: [&str; 24] = [
-        "UNDEFINED", "FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE",
-        "UINT32", "UINT64", "COMPLEX64", "COMPLEX128", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2",
-        "FLOAT8E5M2FNUZ", "UINT4", "INT4", "FLOAT4E2M1",
+        "UNDEFINED",
+        "FLOAT",
+        "UINT8",
+        "INT8",
+        "UINT16",
+        "INT16",
+        "INT32",
+        "INT64",
+        "STRING",
+        "BOOL",
+        "FLOAT16",
+        "DOUBLE",
+        "UINT32",
+        "UINT64",
+        "COMPLEX64",
+        "COMPLEX128",
+        "BFLOAT16",
+        "FLOAT8E4M3FN",
+        "FLOAT8E4M3FNUZ",
+        "FLOAT8E5M2",
+        "FLOAT8E5M2FNUZ",
+        "UINT4",
+        "INT4",
+        "FLOAT4E2M1",
     ];
     usize::try_from(code).ok().and_then(|k| NAMES.get(k)).map_or_else(|| code.to_string(), |name| (*name).to_owned())
 }

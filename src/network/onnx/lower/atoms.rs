@@ -3,8 +3,8 @@
 //! An atom is a value of the program read as an integer: its real value times `2^frac`. Multiples by powers of two are atoms of the
 //! same value with more `frac`; they take no operation.
 
-use super::elem::{Elem, Wire, common_unit, whole_quotient};
 use super::constant_op;
+use super::elem::{Elem, Wire, common_unit, whole_quotient};
 use crate::ir::{BinaryBits, Builder, Limits, Op, Table, UnaryBits, ValueId};
 use crate::network::exact::Rational;
 use crate::num::{Interval, Kif};
@@ -310,12 +310,7 @@ impl Atoms {
             return if low.is_zero() { on_false } else { on_true };
         }
         let (t, f) = (&self.all[on_true as usize], &self.all[on_false as usize]);
-        let op = Op::Mux {
-            cond: self.value(bit),
-            on_true: t.value,
-            on_false: f.value,
-            shift: f.frac - t.frac,
-        };
+        let op = Op::Mux { cond: self.value(bit), on_true: t.value, on_false: f.value, shift: f.frac - t.frac };
         let (low, high) = (t.low.clone().min(f.low.clone()), t.high.clone().max(f.high.clone()));
         let frac = t.frac;
         self.make(op, low, high, frac).expect("as wide as its operands")

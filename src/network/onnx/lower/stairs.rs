@@ -54,15 +54,29 @@ enum Method {
     /// 1 from the threshold on.
     Compare(BigInt),
     /// `floor((v + summand) / 2^shift)` from 0 to `most`.
-    Shift { summand: BigInt, shift: u32, most: BigInt },
+    Shift {
+        summand: BigInt,
+        shift: u32,
+        most: BigInt,
+    },
     /// The same, but where `v + summand` is a multiple of `2^shift`, the result is made even by taking one away, or odd.
-    Tie { summand: BigInt, shift: u32, most: BigInt, to_even: bool },
+    Tie {
+        summand: BigInt,
+        shift: u32,
+        most: BigInt,
+        to_even: bool,
+    },
     /// Entries from the lowest integer on.
     Table(Vec<i32>),
     /// The number of thresholds that are not above.
     Search(Vec<BigInt>),
     /// `floor((v * factor + summand) / 2^shift)` from 0 to `most`.
-    Product { factor: BigInt, summand: BigInt, shift: u32, most: BigInt },
+    Product {
+        factor: BigInt,
+        summand: BigInt,
+        shift: u32,
+        most: BigInt,
+    },
 }
 
 /// Makes staircases, and remembers their plans: most elements of a tensor are quantised alike.
@@ -188,9 +202,7 @@ impl Line {
         let t = self.at(v);
         match &self.codes {
             Codes::Sign => BigInt::from(u8::from(!t.is_negative())),
-            Codes::Round { low, high, round } => {
-                t.max(low.clone().into()).min(high.clone().into()).round(*round)
-            }
+            Codes::Round { low, high, round } => t.max(low.clone().into()).min(high.clone().into()).round(*round),
         }
     }
 
@@ -228,7 +240,8 @@ impl Line {
         let from = if matches!(self.codes, Codes::Sign) { &first * 2 - 1 } else { first.clone() };
         let plan = |method| Ok(Plan { from: from.clone(), descending, method });
         // The i-th threshold, from 1: code `first + i`, or `first - i`, is reached there.
-        let threshold = |i: &BigInt| if descending { self.threshold(&(&first - i + 1)) } else { self.threshold(&(&first + i)) };
+        let threshold =
+            |i: &BigInt| if descending { self.threshold(&(&first - i + 1)) } else { self.threshold(&(&first + i)) };
         if count.is_zero() {
             return plan(Method::Constant);
         }
@@ -323,8 +336,20 @@ fn boundary(codes: &Codes, j: &BigInt) -> (Rational, bool) {
     match round {
         Round::Floor => (whole(j), true),
         Round::Ceil => (whole(&(j - 1)), false),
-        Round::TowardZero => if positive { (whole(j), true) } else { (whole(&(j - 1)), false) },
-        Round::AwayFromZero => if positive { (whole(&(j - 1)), false) } else { (whole(j), true) },
+        Round::TowardZero => {
+            if positive {
+                (whole(j), true)
+            } else {
+                (whole(&(j - 1)), false)
+            }
+        }
+        Round::AwayFromZero => {
+            if positive {
+                (whole(&(j - 1)), false)
+            } else {
+                (whole(j), true)
+            }
+        }
         Round::HalfUp => (half, true),
         Round::HalfDown => (half, false),
         Round::HalfAway => (half, positive),

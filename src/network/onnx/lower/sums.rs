@@ -4,14 +4,12 @@ use super::atoms::{Atoms, signed_digits};
 use super::elem::{Elem, common_unit, whole_quotient};
 use crate::network::exact::Rational;
 use num_bigint::BigInt;
-use num_traits::{Signed, ToPrimitive, Zero};
+use num_traits::{Signed, Zero};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// Makes the adders of matrices, and remembers what it has made: the positions of a convolution are alike.
 pub(super) struct Sums {
-    pub(super) latency: Option<f64>,
-    pub(super) budget: u64,
     solved: FxHashMap<Question, Rc<Program>>,
 }
 
@@ -50,8 +48,8 @@ struct Output {
 type Row = Vec<(u32, Rational)>;
 
 impl Sums {
-    pub(super) fn new(latency: Option<f64>, budget: u64) -> Sums {
-        Sums { latency, budget, solved: FxHashMap::default() }
+    pub(super) fn new() -> Sums {
+        Sums { solved: FxHashMap::default() }
     }
 
     /// The sum of each row.
@@ -129,12 +127,11 @@ fn integers_of(row: &Row, unit: &Rational, columns: &[u32]) -> Vec<BigInt> {
     integers
 }
 
+/// An atom, a power of two that it is multiplied with, and whether it is negated.
+type Sum = (u32, i64, bool);
+
 /// Makes the adders of a program: for each row its atom, a power of two, and whether it is negated.
-fn build(
-    program: &Program,
-    atoms: &mut Atoms,
-    columns: &[u32],
-) -> Result<Vec<Option<(u32, i64, bool)>>, String> {
+fn build(program: &Program, atoms: &mut Atoms, columns: &[u32]) -> Result<Vec<Option<Sum>>, String> {
     // Each value with its fractional bits as the program counts them.
     let mut values: Vec<(u32, i32)> = columns.iter().map(|&c| (c, 0)).collect();
     for adder in &program.adders {
@@ -191,10 +188,4 @@ fn plain(question: &Question) -> Program {
         outputs.push(terms.first().map(|&(_, value, shift, negative)| Output { value, shift: shift as i32, negative }));
     }
     Program { adders, outputs }
-}
-
-/// Whether the numbers of a question fit the solver's.
-#[allow(dead_code, reason = "until the solver of constant matrices lands")]
-fn fits(question: &Question) -> bool {
-    question.rows.iter().flatten().all(|w| w.to_i128().is_some())
 }
