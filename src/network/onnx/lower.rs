@@ -13,6 +13,7 @@ mod sums;
 use super::kernel::{Binary, Codes, Dot, Group, Kernel, Quant, Step, Trunc, Unary};
 use super::ports::{Front, Start, split_scale};
 use super::{Network, Refusal, Source};
+use crate::cmvm;
 use crate::ir::{Limits, Model, Op, Output};
 use crate::network::exact::Rational;
 use crate::network::function::{Function, Functions};
@@ -31,11 +32,13 @@ use sums::Sums;
 pub struct Options {
     /// Bits of a table's input at most.
     pub max_table_bits: u32,
+    /// Latency and effort of each matrix.
+    pub cmvm: cmvm::Options,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { max_table_bits: 16 }
+        Options { max_table_bits: 16, cmvm: cmvm::Options::default() }
     }
 }
 
@@ -108,7 +111,7 @@ impl<'a> Lowering<'a> {
             network,
             options,
             atoms,
-            sums: Sums::new(),
+            sums: Sums::new(options.cmvm),
             stairs: Stairs::default(),
             functions: Functions::new(),
             elements,

@@ -443,7 +443,7 @@ proptest! {
         if let Ok(network) = read(&bytes, &Options { max_adders: 20_000 })
             && let Ok(front) = ports::front(&network, None)
         {
-            let _ = lower::lower(&network, &front, &lower::Options { max_table_bits: 8 });
+            let _ = lower::lower(&network, &front, &lower::Options { max_table_bits: 8, ..lower::Options::default() });
         }
     }
 }

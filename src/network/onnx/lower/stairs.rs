@@ -53,15 +53,15 @@ enum Method {
     Constant,
     /// 1 from the threshold on.
     Compare(BigInt),
-    /// `floor((v + summand) / 2^shift)` from 0 to `most`.
+    /// `floor(sum / 2^shift)` from 0 to `most`.
     Shift {
-        summand: BigInt,
+        sum: Sum,
         shift: u32,
         most: BigInt,
     },
-    /// The same, but where `v + summand` is a multiple of `2^shift`, the result is made even by taking one away, or odd.
+    /// The same, but where the sum is a multiple of `2^shift`, the result is made even by taking one away, or odd.
     Tie {
-        summand: BigInt,
+        sum: Sum,
         shift: u32,
         most: BigInt,
         to_even: bool,
@@ -77,6 +77,18 @@ enum Method {
         shift: u32,
         most: BigInt,
     },
+}
+
+/// `v + summand`, or `summand - v`.
+struct Sum {
+    summand: BigInt,
+    minus: bool,
+}
+
+impl Sum {
+    fn build(&self, atoms: &mut Atoms, v: u32) -> Result<u32, String> {
+        if self.minus { atoms.subtracted_from(&self.summand, v) } else { atoms.add_constant(v, &self.summand) }
+    }
 }
 
 /// Makes staircases, and remembers their plans: most elements of a tensor are quantised alike.
@@ -249,6 +261,11 @@ impl Line {
             return plan(self.cheapest(vec![threshold(&count)]));
         }
         if let Some(method) = self.by_shift(&first, descending, &count, &threshold) {
+            if matches!(method, Method::Tie { to_even: false, .. })
+                && let Some(mirrored) = self.mirrored()
+            {
+                return Ok(mirrored);
+            }
             let shift_cost = method.cost(&self.low, &self.high);
             // Few integers: a table may be cheaper still.
             let bits = bits_of(&(&self.high - &self.low));
@@ -264,6 +281,30 @@ impl Line {
             ));
         }
         plan(self.cheapest(thresholds(&count, &threshold)))
+    }
+
+    /// The plan over `-v`, if there ties go to even numbers of steps: that takes no further sums.
+    fn mirrored(&self) -> Option<Plan> {
+        let line = Line {
+            gain: -&self.gain,
+            bias: self.bias.clone(),
+            ends: self.ends.clone(),
+            codes: self.codes.clone(),
+            low: -&self.high,
+            high: -&self.low,
+        };
+        let (first, last) = (line.code(&line.low), line.code(&line.high));
+        let descending = last < first;
+        let count = (&last - &first).abs();
+        let threshold =
+            |i: &BigInt| if descending { line.threshold(&(&first - i + 1)) } else { line.threshold(&(&first + i)) };
+        match line.by_shift(&first, descending, &count, &threshold)? {
+            Method::Tie { sum, shift, most, to_even: true } => {
+                let sum = Sum { summand: sum.summand, minus: true };
+                Some(Plan { from: first, descending, method: Method::Tie { sum, shift, most, to_even: true } })
+            }
+            _ => None,
+        }
     }
 
     /// A shift, if the thresholds are evenly apart by a power of two, but for ties.
@@ -293,14 +334,14 @@ impl Line {
         let most = count.clone();
         if odd == even {
             // floor((v - (T - i * 2^k)) / 2^k)
-            return Some(Method::Shift { summand: -odd, shift, most });
+            return Some(Method::Shift { sum: Sum { summand: -odd, minus: false }, shift, most });
         }
         if *round != Round::HalfEven || (odd - even).abs() != BigInt::one() || shift == 0 {
             return None;
         }
         // Rounded up at ties; taken back where that reached the parity whose thresholds are one higher.
         let (lower, to_even) = if odd > even { (even, true) } else { (odd, false) };
-        Some(Method::Tie { summand: -lower, shift, most, to_even })
+        Some(Method::Tie { sum: Sum { summand: -lower, minus: false }, shift, most, to_even })
     }
 
     /// The cheapest way to count the thresholds that are not above the integer.
@@ -460,13 +501,13 @@ impl Method {
                 let below = atoms.is_negative(below);
                 atoms.not(below).map(Some)
             }
-            Method::Shift { summand, shift, most } => {
-                let sum = atoms.add_constant(v, summand)?;
+            Method::Shift { sum, shift, most } => {
+                let sum = sum.build(atoms, v)?;
                 let steps = atoms.floor_shifted(sum, *shift)?;
                 saturated(atoms, steps, most).map(Some)
             }
-            Method::Tie { summand, shift, most, to_even } => {
-                let sum = atoms.add_constant(v, summand)?;
+            Method::Tie { sum, shift, most, to_even } => {
+                let sum = sum.build(atoms, v)?;
                 let steps = atoms.floor_shifted(sum, *shift)?;
                 let rest = atoms.bits(sum, 0, *shift)?;
                 let no_tie = atoms.any(rest)?;

@@ -2,14 +2,17 @@
 
 use super::atoms::{Atoms, signed_digits};
 use super::elem::{Elem, common_unit, whole_quotient};
+use crate::cmvm::{self, Input, Matrix, SolveError, Weight};
 use crate::network::exact::Rational;
+use crate::num::Interval;
 use num_bigint::BigInt;
-use num_traits::{Signed, Zero};
+use num_traits::{Signed, ToPrimitive, Zero};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// Makes the adders of matrices, and remembers what it has made: the positions of a convolution are alike.
 pub(super) struct Sums {
+    options: cmvm::Options,
     solved: FxHashMap<Question, Rc<Program>>,
 }
 
@@ -48,8 +51,8 @@ struct Output {
 type Row = Vec<(u32, Rational)>;
 
 impl Sums {
-    pub(super) fn new() -> Sums {
-        Sums { solved: FxHashMap::default() }
+    pub(super) fn new(options: cmvm::Options) -> Sums {
+        Sums { options, solved: FxHashMap::default() }
     }
 
     /// The sum of each row.
@@ -93,7 +96,10 @@ impl Sums {
         if let Some(known) = self.solved.get(&question) {
             return Ok(known.clone());
         }
-        let program = Rc::new(plain(&question));
+        let program = match solved(&question, &self.options)? {
+            Some(program) => Rc::new(program),
+            None => Rc::new(plain(&question)),
+        };
         self.solved.insert(question, program.clone());
         Ok(program)
     }
@@ -150,6 +156,52 @@ fn build(program: &Program, atoms: &mut Atoms, columns: &[u32]) -> Result<Vec<Op
         (atom, i64::from(output.shift) - i64::from(frac), output.negative)
     };
     Ok(program.outputs.iter().map(|o| o.as_ref().map(output)).collect())
+}
+
+/// The program of the solver of constant matrices, judged; `None` if the numbers are too wide for it.
+fn solved(question: &Question, options: &cmvm::Options) -> Result<Option<Program>, String> {
+    let (n_in, n_out) = (question.inputs.len(), question.rows.len());
+    let mut weights = Vec::with_capacity(n_in * n_out);
+    for i in 0..n_in {
+        for row in &question.rows {
+            // Room for sums: the solver has 128 bits.
+            let Some(weight) = row[i].to_i128().filter(|w| w.unsigned_abs() < 1 << 100) else { return Ok(None) };
+            weights.push(Weight::new(weight, 0));
+        }
+    }
+    if question.inputs.iter().any(|(low, high)| low.bits().max(high.bits()) > 100) {
+        return Ok(None);
+    }
+    let matrix = Matrix::new(n_in, n_out, weights);
+    let interval = |(low, high): &(BigInt, BigInt)| Input::new(Interval::new(low, high, 0));
+    let inputs: Vec<Input> = question.inputs.iter().map(interval).collect();
+    let program = match cmvm::solve(&matrix, &inputs, options) {
+        Ok(program) => program,
+        Err(SolveError::TooWide { .. }) => return Ok(None),
+        Err(e) => return Err(e.to_string()),
+    };
+    let report = cmvm::check(&program, &matrix).map_err(|fault| format!("a matrix was solved wrongly: {fault}"))?;
+    Ok(Some(judged(&program, &report)))
+}
+
+/// A program with the exact range of each value.
+fn judged(program: &cmvm::Program, report: &cmvm::Report) -> Program {
+    let mut fracs = vec![0i32; program.inputs.len()];
+    let mut adders = Vec::with_capacity(program.adders.len());
+    for (adder, interval) in program.adders.iter().zip(&report.intervals[program.inputs.len()..]) {
+        let frac = fracs[adder.a as usize].max(fracs[adder.b as usize] - adder.shift);
+        fracs.push(frac);
+        let end = |code: &crate::num::Code| crate::num::align(&code.to_big(), interval.frac.into(), frac.into());
+        adders.push(Adder {
+            a: adder.a,
+            b: adder.b,
+            shift: adder.shift,
+            subtract: adder.subtract,
+            range: Some((end(&interval.min), end(&interval.max))),
+        });
+    }
+    let output = |o: &cmvm::Output| Output { value: o.value, shift: o.shift, negative: o.negative };
+    Program { adders, outputs: program.outputs.iter().map(|o| o.as_ref().map(output)).collect() }
 }
 
 /// Each row by itself: the signed digits of its weights, added up in pairs, narrow ones first.
