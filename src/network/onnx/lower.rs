@@ -85,16 +85,14 @@ struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     fn new(network: &'a Network, front: &Front, options: &'a Options) -> Lowering<'a> {
-        // The real value of a port's code is `code * 2^-frac`: inside, all are integers.
-        let shifts = front.inputs.iter().map(|input| input.kif.frac).collect();
-        let mut atoms = Atoms::new(shifts);
+        let mut atoms = Atoms::new(front.inputs.len());
         let ports: Vec<Elem> = front
             .inputs
             .iter()
             .zip(&front.ranges)
             .enumerate()
             .map(|(k, (input, (low, high)))| {
-                let atom = atoms.input(k as u32, low, high);
+                let atom = atoms.input(k as u32, low, high, input.kif.frac);
                 let unit = input.unit.scale.shifted(-i64::from(input.kif.frac));
                 Elem::of(&atoms, atom, unit, input.unit.offset.clone())
             })

@@ -2,7 +2,9 @@
 
 use super::kernel::{Binary, Kernel, Unary};
 use super::ports::Front;
+use super::transcribe::transcribe;
 use super::{Network, run_codes};
+use crate::ir::Model;
 use crate::network::exact::Rational;
 use crate::network::port::{Group, InputElement, Meaning, Unit};
 use num_bigint::BigInt;
@@ -13,16 +15,26 @@ pub struct OnnxMeaning {
     network: Network,
     front: Front,
     units: Vec<Unit>,
+    fracs: Vec<i32>,
     input_groups: Vec<Group>,
     output_groups: Vec<Group>,
 }
 
 impl OnnxMeaning {
-    /// The meaning of a network whose hardware begins at `front` and gives codes of these units.
-    pub fn new(network: Network, front: Front, units: Vec<Unit>) -> OnnxMeaning {
+    /// The meaning of a network whose hardware begins at `front` and gives codes of these units and fractional bits.
+    pub fn new(network: Network, front: Front, units: Vec<Unit>, fracs: Vec<i32>) -> OnnxMeaning {
         let group = |port: &super::Port| vec![Group { name: port.name.clone(), size: port.elements() }];
         let (input_groups, output_groups) = (group(&network.input), group(&network.output));
-        OnnxMeaning { network, front, units, input_groups, output_groups }
+        OnnxMeaning { network, front, units, fracs, input_groups, output_groups }
+    }
+
+    /// The same function as a plain program, for proofs: made from the network by a road of its own that shares nothing with the
+    /// lowering.
+    ///
+    /// # Errors
+    /// Where a limit of programs is broken, in words.
+    pub fn specification(&self) -> Result<Model, String> {
+        transcribe(&self.network, &self.front, &self.units, &self.fracs)
     }
 
     /// The network.

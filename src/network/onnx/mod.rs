@@ -15,6 +15,7 @@ pub mod ports;
 mod proto;
 mod read;
 pub mod tensor;
+mod transcribe;
 
 pub use golden::{run, run_codes};
 pub use meaning::OnnxMeaning;

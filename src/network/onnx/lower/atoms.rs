@@ -39,8 +39,9 @@ struct Atom {
 }
 
 impl Atoms {
-    pub(super) fn new(shifts: Vec<i32>) -> Atoms {
-        let mut builder = Builder::new(shifts);
+    /// No operations yet, for a port of so many elements.
+    pub(super) fn new(inputs: usize) -> Atoms {
+        let mut builder = Builder::new(vec![0; inputs]);
         builder.limits(Limits::derived());
         Atoms { builder, all: Vec::new(), known: FxHashMap::default(), entries: 0 }
     }
@@ -116,9 +117,9 @@ impl Atoms {
         self.all.len() as u32 - 1
     }
 
-    /// An element of the port: its code.
-    pub(super) fn input(&mut self, input: u32, low: &BigInt, high: &BigInt) -> u32 {
-        let made = self.make(Op::Input { input }, low.clone(), high.clone(), 0);
+    /// An element of the port: its code, which has that many fractional bits.
+    pub(super) fn input(&mut self, input: u32, low: &BigInt, high: &BigInt, frac: i32) -> u32 {
+        let made = self.make(Op::Input { input }, low.clone(), high.clone(), frac);
         made.expect("types of ports are narrow")
     }
 

@@ -1,0 +1,744 @@
+//! A network as a plain program, for proofs: what the hardware is compared with.
+//!
+//! It is made straight from the kernels, by other means than the lowering, of which it knows nothing. Every sum is one operation
+//! over the binary digits of its weights. A quantiser is a table of what the golden evaluator's rule says for every integer,
+//! or a count of comparisons with thresholds that are searched for with that rule, or floor, remainder and one bit that says whether
+//! to add one. The golden evaluator holds it, as it holds the lowering.
+
+use super::golden::code_of;
+use super::kernel::{Binary, Codes, Dot, Kernel, Quant, Step, Trunc, Unary};
+use super::ports::{Front, Start};
+use super::{Network, Source};
+use crate::ir::{BinaryBits, Builder, Limits, Model, Op, Output, Table, Term, UnaryBits, ValueId};
+use crate::network::exact::Rational;
+use crate::network::function::{Function, Functions};
+use crate::network::port::Unit;
+use crate::network::quantise::Round;
+use crate::num::{Code, Interval};
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+
+/// Bits of an integer for which a quantiser is a table.
+const TABLE_BITS: u64 = 10;
+/// Steps for which a quantiser is a count of comparisons, where a shift would do as well.
+const FEW_STEPS: u32 = 8;
+/// Comparisons of a quantiser at most.
+const MAX_COMPARISONS: u32 = 65_536;
+/// Entries of a function's table at most; whoever asks for a proof has lowered the network with a limit below.
+const MAX_ENTRIES: u64 = 1 << 24;
+/// Bits of a value at most.
+const MAX_WIDTH: u64 = 4096;
+
+/// An integer of the program: its value times `2^frac`.
+#[derive(Clone)]
+struct Whole {
+    id: ValueId,
+    frac: i32,
+    low: BigInt,
+    high: BigInt,
+}
+
+/// `min(max(whole * unit + offset, ends.0), ends.1)`, or a number.
+#[derive(Clone)]
+enum Number {
+    Known(Rational),
+    Of { whole: Whole, unit: Rational, offset: Rational, ends: (Option<Rational>, Option<Rational>) },
+}
+
+/// The program: inputs are the codes of the port, outputs the codes that `units` and the fractional bits `fracs` mean.
+///
+/// # Errors
+/// What breaks a limit of programs, in words.
+pub(super) fn transcribe(network: &Network, front: &Front, units: &[Unit], fracs: &[i32]) -> Result<Model, String> {
+    let mut builder = Builder::new(vec![0; front.inputs.len()]);
+    builder.limits(Limits::derived());
+    let mut writer =
+        Writer { network, builder, functions: Functions::new(), values: vec![None; network.tensors.len()] };
+    writer.inputs(front);
+    for step in &network.steps {
+        let known = |&t: &usize| writer.values[t].is_some() || network.constant(t).is_some();
+        if writer.values[step.output].is_some() || !step.inputs.iter().all(known) {
+            continue;
+        }
+        let result = writer.step(&step.kernel, &step.inputs, network.tensors[step.output].shape.iter().product());
+        writer.values[step.output] = Some(result.map_err(|e| format!("{}: {e}", step.place))?);
+    }
+    for (e, (unit, &frac)) in units.iter().zip(fracs).enumerate() {
+        let number = writer.element(network.output.tensor, e as u32);
+        writer.output(&number, unit, frac)?;
+    }
+    writer.builder.finish().map_err(|problems| format!("the network as a program: {:?}", problems.first()))
+}
+
+struct Writer<'a> {
+    network: &'a Network,
+    builder: Builder,
+    functions: Functions,
+    values: Vec<Option<Vec<Number>>>,
+}
+
+fn ratio(a: &Rational, b: &Rational) -> Rational {
+    a.checked_div(b).expect("units and scales are not zero")
+}
+
+/// The largest number of which all are whole multiples.
+fn measure<'a>(numbers: impl Iterator<Item = &'a Rational>) -> Rational {
+    let (mut num, mut den) = (BigInt::ZERO, BigInt::one());
+    for number in numbers.filter(|n| !n.is_zero()) {
+        num = num.gcd(&number.numerator());
+        den = den.lcm(&number.denominator());
+    }
+    // Numerators of fractions in lowest terms: gcd(n, m) / lcm(d, e).
+    if num.is_zero() { Rational::one() } else { Rational::new(num, &den).expect("not zero") }
+}
+
+impl Number {
+    fn affine(&self, factor: &Rational, summand: &Rational) -> Number {
+        let map = |x: &Rational| &(x * factor) + summand;
+        match self {
+            Number::Known(x) => Number::Known(map(x)),
+            Number::Of { .. } if factor.is_zero() => Number::Known(summand.clone()),
+            Number::Of { whole, unit, offset, ends } => {
+                let mut ends = (ends.0.as_ref().map(map), ends.1.as_ref().map(map));
+                if factor.is_negative() {
+                    ends = (ends.1, ends.0);
+                }
+                Number::Of { whole: whole.clone(), unit: unit * factor, offset: map(offset), ends }
+            }
+        }
+    }
+
+    fn at(&self, v: &BigInt) -> Rational {
+        match self {
+            Number::Known(x) => x.clone(),
+            Number::Of { unit, offset, ends, .. } => {
+                let x = &(&Rational::from(v.clone()) * unit) + offset;
+                let x = if ends.0.as_ref().is_some_and(|low| *low > x) { ends.0.clone().expect("some") } else { x };
+                if ends.1.as_ref().is_some_and(|high| *high < x) { ends.1.clone().expect("some") } else { x }
+            }
+        }
+    }
+
+    fn clip(&self, low: Option<&Rational>, high: Option<&Rational>) -> Number {
+        let mut number = self.clone();
+        if let Some(low) = low {
+            number = number.not_below(low);
+        }
+        if let Some(high) = high {
+            // min(x, h) = -max(-x, -h)
+            let (zero, minus) = (Rational::zero(), -&Rational::one());
+            number = number.affine(&minus, &zero).not_below(&-high).affine(&minus, &zero);
+        }
+        number
+    }
+
+    fn not_below(&self, least: &Rational) -> Number {
+        let raised = |x: &Rational| if x < least { least.clone() } else { x.clone() };
+        match self {
+            Number::Known(x) => Number::Known(raised(x)),
+            Number::Of { whole, unit, offset, ends } => {
+                let low = ends.0.as_ref().map_or(least.clone(), raised);
+                let ends = (Some(low), ends.1.as_ref().map(raised));
+                Number::Of { whole: whole.clone(), unit: unit.clone(), offset: offset.clone(), ends }
+            }
+        }
+    }
+}
+
+impl Writer<'_> {
+    fn inputs(&mut self, front: &Front) {
+        let mut ports = Vec::new();
+        for (k, (input, (low, high))) in front.inputs.iter().zip(&front.ranges).enumerate() {
+            let frac = input.kif.frac;
+            let whole = self.op(Op::Input { input: k as u32 }, low.clone(), high.clone(), frac);
+            let unit = input.unit.scale.shifted(-i64::from(frac));
+            ports.push(if low == high {
+                Number::Known(input.unit.value(low, frac.into()))
+            } else {
+                Number::Of { whole, unit, offset: input.unit.offset.clone(), ends: (None, None) }
+            });
+        }
+        for (&tensor, starts) in &front.starts {
+            let number = |start: &Start| match start {
+                Start::Port(k) => ports[*k as usize].clone(),
+                Start::Constant(value) => Number::Known(value.clone()),
+            };
+            self.values[tensor] = Some(starts.iter().map(number).collect());
+        }
+    }
+
+    fn op(&mut self, op: Op, low: BigInt, high: BigInt, frac: i32) -> Whole {
+        let id = self.builder.op(op, Interval::new(low.clone(), high.clone(), frac));
+        Whole { id, frac, low, high }
+    }
+
+    fn constant(&mut self, value: &BigInt) -> Whole {
+        self.op(Op::Const { value: Code::from(value) }, value.clone(), value.clone(), 0)
+    }
+
+    fn element(&self, tensor: usize, element: u32) -> Number {
+        match &self.network.tensors[tensor].source {
+            Source::Constant(value) => Number::Known(value.values[element as usize].clone()),
+            Source::Computed => self.values[tensor].as_ref().expect("made before")[element as usize].clone(),
+        }
+    }
+
+    fn step(&mut self, kernel: &Kernel, inputs: &[usize], count: usize) -> Result<Vec<Number>, String> {
+        let zero = Rational::zero();
+        let mut results = Vec::with_capacity(count);
+        if let Kernel::Dot(dot) = kernel {
+            return self.dot(dot, inputs, count);
+        }
+        for k in 0..count {
+            let own = |writer: &Writer| writer.element(inputs[0], k as u32);
+            results.push(match kernel {
+                Kernel::Move(sources) => match sources[k] {
+                    None => Number::Known(zero.clone()),
+                    Some((input, element)) => self.element(inputs[input as usize], element),
+                },
+                Kernel::Binary(operation, a, b) => {
+                    let (a, b) = (self.element(inputs[0], a[k]), self.element(inputs[1], b[k]));
+                    self.binary(*operation, &a, &b)?
+                }
+                Kernel::Extreme { max, parts } => {
+                    let all = parts.iter().zip(inputs).map(|(part, &t)| self.element(t, part[k])).collect();
+                    self.extreme(all, *max)?
+                }
+                Kernel::MaxOf(windows) => {
+                    let all = windows[k].iter().map(|&e| self.element(inputs[0], e)).collect();
+                    self.extreme(all, true)?
+                }
+                Kernel::SumOf(windows) => {
+                    let (window, factor) = &windows[k];
+                    let terms = window.iter().map(|&e| (factor.clone(), self.element(inputs[0], e))).collect();
+                    self.sum(terms)?
+                }
+                Kernel::Scale { channel, factor, summand } => {
+                    let c = channel[k] as usize;
+                    own(self).affine(&factor[c], &summand[c])
+                }
+                Kernel::Unary(operation) => {
+                    let x = own(self);
+                    self.unary(operation, x)?
+                }
+                Kernel::Quant(quant) => self.quant(quant, inputs[0], k)?,
+                Kernel::Trunc(trunc) => self.trunc(trunc, inputs[0], k)?,
+                Kernel::Dot(_) => return Err("a matrix is not made element by element".to_owned()),
+            });
+        }
+        Ok(results)
+    }
+
+    fn dot(&mut self, dot: &Dot, inputs: &[usize], count: usize) -> Result<Vec<Number>, String> {
+        let mut results = vec![Number::Known(Rational::zero()); count];
+        let (vector, matrix) = (inputs[dot.vector], inputs[1 - dot.vector]);
+        for group in &dot.groups {
+            for (n, &output) in group.outputs.iter().enumerate() {
+                let mut terms = Vec::new();
+                for &(row, element) in &group.taps {
+                    let weight = self.element(matrix, group.weight(row, n) as u32);
+                    let x = self.element(vector, element);
+                    terms.push((Rational::one(), self.binary(Binary::Mul, &x, &weight)?));
+                }
+                results[output as usize] = self.sum(terms)?.affine(&dot.factor, &Rational::zero());
+            }
+        }
+        if let Some((elements, factor)) = &dot.bias {
+            for (result, &element) in results.iter_mut().zip(elements) {
+                let bias = self.element(inputs[2], element).affine(factor, &Rational::zero());
+                *result = self.binary(Binary::Add, result, &bias)?;
+            }
+        }
+        Ok(results)
+    }
+
+    fn binary(&mut self, operation: Binary, a: &Number, b: &Number) -> Result<Number, String> {
+        let (zero, one) = (Rational::zero(), Rational::one());
+        let minus = -&one;
+        match (operation, a, b) {
+            (Binary::Add, _, Number::Known(c)) => Ok(a.affine(&one, c)),
+            (Binary::Add, Number::Known(c), _) => Ok(b.affine(&one, c)),
+            (Binary::Add, ..) => self.sum(vec![(one.clone(), a.clone()), (one, b.clone())]),
+            (Binary::Sub, ..) => {
+                let b = b.affine(&minus, &zero);
+                self.binary(Binary::Add, a, &b)
+            }
+            (Binary::Mul, _, Number::Known(c)) => Ok(a.affine(c, &zero)),
+            (Binary::Mul, Number::Known(c), _) => Ok(b.affine(c, &zero)),
+            (Binary::Mul, ..) => self.product(a, b),
+            (Binary::Div, _, Number::Known(c)) => Ok(a.affine(&ratio(&one, c), &zero)),
+            (Binary::Div, ..) => Err("the divisor must be constant".to_owned()),
+        }
+    }
+
+    fn unary(&mut self, operation: &Unary, x: Number) -> Result<Number, String> {
+        let zero = Rational::zero();
+        match operation {
+            Unary::Neg => Ok(x.affine(&-&Rational::one(), &zero)),
+            Unary::Relu => Ok(x.clip(Some(&zero), None)),
+            Unary::Clip(low, high) => Ok(x.clip(low.as_ref(), high.as_ref())),
+            Unary::Leaky(factor) => {
+                // max(x, 0) + factor * min(x, 0)
+                let (above, below) = (x.clip(Some(&zero), None), x.clip(None, Some(&zero)));
+                self.sum(vec![(Rational::one(), above), (factor.clone(), below)])
+            }
+            Unary::Power(exponent) => {
+                let mut power = x.clone();
+                for _ in 1..*exponent {
+                    power = self.product(&power, &x)?;
+                }
+                Ok(power)
+            }
+            Unary::Root => Err("roots of constants only are supported".to_owned()),
+            Unary::Function(_) => Ok(x),
+        }
+    }
+
+    /// A sum over the binary digits of all factors, in units of which everything is a whole multiple.
+    fn sum(&mut self, terms: Vec<(Rational, Number)>) -> Result<Number, String> {
+        let mut offset = Rational::zero();
+        let mut parts: Vec<(Whole, Rational)> = Vec::new();
+        for (factor, number) in terms {
+            match self.unclipped(&number)? {
+                Number::Known(x) => offset = &offset + &(&x * &factor),
+                Number::Of { whole, unit, offset: own, .. } => {
+                    offset = &offset + &(&own * &factor);
+                    let factor = &unit * &factor;
+                    match parts.iter_mut().find(|(other, _)| other.id == whole.id && other.frac == whole.frac) {
+                        Some((_, sum)) => *sum = &*sum + &factor,
+                        None => parts.push((whole, factor)),
+                    }
+                }
+            }
+        }
+        parts.retain(|(_, factor)| !factor.is_zero());
+        let unit = measure(parts.iter().map(|(_, factor)| factor));
+        let integers: Vec<(Whole, BigInt)> =
+            parts.into_iter().map(|(whole, factor)| (whole, ratio(&factor, &unit).numerator())).collect();
+        let whole = self.whole_sum(&integers, &BigInt::ZERO)?;
+        Ok(numbered(whole, unit, offset))
+    }
+
+    /// The sum of whole multiples and a whole number.
+    fn whole_sum(&mut self, terms: &[(Whole, BigInt)], summand: &BigInt) -> Result<Whole, String> {
+        if let [(whole, factor)] = terms
+            && factor.is_one()
+            && summand.is_zero()
+        {
+            return Ok(whole.clone());
+        }
+        let mut digits = Vec::new();
+        let (mut low, mut high) = (summand.clone(), summand.clone());
+        for (whole, factor) in terms {
+            for bit in (0..factor.bits()).filter(|&bit| factor.magnitude().bit(bit)) {
+                digits.push(Term { value: whole.id, shift: whole.frac + bit as i32, neg: factor.is_negative() });
+            }
+            let (a, b) = (&whole.low * factor, &whole.high * factor);
+            low += (&a).min(&b);
+            high += (&a).max(&b);
+        }
+        if low.bits().max(high.bits()) > MAX_WIDTH {
+            return Err(format!("a value of more than {MAX_WIDTH} bits"));
+        }
+        if !summand.is_zero() {
+            let constant = self.constant(summand);
+            digits.push(Term { value: constant.id, shift: 0, neg: false });
+        }
+        if digits.is_empty() {
+            return Ok(self.constant(&BigInt::ZERO));
+        }
+        Ok(self.op(Op::Sum { terms: digits.into() }, low, high, 0))
+    }
+
+    /// `whole * factor + summand` for whole numbers.
+    fn line(&mut self, whole: &Whole, factor: &BigInt, summand: &BigInt) -> Result<Whole, String> {
+        self.whole_sum(&[(whole.clone(), factor.clone())], summand)
+    }
+
+    fn product(&mut self, a: &Number, b: &Number) -> Result<Number, String> {
+        let (a, b) = (self.unclipped(a)?, self.unclipped(b)?);
+        let (Number::Of { unit: unit_a, offset: offset_a, .. }, Number::Of { unit: unit_b, offset: offset_b, .. }) =
+            (&a, &b)
+        else {
+            return self.binary(Binary::Mul, &a, &b);
+        };
+        let (unit_x, unit_y) = (measure([unit_a, offset_a].into_iter()), measure([unit_b, offset_b].into_iter()));
+        let x = self.over(&a, &unit_x, &Rational::zero())?;
+        let y = self.over(&b, &unit_y, &Rational::zero())?;
+        let corners = [&x.low * &y.low, &x.low * &y.high, &x.high * &y.low, &x.high * &y.high];
+        let low = corners.iter().min().expect("four").clone();
+        let high = corners.iter().max().expect("four").clone();
+        let product = self.op(Op::Mul { a: x.id, b: y.id }, low, high, x.frac + y.frac);
+        Ok(numbered(product, &unit_x * &unit_y, Rational::zero()))
+    }
+
+    /// The whole number of a number without ends over a unit and an offset.
+    fn over(&mut self, number: &Number, unit: &Rational, offset: &Rational) -> Result<Whole, String> {
+        match number {
+            Number::Known(x) => {
+                let code = ratio(&(x - offset), unit);
+                if !code.is_integer() {
+                    return Err(format!("{x} is no code of the unit {unit}"));
+                }
+                Ok(self.constant(&code.numerator()))
+            }
+            Number::Of { whole, unit: own, offset: start, .. } => {
+                let (factor, summand) = (ratio(own, unit), ratio(&(start - offset), unit));
+                if !factor.is_integer() || !summand.is_integer() {
+                    return Err(format!("a unit of {own} is no multiple of {unit}"));
+                }
+                self.line(whole, &factor.numerator(), &summand.numerator())
+            }
+        }
+    }
+
+    /// One bit: 1 where the integer is at least the threshold.
+    fn reaches(&mut self, whole: &Whole, threshold: &BigInt) -> Result<Whole, String> {
+        let (zero, one) = (BigInt::ZERO, BigInt::one());
+        if whole.low >= *threshold {
+            return Ok(self.constant(&one));
+        }
+        if whole.high < *threshold {
+            return Ok(self.constant(&zero));
+        }
+        let room = self.line(whole, &one, &-threshold)?;
+        let (no, yes) = (self.constant(&zero), self.constant(&one));
+        Ok(self.op(Op::Mux { cond: room.id, on_true: no.id, on_false: yes.id, shift: 0 }, zero, one, 0))
+    }
+
+    /// One of two integers.
+    fn choose(&mut self, bit: &Whole, on_true: &Whole, on_false: &Whole) -> Whole {
+        if bit.low == bit.high {
+            return if bit.low.is_zero() { on_false.clone() } else { on_true.clone() };
+        }
+        let (low, high) =
+            (on_true.low.clone().min(on_false.low.clone()), on_true.high.clone().max(on_false.high.clone()));
+        let shift = on_false.frac - on_true.frac;
+        let op = Op::Mux { cond: bit.id, on_true: on_true.id, on_false: on_false.id, shift };
+        self.op(op, low, high, on_true.frac)
+    }
+
+    /// A number whose ends are applied.
+    fn unclipped(&mut self, number: &Number) -> Result<Number, String> {
+        let Number::Of { whole, unit, offset, ends } = number else { return Ok(number.clone()) };
+        if ends.0.is_none() && ends.1.is_none() {
+            return Ok(number.clone());
+        }
+        let bare = Number::Of { whole: whole.clone(), unit: unit.clone(), offset: offset.clone(), ends: (None, None) };
+        let (first, last) = (bare.at(&whole.low), bare.at(&whole.high));
+        let (least, most) = if first < last { (first, last) } else { (last, first) };
+        let low = ends.0.clone().filter(|low| *low > least);
+        let high = ends.1.clone().filter(|high| *high < most);
+        let distances: Vec<Rational> = [&low, &high].into_iter().flatten().map(|end| end - offset).collect();
+        let step = measure(distances.iter().chain([unit]));
+        let mut result = self.over(&bare, &step, offset)?;
+        if let Some(low) = &low {
+            let end = ratio(&(low - offset), &step).numerator();
+            result = self.limited(&result, &end, true)?;
+        }
+        if let Some(high) = &high {
+            let end = ratio(&(high - offset), &step).numerator();
+            result = self.limited(&result, &end, false)?;
+        }
+        Ok(numbered(result, step, offset.clone()))
+    }
+
+    /// `max(whole, end)`, or `min`.
+    fn limited(&mut self, whole: &Whole, end: &BigInt, max: bool) -> Result<Whole, String> {
+        let reached = self.reaches(whole, end)?;
+        let constant = self.constant(end);
+        let mut result =
+            if max { self.choose(&reached, whole, &constant) } else { self.choose(&reached, &constant, whole) };
+        let (low, high) = match max {
+            true => (result.low.clone().max(end.clone()), result.high.clone().max(end.clone())),
+            false => (result.low.clone().min(end.clone()), result.high.clone().min(end.clone())),
+        };
+        if (&low, &high) != (&result.low, &result.high) {
+            let op = Op::Quantise { x: result.id, shift: result.frac };
+            result = self.op(op, low, high, 0);
+        }
+        Ok(result)
+    }
+
+    fn extreme(&mut self, all: Vec<Number>, max: bool) -> Result<Number, String> {
+        let mut best: Option<Number> = None;
+        for number in all {
+            best = Some(match best {
+                None => number,
+                Some(best) => self.extreme_of_two(&best, &number, max)?,
+            });
+        }
+        best.ok_or_else(|| "nothing to choose from".to_owned())
+    }
+
+    fn extreme_of_two(&mut self, a: &Number, b: &Number, max: bool) -> Result<Number, String> {
+        match (a, b) {
+            (x, Number::Known(c)) | (Number::Known(c), x) => {
+                return Ok(if max { x.clip(Some(c), None) } else { x.clip(None, Some(c)) });
+            }
+            _ => {}
+        }
+        let (a, b) = (self.unclipped(a)?, self.unclipped(b)?);
+        let (Number::Of { unit: unit_a, offset: offset_a, .. }, Number::Of { unit: unit_b, offset: offset_b, .. }) =
+            (&a, &b)
+        else {
+            return self.extreme_of_two(&a, &b, max);
+        };
+        let unit = measure([unit_a, unit_b, &(offset_a - offset_b)].into_iter());
+        let offset = offset_a.clone();
+        let (x, y) = (self.over(&a, &unit, &offset)?, self.over(&b, &unit, &offset)?);
+        let difference = self.whole_sum(&[(x.clone(), BigInt::one()), (y.clone(), -BigInt::one())], &BigInt::ZERO)?;
+        let x_is_larger = self.reaches(&difference, &BigInt::ZERO)?;
+        let whole = if max { self.choose(&x_is_larger, &x, &y) } else { self.choose(&x_is_larger, &y, &x) };
+        Ok(numbered(whole, unit, offset))
+    }
+
+    fn quant(&mut self, quant: &Quant, operand: usize, k: usize) -> Result<Number, String> {
+        let x = self.element(operand, quant.operand[k]);
+        let pending = self.network.tensors[operand].pending;
+        self.rounded(&x, &quant.steps[quant.step[k] as usize], &quant.codes, pending)
+    }
+
+    fn trunc(&mut self, trunc: &Trunc, operand: usize, k: usize) -> Result<Number, String> {
+        let x = self.element(operand, trunc.operand[k]);
+        let step = &trunc.steps[trunc.step[k] as usize];
+        let ones = Step { scale: Rational::one(), zero: BigInt::ZERO };
+        let t = x.affine(&ratio(&Rational::one(), &step.from.scale), &step.from.zero.clone().into());
+        let n = self.rounded(&t, &ones, &endless(&t, Round::HalfEven), None)?;
+        let quotient = n.affine(&ratio(&Rational::one(), &step.ratio), &Rational::zero());
+        let codes = match &step.clamp {
+            Some((low, high)) => Codes::Round { low: low.clone(), high: high.clone(), round: trunc.round },
+            None => endless(&quotient, trunc.round),
+        };
+        let y = self.rounded(&quotient, &ones, &codes, None)?;
+        Ok(y.affine(&step.scale, &-&(&step.zero * &step.scale)))
+    }
+
+    /// The value of the code of a number, or of a function of it.
+    fn rounded(&mut self, x: &Number, step: &Step, codes: &Codes, pending: Option<Function>) -> Result<Number, String> {
+        let Number::Of { whole, .. } = x else {
+            let code = code_of(codes, step, &x.at(&BigInt::ZERO), pending, &mut self.functions)?;
+            return Ok(Number::Known(step.value(&code)));
+        };
+        // Codes of a sign are two apart; the bit that says which counts from the lower one.
+        let is_sign = matches!(codes, Codes::Sign);
+        let unit = step.scale.shifted(is_sign.into());
+        let offset = step.value(&BigInt::from(if is_sign { -1 } else { 0 }));
+        if pending.is_none()
+            && let Some(whole) = x.all_whole(step, codes)
+        {
+            return Ok(whole);
+        }
+        let span: BigInt = &whole.high - &whole.low;
+        if pending.is_some() || span.bits() <= TABLE_BITS {
+            return Ok(numbered(self.table(x, whole, step, codes, pending)?, unit, offset));
+        }
+        let at = |v: &BigInt| counted(codes, codes.code(step, &x.at(v)));
+        let steps = (at(&whole.high) - at(&whole.low)).abs();
+        let code = match self.by_shift(x, whole, step, codes, &steps)? {
+            Some(code) => code,
+            None => self.comparisons(whole, &at, &steps)?,
+        };
+        Ok(numbered(code, unit, offset))
+    }
+
+    /// The code of every integer.
+    fn table(
+        &mut self,
+        x: &Number,
+        whole: &Whole,
+        step: &Step,
+        codes: &Codes,
+        pending: Option<Function>,
+    ) -> Result<Whole, String> {
+        let span = (&whole.high - &whole.low).to_u64().filter(|&s| s < MAX_ENTRIES).ok_or("a table too large")?;
+        let mut all = Vec::new();
+        for k in 0..=span {
+            let code = code_of(codes, step, &x.at(&(&whole.low + k)), pending, &mut self.functions)?;
+            all.push(counted(codes, code));
+        }
+        let least = all.iter().min().expect("a range is not empty").clone();
+        let entries: Option<Vec<i32>> = all.iter().map(|code| (code - &least).to_i32()).collect();
+        let entries = entries.ok_or("an entry of a table of more than 32 bits")?;
+        let most = entries.iter().copied().max().unwrap_or(0);
+        let found = if most == 0 {
+            self.constant(&BigInt::ZERO)
+        } else {
+            let out = Interval::new(0, i64::from(most), 0);
+            // The integer itself, not its value: the operand's own codes count from the lowest.
+            let table = self.builder.table(Table { entries, out, hash: String::new(), inp_width: 0 });
+            let op = Op::Lookup { x: whole.id, table, base: Code::from(&whole.low) };
+            self.op(op, BigInt::ZERO, most.into(), 0)
+        };
+        self.line(&found, &BigInt::one(), &least)
+    }
+
+    /// The first code, and one more or less at each threshold.
+    fn comparisons(&mut self, whole: &Whole, at: &dyn Fn(&BigInt) -> BigInt, steps: &BigInt) -> Result<Whole, String> {
+        if *steps > BigInt::from(MAX_COMPARISONS) {
+            return Err(format!("a quantiser of {steps} steps"));
+        }
+        let (first, last) = (at(&whole.low), at(&whole.high));
+        let sign = if last < first { -1 } else { 1 };
+        let mut bits = Vec::new();
+        let mut code = first.clone();
+        while code != last {
+            // The first integer that is beyond this code: bisection, the codes being monotone.
+            let (mut below, mut beyond) = (whole.low.clone(), whole.high.clone());
+            while &beyond - &below > BigInt::one() {
+                let middle: BigInt = (&below + &beyond) >> 1;
+                if (at(&middle) - &code) * sign > BigInt::ZERO { beyond = middle } else { below = middle }
+            }
+            let jump = at(&beyond) - &code;
+            bits.push((self.reaches(whole, &beyond)?, jump.clone()));
+            code += jump;
+        }
+        let mut sum = self.whole_sum(&bits, &first)?;
+        // The bits are not independent: the sum lies between both codes.
+        let (low, high) = if first < last { (first, last) } else { (last, first) };
+        if (&sum.low, &sum.high) != (&low, &high) {
+            sum = self.op(Op::Quantise { x: sum.id, shift: sum.frac }, low, high, 0);
+        }
+        Ok(sum)
+    }
+
+    /// Floor, remainder, and one bit: where `t` has a fixed number of fractional bits.
+    fn by_shift(
+        &mut self,
+        x: &Number,
+        whole: &Whole,
+        step: &Step,
+        codes: &Codes,
+        steps: &BigInt,
+    ) -> Result<Option<Whole>, String> {
+        let Codes::Round { low, high, round } = codes else { return Ok(None) };
+        let Number::Of { unit, offset, ends, .. } = x else { return Ok(None) };
+        let t = |y: &Rational| &ratio(y, &step.scale) + &step.zero.clone().into();
+        let (gain, bias) = (ratio(unit, &step.scale), t(offset));
+        let (Some(gain_frac), Some(bias_frac)) = (gain.frac(), bias.frac()) else { return Ok(None) };
+        if *steps <= BigInt::from(FEW_STEPS) {
+            return Ok(None);
+        }
+        let frac = gain_frac.max(bias_frac).max(0);
+        let (Some(factor), Some(summand)) = (gain.code(frac), bias.code(frac)) else { return Ok(None) };
+        let sum = self.line(whole, &factor, &summand)?;
+        let rounded = self.round(&sum, frac as u32, *round)?;
+        // Ends of the number and of the codes: rounding is monotone.
+        let end = |end: &Rational| t(end).max(low.clone().into()).min(high.clone().into()).round(*round);
+        let least = ends.0.as_ref().map_or(low.clone(), end);
+        let most = ends.1.as_ref().map_or(high.clone(), end);
+        let above = self.limited(&rounded, &least, true)?;
+        Ok(Some(self.limited(&above, &most, false)?))
+    }
+
+    fn round(&mut self, x: &Whole, dropped: u32, round: Round) -> Result<Whole, String> {
+        if dropped == 0 {
+            return Ok(x.clone());
+        }
+        let (zero, one) = (BigInt::ZERO, BigInt::one());
+        let floor = Op::Quantise { x: x.id, shift: x.frac - dropped as i32 };
+        let floor = self.op(floor, &x.low >> dropped, &x.high >> dropped, 0);
+        let rest = self.low_bits(x, dropped);
+        let (some, half) = (self.any(&rest), self.bit(x, dropped - 1));
+        let below = if dropped > 1 {
+            let rest = self.low_bits(x, dropped - 1);
+            self.any(&rest)
+        } else {
+            self.constant(&zero)
+        };
+        let positive = self.reaches(x, &zero)?;
+        let negative = self.not(&positive);
+        let up = match round {
+            Round::Floor => return Ok(floor),
+            Round::Ceil => some,
+            Round::TowardZero => self.both(BinaryBits::And, &negative, &some),
+            Round::AwayFromZero => self.both(BinaryBits::And, &positive, &some),
+            Round::HalfUp => half,
+            Round::HalfDown => self.both(BinaryBits::And, &half, &below),
+            Round::HalfAway => {
+                let more = self.both(BinaryBits::Or, &positive, &below);
+                self.both(BinaryBits::And, &half, &more)
+            }
+            Round::HalfTowardZero => {
+                let more = self.both(BinaryBits::Or, &negative, &below);
+                self.both(BinaryBits::And, &half, &more)
+            }
+            Round::HalfEven => {
+                let odd = self.bit(x, dropped);
+                let more = self.both(BinaryBits::Or, &odd, &below);
+                self.both(BinaryBits::And, &half, &more)
+            }
+        };
+        self.whole_sum(&[(floor, one.clone()), (up, one)], &zero)
+    }
+
+    fn low_bits(&mut self, x: &Whole, count: u32) -> Whole {
+        self.op(Op::Quantise { x: x.id, shift: x.frac }, BigInt::ZERO, (BigInt::one() << count) - 1, 0)
+    }
+
+    fn bit(&mut self, x: &Whole, position: u32) -> Whole {
+        self.op(Op::Quantise { x: x.id, shift: x.frac - position as i32 }, BigInt::ZERO, BigInt::one(), 0)
+    }
+
+    fn any(&mut self, x: &Whole) -> Whole {
+        self.op(Op::Unary { op: UnaryBits::Any, x: x.id }, BigInt::ZERO, BigInt::one(), 0)
+    }
+
+    fn not(&mut self, bit: &Whole) -> Whole {
+        if bit.low == bit.high {
+            return self.constant(&(BigInt::one() - &bit.low));
+        }
+        self.op(Op::Unary { op: UnaryBits::Not, x: bit.id }, BigInt::ZERO, BigInt::one(), bit.frac)
+    }
+
+    fn both(&mut self, op: BinaryBits, a: &Whole, b: &Whole) -> Whole {
+        self.op(Op::Binary { op, a: a.id, b: b.id, shift: b.frac - a.frac }, BigInt::ZERO, BigInt::one(), a.frac)
+    }
+
+    fn output(&mut self, number: &Number, unit: &Unit, frac: i32) -> Result<(), String> {
+        let number = self.unclipped(number)?;
+        let whole = self.over(&number, &unit.scale.shifted((-frac).into()), &unit.offset)?;
+        let output = if whole.low.is_zero() && whole.high.is_zero() {
+            Output { source: None, shift: 0, neg: false }
+        } else {
+            Output { source: Some(whole.id), shift: whole.frac - frac, neg: false }
+        };
+        self.builder.output(output);
+        Ok(())
+    }
+}
+
+impl Number {
+    /// Where every `t` is whole, the code is `t` within its ends.
+    fn all_whole(&self, step: &Step, codes: &Codes) -> Option<Number> {
+        let (Number::Of { unit, offset, ends, .. }, Codes::Round { low, high, .. }) = (self, codes) else {
+            return None;
+        };
+        let whole = |y: &Rational| ratio(y, &step.scale).is_integer();
+        let ends_too = [&ends.0, &ends.1].into_iter().flatten().all(whole);
+        (whole(unit) && whole(offset) && ends_too).then(|| self.clip(Some(&step.value(low)), Some(&step.value(high))))
+    }
+}
+
+/// A code; those of a sign as 0 and 1.
+fn counted(codes: &Codes, code: BigInt) -> BigInt {
+    if matches!(codes, Codes::Sign) { (code + 1) / 2 } else { code }
+}
+
+fn numbered(whole: Whole, unit: Rational, offset: Rational) -> Number {
+    if whole.low == whole.high {
+        return Number::Known(&(&Rational::from(whole.low) * &unit) + &offset);
+    }
+    Number::Of { whole, unit, offset, ends: (None, None) }
+}
+
+/// Codes with ends beyond every value of the number.
+fn endless(x: &Number, round: Round) -> Codes {
+    let (a, b) = match x {
+        Number::Known(x) => (x.clone(), x.clone()),
+        Number::Of { whole, .. } => (x.at(&whole.low), x.at(&whole.high)),
+    };
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    Codes::Round { low: low.floor() - 2, high: high.ceil() + 2, round }
+}
