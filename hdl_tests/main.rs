@@ -7,6 +7,7 @@
 mod axis;
 mod axis_proof;
 mod bench;
+mod cpp;
 mod fuzz;
 mod gates;
 mod generations;

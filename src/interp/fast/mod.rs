@@ -11,9 +11,11 @@
 //! * `jit`: machine code in place of most loops, where the processor has AVX-512;
 //! * [`run`]: blocks of samples through the kernels, real numbers in and out ([`convert`]), and what went wrong;
 //! * [`wide`]: what does not fit 128 bits;
-//! * [`few`]: samples too few to be worth a plan.
+//! * [`few`]: samples too few to be worth a plan;
+//! * [`cpp`]: the same plan as a C++ header.
 
 mod convert;
+mod cpp;
 mod few;
 mod form;
 #[cfg(all(target_arch = "x86_64", unix))]
@@ -27,6 +29,7 @@ mod run;
 mod tiles;
 mod wide;
 
+pub use cpp::cpp_header;
 pub(super) use few::{FEW, run_few};
 pub use plan::{InstructionSet, Plan, PlanOptions};
 pub use run::{Fault, FaultKind, Runner};

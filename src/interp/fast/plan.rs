@@ -422,13 +422,13 @@ impl Layout {
 }
 
 /// Which registers share a place: those of a lane that are never alive together.
-struct Places {
+pub(super) struct Places {
     /// Place of each register, counted within its lane (for wide ones, within the wide ones).
-    place: Vec<u32>,
+    pub(super) place: Vec<u32>,
     /// Places of each lane.
-    count: [u32; 6],
+    pub(super) count: [u32; 6],
     /// Limbs of each wide place.
-    limbs: Vec<u32>,
+    pub(super) limbs: Vec<u32>,
 }
 
 impl Places {
@@ -436,7 +436,7 @@ impl Places {
     /// place given back last is taken first, as it is the likeliest to be in the nearest cache.
     ///
     /// Only registers that are `needed` get one.
-    fn of(code: &Code, needed: &[bool]) -> Places {
+    pub(super) fn of(code: &Code, needed: &[bool]) -> Places {
         const FOREVER: u32 = u32::MAX;
         let n = code.lanes.len();
         let mut last = vec![0u32; n];
@@ -496,7 +496,7 @@ impl Places {
     }
 
     /// Bytes that one sample takes in the arena.
-    fn bytes_per_sample(&self) -> usize {
+    pub(super) fn bytes_per_sample(&self) -> usize {
         let machine: usize = Lane::MACHINE.iter().map(|&l| (self.count[l as usize] * l.bytes()) as usize).sum();
         machine + self.limbs.iter().map(|&l| 8 * l as usize).sum::<usize>()
     }

@@ -1,0 +1,170 @@
+//! The C++ header computes what the golden interpreter computes: compiled without warnings, under the sanitizers, and with
+//! several headers in one program.
+
+use crate::harness::{optimised, read_model, skip};
+use alir2hdl::interp::{LookupMiss, Plan, PlanOptions, cpp_header, golden};
+use alir2hdl::ir::Model;
+use alir2hdl::num::Kif;
+use alir2hdl::random::{Profile, Recipe, SplitMix, inputs};
+use num_bigint::BigInt;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+const STRICT: &[&str] = &["-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Werror"];
+
+/// Two's complement words of 64 bits, the lowest first, in which a code passes.
+fn words(code: &BigInt, kif: Kif) -> Vec<i64> {
+    (0..kif.width().div_ceil(64).max(1))
+        .map(|k| {
+            let word: BigInt = (code >> (64 * k)) & BigInt::from(u64::MAX);
+            u64::try_from(word).unwrap().cast_signed()
+        })
+        .collect()
+}
+
+/// A program of all headers: reads the number of a model and of its samples, then codes as words, and writes words;
+/// for negative numbers doubles, by `run` for the first half and by `run_batch` for all.
+fn main_text(models: &[Model]) -> String {
+    let mut text: String = (0..models.len()).map(|m| format!("#include \"m{m}.hpp\"\n")).collect();
+    text += "#include <cstdio>\n#include <vector>\n\
+             template <class T> bool take(T* p, std::size_t n) { return std::fread(p, sizeof(T), n, stdin) == n; }\n\
+             template <class T> void give(const T* p, std::size_t n) { std::fwrite(p, sizeof(T), n, stdout); }\n\
+             int main() {\n  long long head[2];\n  while (take(head, 2)) {\n    const std::size_t n = static_cast<std::size_t>(head[1]);\n    switch (head[0]) {\n";
+    for m in 0..models.len() {
+        text += &format!(
+            "    case {m}: {{\n      std::vector<std::int64_t> x(m{m}::input_words + 1), y(m{m}::output_words + 1);\n      \
+             for (std::size_t i = 0; i < n; ++i) {{ if (!take(x.data(), m{m}::input_words)) return 1; m{m}::run_codes(x.data(), y.data()); give(y.data(), m{m}::output_words); }}\n      break;\n    }}\n    \
+             case {back}: {{\n      std::vector<double> x(n * m{m}::inputs + 1), y(n * m{m}::outputs + 1);\n      \
+             if (!take(x.data(), n * m{m}::inputs)) return 1;\n      for (std::size_t i = 0; i < n; ++i) m{m}::run(x.data() + i * m{m}::inputs, y.data() + i * m{m}::outputs);\n      \
+             give(y.data(), n * m{m}::outputs);\n      m{m}::run_batch(x.data(), y.data(), n);\n      give(y.data(), n * m{m}::outputs);\n      break;\n    }}\n",
+            back = -1 - i64::try_from(m).unwrap()
+        );
+    }
+    text + "    default: return 2;\n    }\n  }\n  return 0;\n}\n"
+}
+
+/// Real inputs from all corners of a type and of binary64.
+fn real(kif: Kif, shift: i32, rng: &mut SplitMix) -> f64 {
+    match rng.below(8) {
+        0 => f64::from_bits(rng.word()).clamp(-1e300, 1e300),
+        1 => 0.0,
+        2 => -5e-324,
+        _ => {
+            let code = rng.below(1 << kif.width().clamp(1, 52)) as f64 - f64::from(kif.width().min(50)).exp2() / 2.0;
+            let value = code * f64::from(-kif.frac - shift).exp2();
+            if rng.below(2) == 0 { value } else { value * 1.000_000_1 }
+        }
+    }
+}
+
+/// Compiles the headers together and compares every sample.
+fn compare(compiler: &str, flags: &[&str], models: &[Model], samples: usize, seed: u64) {
+    let dir = tempfile::tempdir().unwrap();
+    for (m, model) in models.iter().enumerate() {
+        std::fs::write(dir.path().join(format!("m{m}.hpp")), cpp_header(model, &format!("m{m}"), &[])).unwrap();
+    }
+    std::fs::write(dir.path().join("main.cpp"), main_text(models)).unwrap();
+    let mut compile = Command::new(compiler);
+    compile.args(STRICT).args(flags).args(["-o", "main", "main.cpp"]).current_dir(&dir);
+    let built = compile.output().unwrap();
+    assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
+    assert!(built.stderr.is_empty(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
+
+    let mut rng = SplitMix::new(seed);
+    let (mut sent, mut expected, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    for (m, model) in models.iter().enumerate() {
+        let head = |sent: &mut Vec<u8>, which: i64| {
+            sent.extend([which, samples as i64].iter().flat_map(|v| v.to_le_bytes()));
+        };
+        head(&mut sent, m as i64);
+        for _ in 0..samples {
+            let codes = inputs(model, &mut rng);
+            let outputs = golden(model, &codes, LookupMiss::Zero).unwrap();
+            let kifs = model.input_kifs().iter().copied();
+            sent.extend(codes.iter().zip(kifs).flat_map(|(c, k)| words(c, k)).flat_map(i64::to_le_bytes));
+            let kifs = (0..outputs.len()).map(|j| model.output_kif(j));
+            expected.extend(outputs.iter().zip(kifs).flat_map(|(c, k)| words(c, k)).flat_map(i64::to_le_bytes));
+        }
+        ends.push((expected.len(), format!("codes of model {m}")));
+        head(&mut sent, -1 - m as i64);
+        let kifs = model.input_kifs().iter().zip(model.inp_shifts());
+        let kifs: Vec<(Kif, i32)> = kifs.map(|(&k, &s)| (k, s)).collect();
+        let x: Vec<f64> = (0..samples).flat_map(|_| &kifs).map(|&(k, s)| real(k, s, &mut rng)).collect();
+        let mut y = vec![0.0; samples * model.outputs().len()];
+        let options = PlanOptions { lookup_miss: LookupMiss::Zero, ..PlanOptions::default() };
+        let faults = Plan::new(model, options).runner().run(&x, &mut y);
+        assert!(faults.is_empty(), "model {m}: {faults:?}");
+        sent.extend(x.iter().flat_map(|v| v.to_le_bytes()));
+        let y: Vec<u8> = y.iter().flat_map(|v| v.to_le_bytes()).collect();
+        expected.extend(y.iter().chain(&y).copied());
+        ends.push((expected.len(), format!("reals of model {m}")));
+    }
+    let mut child = Command::new(dir.path().join("main"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || stdin.write_all(&sent));
+    let ran = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert!(ran.status.success() && ran.stderr.is_empty(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(ran.stdout.len(), expected.len());
+    let first = ran.stdout.chunks(8).zip(expected.chunks(8)).position(|(a, b)| a != b);
+    if let Some(word) = first {
+        let of = ends.iter().find(|e| 8 * word < e.0).map(|e| &*e.1);
+        let at = |bytes: &[u8]| u64::from_le_bytes(bytes[8 * word..][..8].try_into().unwrap());
+        let (found, wanted) = (at(&ran.stdout), at(&expected));
+        panic!(
+            "{compiler} {flags:?}: {of:?}: {found:#x} for {wanted:#x} ({} for {})",
+            f64::from_bits(found),
+            f64::from_bits(wanted)
+        );
+    }
+}
+
+fn is_there(compiler: &str) -> bool {
+    let found = Command::new(compiler).arg("--version").output().is_ok();
+    if !found {
+        skip(compiler, "not on the PATH");
+    }
+    found
+}
+
+/// Seeds of the random programs; the environment variable `ALIR2HDL_CPP_SEEDS` (`FROM..TO`) names others for a longer run.
+fn seeds() -> std::ops::Range<u64> {
+    let asked = std::env::var("ALIR2HDL_CPP_SEEDS").ok();
+    let ends = asked.as_deref().and_then(|s| s.split_once("..")).map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
+    ends.map_or(0..24, |(a, b)| a..b)
+}
+
+fn random_models(seeds: std::ops::Range<u64>) -> Vec<Model> {
+    let profiles = [Profile::TINY, Profile::WIDE];
+    seeds
+        .map(|seed| {
+            let profile = profiles[(seed % 2) as usize];
+            Recipe::seeded(profile, 6 + (seed % 20) as usize, seed).build()
+        })
+        .collect()
+}
+
+#[test]
+fn sim_cpp_headers_of_random_programs_are_the_programs() {
+    for (compiler, flags) in
+        [("g++", &["-O1", "-fsanitize=undefined,address", "-fno-sanitize-recover=all"][..]), ("clang++", &["-O2"][..])]
+    {
+        if is_there(compiler) {
+            compare(compiler, flags, &random_models(seeds()), 40, 7);
+        }
+    }
+}
+
+#[test]
+fn sim_cpp_headers_of_models_are_the_models() {
+    let names = ["tiny_ops", "edge_kif", "over64", "wide_acc", "bit_logic", "lut_heavy", "var_mul", "jet_mlp"];
+    let models: Vec<Model> = names.iter().map(|n| optimised(&read_model(n), 1)).collect();
+    if is_there("g++") {
+        compare("g++", &["-O2"], &models, 150, 3);
+    }
+}
