@@ -11,6 +11,7 @@ use crate::compile::{self, Hardware, Spec, Step, Top};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
 use crate::files::Batch;
+use crate::interp::cpp_header;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -47,6 +48,13 @@ struct OutputArgs {
     /// Write ports, types, latency and register bits as JSON to this file; `-` for stdout
     #[arg(long, value_name = "FILE")]
     interface: Option<PathBuf>,
+    /// Write the program as a C++17 header to this file: `run`, `run_codes` and `run_batch` compute what the hardware
+    /// computes, without dependencies; `-` for stdout
+    #[arg(long, value_name = "FILE")]
+    cpp: Option<PathBuf>,
+    /// Namespace of the C++ header (`a` or `a::b`); without it the name of its file
+    #[arg(long, value_name = "NAME", requires = "cpp", value_parser = namespace)]
+    namespace: Option<String>,
     /// Prove each optimisation, the netlist and each Verilog and VHDL text, before anything is written; with --wrapper the
     /// pipeline inside it (`verify --wrapper axis` simulates the whole)
     #[arg(long)]
@@ -60,25 +68,174 @@ struct OutputArgs {
 struct Target<'a> {
     flag: &'static str,
     path: &'a Path,
-    /// Nothing for the interface.
-    language: Option<Language>,
+    form: Form,
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Text(Language),
+    Interface,
+    Header,
 }
 
 impl Target<'_> {
     fn is_stdout(&self) -> bool {
         self.path.as_os_str() == "-"
     }
+
+    fn language(&self) -> Option<Language> {
+        match self.form {
+            Form::Text(language) => Some(language),
+            Form::Interface | Form::Header => None,
+        }
+    }
 }
+
+/// A namespace of C++: identifiers between `::`, none of them a keyword or reserved.
+fn namespace(text: &str) -> Result<String, String> {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let identifier = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(word)
+            && !name.contains("__")
+            && !name.starts_with('_')
+            && !CPP_KEYWORDS.contains(&name)
+    };
+    match text.split("::").all(identifier) {
+        true => Ok(text.to_owned()),
+        false => {
+            Err("a namespace is identifiers of C++ between `::`, none of them a keyword, without `__` or a leading `_`"
+                .into())
+        }
+    }
+}
+
+/// A namespace of a file's name.
+fn namespace_of(stem: &str) -> String {
+    let mut name = String::new();
+    for c in stem.chars() {
+        let c = if c.is_ascii_alphanumeric() { c } else { '_' };
+        if !(c == '_' && (name.is_empty() || name.ends_with('_'))) {
+            name.push(c);
+        }
+    }
+    match namespace(&name) {
+        Ok(name) => name,
+        Err(_) => format!("model_{name}").trim_end_matches('_').to_owned(),
+    }
+}
+
+/// Words that are no identifiers of C++17 to C++23.
+const CPP_KEYWORDS: &[&str] = &[
+    "alignas",
+    "alignof",
+    "and",
+    "and_eq",
+    "asm",
+    "auto",
+    "bitand",
+    "bitor",
+    "bool",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "char8_t",
+    "char16_t",
+    "char32_t",
+    "class",
+    "compl",
+    "concept",
+    "const",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "const_cast",
+    "continue",
+    "co_await",
+    "co_return",
+    "co_yield",
+    "decltype",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "dynamic_cast",
+    "else",
+    "enum",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "friend",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "private",
+    "protected",
+    "public",
+    "register",
+    "reinterpret_cast",
+    "requires",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "static_assert",
+    "static_cast",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "true",
+    "try",
+    "typedef",
+    "typeid",
+    "typename",
+    "union",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "wchar_t",
+    "while",
+    "xor",
+    "xor_eq",
+    "std",
+    "linux",
+    "unix",
+    "main",
+];
 
 impl OutputArgs {
     fn targets(&self) -> Vec<Target<'_>> {
         let asked = [
-            ("--verilog", &self.verilog, Some(Language::Verilog)),
-            ("--vhdl", &self.vhdl, Some(Language::Vhdl)),
-            ("--interface", &self.interface, None),
+            ("--verilog", &self.verilog, Form::Text(Language::Verilog)),
+            ("--vhdl", &self.vhdl, Form::Text(Language::Vhdl)),
+            ("--interface", &self.interface, Form::Interface),
+            ("--cpp", &self.cpp, Form::Header),
         ];
-        let given = asked.into_iter().filter_map(|(flag, path, language)| Some((flag, path.as_deref()?, language)));
-        given.map(|(flag, path, language)| Target { flag, path, language }).collect()
+        let given = asked.into_iter().filter_map(|(flag, path, form)| Some((flag, path.as_deref()?, form)));
+        given.map(|(flag, path, form)| Target { flag, path, form }).collect()
     }
 }
 
@@ -129,16 +286,20 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let start = Instant::now();
     let mut batch = Batch::default();
-    let languages: Vec<Language> = targets.iter().filter_map(|target| target.language).collect();
+    let languages: Vec<Language> = targets.iter().filter_map(Target::language).collect();
     for (k, target) in targets.iter().enumerate() {
-        let staged = match target.language {
-            Some(language) if args.output.prove => {
+        let staged = match target.form {
+            Form::Text(language) if args.output.prove => {
                 // Once: what is proved is what is written.
                 let text = made(k).proved_text(language, &listener)?;
                 stage(&mut batch, target, |out| out.write_all(text.as_bytes()))
             }
-            Some(language) => stage(&mut batch, target, |out| made(k).write(language, out)),
-            None => {
+            Form::Text(language) => stage(&mut batch, target, |out| made(k).write(language, out)),
+            Form::Header => {
+                let header = args.header(&design, &stems[k], &file.checksum)?;
+                stage(&mut batch, target, |out| out.write_all(header.as_bytes()))
+            }
+            Form::Interface => {
                 let sidecar = made(k).sidecar(&languages, file.checksum.clone());
                 stage(&mut batch, target, |out| out.write_all(sidecar.to_json().as_bytes()))
             }
@@ -165,6 +326,24 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 }
 
 impl Args {
+    /// The program as read, as a C++ header.
+    fn header(&self, design: &Design, stem: &str, checksum: &str) -> Result<String, Failure> {
+        let Design::Model(model) = design else {
+            let place = Place::Flag("--cpp".into());
+            let message = "a state machine cannot be written as a C++ header yet";
+            return Err(Failure::input(
+                Diagnostic::error("E0804", place, message).with_help("`alir2hdl run` simulates it cycle by cycle"),
+            ));
+        };
+        let namespace = self.output.namespace.clone().unwrap_or_else(|| namespace_of(stem));
+        let (n_in, n_out) = (model.n_inputs(), model.outputs().len());
+        let head = [
+            format!("{namespace}: {} operations, {n_in} inputs, {n_out} outputs", model.nodes().len()),
+            format!("Written by alir2hdl {} from the model {checksum}.", env!("CARGO_PKG_VERSION")),
+        ];
+        Ok(cpp_header(model, &namespace, &head))
+    }
+
     /// What was asked for; `stem` is what the module is called like if no name was given.
     fn spec(&self, stem: &str) -> Spec {
         let mut spec = Spec { prove: self.output.prove, ..Spec::default() };
@@ -181,10 +360,9 @@ impl Args {
 fn problems(targets: &[Target<'_>]) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     if targets.is_empty() {
-        problems.push(
-            Diagnostic::error("E0802", Place::Whole, "nothing to write")
-                .with_help("add --verilog FILE, --vhdl FILE or --interface FILE; `alir2hdl info MODEL` only looks"),
-        );
+        problems.push(Diagnostic::error("E0802", Place::Whole, "nothing to write").with_help(
+            "add --verilog FILE, --vhdl FILE, --interface FILE or --cpp FILE; `alir2hdl info MODEL` only looks",
+        ));
     }
     problems
 }
@@ -199,7 +377,7 @@ fn others<'d>(
 ) -> Result<Vec<Option<Hardware<'d>>>, compile::Error> {
     let named = matches!(first.spec().module.top, Top::Named(_));
     let other = |(target, stem): (&Target<'_>, &String)| {
-        let shared = named || target.language.is_none() || *stem == stems[0];
+        let shared = named || target.language().is_none() || *stem == stems[0];
         let hardware = if shared { None } else { Some(first.named_like(stem)?) };
         Ok(hardware)
     };
@@ -213,7 +391,7 @@ fn stem(target: &Target<'_>, model: &Path) -> String {
     let name = if target.is_stdout() || device { of(model).filter(|name| name != "-") } else { of(target.path) };
     let name = name.unwrap_or_else(|| "model".into());
     let mut stem = name.as_str();
-    for extension in [".gz", ".json", ".v", ".sv", ".vhd", ".vhdl"] {
+    for extension in [".gz", ".json", ".v", ".sv", ".vhd", ".vhdl", ".hpp", ".h"] {
         stem = stem.strip_suffix(extension).unwrap_or(stem);
     }
     stem.to_owned()
