@@ -2,8 +2,8 @@
 
 use super::aig::{Aig, Lit};
 use super::blast::{ModelBits, blast};
-use super::bywords::Proved;
-use super::engine::{Engine, Limits, Outcome};
+use super::claims::{Claim, Proved};
+use super::engine::{Engine, GATE, Limits, Outcome};
 use super::equiv::{Report, Seen, Verdict, Witness, explain, operation_of};
 use super::ports::{Controls, Ports};
 use super::unroll::{Fault, Gates, Leaves, Unroll};
@@ -12,38 +12,93 @@ use crate::ir::Model;
 use crate::num::{Kif, wrap};
 use crate::rtl::{Rtl, SignalId};
 use num_bigint::BigInt;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-struct Matching<'a> {
+/// The model's gates, made once, and what they are found by.
+pub(super) struct ModelGates {
+    inputs: Vec<Vec<Lit>>,
+    bits: ModelBits,
+    by_signature: FxHashMap<[u64; super::engine::WORDS], Vec<Lit>>,
+}
+
+impl ModelGates {
+    /// The gates of a model in an engine.
+    pub(super) fn of(model: &Model, e: &mut Engine) -> ModelGates {
+        let gates = e.words.aig.gates() as u64;
+        let pins = |(i, kif): (usize, &Kif), e: &mut Engine| {
+            (0..kif.width()).map(|b| e.words.aig.input(format!("inp_{i}[{b}]"))).collect()
+        };
+        let inputs: Vec<Vec<Lit>> = model.input_kifs().iter().enumerate().map(|pin| pins(pin, e)).collect();
+        let bits = blast(&mut e.words, model, &inputs);
+        e.simulate();
+        let mut by_signature: FxHashMap<_, Vec<Lit>> = FxHashMap::default();
+        for id in model.ids() {
+            e.add_cut(bits.op(id));
+            for &bit in bits.op(id) {
+                let (key, negate) = normal(e.signature(bit));
+                let entry = by_signature.entry(key).or_default();
+                if entry.len() < 3 && !entry.contains(&bit.xor(negate)) {
+                    entry.push(bit.xor(negate));
+                }
+            }
+        }
+        e.spend(GATE * (e.words.aig.gates() as u64 - gates));
+        ModelGates { inputs, bits, by_signature }
+    }
+
+    /// The bits that a signal was proved to be.
+    fn claimed(&self, e: &mut Engine, model: &Model, claim: &Claim, width: usize) -> Vec<Lit> {
+        let signed = model.kif(claim.op).signed;
+        let end = claim.runs.iter().map(|&(_, from, count)| from + count).max().unwrap_or(0) as usize;
+        let mut value = resize(self.bits.op(claim.op), signed, end);
+        if claim.negative {
+            let zero = vec![Lit::FALSE; end];
+            value = e.words.sub(&zero, &value, false);
+        }
+        if claim.offset != 0 {
+            let constant: Vec<Lit> = (0..end).map(|i| Lit::constant(claim.offset >> i.min(126) & 1 == 1)).collect();
+            value = e.words.add(&value, &constant, Lit::FALSE, false);
+        }
+        let mut word = vec![Lit::FALSE; width];
+        for &(at, from, count) in &claim.runs {
+            let (at, from, count) = (at as usize, from as usize, count as usize);
+            word[at..at + count].copy_from_slice(&value[from..from + count]);
+        }
+        word
+    }
+}
+
+struct Matching<'a, 'p> {
     model: &'a Model,
     rtl: &'a Rtl,
-    bits: &'a ModelBits,
-    inputs: &'a [Vec<Lit>],
+    gates: &'a ModelGates,
     ports: &'a Ports,
     latency: u32,
     controls: Controls,
     /// Inputs of other moments, made when met.
     others: FxHashMap<(SignalId, u32), Vec<Lit>>,
-    by_signature: FxHashMap<[u64; super::engine::WORDS], Vec<Lit>>,
-    matched: FxHashSet<u32>,
+    proved: &'p mut Proved,
     unmatched: Vec<(u32, SignalId, Vec<Lit>)>,
-    /// Units of work that are kept for the outputs.
+    /// Limits of one question on the way.
+    limits: Limits,
+    /// Units of work that are kept for the outputs, and what one signal may take.
     reserve: u64,
+    each: u64,
 }
 
-impl Matching<'_> {
+impl Matching<'_, '_> {
     /// Replaces bits by bits of the model that they equal.
     fn swept(&self, e: &mut Engine, bits: Vec<Lit>) -> Vec<Lit> {
         e.simulate();
-        let small = Limits { sat_steps: e.limits.sat_steps / 30, cone: 2_000, exhaustive_leaves: 12, deep: false };
+        let small = Limits { cone: 2_000, exhaustive_leaves: 12, deep: false, ..self.limits };
         bits.into_iter()
             .map(|bit| {
-                if bit.as_const().is_some() || e.is_cut(bit) {
+                if bit.as_const().is_some() || e.is_cut(bit) || e.left <= self.reserve {
                     return bit;
                 }
                 let (key, negate) = normal(e.signature(bit));
-                let candidates = self.by_signature.get(&key).map(Vec::as_slice).unwrap_or_default();
+                let candidates = self.gates.by_signature.get(&key).map(Vec::as_slice).unwrap_or_default();
                 let found = candidates.iter().take(3).find(|&&c| e.equal_within(bit.xor(negate), c, small));
                 found.map_or(bit, |&c| c.xor(negate))
             })
@@ -55,7 +110,7 @@ fn normal<const N: usize>(s: [u64; N]) -> ([u64; N], bool) {
     if s[0] & 1 == 1 { (s.map(|w| !w), true) } else { (s, false) }
 }
 
-impl Leaves for Matching<'_> {
+impl Leaves for Matching<'_, '_> {
     fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit> {
         if let Some(level) = self.controls.level(signal) {
             return vec![Lit::constant(level)];
@@ -68,7 +123,7 @@ impl Leaves for Matching<'_> {
                 .or_insert_with(|| (0..width).map(|i| e.words.aig.input(format!("{name}[{i}]@{k}"))).collect())
                 .clone()
         };
-        match data_word(self.rtl, self.ports, self.inputs, signal, (k, self.latency)) {
+        match data_word(self.rtl, self.ports, &self.gates.inputs, signal, (k, self.latency)) {
             Some(word) => word,
             None => free(e, &mut self.others),
         }
@@ -85,81 +140,106 @@ impl Leaves for Matching<'_> {
         }
     }
 
-    fn signal(&mut self, e: &mut Engine, signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {
+    fn known(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Option<Vec<Lit>> {
+        let claim = self.proved.signals.get(&(signal, k))?;
+        let width = self.rtl.signal(signal).width as usize;
+        Some(self.gates.claimed(e, self.model, claim, width))
+    }
+
+    fn signal(&mut self, e: &mut Engine, signal: SignalId, k: u32, bits: Vec<Lit>) -> Vec<Lit> {
         let Some(op) = operation_of(self.model, self.rtl, signal) else { return bits };
         let kif = self.model.kif(op);
-        let model = resize(self.bits.op(op), kif.signed, bits.len());
+        let model = resize(self.gates.bits.op(op), kif.signed, bits.len());
+        let claim = Claim::whole(op, bits.len() as u32);
         // A register of a matched signal carries the model's gates already.
         if bits == model {
-            if self.matched.insert(op.0) {
+            if self.proved.matched.insert(op.0) {
                 e.counts.structural += bits.len() as u64;
             }
+            self.proved.claim(signal, k, claim);
             return bits;
         }
-        if e.left <= self.reserve {
+        if self.limits.sat_steps == 0 || e.left <= self.reserve {
+            self.proved.unmatched.entry(op.0).or_insert(signal);
             return bits;
         }
         e.simulate();
-        if e.simulated_difference(&bits, &model).is_none() && e.equal(&bits, &model) == Outcome::Equal {
-            self.matched.insert(op.0);
-            return model;
+        let alike = e.simulated_difference(&bits, &model).is_none();
+        if alike {
+            let saved = std::mem::replace(&mut e.limits, self.limits);
+            let equal = e.within(self.each, |e| e.equal(&bits, &model)) == Outcome::Equal;
+            e.limits = saved;
+            if equal {
+                self.proved.matched.insert(op.0);
+                self.proved.claim(signal, k, claim);
+                return model;
+            }
         }
         let swept = self.swept(e, bits.clone());
-        if !self.matched.contains(&op.0) && self.unmatched.len() < 100_000 {
+        self.proved.unmatched.entry(op.0).or_insert(signal);
+        if !self.proved.matched.contains(&op.0) && self.unmatched.len() < 100_000 {
             self.unmatched.push((op.0, signal, bits));
         }
         swept
     }
 }
 
-/// Compares by gates what is not proved yet.
+/// What a comparison of gates may do.
+pub(super) struct Effort {
+    /// Units of work.
+    pub(super) cap: u64,
+    /// Limits of one question; without steps of the solver only the same gates are equal.
+    pub(super) limits: Limits,
+}
+
+/// Compares by gates what is not proved yet: true if it is decided then.
 pub(super) fn compare(
-    model: &Model,
-    rtl: &Rtl,
-    ports: &Ports,
+    (model, rtl, ports): (&Model, &Rtl, &Ports),
+    gates: &ModelGates,
     (latency, structure): (u32, u32),
-    proved: &Proved,
+    effort: &Effort,
+    proved: &mut Proved,
     report: &mut Report,
     e: &mut Engine,
-) {
-    let inputs: Vec<Vec<Lit>> = model
-        .input_kifs()
-        .iter()
-        .enumerate()
-        .map(|(i, kif)| (0..kif.width()).map(|b| e.words.aig.input(format!("inp_{i}[{b}]"))).collect())
-        .collect();
-    let bits = blast(&mut e.words, model, &inputs);
-    e.simulate();
-    let mut by_signature: FxHashMap<_, Vec<Lit>> = FxHashMap::default();
-    for id in model.ids() {
-        e.add_cut(bits.op(id));
-        for &bit in bits.op(id) {
-            let (key, negate) = normal(e.signature(bit));
-            let entry = by_signature.entry(key).or_default();
-            if entry.len() < 3 && !entry.contains(&bit.xor(negate)) {
-                entry.push(bit.xor(negate));
-            }
-        }
-    }
+) -> bool {
+    let kept = e.set_aside(effort.cap);
+    let saved = std::mem::replace(&mut e.limits, effort.limits);
+    let decided = within_effort((model, rtl, ports), gates, (latency, structure), effort, proved, report, e);
+    e.limits = saved;
+    e.left += kept;
+    decided
+}
+
+fn within_effort(
+    (model, rtl, ports): (&Model, &Rtl, &Ports),
+    gates: &ModelGates,
+    (latency, structure): (u32, u32),
+    effort: &Effort,
+    proved: &mut Proved,
+    report: &mut Report,
+    e: &mut Engine,
+) -> bool {
+    let made = e.words.aig.gates() as u64;
+    let (open_outputs, open_valid) = (proved.outputs.clone(), proved.valid);
     let mut matching = Matching {
         model,
         rtl,
-        bits: &bits,
-        inputs: &inputs,
+        gates,
         ports,
         latency,
         controls: Controls::running(ports),
         others: FxHashMap::default(),
-        by_signature,
-        matched: FxHashSet::default(),
+        proved,
         unmatched: Vec::new(),
-        reserve: e.left / 2,
+        limits: effort.limits,
+        reserve: effort.cap / 2,
+        each: effort.cap / 16,
     };
     let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, ports.depth(latency, structure));
     let mut outputs = Vec::new();
     for (j, place) in ports.outputs.iter().enumerate() {
         let Some((port, lo)) = *place else { continue };
-        if proved.outputs.contains(&j) {
+        if open_outputs.contains(&j) {
             continue;
         }
         let word = match unroll.word(&mut Gates { e, leaves: &mut matching }, rtl.read(port), 0) {
@@ -167,7 +247,7 @@ pub(super) fn compare(
             Err(Fault::Loop(s)) => {
                 let reason = format!("{} depends on itself without a register", rtl.signal(s).name);
                 report.verdict = Verdict::Differs { reason, counterexample: None };
-                return;
+                return true;
             }
             // Gates can say everything.
             Err(Fault::Beyond) => Vec::new().into(),
@@ -175,54 +255,64 @@ pub(super) fn compare(
         let width = model.output_kif(j).width() as usize;
         outputs.push((j, word[lo as usize..lo as usize + width].to_vec()));
     }
-    if let Some((valid_in, valid_out)) = ports.valid.filter(|_| !proved.valid) {
+    if let Some((valid_in, valid_out)) = ports.valid.filter(|_| !open_valid) {
         let wanted: Arc<[Lit]> = matching.input(e, valid_in, latency).into();
         let found = match unroll.word(&mut Gates { e, leaves: &mut matching }, rtl.read(valid_out), 0) {
             Ok(word) => word,
             Err(_) => {
                 let reason = "valid_out depends on itself without a register".to_owned();
                 report.verdict = Verdict::Differs { reason, counterexample: None };
-                return;
+                return true;
             }
         };
-        if let Some(verdict) = valid_flag(e, &found, &wanted, latency) {
-            report.verdict = verdict;
-            return;
+        match valid_flag(e, &found, &wanted, latency) {
+            Some(verdict @ Verdict::Differs { .. }) => {
+                report.verdict = verdict;
+                return true;
+            }
+            Some(_) => {}
+            None => {
+                matching.proved.valid = true;
+                report.notes.push(format!("valid_out is valid_in of {latency} clocks before"));
+            }
         }
-        report.notes.push(format!("valid_out is valid_in of {latency} clocks before"));
     }
-    report.operations_matched = matching.matched.len() as u64;
-    let matched = std::mem::take(&mut matching.matched);
     let mut unmatched = std::mem::take(&mut matching.unmatched);
-    unmatched.retain(|u| !matched.contains(&u.0));
-    report.operations_unmatched = unmatched.iter().map(|u| u.0).collect::<FxHashSet<_>>().len() as u64;
-    let mut swept = false;
-    for (j, word) in &outputs {
-        let expected = &bits.outputs[*j];
-        let mut outcome = e.equal(word, expected);
-        if outcome == Outcome::Unknown && !swept {
-            swept = true;
-            let roots: Vec<Lit> =
-                outputs.iter().flat_map(|(j, w)| w.iter().chain(&bits.outputs[*j])).copied().collect();
-            let small = Limits { sat_steps: e.limits.sat_steps / 30, ..e.limits };
-            e.sweep(&roots, small);
-            outcome = e.equal(word, expected);
+    unmatched.retain(|u| !matching.proved.matched.contains(&u.0));
+    e.spend(GATE * (e.words.aig.gates() as u64 - made));
+    if effort.limits.sat_steps > 0 {
+        let roots: Vec<Lit> =
+            outputs.iter().flat_map(|(j, w)| w.iter().chain(&gates.bits.outputs[*j])).copied().collect();
+        let small = Limits { sat_steps: effort.limits.sat_steps / 30, cone: 5_000, ..effort.limits };
+        let most = e.left / 2;
+        e.within(most, |e| e.sweep(&roots, small));
+    }
+    for (at, (j, word)) in outputs.iter().enumerate() {
+        if effort.limits.sat_steps == 0 {
+            if *word == gates.bits.outputs[*j] {
+                e.counts.structural += word.len() as u64;
+                matching.proved.outputs.insert(*j);
+            }
+            continue;
         }
-        match outcome {
-            Outcome::Equal => {}
+        // What one output leaves is there for the others: none can take what is theirs.
+        let share = e.left / 2_u64.min((outputs.len() - at) as u64);
+        match e.within(share, |e| e.equal(word, &gates.bits.outputs[*j])) {
+            Outcome::Equal => {
+                matching.proved.outputs.insert(*j);
+            }
             Outcome::Differs(values) => {
                 let witness = witness(model, rtl, &matching, e, &unmatched, (*j, word), &values);
-                report.verdict = explain(model, latency, *j, witness);
-                return;
+                let verdict = explain(model, latency, *j, witness);
+                if matches!(verdict, Verdict::Differs { .. }) {
+                    report.verdict = verdict;
+                    return true;
+                }
             }
-            Outcome::Unknown => {
-                let reason = format!("output {j}: its cone was not decided: {}", e.limit_reached());
-                report.verdict = Verdict::Unknown { reason };
-                report.open = Some(*j);
-                return;
-            }
+            Outcome::Unknown => {}
         }
     }
+    false
 }
 
 /// What is wrong with the valid flag, or not known of it.
@@ -337,7 +427,7 @@ fn code(values: &[bool], word: &[Lit], kif: Kif) -> BigInt {
 fn witness(
     model: &Model,
     rtl: &Rtl,
-    matching: &Matching<'_>,
+    matching: &Matching<'_, '_>,
     e: &Engine,
     unmatched: &[(u32, SignalId, Vec<Lit>)],
     (output, word): (usize, &[Lit]),
@@ -345,7 +435,7 @@ fn witness(
 ) -> Witness {
     let values = e.evaluate(pattern);
     let inputs: Vec<BigInt> =
-        matching.inputs.iter().zip(model.input_kifs()).map(|(word, &kif)| code(&values, word, kif)).collect();
+        matching.gates.inputs.iter().zip(model.input_kifs()).map(|(word, &kif)| code(&values, word, kif)).collect();
     let seen = unmatched.iter().map(|(op, signal, word)| {
         let kif = model.kif(crate::ir::ValueId(*op));
         let width = word.len().min(kif.width() as usize);

@@ -1,8 +1,9 @@
 //! The comparison on forms: word by word, in integers.
 
 use super::aig::{Gate, Lit};
-use super::engine::{Engine, Limits, Outcome};
-use super::equiv::{Report, Seen, Verdict, Witness, explain, operation_of};
+use super::claims::{Claim, Proved};
+use super::engine::{Engine, FORMS, GATE, Limits, Outcome};
+use super::equiv::{Report, Seen, Verdict, Witness, explain, hinted_operation, operation_of};
 use super::ports::{Controls, Ports};
 use super::shown::{Columns, Run, gaps, runs};
 use super::terms::bits::Bits;
@@ -16,19 +17,15 @@ use crate::ir::{Model, Op, ValueId};
 use crate::num::{Kif, wrap};
 use crate::rtl::{Binary, Compare, Reduce, Rtl, Shift, SignalId};
 use num_bigint::{BigInt, BigUint};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Terms looked at for taking names apart, in one run.
-const APART: u64 = 400_000_000;
 /// Monomials made for one question.
 const MULTIPLIED: u64 = 1_000_000;
 /// Terms looked at to take names apart for one question.
 const UNFOLDED: u64 = 10_000_000;
 /// What a question may take at least, however many were asked in vain: monomials or terms.
 const LEAST: u64 = 5_000;
-/// Units of one gate made.
-const GATE: u64 = 2;
 /// Widest signal that is looked for among all of the model's values.
 const MAX_SHOWN: u32 = 100;
 /// Widest free value that is one atom.
@@ -56,9 +53,14 @@ struct Design<'a> {
     hints: u64,
     /// Inputs of other moments, made when met: parts as in a word.
     others: FxHashMap<(SignalId, u32), Word>,
-    matched: FxHashSet<u32>,
+    proved: &'a mut Proved,
+    /// Whether signals are compared with runs of bits.
+    in_pieces: bool,
     unmatched: Vec<(u32, SignalId, FormId)>,
 }
+
+/// A form of which a signal shows the low bits, and what that says.
+type Same = Option<(FormId, Claim)>;
 
 /// What each question of a kind may take: half as much after each that took a good part of it in vain.
 struct Patience(u64);
@@ -185,86 +187,112 @@ impl Design<'_> {
         outcome == Outcome::Equal
     }
 
-    /// Compares a signal named after an operation with it. Optimisation may keep some bits only, or the negative: the
-    /// form by the model of what the signal shows, if there is one.
-    fn compare(&mut self, signal: SignalId, op: ValueId, f: FormId) -> Fit<Option<FormId>> {
+    /// Compares a signal named after an operation with it. Optimisation may keep some bits only, the negative, or the
+    /// distance to a constant: the form by the model of what the signal shows, if there is one.
+    fn compare(&mut self, signal: SignalId, op: ValueId, f: FormId) -> Fit<Same> {
         let width = self.rtl.signal(signal).width;
         let whole = self.model.kif(op).width();
         let model = self.forms.ops[op.index()];
         let meaning = self.terms.meaning(model);
+        let plain = (model, Claim::whole(op, width));
         if self.terms.difference(f, model, width)?.is_none() {
-            return Ok(Some(model));
+            return Ok(Some(plain));
         }
-        let Some(apart) = self.terms.difference(f, meaning, width)? else { return Ok(Some(model)) };
+        let Some(apart) = self.terms.difference(f, meaning, width)? else { return Ok(Some(plain)) };
         // A table in pieces: one of its bits may be the sign of what is looked up.
         if self.terms.is_table(meaning) && self.terms.vanishes_by_value(apart, width)? {
-            return Ok(Some(model));
+            return Ok(Some(plain));
         }
         let (shown, meant) = (self.samples(f), self.samples(model));
         let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
         // Which bits they are, by the samples; forms first, then the gates of the likeliest.
-        let mut open: Vec<(FormId, FormId)> = Vec::new();
+        let mut open: Vec<(FormId, FormId, Claim)> = Vec::new();
         self.terms.charge(u64::from(whole) * TERM);
         for negative in [false, true] {
+            let sign = if negative { -1 } else { 1 };
             for skipped in 0..whole.min(120) {
-                let part = |m: i128| (if negative { -m } else { m }) >> skipped;
-                if shown.iter().zip(&meant).any(|(&v, &m)| part(m).wrapping_sub(v) & mask != 0) {
+                let part = |m: i128| (sign * m) >> skipped;
+                // A whole number may be moved by a constant.
+                let offset =
+                    if skipped == 0 && self.in_pieces { shown[0].wrapping_sub(part(meant[0])) & mask } else { 0 };
+                if shown.iter().zip(&meant).any(|(&v, &m)| part(m).wrapping_add(offset).wrapping_sub(v) & mask != 0) {
                     continue;
                 }
-                let sign = if negative { -1 } else { 1 };
+                let offset =
+                    if width < 120 && offset >> (width.max(1) - 1) != 0 { offset - (1 << width) } else { offset };
+                let claim = Claim { offset, ..Claim::run(op, negative, skipped, width) };
                 let signed = self.terms.scale(model, sign)?;
+                let signed = self.terms.offset(signed, offset)?;
                 let found = self.terms.floor(signed, skipped)?;
                 let signed = self.terms.scale(meaning, sign)?;
+                let signed = self.terms.offset(signed, offset)?;
                 let part = self.terms.floor(signed, skipped)?;
                 for equal in [found, part] {
                     if self.terms.difference(f, equal, width)?.is_none() {
-                        return Ok(Some(found));
+                        return Ok(Some((found, claim)));
                     }
                 }
                 if let Some(chosen) = self.terms.floors_chosen(signed, skipped)?
                     && self.terms.difference(f, chosen, width)?.is_none()
                 {
-                    return Ok(Some(found));
+                    return Ok(Some((found, claim)));
                 }
-                open.push((found, part));
+                open.push((found, part, claim));
             }
         }
-        for &(found, part) in open.iter().take(3) {
-            if self.same_multiplied(f, part, width) || self.same_apart(f, part, width) {
-                return Ok(Some(found));
+        for (found, part, claim) in open.iter().take(3) {
+            if self.same_multiplied(f, *part, width) || self.same_apart(f, *part, width) {
+                return Ok(Some((*found, claim.clone())));
             }
         }
-        for &(found, part) in open.iter().take(2) {
-            if self.same_gates(f, part, width)? {
+        for (found, part, claim) in open.iter().take(2) {
+            if self.same_gates(f, *part, width)? {
                 // A sum keeps its own form: what forms do not see to be equal says more, such as where its sign is.
-                return Ok(Some(if meaning == model { f } else { found }));
+                let keeps_form = meaning == model;
+                let form = if keeps_form { f } else { *found };
+                return Ok(Some((form, Claim { keeps_form, ..claim.clone() })));
             }
         }
-        self.in_pieces(f, width, model, whole)
+        self.in_pieces(f, width, op)
     }
 
-    /// The form by a value of the model of `whole` bits of which a signal shows several runs of bits.
-    fn in_pieces(&mut self, f: FormId, width: u32, model: FormId, whole: u32) -> Fit<Option<FormId>> {
-        if !self.terms.is_anew() {
+    /// The form by a value of the model of which a signal shows several runs of bits.
+    fn in_pieces(&mut self, f: FormId, width: u32, op: ValueId) -> Fit<Same> {
+        if !self.in_pieces {
             return Ok(None);
         }
-        let (shown, meant) = (self.samples(f), self.samples(model));
-        self.terms.charge(u64::from(whole + 2 * width) * TERM);
-        let Some(runs) = runs(&shown, width, &meant, whole).filter(|r| r.len() > 1) else { return Ok(None) };
-        let meaning = self.terms.meaning(model);
-        for (lo, hi) in gaps(&runs, &meant) {
-            if whole > hi && meaning != model {
-                self.learn_gap(model, meaning, (lo, hi), whole)?;
+        let model = self.forms.ops[op.index()];
+        let whole = self.model.kif(op).width();
+        let shown = self.samples(f);
+        for negative in [false, true] {
+            let sign = if negative { -1 } else { 1 };
+            let signed = self.terms.scale(model, sign)?;
+            let meant = self.samples(signed);
+            let whole = whole + u32::from(negative);
+            self.terms.charge(u64::from(whole + 2 * width) * TERM);
+            let Some(runs) = runs(&shown, width, &meant, whole).filter(|r| r.len() > 1) else { continue };
+            let meaning = self.terms.meaning(model);
+            let meaning = self.terms.scale(meaning, sign)?;
+            if self.terms.is_anew() && !negative {
+                for (lo, hi) in gaps(&runs, &meant) {
+                    if whole > hi && meaning != model {
+                        self.learn_gap(model, meaning, (lo, hi), whole)?;
+                    }
+                }
             }
-        }
-        let (found, part) = (self.pieces(model, &runs)?, self.pieces(meaning, &runs)?);
-        for equal in [found, part] {
-            if self.terms.difference(f, equal, width)?.is_none() {
-                return Ok(Some(found));
+            let (found, part) = (self.pieces(signed, &runs)?, self.pieces(meaning, &runs)?);
+            let claim = Claim { runs, ..Claim::run(op, negative, 0, width) };
+            for equal in [found, part] {
+                if self.terms.difference(f, equal, width)?.is_none() {
+                    return Ok(Some((found, claim)));
+                }
             }
-        }
-        if self.same_multiplied(f, part, width) || self.same_apart(f, part, width) || self.same_gates(f, part, width)? {
-            return Ok(Some(found));
+            if self.same_multiplied(f, part, width)
+                || self.same_apart(f, part, width)
+                || self.same_gates(f, part, width)?
+            {
+                return Ok(Some((found, claim)));
+            }
         }
         Ok(None)
     }
@@ -301,9 +329,9 @@ impl Design<'_> {
     }
 
     /// Another value of the model of which the signal shows a run of bits: the form by it.
-    fn shown(&mut self, signal: SignalId, f: FormId) -> Fit<Option<FormId>> {
+    fn shown(&mut self, signal: SignalId, f: FormId) -> Fit<Same> {
         let width = self.rtl.signal(signal).width;
-        if !self.terms.is_anew() || width > MAX_SHOWN || self.terms.is_said(f) {
+        if !self.in_pieces || width > MAX_SHOWN || self.terms.is_said(f) {
             return Ok(None);
         }
         let lanes = self.samples(f);
@@ -330,22 +358,23 @@ impl Design<'_> {
             let is_run =
                 |skipped: u32| lanes.iter().zip(&meant).all(|(&v, &m)| (m >> skipped).wrapping_sub(v) & mask == 0);
             let Some(skipped) = skipped.filter(|&s| is_run(s)) else {
-                if let Some(found) = self.in_pieces(f, width, model, self.model.kif(ValueId(op)).width())? {
+                if let Some(found) = self.in_pieces(f, width, ValueId(op))? {
                     return Ok(Some(found));
                 }
                 continue;
             };
             let (found, part) = (self.terms.floor(model, skipped)?, self.terms.floor(meaning, skipped)?);
+            let claim = Claim::run(ValueId(op), false, skipped, width);
             for equal in [found, part] {
                 if self.terms.difference(f, equal, width)?.is_none() {
-                    return Ok(Some(found));
+                    return Ok(Some((found, claim)));
                 }
             }
             if self.same_multiplied(f, part, width)
                 || self.same_apart(f, part, width)
                 || self.same_gates(f, part, width)?
             {
-                return Ok(Some(found));
+                return Ok(Some((found, claim)));
             }
         }
         Ok(None)
@@ -383,7 +412,7 @@ impl Design<'_> {
 
     /// Whether two forms are equal once products are multiplied out, as long as that may be asked.
     fn same_multiplied(&mut self, f: FormId, g: FormId, width: u32) -> bool {
-        let most = self.apart.min(self.multiplied.0);
+        let most = (self.apart / MONOMIAL).min(self.multiplied.0);
         let before = self.terms.work();
         let same = self.terms.same_multiplied(f, g, width, most).unwrap_or(false);
         let work = self.terms.work() - before;
@@ -546,10 +575,12 @@ impl Domain for Design<'_> {
         }
     }
 
-    fn signal(&mut self, signal: SignalId, _k: u32, word: Word) -> Made<Self> {
-        let word = self.said(signal, word)?;
+    fn signal(&mut self, signal: SignalId, k: u32, word: Word) -> Made<Self> {
+        let word = self.said(signal, k, word)?;
         let Word::One(f) = word else { return Ok(word) };
-        Ok(Word::One(self.terms.as_known(f, self.rtl.signal(signal).width)?))
+        let width = self.rtl.signal(signal).width;
+        let f = self.in_window(f, width)?;
+        Ok(Word::One(self.terms.as_known(f, width)?))
     }
 }
 
@@ -575,36 +606,92 @@ impl Design<'_> {
         Ok(())
     }
 
+    /// The form that a claim says.
+    fn claimed(&mut self, claim: &Claim) -> Fit<FormId> {
+        let value = self.terms.scale(self.forms.ops[claim.op.index()], if claim.negative { -1 } else { 1 })?;
+        let value = self.terms.offset(value, claim.offset)?;
+        match claim.runs[..] {
+            [(0, from, _)] => self.terms.floor(value, from),
+            _ => self.pieces(value, &claim.runs),
+        }
+    }
+
+    /// What a signal was proved to be on any road.
+    fn proved_before(&mut self, signal: SignalId, k: u32, f: FormId) -> Fit<Same> {
+        Ok(match self.proved.signals.get(&(signal, k)).cloned() {
+            Some(claim) if claim.keeps_form => Some((f, claim)),
+            Some(claim) => Some((self.claimed(&claim)?, claim)),
+            None => None,
+        })
+    }
+
     /// The word of a signal by values of the model, if it shows one.
-    fn said(&mut self, signal: SignalId, word: Word) -> Made<Self> {
-        let Some(op) = operation_of(self.model, self.rtl, signal) else {
-            let Word::One(f) = word else { return Ok(word) };
-            return Ok(match self.shown(signal, f)? {
-                Some(same) => Word::One(self.fitted(signal, f, same)?),
-                None => word,
-            });
+    fn said(&mut self, signal: SignalId, k: u32, word: Word) -> Made<Self> {
+        let named = operation_of(self.model, self.rtl, signal);
+        let hint = named.or_else(|| hinted_operation(self.model, self.rtl, signal).filter(|_| self.in_pieces));
+        let f = match (&word, hint) {
+            (Word::One(f), _) => *f,
+            (_, Some(_)) => Arithmetic(self.terms).form(&word)?,
+            (_, None) => return Ok(word),
         };
-        let f = Arithmetic(self.terms).form(&word)?;
-        if f == self.forms.ops[op.index()] {
-            self.matched.insert(op.0);
+        if let Some(op) = named
+            && f == self.forms.ops[op.index()]
+        {
+            let width = self.rtl.signal(signal).width;
+            self.proved.matched.insert(op.0);
+            self.proved.claim(signal, k, Claim::whole(op, width));
             return Ok(Word::One(f));
         }
-        match Design::compare(self, signal, op, f)? {
-            Some(same) => {
-                self.matched.insert(op.0);
-                self.learn_parts(signal, &word, same)?;
-                Ok(Word::One(self.fitted(signal, f, same)?))
-            }
-            None => {
-                if !self.matched.contains(&op.0) && self.unmatched.len() < 100_000 {
-                    self.unmatched.push((op.0, signal, f));
-                }
-                match self.shown(signal, f)? {
-                    Some(same) => Ok(Word::One(self.fitted(signal, f, same)?)),
-                    None => Ok(Word::One(f)),
-                }
+        let mut same = None;
+        // With few rules only what these do not see is taken from what is proved: the own forms of sums say more.
+        if self.in_pieces {
+            same = self.proved_before(signal, k, f)?;
+        }
+        if let (None, Some(op)) = (&same, hint) {
+            same = Design::compare(self, signal, op, f)?;
+        }
+        if same.is_none() {
+            same = self.proved_before(signal, k, f)?;
+        }
+        if let (None, Some(op)) = (&same, named) {
+            self.proved.unmatched.entry(op.0).or_insert(signal);
+            if !self.proved.matched.contains(&op.0) && self.unmatched.len() < 100_000 {
+                self.unmatched.push((op.0, signal, f));
             }
         }
+        if same.is_none() {
+            same = self.shown(signal, f)?;
+        }
+        let Some((same, claim)) = same else {
+            return Ok(if hint.is_some() {
+                Word::One(self.in_window(f, self.rtl.signal(signal).width)?)
+            } else {
+                word
+            });
+        };
+        if named == Some(claim.op) {
+            self.proved.matched.insert(claim.op.0);
+            self.learn_parts(signal, &word, same)?;
+        }
+        self.proved.claim(signal, k, claim);
+        Ok(Word::One(self.fitted(signal, f, same)?))
+    }
+
+    /// The form moved by a multiple of `2^width` so that its range is one of words of this width, with a sign or without,
+    /// if it can be: the residue that arithmetic modulo `2^width` has in mind, such as -12 where the text says 2036.
+    fn in_window(&mut self, f: FormId, width: u32) -> Fit<FormId> {
+        let range = self.terms.range(f);
+        if !self.in_pieces || width == 0 || width > MAX_SHOWN || fits(range, width) {
+            return Ok(f);
+        }
+        let size = 1i128 << width;
+        for lowest in [-(size / 2), 0] {
+            let turns = (range.0 - lowest).div_euclid(size);
+            if turns.unsigned_abs() < 1 << 20 && range.1 - turns * size < lowest + size {
+                return self.terms.offset(f, -turns * size);
+            }
+        }
+        Ok(f)
     }
 }
 
@@ -615,118 +702,139 @@ fn fits(range: Range, width: u32) -> bool {
     if range.0 < 0 { most < width } else { most <= width }
 }
 
-/// What forms showed to be equal.
-#[derive(Default)]
-pub(super) struct Proved {
-    /// Outputs.
-    pub(super) outputs: Vec<usize>,
-    /// Whether the valid flag is.
-    pub(super) valid: bool,
+/// Which rules forms are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rules {
+    /// Sums, signs and floors.
+    Basic,
+    /// The same with the rows of multipliers.
+    Rows,
+    /// Few rules, where signals are also compared with runs of bits of the model's values, and with all of these values.
+    /// Some sums are seen to be equal only while they keep their own form.
+    Pieces,
+    /// All rules, where tables' names are numbers like any other.
+    Bits,
+    /// All rules.
+    All,
 }
 
-/// Compares by forms, with few rules and then with all, or with all at once. The outputs that they show to be equal, if
-/// that does not decide it all.
+impl Rules {
+    /// The sets that a model is compared with, in order.
+    pub(super) fn of(model: &Model, all_rules: bool) -> Vec<Rules> {
+        let has = |wanted: fn(&Op) -> bool| model.nodes().iter().any(|n| wanted(&n.op));
+        let (multiplies, looks_up) =
+            (has(|op| matches!(op, Op::Mul { .. })), has(|op| matches!(op, Op::Lookup { .. })));
+        let few = if multiplies { Rules::Rows } else { Rules::Basic };
+        let by_bits = (multiplies && looks_up).then_some(Rules::Bits);
+        let few = (!all_rules).then_some([few, Rules::Pieces]).into_iter().flatten();
+        few.chain(by_bits).chain([Rules::All]).collect()
+    }
+
+    fn terms(self) -> Terms {
+        match self {
+            Rules::Basic => Terms::new(),
+            Rules::Rows | Rules::Pieces => Terms::of_rows(),
+            Rules::Bits => Terms::by_bits(),
+            Rules::All => Terms::anew(),
+        }
+    }
+}
+
+/// What a comparison by forms may do.
+pub(super) struct Effort {
+    /// Units of work.
+    pub(super) cap: u64,
+    /// Limits of one question on gates.
+    pub(super) limits: Limits,
+    /// Whether outputs may be asked about on gates.
+    pub(super) asks_gates: bool,
+}
+
+/// Compares by forms what is not proved yet: true if it is decided then.
 pub(super) fn compare(
-    model: &Model,
-    rtl: &Rtl,
-    ports: &Ports,
-    depths: (u32, u32),
-    all_rules: bool,
-    report: &mut Report,
-    e: &mut Engine,
-) -> Option<Proved> {
-    let mut proved = Proved::default();
-    let has = |wanted: fn(&Op) -> bool| model.nodes().iter().any(|n| wanted(&n.op));
-    let (multiplies, looks_up) = (has(|op| matches!(op, Op::Mul { .. })), has(|op| matches!(op, Op::Lookup { .. })));
-    let few = (!all_rules).then(if multiplies { Terms::of_rows } else { Terms::new });
-    let by_bits = (multiplies && looks_up).then(Terms::by_bits);
-    for (terms, last) in few.into_iter().chain(by_bits).map(|t| (t, false)).chain([(Terms::anew(), true)]) {
-        proved = attempt(model, rtl, ports, depths, report, e, (terms, last, proved))?;
-    }
-    Some(proved)
-}
-
-/// One comparison by forms of what is not proved yet; only the last one may take all that is left.
-fn attempt(
-    model: &Model,
-    rtl: &Rtl,
-    ports: &Ports,
+    (model, rtl, ports): (&Model, &Rtl, &Ports),
     (latency, structure): (u32, u32),
+    rules: Rules,
+    effort: &Effort,
+    proved: &mut Proved,
     report: &mut Report,
     e: &mut Engine,
-    (mut terms, last, mut proved): (Terms, bool, Proved),
-) -> Option<Proved> {
-    let share = if last { 1 } else { 4 };
-    let hints = e.left / 4 / share;
-    // Forms may take half of what is left at last, a quarter before; what they took is gone.
-    terms.set_most(e.left / if last { 2 } else { 4 });
-    let Ok(model_forms) = forms(&mut terms, model) else {
-        e.spend(terms.work());
-        return Some(proved);
-    };
-    let mut design = Design {
-        terms: &mut terms,
-        e,
-        model,
-        rtl,
-        forms: &model_forms,
-        ports,
-        latency,
-        controls: Controls::running(ports),
-        bits: Bits::default(),
-        samples: None,
-        columns: None,
-        apart: APART / share,
-        multiplied: Patience(MULTIPLIED),
-        unfolded: Patience(UNFOLDED),
-        hints,
-        others: FxHashMap::default(),
-        matched: FxHashSet::default(),
-        unmatched: Vec::new(),
-    };
-    let found = outputs(&mut design, structure, last, report, &mut proved);
-    let work = design.terms.work();
-    design.e.spend(work);
-    match found {
-        Ok(open) => {
-            let mut unmatched: FxHashSet<u32> = design.unmatched.iter().map(|u| u.0).collect();
-            unmatched.retain(|u| !design.matched.contains(u));
-            report.operations_matched = design.matched.len() as u64;
-            report.operations_unmatched = unmatched.len() as u64;
-            open.then_some(proved)
+) -> bool {
+    let kept = e.set_aside(effort.cap);
+    let saved = std::mem::replace(&mut e.limits, effort.limits);
+    let mut terms = rules.terms();
+    // Three quarters for forms where no gates of outputs are asked about, else half.
+    let most = e.left / 4 * if effort.asks_gates { 2 } else { 3 } / FORMS;
+    terms.set_most(most);
+    let decided = match forms(&mut terms, model) {
+        Err(_) => false,
+        Ok(model_forms) => {
+            let hints = e.left / 4;
+            let mut design = Design {
+                terms: &mut terms,
+                e,
+                model,
+                rtl,
+                forms: &model_forms,
+                ports,
+                latency,
+                controls: Controls::running(ports),
+                bits: Bits::default(),
+                samples: None,
+                columns: None,
+                apart: most,
+                multiplied: Patience(MULTIPLIED),
+                unfolded: Patience(UNFOLDED.min(most / 4)),
+                hints,
+                others: FxHashMap::default(),
+                proved,
+                in_pieces: !matches!(rules, Rules::Basic | Rules::Rows),
+                unmatched: Vec::new(),
+            };
+            match outputs(&mut design, structure, effort.asks_gates, report) {
+                Ok(decided) => decided,
+                Err(Fault::Loop(s)) => {
+                    let reason = format!("{} depends on itself without a register", rtl.signal(s).name);
+                    report.verdict = Verdict::Differs { reason, counterexample: None };
+                    true
+                }
+                Err(Fault::Beyond) => false,
+            }
         }
-        Err(Fault::Loop(s)) => {
-            let reason = format!("{} depends on itself without a register", rtl.signal(s).name);
-            report.verdict = Verdict::Differs { reason, counterexample: None };
-            None
-        }
-        Err(Fault::Beyond) => Some(proved),
-    }
+    };
+    e.spend(FORMS * terms.work());
+    e.limits = saved;
+    e.left += kept;
+    decided
 }
 
-/// Whether outputs, or the valid flag, stay open; what was proved is added.
-fn outputs(
-    design: &mut Design<'_>,
-    structure: u32,
-    last: bool,
-    report: &mut Report,
-    proved: &mut Proved,
-) -> Result<bool, Fault> {
+/// Whether a difference was found; what was proved is added.
+fn outputs(design: &mut Design<'_>, structure: u32, asks_gates: bool, report: &mut Report) -> Result<bool, Fault> {
     let (model, rtl, ports, latency) = (design.model, design.rtl, design.ports, design.latency);
     let mut unroll: Unroll<'_, Word> = Unroll::new(rtl, ports.depth(latency, structure));
     let mut found: Vec<(usize, u32, FormId)> = Vec::new();
+    let mut beyond = false;
     for (j, place) in ports.outputs.iter().enumerate() {
         let Some((port, lo)) = *place else { continue };
-        if proved.outputs.contains(&j) {
+        if design.proved.outputs.contains(&j) {
             continue;
         }
-        let word = unroll.word(design, rtl.read(port), 0)?;
         let width = model.output_kif(j).width();
-        let part = Arithmetic(design.terms).slice(&word, lo, width)?;
-        found.push((j, width, Arithmetic(design.terms).form(&part)?));
+        let word = unroll.word(design, rtl.read(port), 0).and_then(|word| {
+            let part = Arithmetic(design.terms).slice(&word, lo, width)?;
+            Arithmetic(design.terms).form(&part)
+        });
+        match word {
+            Ok(f) => found.push((j, width, f)),
+            Err(Fault::Beyond) => beyond = true,
+            Err(fault) => return Err(fault),
+        }
+        // No more forms are made: what is known so far stays.
+        if beyond && design.terms.is_spent() {
+            break;
+        }
     }
-    let mut open = false;
-    if let Some((valid_in, valid_out)) = ports.valid.filter(|_| !proved.valid) {
+    if let Some((valid_in, valid_out)) = ports.valid.filter(|_| !design.proved.valid) {
         let word = unroll.word(design, rtl.read(valid_out), 0)?;
         let same = match (&word, design.others.get(&(valid_in, latency))) {
             (Word::One(f), Some(Word::One(g))) => {
@@ -738,51 +846,56 @@ fn outputs(
         // What forms do not see is decided on gates.
         if same {
             report.notes.push(format!("valid_out is valid_in of {latency} clocks before"));
-            proved.valid = true;
-        } else {
-            open = true;
+            design.proved.valid = true;
         }
     }
-    let reserve = design.e.left / 2;
     design.unmatched.sort_by_key(|u| (u.0, u.1));
-    for (j, width, f) in found {
-        let expected = design.forms.outputs[j];
-        let Some(d) = design.terms.difference(f, expected, width)? else {
-            design.e.counts.affine += u64::from(width);
-            proved.outputs.push(j);
-            continue;
-        };
-        let meaning = design.terms.meaning(expected);
-        let alike = design.samples_agree(d, width);
-        if alike && (design.same_multiplied(f, meaning, width) || design.same_apart(f, expected, width)) {
-            design.e.counts.affine += u64::from(width);
-            proved.outputs.push(j);
-            continue;
-        }
-        // Gates are asked at last, and the other half of the work is kept for them alone.
-        if alike && (design.e.left < reserve || !last) {
-            open = true;
-            continue;
-        }
-        let limits = design.e.limits;
-        if alike && design.same_bits(f, meaning, width, Limits { sat_steps: limits.sat_steps / 30, ..limits }) {
-            proved.outputs.push(j);
-            continue;
-        }
-        match design.is_zero(d, width, limits) {
-            Answer::Equal => proved.outputs.push(j),
-            Answer::Differs(samples, lane) => {
-                let witness = design.witness(j, f, samples, lane);
-                report.verdict = explain(model, latency, j, witness);
-                if !matches!(report.verdict, Verdict::Unknown { .. }) {
-                    return Ok(false);
-                }
-                open = true;
+    let count = found.len();
+    for (at, (j, width, f)) in found.into_iter().enumerate() {
+        // What one output leaves is there for the others: none can take what is theirs.
+        let share = design.e.left / 2_u64.min((count - at) as u64);
+        let kept = design.e.set_aside(share);
+        let answer = output(design, (j, width, f), asks_gates);
+        design.e.left += kept;
+        match answer {
+            Ok(Answer::Equal) => {
+                design.proved.outputs.insert(j);
             }
-            Answer::Unknown => open = true,
+            Ok(Answer::Differs(samples, lane)) => {
+                let witness = design.witness(j, f, samples, lane);
+                let verdict = explain(model, latency, j, witness);
+                if matches!(verdict, Verdict::Differs { .. }) {
+                    report.verdict = verdict;
+                    return Ok(true);
+                }
+            }
+            Ok(Answer::Unknown) | Err(_) => {}
         }
     }
-    Ok(open)
+    Ok(false)
+}
+
+/// Whether an output's form is the model's.
+fn output(design: &mut Design<'_>, (j, width, f): (usize, u32, FormId), asks_gates: bool) -> Fit<Answer> {
+    let expected = design.forms.outputs[j];
+    let Some(d) = design.terms.difference(f, expected, width)? else {
+        design.e.counts.affine += u64::from(width);
+        return Ok(Answer::Equal);
+    };
+    let meaning = design.terms.meaning(expected);
+    let alike = design.samples_agree(d, width);
+    if alike && (design.same_multiplied(f, meaning, width) || design.same_apart(f, expected, width)) {
+        design.e.counts.affine += u64::from(width);
+        return Ok(Answer::Equal);
+    }
+    if alike && !asks_gates {
+        return Ok(Answer::Unknown);
+    }
+    let limits = design.e.limits;
+    if alike && design.same_bits(f, meaning, width, Limits { sat_steps: limits.sat_steps / 30, ..limits }) {
+        return Ok(Answer::Equal);
+    }
+    Ok(design.is_zero(d, width, limits))
 }
 
 #[cfg(test)]

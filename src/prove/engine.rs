@@ -19,11 +19,15 @@ pub const WORDS: usize = 4;
 /// Units of work for one run, if nothing else is asked for: well under a minute of one core.
 pub const WORK: u64 = 5_000_000_000;
 /// Units of one gate met in a cone.
-const GATE: u64 = 2;
+pub const GATE: u64 = 8;
 /// Units of one gate told to the solver.
-const CLAUSES: u64 = 20;
+const CLAUSES: u64 = 80;
 /// Units of one step of the solver, and how many gates of its cone add another one.
-const STEP: (u64, u64) = (20, 20);
+const STEP: (u64, u64) = (80, 5);
+/// Units of one unit of work on forms.
+pub const FORMS: u64 = 3;
+/// Gates of a cone under 64 assignments at once that are one unit.
+const EVALUATED: u64 = 12;
 
 /// How equalities were shown, in bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -306,7 +310,7 @@ impl Engine {
             size = cone.gates.len();
             let work = (size as u64) << cone.leaves.len().saturating_sub(6).min(40);
             let answer = if cone.leaves.len() <= limits.exhaustive_leaves && work <= 20_000_000 {
-                self.spend(work / 50);
+                self.spend(work / EVALUATED);
                 let answer = exhaust(&self.words.aig, &cone, x, y);
                 if answer == Answer::Unsat {
                     self.counts.exhaustive += 1;
@@ -314,6 +318,9 @@ impl Engine {
                 answer
             } else {
                 let steps = if cone.complete { limits.sat_steps } else { limits.sat_steps / 10 };
+                if steps == 0 {
+                    continue;
+                }
                 let problem =
                     Problem { aig: &self.words.aig, gates: &cone.gates, leaves: &cone.leaves, differ: &[(x, y)] };
                 // A step is a decision and what follows from it: the more gates, the more that is.
@@ -352,6 +359,21 @@ impl Engine {
             }
         }
         Outcome::Unknown
+    }
+
+    /// Does something that may take `units` at most, of what is left.
+    pub fn within<T>(&mut self, units: u64, run: impl FnOnce(&mut Engine) -> T) -> T {
+        let kept = self.set_aside(units);
+        let out = run(self);
+        self.left += kept;
+        out
+    }
+
+    /// Leaves `units` at most: what is to be given back to [`Engine::left`] afterwards.
+    pub fn set_aside(&mut self, units: u64) -> u64 {
+        let kept = self.left.saturating_sub(units);
+        self.left -= kept;
+        kept
     }
 
     /// Takes units from what is left.

@@ -61,6 +61,10 @@ pub trait Domain {
     fn before(&mut self, _signal: SignalId, _lo: u32, width: u32) -> Made<Self> {
         self.unknown(width)
     }
+    /// What a signal is, where that is known before anything that it is made of.
+    fn known(&mut self, _signal: SignalId, _k: u32) -> Option<Made<Self>> {
+        None
+    }
     /// A signal's word is known: what shall be used for it from now on.
     fn signal(&mut self, signal: SignalId, k: u32, word: Self::Word) -> Made<Self>;
 }
@@ -256,6 +260,9 @@ impl<'a, W: Clone> Unroll<'a, W> {
         if signal.input {
             return d.input(id, k).map(Next::Ready);
         }
+        if let Some(word) = d.known(id, k) {
+            return word.map(Next::Ready);
+        }
         if self.registers_are_leaves && !signal.registers.is_empty() {
             let word = d.constant(&BigUint::ZERO, signal.width)?;
             return d.signal(id, k, word).map(Next::Ready);
@@ -368,6 +375,10 @@ pub trait Leaves {
     fn before(&mut self, e: &mut Engine, _signal: SignalId, _lo: u32, width: u32) -> Vec<Lit> {
         self.unknown(e, width)
     }
+    /// What a signal is, where that is known before anything that it is made of.
+    fn known(&mut self, _e: &mut Engine, _signal: SignalId, _k: u32) -> Option<Vec<Lit>> {
+        None
+    }
     /// A signal's bits are known: what shall be used for them from now on.
     fn signal(&mut self, e: &mut Engine, signal: SignalId, k: u32, bits: Vec<Lit>) -> Vec<Lit>;
 }
@@ -464,6 +475,10 @@ impl<L: Leaves> Domain for Gates<'_, L> {
 
     fn before(&mut self, signal: SignalId, lo: u32, width: u32) -> Made<Self> {
         Ok(self.leaves.before(self.e, signal, lo, width).into())
+    }
+
+    fn known(&mut self, signal: SignalId, k: u32) -> Option<Made<Self>> {
+        self.leaves.known(self.e, signal, k).map(|bits| Ok(bits.into()))
     }
 
     fn signal(&mut self, signal: SignalId, k: u32, word: Arc<[Lit]>) -> Made<Self> {

@@ -1,0 +1,140 @@
+//! The schedule of a comparison: every road in turn, in rounds.
+//!
+//! The roads are gates that are equal as they stand, forms with each set of rules, and gates with SAT. In each round every
+//! road begins afresh and may take the same number of units, four times as many as in the round before; what any of them
+//! proves of an output or of a signal stays, and is given to all others. The caps depend on the size of the model and on the
+//! round alone, not on how much work is left: what is proved with some work is proved with more. Within a road no question
+//! may take more than a part, so that one open cone does not keep others from being looked at.
+
+use super::bygates::{self, ModelGates};
+use super::bywords::{self, Rules};
+use super::claims::Proved;
+use super::engine::{Engine, GATE, Limits};
+use super::equiv::{Report, Verdict};
+use super::ports::Ports;
+use crate::ir::{Model, Op};
+use crate::rtl::Rtl;
+
+/// Units of work that a road may take in the first round, and more for each operation of the model.
+const CAP: (u64, u64) = (30_000_000, 10_000);
+/// How many times as much it is in the next round.
+const GROWTH: u64 = 4;
+/// Most rounds: in the last one, limits of single questions are all that is met.
+const ROUNDS: u32 = 7;
+/// Rounds before SAT is asked about whole outputs.
+const WITHOUT_SAT: u32 = 1;
+
+/// Which roads are taken.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Roads {
+    /// Gates alone.
+    pub(super) gates_only: bool,
+    /// Of forms only those with all rules.
+    pub(super) all_rules: bool,
+}
+
+/// One design and what it is compared with.
+type Pair<'a> = (&'a Model, &'a Rtl, &'a Ports);
+
+struct Schedule<'a, 'e> {
+    pair: Pair<'a>,
+    depths: (u32, u32),
+    rules: Vec<Rules>,
+    /// Whether variables are multiplied.
+    multiplies: bool,
+    /// The model's gates, once they were made.
+    gates: Option<ModelGates>,
+    proved: Proved,
+    report: &'e mut Report,
+    e: &'e mut Engine,
+}
+
+/// Compares outputs, and the valid flag if there is one; the verdict is in the report.
+pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), roads: Roads, report: &mut Report, e: &mut Engine) {
+    let rules = if roads.gates_only { Vec::new() } else { Rules::of(pair.0, roads.all_rules) };
+    let multiplies = pair.0.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. }));
+    let mut schedule = Schedule { pair, depths, rules, multiplies, gates: None, proved: Proved::default(), report, e };
+    let decided = schedule.run();
+    let Schedule { proved, report, e, .. } = schedule;
+    let open = proved.open_operations();
+    report.operations_matched = proved.matched.len() as u64;
+    report.operations_unmatched = open.len() as u64;
+    let name = |op: &u32| proved.unmatched.get(op).map(|&s| (*op, pair.1.signal(s).name.clone()));
+    report.open_steps = open.iter().filter_map(name).collect();
+    if !decided {
+        undecided(pair, &proved, report, e);
+    }
+}
+
+impl Schedule<'_, '_> {
+    /// Whether it was decided.
+    fn run(&mut self) -> bool {
+        let cap = CAP.0 + CAP.1 * self.pair.0.nodes().len() as u64;
+        // Equal as they stand, for what is made of tables, selections and bitwise operations.
+        if self.by_gates(cap, Limits { sat_steps: 0, ..self.e.limits }) {
+            return true;
+        }
+        for round in 0..ROUNDS {
+            let cap = cap.saturating_mul(GROWTH.saturating_pow(round));
+            // Products are hard for SAT and plain for forms: these get another round first.
+            let postponed = round == 0 && self.multiplies && !self.rules.is_empty();
+            let limits = Limits { sat_steps: if postponed { 0 } else { self.e.limits.sat_steps }, ..self.e.limits };
+            for rules in self.rules.clone() {
+                let effort = bywords::Effort { cap, limits, asks_gates: round >= WITHOUT_SAT };
+                let road =
+                    bywords::compare(self.pair, self.depths, rules, &effort, &mut self.proved, self.report, self.e);
+                if road || self.is_complete() {
+                    return true;
+                }
+            }
+            if !postponed && self.by_gates(cap, limits) {
+                return true;
+            }
+            if self.e.left == 0 {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Compares by gates, if the model's gates can be made at this cost.
+    fn by_gates(&mut self, cap: u64, limits: Limits) -> bool {
+        if self.gates.is_none() {
+            let most = super::blast::gates_at_most(self.pair.0);
+            if most.saturating_mul(GATE) / 8 > cap.min(self.e.left) {
+                return false;
+            }
+            self.gates = Some(ModelGates::of(self.pair.0, self.e));
+        }
+        let Some(gates) = &self.gates else { return false };
+        let effort = bygates::Effort { cap, limits };
+        let road = bygates::compare(self.pair, gates, self.depths, &effort, &mut self.proved, self.report, self.e);
+        road || self.is_complete()
+    }
+
+    fn is_complete(&self) -> bool {
+        let ports = self.pair.2;
+        let mut outputs = ports.outputs.iter().enumerate();
+        outputs.all(|(j, place)| place.is_none() || self.proved.outputs.contains(&j))
+            && (ports.valid.is_none() || self.proved.valid)
+    }
+}
+
+/// The verdict that nothing was decided: what is open, and the first signal on the way that was not recognised.
+fn undecided((model, _, ports): Pair<'_>, proved: &Proved, report: &mut Report, e: &Engine) {
+    let places = ports.outputs.iter().enumerate();
+    let outputs: Vec<usize> =
+        places.filter(|(j, place)| place.is_some() && !proved.outputs.contains(j)).map(|(j, _)| j).collect();
+    let limit = e.limit_reached();
+    let what = match outputs[..] {
+        [] => "valid_out".to_owned(),
+        [j] => format!("output {j}"),
+        [j, ..] => format!("output {j} and {} more of {}", outputs.len() - 1, model.outputs().len()),
+    };
+    let step = report
+        .open_steps
+        .first()
+        .map_or_else(String::new, |(op, name)| format!("; the first open step is {name} (operation {op})"));
+    report.open = outputs.first().copied();
+    report.verdict = Verdict::Unknown { reason: format!("{what}: its cone was not decided: {limit}{step}") };
+}
