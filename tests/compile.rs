@@ -1,15 +1,19 @@
 //! The library's road from a design to hardware: what the command line makes is what `compile` makes.
 
 use alir2hdl::compile::{
-    self, Clock, DelayModel, ErrorKind, Module, Optimisation, Passes, Pipeline, Products, Spec, Stages, Target, Text,
-    Top,
+    self, Clock, DelayModel, ErrorKind, Module, Optimisation, Passes, Pipeline, Products, Source, Spec, Stages, Target,
+    Text, Theorem, Top,
 };
 use alir2hdl::emit::Language;
 use alir2hdl::emit::axis::AxisOptions;
-use alir2hdl::ir::{Limits, Model};
+use alir2hdl::interp::{LookupMiss, golden};
+use alir2hdl::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
 use alir2hdl::netlist::{Ports, ResetOptions};
+use alir2hdl::num::Interval;
+use alir2hdl::verify::Vectors;
 use alir2hdl::{device::Device, formats};
 use assert_cmd::Command;
+use num_bigint::BigInt;
 
 const MODEL: &str = "tests/data/models/tiny_ops/model.json.gz";
 
@@ -104,4 +108,47 @@ fn wishes_that_contradict_are_all_told() {
     let error = compile::model(&model, &Spec { module, ..Spec::default() }).unwrap_err();
     let codes: Vec<_> = error.diagnostics.0.iter().map(|d| d.code).collect();
     assert_eq!((error.kind, codes), (ErrorKind::Request, vec!["E0801", "E0601"]));
+}
+
+/// A front end whose lowering may be wrong: what it lowered from is a program too.
+struct Lowered(Model);
+
+impl Source for Lowered {
+    fn kind(&self) -> &str {
+        "source"
+    }
+
+    fn outputs(&self, inputs: &[BigInt]) -> Result<Vec<BigInt>, String> {
+        golden(&self.0, inputs, LookupMiss::Zero).map_err(|miss| format!("{miss:?}"))
+    }
+
+    fn theorem(&self, _: &Model) -> Result<Theorem, String> {
+        Ok(Theorem::Program(self.0.clone()))
+    }
+}
+
+/// Two inputs of 4 and 2 bits; the output is one made of both.
+fn of_two(op: impl Fn(ValueId, ValueId) -> Op) -> Model {
+    let mut b = Builder::new(vec![0, 0]);
+    let node = |op, interval| Node { op, interval, latency: 0.0, cost: 0.0, origin: 0 };
+    let x = b.push(node(Op::Input { input: 0 }, Interval::new(-8, 7, 0)));
+    let y = b.push(node(Op::Input { input: 1 }, Interval::new(0, 3, 0)));
+    let result = b.push(node(op(x, y), Interval::new(-11, 10, 0)));
+    b.output(Output { source: Some(result), shift: 0, neg: false });
+    b.finish().unwrap()
+}
+
+#[test]
+fn a_lowered_program_is_held_to_its_source() {
+    let program = of_two(|a, b| Op::Add { a, b, shift: 0 });
+    let other = of_two(|a, b| Op::Sub { a, b, shift: 0 });
+    let spec = Spec { prove: true, ..spec() };
+    let right = Lowered(program.clone());
+    compile::lowered(&program, &right, &spec, &|_| {}).unwrap();
+    let vectors = Vectors::of(&program, Some(&right), &spec, 50, 1).unwrap();
+    assert_eq!(vectors, Vectors::of(&program, None, &spec, 50, 1).unwrap());
+    let wrong = Lowered(other);
+    let error = compile::lowered(&program, &wrong, &spec, &|_| {}).unwrap_err();
+    assert_eq!((error.kind, error.diagnostics.0[0].code), (ErrorKind::Bug, "E0906"));
+    assert_ne!(vectors.outputs, Vectors::of(&program, Some(&wrong), &spec, 50, 1).unwrap().outputs);
 }

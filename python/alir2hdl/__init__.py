@@ -173,22 +173,13 @@ class Model:
             named = [path if argument == "MODEL" else argument for argument in arguments]
             return _program(*named, "--quiet", accept=accept)
 
-    def _written(self, flag: str, hardware: dict[str, Any]) -> str:
-        """What the main job writes for a flag."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "written"
-            self._run("MODEL", f"{flag}={path}", *_flags({"top": "model", **hardware}))
-            return path.read_text(encoding="utf-8")
-
     def emit(self, language: str = "verilog", **hardware) -> str:
         """The text of the module in `verilog` or `vhdl`."""
-        if language not in ("verilog", "vhdl"):
-            raise ValueError(f"no language is called {language!r}: verilog or vhdl")
-        return self._written(f"--{language}", hardware)
+        return self._native.emit(language, _flags({"top": "model", **hardware}))
 
     def interface(self, **hardware) -> dict[str, Any]:
         """Ports, types, latency and register bits: what --interface writes."""
-        return json.loads(self._written("--interface", hardware))
+        return json.loads(self._native.interface(_flags({"top": "model", **hardware})))
 
     def latency(self, **hardware) -> int:
         """Clocks from inputs to outputs; with a wrapper, from the last beat of a sample to the first of its result."""

@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "documented where users see it, in alir2hdl/__init__.py")]
 
 use alir2hdl::cli;
+use alir2hdl::compile::{self, ErrorKind, Hardware};
 use alir2hdl::diag::Diagnostics;
 use alir2hdl::formats;
 use alir2hdl::interp::{FaultKind, Plan, PlanOptions};
@@ -9,29 +10,54 @@ use alir2hdl::ir::{self, Limits};
 use alir2hdl::prove::engine;
 use alir2hdl::prove::equiv::{self, Request};
 use alir2hdl::prove::sat::Embedded;
-use alir2hdl::rtl;
+use alir2hdl::rtl::{self, Language};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::PathBuf;
 
 fn refused(problems: impl Into<Diagnostics>) -> PyErr {
     PyValueError::new_err(problems.into().to_string())
 }
 
+/// What the user did wrong is a ValueError, anything else a RuntimeError.
+fn not_made(error: compile::Error) -> PyErr {
+    match error.kind {
+        ErrorKind::Request => PyValueError::new_err(error.to_string()),
+        ErrorKind::Bug | ErrorKind::Undecided => PyRuntimeError::new_err(error.to_string()),
+    }
+}
+
+fn language(name: &str) -> PyResult<Language> {
+    match name {
+        "verilog" => Ok(Language::Verilog),
+        "vhdl" => Ok(Language::Vhdl),
+        _ => Err(PyValueError::new_err(format!("no language is called {name:?}: verilog or vhdl"))),
+    }
+}
+
 /// A checked model.
 #[pyclass(frozen, module = "alir2hdl._alir2hdl")]
 struct Native {
     model: ir::Model,
+    /// That of the file's bytes.
+    checksum: String,
     plan: Plan,
 }
 
 impl Native {
-    fn of(read: Result<(ir::Model, Diagnostics), Diagnostics>) -> PyResult<Native> {
-        let (model, _) = read.map_err(refused)?;
+    fn of(bytes: &[u8]) -> PyResult<Native> {
+        let (model, _) = formats::read(bytes, &Limits::default(), None).map_err(refused)?;
         let plan = Plan::new(&model, PlanOptions::default());
-        Ok(Native { model, plan })
+        Ok(Native { model, checksum: formats::checksum(bytes), plan })
+    }
+
+    /// The hardware that options ask for.
+    fn hardware(&self, options: &[String]) -> PyResult<Hardware<'_>> {
+        let spec = cli::spec(options).map_err(refused)?;
+        compile::model(&self.model, &spec).map_err(not_made)
     }
 }
 
@@ -39,12 +65,17 @@ impl Native {
 impl Native {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Native> {
-        py.detach(|| Native::of(formats::read_path(&path, &Limits::default(), None)))
+        py.detach(|| {
+            let mut bytes = Vec::new();
+            let mut file = formats::open(&path).map_err(refused)?;
+            file.read_to_end(&mut bytes).map_err(|e| PyValueError::new_err(format!("{}: {e}", path.display())))?;
+            Native::of(&bytes)
+        })
     }
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Native> {
-        py.detach(|| Native::of(formats::read(bytes, &Limits::default(), None)))
+        py.detach(|| Native::of(bytes))
     }
 
     /// Inputs, outputs, operations.
@@ -74,6 +105,17 @@ impl Native {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// The text in a language; `options` as the program has them.
+    fn emit(&self, py: Python<'_>, language_name: &str, options: Vec<String>) -> PyResult<String> {
+        let language = language(language_name)?;
+        py.detach(|| self.hardware(&options)?.proved_text(language, &|_| {}).map_err(not_made))
+    }
+
+    /// The interface as JSON; `options` as the program has them.
+    fn interface(&self, py: Python<'_>, options: Vec<String>) -> PyResult<String> {
+        py.detach(|| Ok(self.hardware(&options)?.sidecar(&[], self.checksum.clone()).to_json()))
+    }
+
     /// The report of a proof, as JSON.
     fn prove(
         &self,
@@ -84,15 +126,9 @@ impl Native {
         latency: Option<u32>,
         sat_steps: Option<u64>,
     ) -> PyResult<String> {
-        let language = match language_name {
-            "verilog" => text::Language::Verilog,
-            "vhdl" => text::Language::Vhdl,
-            _ => {
-                return Err(PyValueError::new_err(format!("no language is called {language_name:?}: verilog or vhdl")));
-            }
-        };
+        let language = language(language_name)?;
         py.detach(|| {
-            let rtl = text::read(language, source, top.as_deref()).map_err(refused)?;
+            let rtl = rtl::read(language, source, top.as_deref()).map_err(refused)?;
             let limits = engine::Limits::default();
             let limits = engine::Limits { sat_steps: sat_steps.unwrap_or(limits.sat_steps), ..limits };
             let request = Request { latency, limits, ..Request::default() };

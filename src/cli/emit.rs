@@ -266,12 +266,10 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
             if !problems.is_empty() {
                 return Err(Failure::input(Diagnostics([problems, spec.problems()].concat())));
             }
-            if let Some(program) = &file.kernel
-                && args.output.prove
-            {
-                compile::prove_kernel(program, model, &listener)?;
+            match &file.kernel {
+                Some(program) => compile::lowered(model, program, &spec, &listener)?,
+                None => compile::model_telling(model, &spec, &listener)?,
             }
-            compile::model_telling(model, &spec, &listener)?
         }
         Design::Machine(machine) => {
             machine::refuse(args.pipeline.given().into_iter().chain(args.ports.given()).chain(args.wrapper.given()))?;
@@ -342,6 +340,15 @@ impl Args {
             format!("Written by alir2hdl {} from the model {checksum}.", env!("CARGO_PKG_VERSION")),
         ];
         Ok(cpp_header(model, &namespace, &head))
+    }
+
+    /// What was asked for, if nothing in it contradicts.
+    ///
+    /// # Errors
+    /// All that does.
+    pub(super) fn wanted(&self) -> Result<Spec, Diagnostics> {
+        let problems = [self.ports.problems(), self.wrapper.problems()].concat();
+        if problems.is_empty() { Ok(self.spec("model")) } else { Err(Diagnostics(problems)) }
     }
 
     /// What was asked for; `stem` is what the module is called like if no name was given.

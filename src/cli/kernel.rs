@@ -8,7 +8,6 @@ use crate::interp::samples::{Port, Reader, Values, Writer};
 use crate::llvlir::program::{Element, File};
 use crate::llvlir::{Program, golden, text};
 use crate::num::Kif;
-use crate::verify::{Rows, Vectors};
 use num_bigint::BigInt;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -150,11 +149,4 @@ pub(super) fn trace(program: &Program, mut samples: Samples, sample: u64) -> Res
         line(&what, output.file, output.value);
     }
     print(out.as_bytes())
-}
-
-/// The samples with what the program itself makes of them.
-pub(super) fn expected(program: &Program, vectors: Vectors) -> Vectors {
-    let outputs = (0..vectors.inputs.len()).map(|sample| golden::run(program, vectors.inputs.row(sample)));
-    let outputs = Rows::new(program.output_elements().len(), outputs.collect::<Vec<_>>());
-    Vectors { outputs, ..vectors }
 }

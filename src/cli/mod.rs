@@ -263,6 +263,20 @@ fn unparsed(words: &[OsString]) -> Global {
     Global { error_format: if json { ErrorFormat::Json } else { ErrorFormat::Text }, ..Global::default() }
 }
 
+/// What options of the main job ask for, as they are typed (`--pipeline=3`): for callers that take options by name and are no
+/// command line.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn spec(options: &[String]) -> Result<compile::Spec, Diagnostics> {
+    let words = ["alir2hdl", "-"].into_iter().chain(options.iter().map(String::as_str));
+    let cli = Cli::try_parse_from(words).map_err(|said| Diagnostics(vec![usage(&said.render().to_string())]))?;
+    match cli.main_job.0 {
+        Some(args) => args.wanted(),
+        None => Err(usage("these are options of a sub-command").into()),
+    }
+}
+
 /// Prints what clap has to say instead of a parsed command line: help, version, or what is wrong with it.
 fn not_parsed(said: &clap::Error, words: &[OsString]) -> ExitStatus {
     let global = unparsed(words);

@@ -176,7 +176,7 @@ fn of_model(
         spec.every_input("a wrapper's testbench").map_err(Failure::input)?;
     }
     let (count, seed) = (args.folder.vectors as usize, args.folder.seed);
-    let vectors = Vectors::of(model, &spec, count, seed).map_err(Failure::input)?;
+    let vectors = Vectors::of(model, None, &spec, count, seed).map_err(Failure::input)?;
     let lanes = [Cycles::plan(&hardware.netlist.interface, &vectors, seed)];
     let pulses = Bench { lanes: &lanes, vcd: false };
     let streams = hardware.axis.as_ref().map(|axis| Streams::plan(model, axis, count, seed));

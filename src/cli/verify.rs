@@ -6,8 +6,8 @@ use super::optimise::OptimiseArgs;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, on_interrupt, print, report};
-use super::{kernel, machine, ports};
-use crate::compile::{self, Hardware, Spec};
+use super::{machine, ports};
+use crate::compile::{self, Hardware, Source, Spec};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::emit::Language;
 use crate::files::Scratch;
@@ -181,17 +181,18 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let hardware = compile::model(&model, &spec)?;
     let (count, seed) = (args.simulation.vectors as usize, args.simulation.seed);
     // Expected values are those of the model as it was read: optimisation is under test too.
-    let vectors = Vectors::of(&model, &spec, count, seed).map_err(Failure::input)?;
     // A kernel's own interpreter says what is right: the lowering is under test too.
-    let vectors = match &file.kernel {
-        Some(program) => kernel::expected(program, vectors),
-        None => vectors,
-    };
+    let source = file.kernel.as_ref().map(|program| program as &dyn Source);
+    let vectors = Vectors::of(&model, source, &spec, count, seed).map_err(Failure::input)?;
     if hardware.axis.is_some() {
         spec.every_input("a wrapper's simulation").map_err(Failure::input)?;
     }
     let cycles = Cycles::of(&hardware.netlist, &vectors, seed);
-    let streams = hardware.axis.as_ref().map(|axis| Streams::plan(&model, axis, count, seed));
+    let streams = |axis| match source {
+        Some(source) => Streams::plan_lowered(&model, source, axis, count, seed),
+        None => Ok(Streams::plan(&model, axis, count, seed)),
+    };
+    let streams = hardware.axis.as_ref().map(streams).transpose().map_err(Failure::input)?;
     let work = Work { hardware: &hardware, cycles: &cycles, streams: streams.as_ref() };
     let outcomes = args.simulation.simulate(&parts, &tools, &work, global)?;
     conclude(&parts, &outcomes, &work, args.simulation.json, global)

@@ -16,17 +16,19 @@
 //! | `policy` | what the wishes mean for scheduler, device and netlist |
 //! | `program` | programs: optimised, scheduled, lowered |
 //! | `machine` | state machines: optimised, retimed, lowered, described |
+//! | `source` | front ends: what a program was lowered from |
 //! | `proof` | [`Spec::prove`] |
 
 mod machine;
 mod policy;
 mod program;
 mod proof;
+mod source;
 mod spec;
 
 pub use machine::{Retimed, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
-pub use proof::prove_kernel;
+pub use source::{Source, Theorem};
 pub use spec::{
     Clock, DelayModel, LookupTables, Module, Optimisation, Passes, Pipeline, Products, Retime, Spec, Stages, Target,
     Text, Top,
@@ -114,6 +116,23 @@ pub fn model_telling<'d>(model: &'d Model, spec: &Spec, listener: Listener<'_>) 
     let optimised = seconds.take(Step::Optimise, || optimise(model, spec))?;
     let scheduled = Box::new(seconds.take(Step::Schedule, || optimised.schedule(spec))?);
     Hardware::of(Arc::new(Origin::Program { scheduled, chain }), spec, &spec.top(), seconds)
+}
+
+/// The hardware of a program that was lowered from something else. With [`Spec::prove`] it is proved first that the program is
+/// what it was lowered from.
+///
+/// # Errors
+/// As [`model`].
+pub fn lowered<'d>(
+    program: &'d Model,
+    source: &dyn Source,
+    spec: &Spec,
+    listener: Listener<'_>,
+) -> Result<Hardware<'d>, Error> {
+    if spec.prove {
+        proof::of_source(program, source, listener)?;
+    }
+    model_telling(program, spec, listener)
 }
 
 /// The hardware of a state machine. Its ports, registers and stages are those of the design: of the [`Spec`] only what

@@ -3,19 +3,19 @@
 //! Each optimisation's program is the one before it; the netlist is the program as it was handed in, so is each text. Where
 //! that is not decided, they are compared with the optimised program, if every optimisation was proved.
 
+use super::source::{Source, Theorem};
 use super::spec::Spec;
 use super::{Error, ErrorKind, Hardware, Listener};
 use crate::diag::{Diagnostic, Place, Severity};
 use crate::emit::Language;
 use crate::ir::Model;
 use crate::ir::machine::Machine;
-use crate::llvlir::Program;
 use crate::netlist::{PortNames, elaborated};
 use crate::passes;
 use crate::prove::engine::{Limits, WORK};
 use crate::prove::equiv::{self, ControlNames, Report, Request, Verdict};
 use crate::prove::sat::Embedded;
-use crate::prove::{kernel, machine, program};
+use crate::prove::{machine, program};
 use crate::rtl::{self, Rtl};
 
 fn failure(kind: ErrorKind, severity: Severity, message: String) -> Error {
@@ -125,6 +125,30 @@ impl Chain {
     }
 }
 
+/// Proves that a program is what it was lowered from.
+///
+/// # Errors
+/// `E0906` if it is not, which is our mistake, or if that is not decided.
+pub(super) fn of_source(lowered: &Model, source: &dyn Source, listener: Listener<'_>) -> Result<(), Error> {
+    let kind = source.kind();
+    let undecided = |reason: String| {
+        open(format!("whether the lowered program is the {kind} was not decided, nothing is written: {reason}"))
+    };
+    let request = Request { latency: Some(0), ..Request::default() };
+    let report = match source.theorem(lowered).map_err(undecided)? {
+        Theorem::Program(meant) => equiv::prove(&meant, &program::rtl(lowered, &meant), &request, Box::new(Embedded)).0,
+        Theorem::Design(meant) => equiv::prove(lowered, &meant, &request, Box::new(Embedded)).0,
+    };
+    match report.verdict {
+        Verdict::Proved => {
+            tell(listener, &format!("the lowered program against the {kind}"), &matched(&report));
+            Ok(())
+        }
+        Verdict::Differs { reason, .. } => Err(wrong(format!("the lowered program is not the {kind}: {reason}"))),
+        Verdict::Unknown { reason } => Err(undecided(reason)),
+    }
+}
+
 /// Proves that an optimisation's program is the one before it. Returns why, if that is not decided.
 ///
 /// # Errors
@@ -171,26 +195,6 @@ fn control_names(spec: &Spec) -> ControlNames {
         valid_in: of(&names.valid_in, &usual.valid_in),
         valid_out: of(&names.valid_out, &usual.valid_out),
     }
-}
-
-/// Proves that a lowered program is the kernel that it was lowered from.
-///
-/// # Errors
-/// `E0906` if it is not, which is our mistake, or if that is not decided.
-pub fn prove_kernel(program: &Program, model: &Model, listener: Listener<'_>) -> Result<(), Error> {
-    let request = Request { latency: Some(0), ..Request::default() };
-    let report = equiv::prove(model, &kernel::rtl(program, model), &request, Box::new(Embedded)).0;
-    match report.verdict {
-        Verdict::Proved => tell(listener, "the lowered program against the kernel", &matched(&report)),
-        Verdict::Differs { reason, .. } => {
-            return Err(wrong(format!("the lowered program is not the kernel: {reason}")));
-        }
-        Verdict::Unknown { reason } => {
-            let what = "whether the lowered program is the kernel was not decided, nothing is written";
-            return Err(open(format!("{what}: {reason}")));
-        }
-    }
-    Ok(())
 }
 
 fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Error> {

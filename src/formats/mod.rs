@@ -260,6 +260,13 @@ pub fn read_path(path: &Path, limits: &Limits, format: Option<Format>) -> Result
     read(open(path)?, limits, format)
 }
 
+/// What the interface file states of the bytes of a model file: `crc32:` and the CRC-32 in eight hexadecimal digits.
+pub fn checksum(bytes: &[u8]) -> String {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    format!("crc32:{:08x}", crc.sum())
+}
+
 /// Opens a model file.
 ///
 /// # Errors

@@ -9,6 +9,8 @@ use super::bench::Testbench;
 use super::compare::{Difference, Mismatch, Report};
 use super::cycles::Bits;
 use super::vectors::{Rows, Vectors};
+use crate::compile::Source;
+use crate::diag::Diagnostic;
 use crate::emit::axis::{Axis, Stream};
 use crate::files::FileSet;
 use crate::ir::Model;
@@ -50,6 +52,35 @@ impl<'a> Streams<'a> {
     /// # Panics
     /// If the wrapper is not one for this model.
     pub fn plan(model: &Model, axis: &'a Axis, count: usize, seed: u64) -> Streams<'a> {
+        let golden = |inputs| Ok(Vectors::of_inputs(model, inputs));
+        Streams::plan_by(model, &golden, axis, count, seed).expect("a model has a code for every output")
+    }
+
+    /// [`Streams::plan`] for a model that was lowered from `source`, which says what must come out.
+    ///
+    /// # Errors
+    /// If a result of the source has no code on its port.
+    ///
+    /// # Panics
+    /// If the wrapper is not one for this model.
+    pub fn plan_lowered(
+        model: &Model,
+        source: &dyn Source,
+        axis: &'a Axis,
+        count: usize,
+        seed: u64,
+    ) -> Result<Streams<'a>, Diagnostic> {
+        let golden = |inputs| Vectors::of_inputs(model, inputs).judged_by(source);
+        Streams::plan_by(model, &golden, axis, count, seed)
+    }
+
+    fn plan_by(
+        model: &Model,
+        golden: &dyn Fn(Rows) -> Result<Vectors, Diagnostic>,
+        axis: &'a Axis,
+        count: usize,
+        seed: u64,
+    ) -> Result<Streams<'a>, Diagnostic> {
         let mut random = SplitMix::new(seed ^ 0x6178_6973);
         let drawn = Vectors::generate(model, count, seed);
         let (mut inputs, mut codes, mut flags) = (Vec::new(), Vec::new(), Vec::new());
@@ -77,7 +108,7 @@ impl<'a> Streams<'a> {
             codes.push(get(&bits, stream, &axis.core.inputs));
             flags.push((last, user));
         }
-        let vectors = Vectors::of_inputs(model, Rows::new(axis.core.inputs.len(), codes));
+        let vectors = golden(Rows::new(axis.core.inputs.len(), codes))?;
         let mut outputs = Vec::new();
         for (sample, (last, user)) in flags.into_iter().enumerate() {
             let stream = &axis.output;
@@ -88,7 +119,7 @@ impl<'a> Streams<'a> {
                 outputs.push(Beat { data, last: last && beat == stream.beats - 1, user: user.clone() });
             }
         }
-        Streams { axis, samples: drawn.inputs.len(), inputs, outputs, unstalled, seed }
+        Ok(Streams { axis, samples: drawn.inputs.len(), inputs, outputs, unstalled, seed })
     }
 
     fn view(&self) -> View<'_> {

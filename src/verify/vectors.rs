@@ -4,7 +4,7 @@
 //! give the same samples on every machine. Expected values are those of the golden interpreter with
 //! [`LookupMiss::Zero`], which is what the hardware does.
 
-use crate::compile::Spec;
+use crate::compile::{Source, Spec};
 use crate::diag::{Diagnostic, Place};
 use crate::interp::{LookupMiss, Plan, PlanOptions, golden};
 use crate::ir::{Model, Op};
@@ -91,14 +91,42 @@ impl Vectors {
         Vectors::of_inputs(model, Rows::new(elements.len(), rows))
     }
 
-    /// Samples of all inputs for which the hardware of a [`Spec`] is the model's, and what the model makes of them.
+    /// Samples of all inputs for which the hardware of a [`Spec`] is the model's, and what the model makes of them; of a model
+    /// that was lowered from something else, what that makes of them.
     ///
     /// # Errors
-    /// If an input has no code in the intervals that shall be assumed.
-    pub fn of(model: &Model, spec: &Spec, count: usize, seed: u64) -> Result<Vectors, Diagnostic> {
-        if !spec.optimisation.assume_intervals {
-            return Ok(Vectors::generate(model, count, seed));
+    /// If an input has no code in the intervals that shall be assumed; if the source's result has no code on a port.
+    pub fn of(
+        model: &Model,
+        source: Option<&dyn Source>,
+        spec: &Spec,
+        count: usize,
+        seed: u64,
+    ) -> Result<Vectors, Diagnostic> {
+        let inside = spec.optimisation.assume_intervals;
+        let vectors = if inside { Vectors::inside(model, count, seed)? } else { Vectors::generate(model, count, seed) };
+        match source {
+            Some(source) => vectors.judged_by(source),
+            None => Ok(vectors),
         }
+    }
+
+    /// The same inputs with the outputs that a source gives for them.
+    ///
+    /// # Errors
+    /// If a result has no code on its port.
+    pub fn judged_by(self, source: &dyn Source) -> Result<Vectors, Diagnostic> {
+        let mut outputs = Rows::new(self.outputs.elements, []);
+        for sample in 0..self.inputs.len() {
+            let row = source.outputs(self.inputs.row(sample)).map_err(|why| {
+                Diagnostic::error("E0302", Place::Whole, format!("the {}, sample {sample}: {why}", source.kind()))
+            })?;
+            outputs.push(row);
+        }
+        Ok(Vectors { inputs: self.inputs, outputs })
+    }
+
+    fn inside(model: &Model, count: usize, seed: u64) -> Result<Vectors, Diagnostic> {
         Vectors::generate_inside(model, count, seed).map_err(|input| {
             let message = format!("no code of input {input} lies in all intervals that its readers declare");
             Diagnostic::error("E0302", Place::Flag("--assume-intervals".into()), message)
