@@ -111,7 +111,7 @@ impl Project {
 const EVERY_FLOW: [&str; 2] = ["--flow", "vivado,quartus,yosys,fusesoc"];
 
 /// Kinds of control and wrapper, and a state machine.
-const KINDS: [(&str, &[&str]); 5] = [
+const KINDS: [(&str, &[&str]); 9] = [
     ("tiny_ops", &[]),
     (
         "tiny_ops",
@@ -131,41 +131,155 @@ const KINDS: [(&str, &[&str]); 5] = [
     ("bit_logic", &["--pipeline", "2", "--wrapper", "axis", "--axis-width", "16"]),
     ("tiny_ops", &["--pipeline", "auto", "--clock-period", "4", "--ports", "split", "--valid", "--reset", "sync"]),
     ("fsm/mlp_pipeline", &["--clock-period", "4"]),
+    ("lut_heavy", &["--pipeline", "2"]),
+    ("lut_heavy", &["--pipeline", "2", "--wrapper", "axis", "--axis-width", "64"]),
+    ("jet_mlp", &["--pipeline", "3", "--valid"]),
+    ("jet_mlp", &["--pipeline", "2", "--wrapper", "axis", "--axis-flow", "stall"]),
 ];
 
 fn projects() -> impl Iterator<Item = Project> {
     KINDS.iter().map(|(model, arguments)| Project::new(model, &[&EVERY_FLOW, *arguments].concat()))
 }
 
-#[test]
-fn sim_makefile_of_a_project_judges_in_every_simulator() {
-    for project in projects() {
-        for target in ["iverilog", "ghdl"].into_iter().filter(|t| tool(t).is_some()) {
-            works("make", project.path(), &["-C", "sim", target]);
-            // An output that is not the model's must fail.
-            let files = ["tb/beats_out.txt", "tb/rows_0.txt"].map(|file| project.path().join(file));
-            let path = files.into_iter().find(|file| file.is_file()).expect("rows");
-            let sound = std::fs::read_to_string(&path).expect("rows");
-            let mut broken = sound.trim_end().to_owned();
-            let row = broken.rfind('\n').map_or(0, |end| end + 1);
-            // The last digit of what is expected; a fourth number says which bits of it are defined.
-            let fields = broken[row..].split(' ').count();
-            let last = if fields == 4 { broken.rfind(' ').expect("a blank") } else { broken.len() } - 1;
-            let other = if broken.as_bytes()[last] == b'0' { "1" } else { "0" };
-            broken.replace_range(last..=last, other);
-            std::fs::write(&path, broken + "\n").expect("written");
+/// A project's file of what is expected.
+fn vectors(project: &Project) -> PathBuf {
+    let files = ["tb/beats_out.txt", "tb/rows_0.txt"].map(|file| project.path().join(file));
+    files.into_iter().find(|file| file.is_file()).expect("vectors")
+}
+
+/// Vectors with the lowest bit of one expected element changed.
+fn with_a_wrong_bit(path: &Path, sound: &str) -> String {
+    let mut lines: Vec<String> = sound.lines().map(str::to_owned).collect();
+    assert_eq!(lines.pop().as_deref(), Some("end"));
+    let last = lines.last_mut().expect("a row");
+    let mut fields: Vec<String> = last.split(' ').map(str::to_owned).collect();
+    // Data, last, user and where the inputs are; or stimulus, flags, where the inputs are, and what is expected.
+    let at = if path.ends_with("beats_out.txt") { 0 } else { 3 };
+    let digit = fields[at].pop().and_then(|c| c.to_digit(16)).expect("a digit");
+    fields[at].push(char::from_digit(digit ^ 1, 16).expect("a digit"));
+    *last = fields.join(" ");
+    lines.join("\n") + "\nend\n"
+}
+
+/// Runs the testbench as it is and with vectors that are wrong, none, or not all.
+fn judges(project: &Project, targets: &[&str]) {
+    let path = vectors(project);
+    let sound = std::fs::read_to_string(&path).expect("vectors");
+    let rows = sound.lines().count() - 1;
+    for target in targets.iter().filter(|target| tool(target).is_some()) {
+        let said = works("make", project.path(), &["-C", "sim", target]);
+        assert!(said.lines().any(|line| line == format!("PASS {rows} rows")), "{target}: {said}");
+        let cut = sound.len() / 2;
+        let faults: [(&str, Option<String>, &str); 6] = [
+            ("a wrong bit", Some(with_a_wrong_bit(&path, &sound)), ""),
+            ("an empty file", Some(String::new()), "ends or is not legible at row 0"),
+            ("no file", None, "cannot open"),
+            ("half a file", Some(sound[..cut].to_owned()), "ends or is not legible at row"),
+            ("a file without its last line", Some(sound.replace("end\n", "")), "does not end after"),
+            ("more rows", Some(sound.replace("end\n", sound.lines().next().expect("a row"))), "does not end after"),
+        ];
+        for (fault, text, reason) in faults {
+            match text {
+                Some(text) => std::fs::write(&path, text).expect("written"),
+                None => std::fs::remove_file(&path).expect("removed"),
+            }
             let output = start("make", project.path(), &["-C", "sim", target]);
-            assert!(!output.status.success(), "{target} overlooks a wrong row: {}", said(&output));
-            std::fs::write(&path, sound).expect("written");
+            let said = self::said(&output);
+            assert!(!output.status.success(), "{target} overlooks {fault}: {said}");
+            let failed = said.lines().any(|line| line.starts_with("FAIL ") && line.contains(reason));
+            assert!(failed && !said.contains("PASS"), "{target}, {fault}: {said}");
+            if fault == "a wrong bit" {
+                let last = format!("  row {}: ", rows - 1);
+                let of_row: Vec<&str> = said.lines().filter(|line| line.starts_with(&last)).collect();
+                let element = of_row.iter().any(|line| line.contains("]: expected ") && line.contains(", found "));
+                let inputs = of_row.iter().any(|line| line.contains(": inputs of "));
+                assert!(element && inputs, "{target}: {said}");
+            }
+            std::fs::write(&path, &sound).expect("written");
         }
     }
 }
 
 #[test]
-fn sim_makefile_of_a_project_runs_verilator() {
-    if tool("verilator").is_some() {
-        let (model, arguments) = KINDS[2];
-        works("make", Project::new(model, arguments).path(), &["-C", "sim", "verilator"]);
+fn sim_makefile_of_a_project_judges_with_every_control() {
+    for (model, arguments) in [KINDS[0], KINDS[1], KINDS[3]] {
+        judges(&Project::new(model, arguments), &["iverilog", "ghdl"]);
+    }
+}
+
+#[test]
+fn sim_makefile_of_a_project_judges_a_state_machine() {
+    judges(&Project::new(KINDS[4].0, KINDS[4].1), &["iverilog", "ghdl", "verilator"]);
+}
+
+#[test]
+fn sim_makefile_of_a_project_judges_tables() {
+    judges(&Project::new(KINDS[5].0, KINDS[5].1), &["iverilog", "ghdl"]);
+}
+
+#[test]
+fn sim_makefile_of_a_project_judges_tables_in_a_wrapper() {
+    judges(&Project::new(KINDS[6].0, KINDS[6].1), &["iverilog", "ghdl", "verilator"]);
+}
+
+#[test]
+fn sim_makefile_of_a_project_judges_a_network() {
+    judges(&Project::new(KINDS[7].0, KINDS[7].1), &["iverilog", "ghdl"]);
+}
+
+#[test]
+fn sim_makefile_of_a_project_judges_a_network_in_a_wrapper() {
+    judges(&Project::new(KINDS[8].0, KINDS[8].1), &["iverilog", "ghdl"]);
+}
+
+#[test]
+fn sim_makefile_of_a_project_judges_in_verilator() {
+    judges(&Project::new(KINDS[1].0, KINDS[1].1), &["verilator"]);
+}
+
+#[test]
+fn sim_makefile_of_a_project_writes_waves_when_asked() {
+    for (model, arguments) in [KINDS[1], KINDS[2]] {
+        let project = Project::new(model, arguments);
+        for target in ["iverilog", "ghdl", "verilator"].into_iter().filter(|target| tool(target).is_some()) {
+            let wave = project.path().join("sim/build").join(target).join("wave.vcd");
+            works("make", project.path(), &["-C", "sim", target]);
+            assert!(!wave.exists(), "{target} was not asked");
+            works("make", project.path(), &["-C", "sim", target, "VCD=1"]);
+            let text = std::fs::read_to_string(&wave).unwrap_or_else(|e| panic!("{target}: {e}"));
+            assert!(text.contains("$enddefinitions"), "{target}");
+        }
+    }
+}
+
+/// Where the vectors are is said by a parameter too, for simulators that start somewhere else (Vivado's does).
+#[test]
+fn sim_testbenches_of_a_project_find_their_vectors_where_they_are_told() {
+    for (model, arguments) in [KINDS[1], KINDS[2]] {
+        let project = Project::new(model, arguments);
+        let (top, tb) = (project.top(), project.path().join("tb"));
+        let work = tempfile::tempdir().expect("a temporary folder");
+        let text = |path: PathBuf| path.to_str().expect("text").to_owned();
+        let design = |extension: &str| text(project.path().join("rtl").join(format!("{top}.{extension}")));
+        let folder = text(tb.clone());
+        if tool("iverilog").is_some() {
+            let by_parameter = format!("-Ptestbench.VECTORS=\"{folder}\"");
+            let (verilog, bench) = (design("v"), text(tb.join("bench.v")));
+            for (option, argument) in [(by_parameter.as_str(), ""), ("-Wall", &format!("+VECTORS={folder}"))] {
+                works("iverilog", work.path(), &["-g2001", option, "-o", "s", "-s", "testbench", &verilog, &bench]);
+                assert!(works("vvp", work.path(), &["-n", "s", argument]).contains("PASS"));
+            }
+            works("iverilog", work.path(), &["-g2001", "-o", "s", "-s", "testbench", &verilog, &bench]);
+            assert_eq!(start("vvp", work.path(), &["-n", "s"]).status.code(), Some(1));
+        }
+        if tool("ghdl").is_some() {
+            works("ghdl", work.path(), &["-a", "--std=93", &design("vhd"), &text(tb.join("bench.vhd"))]);
+            works("ghdl", work.path(), &["-e", "--std=93", "testbench"]);
+            let generic = format!("-gvectors={folder}");
+            let quiet = "--ieee-asserts=disable-at-0";
+            assert!(works("ghdl", work.path(), &["-r", "--std=93", "testbench", &generic, quiet]).contains("PASS"));
+            assert!(!start("ghdl", work.path(), &["-r", "--std=93", "testbench", quiet]).status.success());
+        }
     }
 }
 
@@ -263,16 +377,43 @@ fn sim_cocotb_runs_the_test_of_a_project() {
     let (Some(_), Some(_)) = (tool("cocotb-config"), tool("iverilog")) else { return };
     let python = Path::new(ROOT).join(".venv/bin/python");
     let python = if python.is_file() { python } else { "python3".into() };
+    let mut checked = 0;
     for project in projects() {
         let test = format!("tb/test_{}.py", project.top().to_ascii_lowercase());
-        works(&python, project.path(), &[&test]);
-        let sound = std::fs::read_to_string(project.path().join("tb/samples.json")).expect("samples");
-        let (rest, _) = sound.rsplit_once('"').expect("a string");
+        assert!(works(&python, project.path(), &[&test]).contains("PASS 40 rows"));
+        let path = project.path().join("tb/samples.json");
+        let sound = std::fs::read_to_string(&path).expect("samples");
+        let (rest, tail) = sound.rsplit_once('"').expect("a string");
         let wrong = if rest.ends_with('0') { "1" } else { "0" };
-        std::fs::write(project.path().join("tb/samples.json"), format!("{}{wrong}\"]]}}", &rest[..rest.len() - 1]))
-            .expect("written");
-        assert!(!start(&python, project.path(), &[&test]).status.success(), "cocotb overlooks a wrong sample");
+        let wrong = format!("{}{wrong}\"{tail}", &rest[..rest.len() - 1]);
+        let short = sound.replacen("\"inputs\":[[", "\"inputs\":[[\"0\"],[", 1);
+        let mut faults = vec![("a wrong sample", Some(wrong))];
+        // A start of the simulator each: not with every kind.
+        if matches!(project.top().as_str(), "lut_heavy" | "fsm" | "model") && checked < 3 {
+            checked += 1;
+            faults.extend([
+                ("no samples", Some(String::from("{\"inputs\": [], \"outputs\": []}"))),
+                ("an empty file", Some(String::new())),
+                ("half a file", Some(sound[..sound.len() / 2].to_owned())),
+                ("one more row of inputs", Some(short)),
+                ("no file", None),
+            ]);
+        }
+        for (fault, text) in faults {
+            match text {
+                Some(text) => std::fs::write(&path, text).expect("written"),
+                None => std::fs::remove_file(&path).expect("removed"),
+            }
+            let output = start(&python, project.path(), &[&test]);
+            let said = said(&output);
+            assert!(!output.status.success() && said.contains("FAIL"), "cocotb overlooks {fault}: {said}");
+            assert!(!said.contains("PASS"), "{fault}: {said}");
+            if fault == "a wrong sample" {
+                assert!(said.contains("FAIL row 39, ") && said.contains("inputs "), "{said}");
+            }
+        }
     }
+    assert_eq!(checked, 3);
 }
 
 #[test]
@@ -286,8 +427,15 @@ fn sim_fusesoc_runs_the_core_of_a_project() {
         }
         let core = format!("alir2hdl:model:{}", project.top());
         let said = works(&fusesoc, project.path(), &["--cores-root", ".", "run", "--target", target, &core]);
-        let done = said.lines().filter(|line| line.starts_with("STREAM ")).collect::<Vec<_>>();
-        assert!(matches!(done[..], [line] if line.ends_with(" 0")), "{target}: {said}");
+        let done = said.lines().filter(|line| line.starts_with("PASS ")).collect::<Vec<_>>();
+        assert_eq!(done.len(), 1, "{target}: {said}");
+        // What the simulators say is what the flow ends with.
+        let path = vectors(&project);
+        let sound = std::fs::read_to_string(&path).expect("vectors");
+        std::fs::write(&path, with_a_wrong_bit(&path, &sound)).expect("written");
+        let output = start(&fusesoc, project.path(), &["--cores-root", ".", "run", "--target", target, &core]);
+        assert!(!output.status.success(), "{target}: {}", self::said(&output));
+        std::fs::write(&path, sound).expect("written");
     }
 }
 
@@ -302,11 +450,10 @@ fn sim_edalize_runs_the_project() {
                 continue;
             }
             let said = works(&python, project.path(), &["scripts/edalize_run.py", backend]);
-            let judged = said.lines().filter(|line| line.starts_with("STREAM ") || line.starts_with("DONE "));
-            let judged: Vec<&str> = judged.collect();
+            let judged: Vec<&str> = said.lines().filter(|line| line.starts_with("PASS ")).collect();
             match backend {
                 "yosys" => assert!(said.contains("End of script"), "{said}"),
-                _ => assert!(matches!(judged[..], [line] if line.ends_with(" 0")), "{backend}: {said}"),
+                _ => assert_eq!(judged.len(), 1, "{backend}: {said}"),
             }
         }
     }

@@ -167,6 +167,14 @@ if {$tool eq "vivado"} {
         return $name
     }
     proc set_property {args} {
+        if {[lindex $args 0] eq "-name"} {
+            lassign [parse set_property {-name 1 -value 1 -objects 1} $args 0 0] options
+            set name [dict get $options -name]
+            if {$name ne "xsim.simulate.xsim.more_options"} { fail "set_property $name" }
+            if {![regexp {^-testplusarg "VECTORS=(/.*)"$} [dict get $options -value] -> folder]} { fail "no folder: $args" }
+            foreach file [glob -directory [file join $::root tb] -tails *.txt] { readable $name [file join $folder $file] .txt }
+            return
+        }
         lassign [parse set_property {} [lmap w $args {string map {- ~} $w}] 3 3] options rest
         set name [lindex $rest 0]
         if {$name ni {top USED_IN {STEPS.SYNTH_DESIGN.ARGS.MORE OPTIONS}}} { fail "set_property $name" }

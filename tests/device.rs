@@ -346,3 +346,115 @@ fn estimates_show_their_error_in_text() {
     let rows = &info("var_mul", &["--device", "xcku5p", "--use-dsp", "no"])["estimate"];
     assert!(rows["dsp"] == 0 && rows["lut"].as_u64() > estimate["lut"].as_u64(), "{rows}");
 }
+
+/// The constraints of a project made with these options, and its metadata.
+#[track_caller]
+fn project(name: &str, options: &[&str]) -> (String, String, Value) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (code, _, stderr) =
+        run(folder.path(), &[&["project", &model(name), "--output", "p", "--vectors", "5"], options].concat());
+    assert_eq!(code, 0, "{stderr}");
+    let read = |file: &str| std::fs::read_to_string(folder.path().join("p").join(file)).expect("a file of the project");
+    let metadata = serde_json::from_str(&read("metadata.json")).expect("JSON");
+    (read("constraints/clock.xdc"), read("constraints/clock.sdc"), metadata)
+}
+
+/// The numbers that a command of a constraint file is given, each once.
+fn figures<'t>(constraints: &'t str, command: &str) -> Vec<&'t str> {
+    let lines = constraints.lines().filter(|line| line.starts_with(&format!("{command} ")));
+    let number = |line: &'t str| line.split_whitespace().find(|word| word.parse::<f64>().is_ok());
+    let mut all: Vec<&str> = lines.map(|line| number(line).expect("a number")).collect();
+    all.dedup();
+    all
+}
+
+#[test]
+fn constraints_say_what_the_schedule_was_made_for() {
+    let clock = ["--flow", "vivado", "--pipeline", "auto", "--clock-period", "5"];
+    let (xdc, sdc, plain) = project("jet_mlp", &clock);
+    for text in [&xdc, &sdc] {
+        assert_eq!(figures(text, "create_clock"), ["5"], "{text}");
+        assert_eq!((figures(text, "set_input_delay"), figures(text, "set_output_delay")), (vec!["0"], vec!["0"]));
+        assert!(!text.contains("uncertainty"), "{text}");
+    }
+    let around = ["--clock-uncertainty", "0.5", "--input-delay", "1.25", "--output-delay", "0.75"];
+    let (xdc, sdc, tight) = project("jet_mlp", &[&clock[..], &around].concat());
+    for text in [&xdc, &sdc] {
+        assert_eq!(figures(text, "set_input_delay"), ["1.25"], "{text}");
+        assert_eq!(figures(text, "set_output_delay"), ["0.75"], "{text}");
+        assert_eq!(figures(text, "set_clock_uncertainty"), ["0.5"], "{text}");
+        let without_setup = text.lines().filter(|l| l.starts_with("set_clock_uncertainty") && !l.contains(" -setup "));
+        assert_eq!(without_setup.count(), 0, "uncertainty must not hit hold: {text}");
+    }
+    let period = |metadata: &Value| metadata["estimate"]["period_ns"].as_f64().expect("a period");
+    assert!(period(&plain) <= 5.0 && period(&tight) <= 5.0);
+    // What is taken off the period costs stages; without it the estimate of the same hardware is shorter.
+    let latency = |metadata: &Value| metadata["latency"].as_u64().expect("a latency");
+    assert!(latency(&tight) > latency(&plain), "{} and {}", latency(&tight), latency(&plain));
+    let stages = latency(&tight).to_string();
+    let fixed = ["--device", "xcvu13p", "--pipeline", &stages];
+    let alone = info("jet_mlp", &fixed)["pipeline"]["estimate"]["period_ns"].as_f64().expect("a period");
+    let later = info("jet_mlp", &[&fixed[..], &["--clock-uncertainty", "0.5"]].concat());
+    let later = later["pipeline"]["estimate"]["period_ns"].as_f64().expect("a period");
+    assert!((later - alone - 0.5).abs() < 0.002, "{later} and {alone}");
+    // In the units of the file, with what a unit is.
+    let unit = ["--flow", "vivado", "--clock-period", "6", "--delay-unit", "0.5", "--input-delay", "2"];
+    assert_eq!(figures(&project("jet_mlp", &unit).0, "set_input_delay"), ["1"]);
+    for (value, code) in [("-1", "E0505"), ("nan", "E0505"), ("5", "E0505"), ("4.99", "E0506")] {
+        let jets = model("jet_mlp");
+        let all = [&[jets.as_str(), "--verilog", "m.v"], &clock[2..], &["--clock-uncertainty", value]].concat();
+        let said = refused(&all);
+        assert!(said.contains(code) && said.contains("--clock-uncertainty"), "{value}: {said}");
+    }
+}
+
+#[test]
+fn a_project_without_a_part_is_made_for_the_default_part() {
+    let clock = ["--flow", "vivado", "--pipeline", "auto", "--clock-period", "5"];
+    let named = project("jet_mlp", &[&clock[..], &["--part", "xcvu13p-flga2577-2-e"]].concat());
+    assert_eq!(project("jet_mlp", &clock), named);
+    assert_eq!(named.2["estimate"]["device"], "xcvu13p");
+    let (_, _, metadata) = project("bit_logic", &["--flow", "yosys", "--pipeline", "auto", "--clock-period", "8"]);
+    assert_eq!(metadata["estimate"]["device"], "ecp5");
+}
+
+#[test]
+fn a_named_device_brings_its_delays() {
+    let made = |options: &[&str]| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let jets = model("jet_mlp");
+        let (code, _, stderr) = run(folder.path(), &[&[jets.as_str(), "--verilog", "m.v"], options].concat());
+        assert_eq!(code, 0, "{stderr}");
+        std::fs::read_to_string(folder.path().join("m.v")).expect("text")
+    };
+    for stages in [["--clock-period", "2"], ["--pipeline", "4"], ["--max-stage-delay", "3"]] {
+        let named = made(&[&stages[..], &["--device", "ultrascale+"]].concat());
+        let by_device = ["--device", "ultrascale+", "--delay-model", "device"];
+        assert!(named == made(&[&stages[..], &by_device].concat()), "{stages:?}");
+        let by_fields = ["--device", "ultrascale+", "--delay-model", "latency-fields"];
+        assert!(stages[0] == "--clock-period" || named != made(&[&stages[..], &by_fields].concat()), "{stages:?}");
+    }
+    // Who says what a unit is means the file's.
+    let unit = ["--clock-period", "20", "--delay-unit", "1", "--device", "ultrascale+"];
+    assert!(made(&unit) == made(&[&unit[..], &["--delay-model", "latency-fields"]].concat()));
+}
+
+#[test]
+fn every_figure_of_time_has_a_unit() {
+    let shown = |options: &[&str]| {
+        let (code, text, stderr) =
+            run(Path::new("."), &[&["info", &model("jet_mlp"), "--pipeline", "4"], options].concat());
+        assert_eq!(code, 0, "{stderr}");
+        text
+    };
+    for (options, unit) in [(&["--device", "ultrascale+"][..], "ns"), (&[], "latency units")] {
+        let text = shown(options);
+        let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(line("longest stage").matches(&format!(" {unit}")).count(), 2, "{text}");
+        assert!(line("depth").contains(&format!(" {unit} (by ")), "{text}");
+        assert!(line("stage ").ends_with(&format!("delays in {unit}")), "{text}");
+        assert!(line("longest path of stage 1").ends_with(&format!(" {unit}:")), "{text}");
+    }
+    let facts = info("jet_mlp", &["--device", "ultrascale+", "--pipeline", "4"]);
+    assert_eq!((&facts["delay_unit"], &facts["pipeline"]["delay_unit"]), (&Value::from("ns"), &Value::from("ns")));
+}

@@ -15,8 +15,8 @@ pub(super) struct DeviceArgs {
     /// part number that is known
     #[arg(long, value_name = "DEVICE", value_parser = device)]
     pub(super) device: Option<Device>,
-    /// Where the scheduler takes the time of an operation from [default: latency-fields; device for --pipeline auto
-    /// with --clock-period and no --delay-unit]
+    /// Where the scheduler takes the time of an operation from [default: device where one is named, and for --pipeline
+    /// auto with --clock-period, both without --delay-unit; else latency-fields]
     #[arg(long, value_enum, value_name = "MODEL")]
     pub(super) delay_model: Option<DelayModelArg>,
 }

@@ -23,10 +23,10 @@ pub(super) struct PipelineArgs {
     #[arg(long)]
     pub(super) register_outputs: bool,
     /// Use the fewest stages whose delay is at most D, in the units of the model's latency fields (of LUT levels for
-    /// a file that has none); together with --pipeline N: exactly N stages
+    /// a file that has none; nanoseconds with --device); together with --pipeline N: exactly N stages
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(super) max_stage_delay: Option<f64>,
-    /// The same with the bound in nanoseconds. With --delay-model device (and so with --pipeline auto) it is the period of the
+    /// The same with the bound in nanoseconds. With --device or --delay-model device (and so with --pipeline auto) it is the period of the
     /// clock on --device, registers included; else the logic between two registers takes at most NS, one unit of delay being
     /// --delay-unit nanoseconds, and what the clock itself takes (register, skew, setup) is to be left out of NS
     #[arg(long, value_name = "NS", allow_negative_numbers = true, conflicts_with = "max_stage_delay")]
@@ -35,10 +35,15 @@ pub(super) struct PipelineArgs {
     /// --delay-model device the delays are nanoseconds]
     #[arg(long, value_name = "NS", requires = "clock_period", allow_negative_numbers = true)]
     pub(super) delay_unit: Option<f64>,
-    /// Time after the clock edge at which inputs arrive
+    /// By how many nanoseconds a clock edge may come too early: taken off the period for the scheduler, added to it in the
+    /// estimate, and the uncertainty (setup) in constraints
+    #[arg(long, value_name = "NS", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
+    pub(super) clock_uncertainty: f64,
+    /// Time after the clock edge at which inputs arrive, in the units of the delays: for the scheduler and, in nanoseconds,
+    /// the estimate and the constraints
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) input_delay: f64,
-    /// Time that is needed behind the last stage's logic
+    /// Time that is needed behind the last stage's logic, likewise
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) output_delay: f64,
     /// What --pipeline N alone spares: the longest stage, or registers
@@ -120,9 +125,11 @@ impl PipelineArgs {
                 EffortArg::Max => Effort::Max,
             },
         };
-        spec.clock = Clock { period: self.clock_period, delay_unit: self.delay_unit };
+        spec.clock =
+            Clock { period: self.clock_period, delay_unit: self.delay_unit, uncertainty: self.clock_uncertainty };
         spec.target = Target {
             device: self.device.device,
+            fallback: None,
             delays: self.device.delay_model.map(DelayModelArg::model),
             products: match self.use_dsp {
                 UseDspArg::Auto => Products::Auto,
@@ -141,6 +148,7 @@ impl PipelineArgs {
             ("--register-outputs", self.register_outputs),
             ("--max-stage-delay", self.max_stage_delay.is_some()),
             ("--clock-period", self.clock_period.is_some()),
+            ("--clock-uncertainty", self.clock_uncertainty != 0.0),
             ("--input-delay", self.input_delay != 0.0),
             ("--output-delay", self.output_delay != 0.0),
             ("--pipeline-objective", self.pipeline_objective != ObjectiveArg::default()),

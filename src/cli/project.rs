@@ -128,7 +128,7 @@ impl FolderArgs {
 }
 
 impl Args {
-    /// What was asked for, for the device of --device or that of --part.
+    /// What was asked for, for the device of --device or that of --part; else that of the part that the first flow takes.
     fn spec(&self) -> compile::Spec {
         let mut spec = compile::Spec::default();
         self.optimise.fill(&mut spec);
@@ -138,6 +138,8 @@ impl Args {
         self.text.fill(&mut spec);
         let of_part = || self.folder.part.iter().find_map(|part| project::find(part).ok());
         spec.target.device = spec.target.device.or_else(|| of_part().map(|part| part.figures()));
+        let default = self.folder.flows().first().and_then(|flow| project::find(project::default_part(*flow)).ok());
+        spec.target.fallback = default.map(|part| part.figures());
         spec
     }
 }
@@ -239,6 +241,7 @@ fn write(args: &Args, design: &Design<'_>, about: &str, global: Global) -> Resul
         flows: &args.folder.flows(),
         parts: &parts,
         clock_ns: args.pipeline.clock_period.filter(|ns| *ns > 0.0).unwrap_or(DEFAULT_CLOCK),
+        around: args.spec().surroundings(),
         version: &args.folder.core_version,
     };
     let files = project::package(&spec, design);

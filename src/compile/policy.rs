@@ -3,7 +3,7 @@
 
 use super::spec::{DelayModel, LookupTables, Passes, Products, Spec, Stages};
 use super::{Error, bug};
-use crate::device::{Delays, Device, Estimate, Resources, TableStyle};
+use crate::device::{Delays, Device, Estimate, Resources, Surroundings, TableStyle};
 use crate::diag::{Diagnostic, Place};
 use crate::emit;
 use crate::ir::Model;
@@ -14,15 +14,14 @@ use std::borrow::Cow;
 impl Spec {
     /// The device that is meant.
     pub fn device(&self) -> Device {
-        self.target.device.unwrap_or_default()
+        self.target.device.or(self.target.fallback).unwrap_or_default()
     }
 
     /// Where delays come from.
     pub fn delay_model(&self) -> DelayModel {
-        let by_clock = self.pipeline.stages == Some(Stages::Fewest)
-            && self.clock.period.is_some()
-            && self.clock.delay_unit.is_none();
-        self.target.delays.unwrap_or(match by_clock {
+        let by_clock = self.pipeline.stages == Some(Stages::Fewest) && self.clock.period.is_some();
+        let by_device = (by_clock || self.target.device.is_some()) && self.clock.delay_unit.is_none();
+        self.target.delays.unwrap_or(match by_device {
             true => DelayModel::Device,
             false => DelayModel::LatencyFields,
         })
@@ -72,14 +71,27 @@ impl Spec {
     /// A clock period in units of the delays, without what registers take.
     fn logic_time(&self, period: f64) -> f64 {
         match self.delay_model() {
-            DelayModel::Device => (period - self.register_time()).max(0.0),
-            DelayModel::LatencyFields | DelayModel::Width => period / self.unit_ns(),
+            DelayModel::Device => (period - self.register_time() - self.clock.uncertainty).max(0.0),
+            DelayModel::LatencyFields | DelayModel::Width => {
+                (period - self.clock.uncertainty).max(0.0) / self.unit_ns()
+            }
         }
     }
 
     /// Nanoseconds in a unit of delay.
     fn unit_ns(&self) -> f64 {
         self.clock.delay_unit.unwrap_or(1.0)
+    }
+
+    /// What the surroundings take of the clock, in nanoseconds: the same figures for the scheduler, the estimate and the
+    /// constraints.
+    pub fn surroundings(&self) -> Surroundings {
+        let unit = if self.delay_model() == DelayModel::Device { 1.0 } else { self.unit_ns() };
+        Surroundings {
+            input_ns: unit * self.pipeline.input_delay,
+            output_ns: unit * self.pipeline.output_delay,
+            uncertainty_ns: self.clock.uncertainty,
+        }
     }
 
     /// What a register takes of the clock period on the device, in nanoseconds.
@@ -132,7 +144,8 @@ impl Spec {
         };
         // A sum within another's adder waits for the later operand and takes a table more: where a clock is to be met, and stages are
         // made by the device's delays of single operations, it is left alone.
-        let by_time = self.is_bounded() || self.delay_model() == DelayModel::Device;
+        let in_stages = self.target.delays.is_some() || !self.goal().is_combinational();
+        let by_time = self.is_bounded() || (in_stages && self.delay_model() == DelayModel::Device);
         let adders = match (technology.three_operands, by_time) {
             (true, false) => Adders::Three,
             (true, true) => Adders::Sums,
@@ -185,7 +198,13 @@ impl Spec {
 
     fn estimate_with(&self, netlist: &Netlist, tables: TableStyle) -> Estimate {
         let multiplier_blocks = self.fabric().multipliers != Multipliers::Rows;
-        Estimate::of(netlist, self.device(), Resources { multiplier_blocks, tables })
+        // Delays that are no times mean nothing beside those of a device.
+        let has_times = self.delay_model() == DelayModel::Device || self.clock.delay_unit.is_some();
+        let around = match has_times {
+            true => self.surroundings(),
+            false => Surroundings { uncertainty_ns: self.clock.uncertainty, ..Surroundings::default() },
+        };
+        Estimate::within(netlist, self.device(), Resources { multiplier_blocks, tables }, around)
     }
 
     /// The schedule of an optimised program, judged by the independent checker; where a period in nanoseconds of a device is to be
@@ -224,8 +243,10 @@ impl Spec {
             let name = "--clock-period";
             let given = match (self.clock.period, self.delay_model()) {
                 (None, _) => BoundFlag::STAGE_DELAY,
-                (Some(_), DelayModel::Device) => BoundFlag { name, unit: 1.0, overhead: self.register_time() },
-                (Some(_), _) => BoundFlag { name, unit: self.unit_ns(), overhead: 0.0 },
+                (Some(_), DelayModel::Device) => {
+                    BoundFlag { name, unit: 1.0, overhead: self.register_time() + self.clock.uncertainty }
+                }
+                (Some(_), _) => BoundFlag { name, unit: self.unit_ns(), overhead: self.clock.uncertainty },
             };
             Error::request(why.diagnostic(model, &given))
         })?;
@@ -248,6 +269,14 @@ impl Spec {
             let help = "add --clock-period NS or --max-stage-delay D, or ask for a number of stages";
             return wrong("--pipeline", "auto needs a clock to meet".to_owned(), help);
         }
+        let uncertainty = self.clock.uncertainty;
+        if !(uncertainty.is_finite() && uncertainty >= 0.0) {
+            return wrong("--clock-uncertainty", format!("{uncertainty} is no time"), "ask for nanoseconds, 0 or more");
+        }
+        if self.clock.period.is_some_and(|period| period > 0.0 && uncertainty >= period) {
+            let message = format!("{uncertainty} ns leave nothing of the period");
+            return wrong("--clock-uncertainty", message, "ask for less, or for a longer --clock-period");
+        }
         match self.clock.period {
             Some(period) if !(period.is_finite() && period >= 0.0) => {
                 wrong("--clock-period", format!("{period} is no time"), "a period is a finite number of nanoseconds")
@@ -265,10 +294,15 @@ impl Spec {
     /// If it leaves nothing.
     fn time_for_logic(&self, period: f64) -> Result<f64, Error> {
         let register = self.register_time();
-        if period > register {
-            return Ok(period - register);
+        let taken = register + self.clock.uncertainty;
+        if period > taken {
+            return Ok(period - taken);
         }
-        let message = format!("a register of {} alone takes {register} ns", self.device().name());
+        let also = match self.clock.uncertainty {
+            0.0 => String::new(),
+            ns => format!(", and --clock-uncertainty {ns} ns"),
+        };
+        let message = format!("a register of {} alone takes {register} ns{also}", self.device().name());
         let help = "ask for a longer period, or for another --device";
         Err(Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help)))
     }

@@ -105,15 +105,19 @@ pub struct Clock {
     pub period: Option<f64>,
     /// Nanoseconds in a unit of delay, 1 if nothing is given; the delays of a device are nanoseconds.
     pub delay_unit: Option<f64>,
+    /// By how many nanoseconds an edge may come too early: taken off the period.
+    pub uncertainty: f64,
 }
 
 /// What the hardware is made for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Target {
-    /// The device; nothing: none in particular.
+    /// The device that was named; its delays are those of the scheduler.
     pub device: Option<Device>,
-    /// Where the scheduler takes delays from; nothing: the device where the stages are left to us, a period is given and no
-    /// unit, else the latency fields.
+    /// The device where none was named; nothing: none in particular.
+    pub fallback: Option<Device>,
+    /// Where the scheduler takes delays from; nothing: the device where one is named, or the stages are left to us and a
+    /// period is given, both without a unit of delay; else the latency fields.
     pub delays: Option<DelayModel>,
     /// Where multiplications go.
     pub products: Products,

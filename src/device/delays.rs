@@ -25,7 +25,7 @@ impl Delays {
         let options = Options { fabric: fabric.by_operation(), ..Options::default() };
         let netlist = netlist::lower(model, &Schedule::combinational(model.nodes().len()), &options);
         let resources = Resources { multiplier_blocks: true, ..Resources::default() };
-        let mapped = Mapped::of(&netlist, device.technology(), resources);
+        let mapped = Mapped::of(&netlist, device.technology(), resources, 0.0);
         let mut there = vec![None; model.nodes().len()];
         for (index, net) in netlist.nets().iter().enumerate() {
             if let Some(operation) = net.operation {

@@ -68,6 +68,17 @@ pub struct Resources {
     pub tables: TableStyle,
 }
 
+/// What a block's surroundings take of the clock period, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Surroundings {
+    /// When inputs arrive behind the clock edge.
+    pub input_ns: f64,
+    /// What outputs still need behind the block.
+    pub output_ns: f64,
+    /// By how much a clock may come too early.
+    pub uncertainty_ns: f64,
+}
+
 /// A netlist on a device.
 pub(super) struct Mapped {
     pub(super) gates: Gates,
@@ -90,20 +101,24 @@ fn roots(gates: &Gates) -> Vec<Lit> {
 }
 
 impl Mapped {
-    pub(super) fn of(netlist: &Netlist, technology: &Technology, resources: Resources) -> Mapped {
+    pub(super) fn of(netlist: &Netlist, technology: &Technology, resources: Resources, inputs: f64) -> Mapped {
         let forms = Forms::of(netlist, resources.tables);
         let gates = Gates::of(netlist, technology, resources.multiplier_blocks, &forms);
         let cover = cover(&gates, &roots(&gates), technology);
         let tables = tables(&gates, &cover, technology);
         let size = total(&tables, technology).max(1.0);
         let wires = 1.0 + technology.times.spread * (size / 1000.0).log2().max(0.0);
-        let arrivals = arrivals(&gates, &cover, technology, wires);
+        let arrivals = arrivals(&gates, &cover, technology, wires, inputs);
         Mapped { gates, arrivals, tables, memories: memories(netlist, technology, &forms) }
     }
 
-    /// The latest of what registers and output ports read.
-    fn latest(&self) -> Arrival {
-        latest(&self.arrivals, self.gates.ends.iter().copied())
+    /// The latest of what registers and output ports read, and when it has to be there: outputs so much earlier.
+    fn latest(&self, outputs: f64) -> (Arrival, f64) {
+        let (registers, ports) = self.gates.ends.split_at(self.gates.register_ends);
+        let inside = latest(&self.arrivals, registers.iter().copied());
+        let outside = latest(&self.arrivals, ports.iter().copied());
+        let (of_inside, of_outside) = (f64::from(inside.at), f64::from(outside.at) + outputs);
+        if of_inside >= of_outside { (inside, of_inside) } else { (outside, of_outside) }
     }
 }
 
@@ -171,15 +186,20 @@ fn picoseconds(ns: f64) -> f64 {
 }
 
 impl Estimate {
-    /// Estimates what `netlist` takes of a device.
+    /// Estimates what `netlist` takes of a device that leaves it the whole clock period.
     pub fn of(netlist: &Netlist, device: Device, resources: Resources) -> Estimate {
+        Estimate::within(netlist, device, resources, Surroundings::default())
+    }
+
+    /// Estimates what `netlist` takes of a device. The period includes what the surroundings take.
+    pub fn within(netlist: &Netlist, device: Device, resources: Resources, around: Surroundings) -> Estimate {
         let technology = device.technology();
-        let mapped = Mapped::of(netlist, technology, resources);
-        let longest = mapped.latest();
+        let mapped = Mapped::of(netlist, technology, resources, around.input_ns);
+        let (longest, at) = mapped.latest(around.output_ns);
         let registers = if netlist.register_bits() > 0 { technology.times.register } else { 0.0 };
         let blocks = technology.block_registers().filter(|_| resources.multiplier_blocks);
         let in_blocks = blocks.map_or(0, |blocks| absorbed(netlist, blocks));
-        let period = picoseconds(f64::from(longest.at) + registers);
+        let period = picoseconds(at + registers + around.uncertainty_ns);
         let gates = &mapped.gates;
         let ErrorOf { lut, clock } = technology.error;
         Estimate {

@@ -127,8 +127,12 @@ pub(super) enum BlockKind {
 pub(super) struct Gates {
     /// All gates; operands come before readers.
     pub(super) gates: Vec<Gate>,
-    /// What registers and output ports read.
+    /// Bits of input ports.
+    pub(super) inputs: Vec<Lit>,
+    /// What registers read, and then what output ports read.
     pub(super) ends: Vec<Lit>,
+    /// How many of these registers read.
+    pub(super) register_ends: usize,
     /// What makes several bits at once.
     pub(super) blocks: Vec<Block>,
     /// Bits of all carry chains, by the chain's length.
@@ -156,6 +160,7 @@ impl Gates {
                 taker.maker.gates.ends.extend(ends);
             }
         }
+        taker.maker.gates.register_ends = taker.maker.gates.ends.len();
         for driver in netlist.ports().iter().filter_map(|port| port.driver) {
             let ends = taker.wiring(driver);
             taker.maker.gates.ends.extend(ends);
@@ -222,7 +227,12 @@ impl<'a> Taker<'a> {
             a.into_iter().zip(b).map(|(a, b)| gate(&mut taker.maker, a, b)).collect()
         };
         match *cell {
-            Cell::Input { .. } | Cell::Register { .. } => (0..width).map(|_| self.maker.push(Gate::Source)).collect(),
+            Cell::Input { .. } => {
+                let bits: Vec<Lit> = (0..width).map(|_| self.maker.push(Gate::Source)).collect();
+                self.maker.gates.inputs.extend(&bits);
+                bits
+            }
+            Cell::Register { .. } => (0..width).map(|_| self.maker.push(Gate::Source)).collect(),
             Cell::Alias { x } => self.wiring(x),
             Cell::Not { a } => self.wiring(a).into_iter().map(Lit::not).collect(),
             Cell::And { a, b } => bitwise(self, a, b, Maker::and),
@@ -305,7 +315,9 @@ impl<'a> Maker<'a> {
     fn new(technology: &'a Technology) -> Maker<'a> {
         let gates = Gates {
             gates: vec![Gate::Source],
+            inputs: Vec::new(),
             ends: Vec::new(),
+            register_ends: 0,
             blocks: Vec::new(),
             chains: Vec::new(),
             starts: Vec::new(),

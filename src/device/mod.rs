@@ -27,7 +27,7 @@ mod technology;
 mod timing;
 
 pub use delays::Delays;
-pub use estimate::{Estimate, Resources, Tables};
+pub use estimate::{Estimate, Resources, Surroundings, Tables};
 pub use tables::TableStyle;
 pub(crate) use tables::{Form, Forms, memory_words};
 pub use technology::{ErrorOf, Scale, Technology, Times};

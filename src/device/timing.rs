@@ -45,8 +45,11 @@ fn product_levels(shorter: u32) -> u32 {
     u32::BITS - shorter.saturating_sub(1).leading_zeros()
 }
 
-/// The arrival of every gate's output. `wires`: how much longer wires are than in a small design.
-pub(super) fn arrivals(gates: &Gates, cover: &Cover, technology: &Technology, wires: f64) -> Vec<Arrival> {
+/// The arrival of every gate's output. `wires`: how much longer wires are than in a small design; `inputs`: when input ports
+/// are there, in nanoseconds.
+pub(super) fn arrivals(gates: &Gates, cover: &Cover, technology: &Technology, wires: f64, inputs: f64) -> Vec<Arrival> {
+    let mut outside = vec![false; gates.gates.len()];
+    gates.inputs.iter().for_each(|x| outside[x.gate()] = true);
     let times = &technology.times;
     let (table, chain) = (times.table * wires, times.chain * wires);
     let mut at: Vec<Arrival> = Vec::with_capacity(gates.gates.len());
@@ -55,6 +58,7 @@ pub(super) fn arrivals(gates: &Gates, cover: &Cover, technology: &Technology, wi
     for (index, gate) in gates.gates.iter().enumerate() {
         let of = |at: &[Arrival], x: Lit| at[x.gate()];
         let arrival = match *gate {
+            Gate::Source if outside[index] => Arrival::default().plus(inputs, |_| {}),
             Gate::Source => Arrival::default(),
             Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => {
                 let leaves = cover.cut(index).map_or(&[][..], |cut| cut.leaves());

@@ -7,6 +7,7 @@ mod parts;
 
 pub use parts::{DEVICES, Device, edits, find};
 
+use crate::device::Surroundings;
 use crate::emit::axis::Axis;
 use crate::files::FileSet;
 use crate::netlist::{Direction, Interface, Netlist};
@@ -40,18 +41,25 @@ pub struct Spec<'a> {
     pub parts: &'a [&'a str],
     /// Period of the clock in nanoseconds.
     pub clock_ns: f64,
+    /// What the surroundings take of it: the same as for the schedule.
+    pub around: Surroundings,
     /// Version of the core.
     pub version: &'a str,
+}
+
+/// The part of a flow where none is named.
+pub fn default_part(flow: Flow) -> &'static str {
+    match flow {
+        Flow::Quartus => "10AX115N2F45E1SG",
+        Flow::Yosys => "LFE5U-25F",
+        Flow::Vivado | Flow::Fusesoc | Flow::Plain => "xcvu13p-flga2577-2-e",
+    }
 }
 
 impl<'a> Spec<'a> {
     /// The part of a flow, and its device.
     fn part(&self, flow: Flow) -> (&'a str, Device) {
-        let default = match flow {
-            Flow::Quartus => "10AX115N2F45E1SG",
-            Flow::Yosys => "LFE5U-25F",
-            Flow::Vivado | Flow::Fusesoc | Flow::Plain => "xcvu13p-flga2577-2-e",
-        };
+        let default = default_part(flow);
         let known = |part: &'a str| find(part).ok().filter(|d| d.flow == flow).map(|d| (part, d));
         let asked = self.parts.iter().find_map(|part| known(part));
         asked.or_else(|| known(default)).expect("defaults are known parts")
@@ -85,6 +93,15 @@ pub enum Samples<'a> {
     Model(&'a Vectors),
     /// Cycles of a state machine from power-on.
     Machine(&'a MachineRun),
+}
+
+impl Samples<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Samples::Model(vectors) => vectors.inputs.len(),
+            Samples::Machine(run) => run.inputs().len(),
+        }
+    }
 }
 
 /// A port of the top.
@@ -142,12 +159,19 @@ struct View<'a> {
     axis: bool,
     period: String,
     clock_ns: f64,
+    /// What is left of it for a path from input to output.
+    path: String,
     frequency: String,
-    uncertainty: String,
-    io_delay: String,
+    /// Nothing if it is zero.
+    uncertainty: Option<String>,
+    input_delay: String,
+    output_delay: String,
     version: &'a str,
     ports: Vec<Port>,
     data_files: Vec<String>,
+    /// Rows that the testbench has to see, and samples that the cocotb test has.
+    rows: usize,
+    cocotb_rows: usize,
     /// Whether this is a state machine, which has no one latency.
     stateful: bool,
     latency: u32,
@@ -280,11 +304,17 @@ fn view<'a>(spec: &Spec<'a>, design: &Design<'_>) -> View<'a> {
         axis: design.axis.is_some(),
         clock_ns: spec.clock_ns,
         period: nanoseconds(spec.clock_ns),
+        path: nanoseconds(
+            (spec.clock_ns - spec.around.input_ns - spec.around.output_ns - spec.around.uncertainty_ns).max(0.0),
+        ),
         frequency: nanoseconds(1000.0 / spec.clock_ns),
-        uncertainty: nanoseconds(0.125 * spec.clock_ns),
-        io_delay: nanoseconds(0.2 * spec.clock_ns),
+        uncertainty: (spec.around.uncertainty_ns > 0.0).then(|| nanoseconds(spec.around.uncertainty_ns)),
+        input_delay: nanoseconds(spec.around.input_ns),
+        output_delay: nanoseconds(spec.around.output_ns),
         version: spec.version,
         data_files: design.bench.rows().0.keys().cloned().collect(),
+        rows: design.bench.expected_rows(),
+        cocotb_rows: design.samples.len().min(COCOTB),
         stateful: interface.stateful,
         latency,
         interval,
@@ -354,6 +384,9 @@ pub fn package(spec: &Spec<'_>, design: &Design<'_>) -> FileSet {
         "flows": spec.flows.iter().map(|f| flow_name(*f)).collect::<Vec<_>>(),
         "parts": { "vivado": view.vivado_part, "quartus": view.quartus_part, "yosys": view.ecp5_part },
         "clock_period_ns": spec.clock_ns,
+        "clock_uncertainty_ns": spec.around.uncertainty_ns,
+        "input_delay_ns": spec.around.input_ns,
+        "output_delay_ns": spec.around.output_ns,
         "top": top,
         "top_ports": view.ports.iter().map(|p| json!({
             "name": p.name, "direction": p.direction(), "width": p.hi.map_or(1, |hi| hi + 1), "vector": p.hi.is_some(),

@@ -7,6 +7,7 @@
 use super::compare::{Report, read_report};
 use super::cycles::{Bits, Cycles, Field};
 use crate::files::FileSet;
+use crate::netlist::Element;
 use askama::Template;
 
 /// Mismatches that a lane prints; the rest is only counted.
@@ -27,9 +28,47 @@ struct Connection {
     signal: String,
 }
 
+/// An element of the model in a row.
+pub(super) struct Shown {
+    /// For a text in quotes, in any of the languages.
+    pub(super) name: String,
+    pub(super) lo: u32,
+    pub(super) hi: u32,
+    pub(super) signed: bool,
+}
+
+impl Shown {
+    pub(super) fn new(element: &Element, lo: u32) -> Shown {
+        Shown { name: in_quotes(&element.name), lo, hi: lo + element.width - 1, signed: element.signed }
+    }
+
+    pub(super) fn width(&self) -> u32 {
+        self.hi - self.lo + 1
+    }
+
+    /// Its value in Verilog.
+    pub(super) fn verilog(&self, row: &str) -> String {
+        let bits = format!("{row}[{}:{}]", self.hi, self.lo);
+        if self.signed { format!("$signed({bits})") } else { bits }
+    }
+}
+
+/// A name as it can stand in a text of Verilog, VHDL and C++, whatever it holds.
+fn in_quotes(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "[]()_.-+:/ ".contains(c);
+    name.chars().map(|c| if plain(c) { c } else { '_' }).collect()
+}
+
 /// What the templates know about a lane.
 struct Lane {
     index: usize,
+    /// Rows of its file.
+    rows: usize,
+    /// Rows that compare data.
+    compared: usize,
+    /// Elements that have bits.
+    inputs: Vec<Shown>,
+    outputs: Vec<Shown>,
     top: String,
     file: String,
     connections: Vec<Connection>,
@@ -47,14 +86,14 @@ struct Lane {
 impl Lane {
     /// How many fields a row has.
     fn fields(&self) -> u32 {
-        3 + u32::from(self.masked)
+        4 + u32::from(self.masked)
     }
 
     /// How Verilog reads a row.
-    fn scan(&self) -> &'static str {
+    fn scan(&self, file: &str) -> String {
         match self.masked {
-            false => "$fscanf(file, \"%h %h %h\", next, flags, expected)",
-            true => "$fscanf(file, \"%h %h %h %h\", next, flags, expected, defined)",
+            false => format!("$fscanf({file}, \"%h %h %h %h\", next, flags, entered, expected)"),
+            true => format!("$fscanf({file}, \"%h %h %h %h %h\", next, flags, entered, expected, defined)"),
         }
     }
 }
@@ -122,6 +161,9 @@ pub trait Testbench: Sync {
     /// The files that it reads.
     fn rows(&self) -> FileSet;
 
+    /// The rows that it must see before it says `PASS` with their number.
+    fn expected_rows(&self) -> usize;
+
     /// Whether a value change dump (`wave.vcd`) of everything is written.
     fn vcd(&self) -> bool;
 
@@ -163,6 +205,10 @@ impl Testbench for Bench<'_> {
         files
     }
 
+    fn expected_rows(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.cycles.len()).sum()
+    }
+
     fn vcd(&self) -> bool {
         self.vcd
     }
@@ -195,14 +241,19 @@ fn rows_text(lane: &Cycles) -> String {
         if let Some(valid) = cycle.valid {
             expected.set(0, valid);
         }
-        let flags = u32::from(cycle.sample.is_some()) + 2 * u32::from(cycle.valid.is_some());
-        text.push_str(&format!("{} {flags:x} {}", cycle.stimulus.hex(), expected.hex()));
+        let flags = u32::from(cycle.sample.is_some())
+            + 2 * u32::from(cycle.valid.is_some())
+            + 4 * u32::from(cycle.entered.is_some());
+        let entered = cycle.entered.unwrap_or(0);
+        text.push_str(&format!("{} {flags:x} {entered:08x} {}", cycle.stimulus.hex(), expected.hex()));
         if masked {
             text.push(' ');
             text.push_str(&cycle.defined.as_ref().map_or_else(|| "f".repeat(digits), Bits::hex));
         }
         text.push('\n');
     }
+    // Without it the file was cut.
+    text.push_str("end\n");
     text
 }
 
@@ -216,9 +267,14 @@ fn describe(index: usize, lane: &Cycles, style: &Style) -> Lane {
     let clock = layout.clock.iter().map(|c| Connection { port: c.clone(), signal: "clk".to_owned() });
     let stimulus = layout.stimulus.iter().map(|f| connect("stimulus", f));
     let response = layout.response.iter().map(|f| connect("response", f));
+    let shown = |(element, lo): (&Element, u32)| (element.width > 0).then(|| Shown::new(element, lo));
     let has_data = layout.response.iter().any(|f| f.lo >= layout.data_lo);
     Lane {
         index,
+        rows: lane.cycles.len(),
+        compared: lane.compared(),
+        inputs: (0..).zip(&lane.inputs).filter_map(|(at, e)| shown((e, layout.input_lo(at)))).collect(),
+        outputs: (0..).zip(&lane.elements).filter_map(|(at, e)| shown((e, layout.output_lo(at)))).collect(),
         top: layout.top.clone(),
         file: rows_name(index),
         connections: clock.chain(stimulus).chain(response).collect(),

@@ -156,6 +156,11 @@ impl Layout {
         row.code(self.outputs[index], kif)
     }
 
+    /// Lowest bit of an input element in a stimulus row.
+    pub fn input_lo(&self, index: usize) -> u32 {
+        self.inputs[index]
+    }
+
     /// Lowest bit of an output element in a response row.
     pub fn output_lo(&self, index: usize) -> u32 {
         self.outputs[index]
@@ -195,6 +200,8 @@ pub struct Cycle {
     pub sample: Option<usize>,
     /// The valid flag that must be there, if it is known.
     pub valid: Option<bool>,
+    /// The cycle in which the inputs that these outputs belong to were applied, if there are such.
+    pub entered: Option<usize>,
     /// The response bits that are compared, if not all of the sample's.
     pub defined: Option<Bits>,
 }
@@ -204,6 +211,8 @@ pub struct Cycle {
 pub struct Cycles {
     /// The layout of the rows.
     pub layout: Layout,
+    /// Input elements of the module.
+    pub inputs: Vec<Element>,
     /// Output elements of the module.
     pub elements: Vec<Element>,
     /// What happens.
@@ -260,6 +269,8 @@ impl Cycles {
         let mut waiting: VecDeque<usize> = (0..vectors.inputs.len()).collect();
         let mut pipeline: VecDeque<Slot> = vec![UNKNOWN; interface.latency as usize].into();
         let mut in_flight = 0usize;
+        // When each sample was applied last.
+        let mut entered = vec![0; vectors.inputs.len()];
         let mut stalls = Stalls::new(interface);
         while !waiting.is_empty() || in_flight > 0 {
             let Controls { reset, enable, offer } = stalls.next(&mut random);
@@ -274,7 +285,10 @@ impl Cycles {
             let mut stimulus = Bits::zero(layout.stimulus_width);
             layout.drive(&mut stimulus, interface, Controls { reset, enable, offer: offered });
             match taken {
-                Some(sample) => layout.put_sample(&mut stimulus, interface, vectors.inputs.row(sample)),
+                Some(sample) => {
+                    layout.put_sample(&mut stimulus, interface, vectors.inputs.row(sample));
+                    entered[sample] = cycles.len();
+                }
                 None => layout.put_garbage(&mut stimulus, interface, &mut random),
             }
             let leaving = if pipeline.is_empty() {
@@ -284,7 +298,8 @@ impl Cycles {
             };
             let valid = leaving.valid.filter(|_| layout.valid.is_some());
             let drained = (leaving.cleared && samples + moved < outputs.len()).then_some(samples + moved);
-            cycles.push(Cycle { stimulus, sample: leaving.sample.or(drained), valid, defined: None });
+            let entered = leaving.sample.map(|sample| entered[sample]);
+            cycles.push(Cycle { stimulus, sample: leaving.sample.or(drained), valid, entered, defined: None });
             if reset {
                 in_flight -= clear(&mut pipeline, &mut waiting);
                 moved = 0;
@@ -295,7 +310,8 @@ impl Cycles {
                 in_flight -= pipeline.pop_back().map_or(0, |left| usize::from(left.sample.is_some()));
             }
         }
-        Cycles { layout, elements: interface.outputs.clone(), cycles, outputs, samples }
+        let (inputs, elements) = (interface.inputs.clone(), interface.outputs.clone());
+        Cycles { layout, inputs, elements, cycles, outputs, samples }
     }
 
     /// Whether some cycles compare only a part of their response.
@@ -333,7 +349,9 @@ impl Cycles {
             first -= 1;
             advances -= u32::from(self.advances(first));
         }
-        Cycles { cycles: self.cycles[first..=last].to_vec(), ..self.clone() }
+        let mut cycles = self.cycles[first..=last].to_vec();
+        cycles.iter_mut().for_each(|cycle| cycle.entered = cycle.entered.and_then(|at| at.checked_sub(first)));
+        Cycles { cycles, ..self.clone() }
     }
 }
 

@@ -91,10 +91,11 @@ impl MachineRun {
                 }
                 mask
             });
-            cycles.push(Cycle { stimulus, sample: Some(t), valid: None, defined: mask });
+            cycles.push(Cycle { stimulus, sample: Some(t), valid: None, entered: Some(t), defined: mask });
         }
         let samples = self.outputs.len();
-        Cycles { layout, elements: interface.outputs.clone(), cycles, outputs: self.outputs, samples }
+        let (inputs, elements) = (interface.inputs.clone(), interface.outputs.clone());
+        Cycles { layout, inputs, elements, cycles, outputs: self.outputs, samples }
     }
 }
 

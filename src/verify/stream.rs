@@ -5,7 +5,7 @@
 //! `m_axis_tready` to `s_axis_tready` within a clock (C++ only). The first third of the samples runs unstalled, and has to
 //! pass at full rate (C++ only). Before the run that counts, some samples go in and are lost in a second reset.
 
-use super::bench::Testbench;
+use super::bench::{Shown, Testbench};
 use super::compare::{Difference, Mismatch, Report};
 use super::cycles::Bits;
 use super::vectors::{Rows, Vectors};
@@ -41,6 +41,8 @@ pub struct Streams<'a> {
     pub inputs: Vec<Beat>,
     /// Beats on `m_axis`.
     pub outputs: Vec<Beat>,
+    /// Of each sample: its first beat on `s_axis`, and how many it has.
+    places: Vec<(usize, u32)>,
     /// Beats on `s_axis` of the samples that run unstalled, and how many those are.
     unstalled: (usize, usize),
     seed: u64,
@@ -85,6 +87,7 @@ impl<'a> Streams<'a> {
         let drawn = Vectors::generate(model, count, seed);
         let (mut inputs, mut codes, mut flags) = (Vec::new(), Vec::new(), Vec::new());
         let mut unstalled = (0, count / 3);
+        let mut places = Vec::new();
         for sample in 0..drawn.inputs.len() {
             if sample == unstalled.1 {
                 unstalled.0 = inputs.len();
@@ -97,6 +100,7 @@ impl<'a> Streams<'a> {
             let beats = if cut { 1 + random.below(u64::from(stream.beats - 1)) as u32 } else { stream.beats };
             let last = cut || random.below(4) == 0;
             let user = user(axis, &mut random);
+            places.push((inputs.len(), beats));
             for beat in 0..beats {
                 let here = if beat == 0 { user.clone() } else { self::user(axis, &mut random) };
                 let data = cut_out(&bits, beat * stream.data_width, stream.data_width);
@@ -119,7 +123,7 @@ impl<'a> Streams<'a> {
                 outputs.push(Beat { data, last: last && beat == stream.beats - 1, user: user.clone() });
             }
         }
-        Ok(Streams { axis, samples: drawn.inputs.len(), inputs, outputs, unstalled, seed })
+        Ok(Streams { axis, samples: drawn.inputs.len(), inputs, outputs, places, unstalled, seed })
     }
 
     fn view(&self) -> View<'_> {
@@ -140,6 +144,9 @@ impl<'a> Streams<'a> {
             prelude: 30 + axis.latency(),
             drain: 3 * axis.latency() + 20,
             limit: 40 * (self.inputs.len() + self.outputs.len()) + 10_000,
+            rows_in: self.inputs.len(),
+            rows_out: self.outputs.len(),
+            pieces: (0..axis.output.beats).map(|beat| pieces(axis, beat)).collect(),
             seed: (self.seed & 0x7fff_ffff) as u32,
         }
     }
@@ -178,8 +185,26 @@ fn cut_out(bits: &Bits, lo: u32, width: u32) -> Bits {
     part
 }
 
+/// The elements on one beat of a sample, or what of them is on it.
+fn pieces(axis: &Axis, beat: u32) -> Vec<Shown> {
+    let (start, end) = (beat * axis.output.data_width, (beat + 1) * axis.output.data_width);
+    let mut all = Vec::new();
+    for (slot, element) in axis.output.slots.iter().zip(&axis.core.outputs).filter(|(_, element)| element.width > 0) {
+        let (lo, hi) = (slot.lsb.max(start), (slot.lsb + slot.width).min(end));
+        if lo >= hi {
+            continue;
+        }
+        let mut shown = Shown { lo: lo - start, hi: hi - 1 - start, ..Shown::new(element, 0) };
+        if hi - lo < slot.width {
+            shown.signed = false;
+            shown.name.push_str(&format!(" (bits {} to {})", lo - slot.lsb, hi - 1 - slot.lsb));
+        }
+        all.push(shown);
+    }
+    all
+}
+
 /// What the templates know.
-#[derive(Clone)]
 struct View<'a> {
     name: String,
     top: &'a str,
@@ -195,6 +220,10 @@ struct View<'a> {
     prelude: u32,
     drain: u32,
     limit: usize,
+    rows_in: usize,
+    rows_out: usize,
+    /// What elements are on each beat of a sample.
+    pieces: Vec<Vec<Shown>>,
     seed: u32,
 }
 
@@ -245,11 +274,23 @@ impl Testbench for Streams<'_> {
 
     fn rows(&self) -> FileSet {
         let mut files = FileSet::default();
-        for (name, beats) in [("beats_in.txt", &self.inputs), ("beats_out.txt", &self.outputs)] {
-            let line = |beat: &Beat| format!("{} {} {}\n", beat.data.hex(), u8::from(beat.last), beat.user.hex());
-            files.add(name, beats.iter().map(line).collect::<String>());
+        let line = |beat: &Beat| format!("{} {} {}", beat.data.hex(), u8::from(beat.last), beat.user.hex());
+        let mut text: String = self.inputs.iter().map(|beat| line(beat) + "\n").collect();
+        // Without the last line the file was cut.
+        text.push_str("end\n");
+        files.add("beats_in.txt", text);
+        let mut text = String::new();
+        for (at, beat) in self.outputs.iter().enumerate() {
+            let (first, count) = self.places[at / self.axis.output.beats as usize];
+            text.push_str(&format!("{} {first:08x} {count:08x}\n", line(beat)));
         }
+        text.push_str("end\n");
+        files.add("beats_out.txt", text);
         files
+    }
+
+    fn expected_rows(&self) -> usize {
+        self.outputs.len()
     }
 
     fn vcd(&self) -> bool {

@@ -1,9 +1,12 @@
 """Runs {{ v.top }} on samples with known results, under cocotb (PyPI) with Icarus:
 
     python tb/test_{{ v.top|lower }}.py
+
+The samples are those of samples.json beside this file, or of the file that the variable SAMPLES names.
 """
 
 import json
+import os
 from pathlib import Path
 
 import cocotb
@@ -16,12 +19,40 @@ from cocotb.triggers import FallingEdge, Timer
 
 ROOT = Path(__file__).resolve().parent.parent
 FACTS = json.loads((ROOT / "metadata.json").read_text())
-SAMPLES = json.loads((ROOT / "tb" / "samples.json").read_text())
+# Samples that must be there, and compared.
+ROWS = {{ v.cocotb_rows }}
+
+
+def samples():
+    """Inputs and outputs, a row a sample."""
+    path = Path(os.environ.get("SAMPLES", ROOT / "tb" / "samples.json"))
+    try:
+        both = json.loads(path.read_text())
+        inputs, outputs = both["inputs"], both["outputs"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise AssertionError(f"FAIL {path} cannot be read: {error!r}") from error
+    assert len(inputs) == len(outputs) == ROWS, f"FAIL {path} has {len(inputs)} and {len(outputs)} rows, not {ROWS}"
+    for kind, rows in (("inputs", inputs), ("outputs", outputs)):
+        for number, row in enumerate(rows):
+            assert len(row) == len(FACTS[kind]), f"FAIL {path}, {kind}, row {number}: {len(row)} numbers, not {len(FACTS[kind])}"
+    return inputs, outputs
+
+
+def named(kind, row):
+    """Elements and their codes, for a message."""
+    return ", ".join(f"{element['name']} = {text}" for text, element in zip(row, FACTS[kind]))
+
 
 
 def code(text, width):
     """A code in two's complement."""
     return int(text) & ((1 << width) - 1)
+
+
+def value(bits, element):
+    """The code that an element's bits mean."""
+    negative = element["signed"] and bits >> (element["width"] - 1)
+    return bits - (1 << element["width"]) if negative else bits
 
 
 def port(dut, name):
@@ -53,7 +84,8 @@ async def samples_come_out_as_the_model_says(dut):
         await FallingEdge(dut.aclk)
     dut.aresetn.value = 1
     beats, expected = [], []
-    for row, results in zip(SAMPLES["inputs"], SAMPLES["outputs"]):
+    inputs, outputs = samples()
+    for row, results in zip(inputs, outputs):
         bits = packed(row, FACTS["inputs"], s, False)
         beats += [(bits >> (k * s["data_width"])) & ((1 << s["data_width"]) - 1) for k in range(s["beats"])]
         bits = packed(results, FACTS["outputs"], m, True)
@@ -70,7 +102,23 @@ async def samples_come_out_as_the_model_says(dut):
         await FallingEdge(dut.aclk)
         sent += taken
         limit -= 1
-    assert received == expected
+    assert len(received) == len(expected), f"FAIL {len(received)} of {len(expected)} beats came out"
+    for beat, (found, due) in enumerate(zip(received, expected)):
+        sample = beat // m["beats"]
+        low = beat % m["beats"] * m["data_width"]
+        for slot, element, text in zip(m["slots"], FACTS["outputs"], outputs[sample]):
+            if low <= slot["lsb"] and slot["lsb"] + slot["width"] <= low + m["data_width"] and element["width"]:
+                bits = (found >> (slot["lsb"] - low)) & ((1 << element["width"]) - 1)
+                right = bits == code(text, element["width"])
+                assert right, (
+                    f"FAIL row {sample}, {element['name']}: expected {text}, found {value(bits, element)}; "
+                    f"inputs {named('inputs', inputs[sample])}"
+                )
+        assert found == due, (
+            f"FAIL row {sample}, beat {beat}: expected {due:#x}, found {found:#x}; "
+            f"inputs {named('inputs', inputs[sample])}"
+        )
+    cocotb.log.info("PASS %d rows", len(outputs))
 {%- else %}
 def drive(dut, row):
     """Puts a sample on the input ports."""
@@ -82,7 +130,7 @@ def drive(dut, row):
         port(dut, name).value = bits
 
 
-def check(dut, row, sample):
+def check(dut, row, sample, inputs):
     """Compares the output ports with what the model says."""
     for text, element in zip(row, FACTS["outputs"]):
         if element["width"] and text is not None:
@@ -90,26 +138,32 @@ def check(dut, row, sample):
             digits = str(port(dut, element["port"]).value)
             found = digits[len(digits) - element["lsb"] - element["width"] : len(digits) - element["lsb"]]
             expected = f"{code(text, element['width']):0{element['width']}b}"
-            assert found == expected, f"sample {sample}, {element['name']}: expected {expected}, found {found}"
+            known = set(found) <= {"0", "1"}
+            assert found == expected, (
+                f"FAIL row {sample}, {element['name']}: expected {text}, found "
+                f"{value(int(found, 2), element) if known else found}; inputs {named('inputs', inputs)}"
+            )
 
 
 {% if v.stateful %}
 @cocotb.test()
 async def every_cycle_is_as_the_model_says(dut):
     clock = FACTS["clock"]
-    for cycle, (row, results) in enumerate(zip(SAMPLES["inputs"], SAMPLES["outputs"])):
+    inputs, outputs = samples()
+    for cycle, (row, results) in enumerate(zip(inputs, outputs)):
         if clock:
             port(dut, clock).value = 0
         drive(dut, row)
         await Timer(5, "ns")
-        check(dut, results, cycle)
+        check(dut, results, cycle, row)
         if clock:
             port(dut, clock).value = 1
         await Timer(5, "ns")
+    cocotb.log.info("PASS %d rows", len(outputs))
 {%- else %}
 @cocotb.test()
 async def samples_come_out_as_the_model_says(dut):
-    inputs, outputs = SAMPLES["inputs"], SAMPLES["outputs"]
+    inputs, outputs = samples()
     latency = FACTS["latency"]
     valid, reset, enable = FACTS["valid"], FACTS["reset"], FACTS["enable"]
     clock = FACTS["clock"]
@@ -140,8 +194,9 @@ async def samples_come_out_as_the_model_says(dut):
         if cycle >= latency:
             if valid:
                 assert int(port(dut, valid["output"]).value) == 1
-            check(dut, outputs[cycle - latency], cycle - latency)
+            check(dut, outputs[cycle - latency], cycle - latency, inputs[cycle - latency])
         await tick()
+    cocotb.log.info("PASS %d rows", len(outputs))
 {%- endif %}
 {%- endif %}
 
@@ -151,7 +206,6 @@ def main():
         from cocotb_tools.runner import get_runner
     except ImportError:
         from cocotb.runner import get_runner
-    import os
 
     # Under pytest-less runs the simulator imports this file by its name.
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "tb"), os.environ.get("PYTHONPATH", "")])
@@ -160,7 +214,10 @@ def main():
     runner.build(sources=[ROOT / "rtl" / "{{ v.top }}.v"], hdl_toplevel="{{ v.top }}", build_dir=build, always=True,
                  timescale=("1ns", "1ps"))
     results = runner.test(hdl_toplevel="{{ v.top }}", test_module="test_{{ v.top|lower }}", build_dir=build)
-    failed = "<failure" in Path(results).read_text() or "<error" in Path(results).read_text()
+    # A run that tested nothing is none that passed.
+    report = Path(results).read_text()
+    failed = "<failure" in report or "<error" in report or "<testcase" not in report or "<skipped" in report
+    print(f"FAIL see {results}" if failed else f"PASS {ROWS} rows")
     raise SystemExit(1 if failed else 0)
 
 

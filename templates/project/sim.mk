@@ -1,4 +1,5 @@
 # Simulations of {{ v.top }} against the model's own results: make verilator, make iverilog, make ghdl, or make for all.
+# With VCD=1 each also writes build/NAME/wave.vcd for a waveform viewer.
 VERILATOR ?= verilator
 IVERILOG ?= iverilog
 VVP ?= vvp
@@ -7,30 +8,30 @@ GHDL ?= ghdl
 .PHONY: all verilator iverilog ghdl clean
 all: verilator iverilog ghdl
 
-# A run is right if it came to its end and found no difference.
-judge = cat $(1)/log.txt && grep -q '^DONE\|^STREAM' $(1)/log.txt && ! grep -q '^MISMATCH\|^WRONG' $(1)/log.txt
+# The folder of the vectors, as it is seen from a folder of build/.
+VECTORS ?= ../../../tb
 
-build/%/started:{% for file in v.data_files %} ../tb/{{ file }}{% endfor %}
-	mkdir -p $(@D)
-	cp {% for file in v.data_files %}../tb/{{ file }} {% endfor %}$(@D)/
-	touch $@
+# Runs a simulation in its folder. The testbench says PASS, and how many rows it has compared, only after all of them were
+# seen and right; whatever else happens is a failure.
+run = { (cd build/$@ && $(1)) > build/$@/log.txt 2>&1; status=$$?; cat build/$@/log.txt; \
+	test $$status -eq 0 && grep -q '^PASS {{ v.rows }} rows$$' build/$@/log.txt; }
 
-verilator: build/verilator/started
-	$(VERILATOR) --cc --exe --build -Wno-lint -Wno-fatal --top-module {{ v.bench }} --Mdir build/verilator/obj \
+verilator:
+	mkdir -p build/$@
+	$(VERILATOR) --cc --exe --build $(if $(VCD),--trace -CFLAGS -DVCD) -Wno-lint -Wno-fatal --top-module {{ v.bench }} --Mdir build/verilator/obj \
 		../rtl/{{ v.top }}.v ../tb/wrapper.v ../../../../tb/bench.cpp
-	cd build/verilator && obj/V{{ v.bench }} > log.txt
-	$(call judge,build/verilator)
+	$(call run,obj/V{{ v.bench }} +VECTORS=$(VECTORS))
 
-iverilog: build/iverilog/started
-	$(IVERILOG) -g2001 -o build/iverilog/simulation.vvp -s {{ v.bench }} ../rtl/{{ v.top }}.v ../tb/bench.v
-	cd build/iverilog && $(VVP) -n simulation.vvp > log.txt
-	$(call judge,build/iverilog)
+iverilog:
+	mkdir -p build/$@
+	$(IVERILOG) -g2001 $(if $(VCD),-DVCD) -o build/iverilog/simulation.vvp -s {{ v.bench }} ../rtl/{{ v.top }}.v ../tb/bench.v
+	$(call run,$(VVP) -n simulation.vvp +VECTORS=$(VECTORS))
 
-ghdl: build/ghdl/started
+ghdl:
+	mkdir -p build/$@
 	cd build/ghdl && $(GHDL) -a --std=08 ../../../rtl/{{ v.top }}.vhd ../../../tb/bench.vhd
 	cd build/ghdl && $(GHDL) -e --std=08 {{ v.bench }}
-	cd build/ghdl && $(GHDL) -r --std=08 {{ v.bench }} --ieee-asserts=disable-at-0 > log.txt
-	$(call judge,build/ghdl)
+	$(call run,$(GHDL) -r --std=08 {{ v.bench }} -gvectors=$(VECTORS) --ieee-asserts=disable-at-0 $(if $(VCD),--vcd=wave.vcd))
 
 clean:
 	rm -rf build

@@ -12,6 +12,8 @@ add_files -fileset sim_1 [list [file join $root tb {{ file }}]]
 {%- endfor %}
 set_property top {{ v.top }} [get_filesets sources_1]
 set_property top {{ v.bench }} [get_filesets sim_1]
+# The simulator runs in a folder of its own: the testbench is told where its vectors are.
+set_property -name {xsim.simulate.xsim.more_options} -value "-testplusarg \"VECTORS=[file join $root tb]\"" -objects [get_filesets sim_1]
 set_property {STEPS.SYNTH_DESIGN.ARGS.MORE OPTIONS} {-mode out_of_context} [get_runs synth_1]
 update_compile_order -fileset sources_1
 update_compile_order -fileset sim_1

@@ -1,7 +1,11 @@
 // Self-checking testbench of the AXI4-Stream wrapper: random gaps and back-pressure, the handshake's rules, full rate.
-// A line of the files: tdata, tlast, tuser; hexadecimal.
+// A line of beats_in.txt: tdata, tlast, tuser; of beats_out.txt also the first line of the sample's inputs, and how many
+// those are; hexadecimal. The last line is "end". The files are in the folder +VECTORS=..., else in the current one.
 #include "V{{ v.name }}.h"
 #include "verilated.h"
+#ifdef VCD
+#include "verilated_vcd_c.h"
+#endif
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -34,6 +38,9 @@ template <class Port> typename std::enable_if<!std::is_integral<Port>::value>::t
 struct Beat {
   Words data, user;
   bool last;
+  // The data as it stands in the file, and where the sample's inputs are.
+  std::string text;
+  uint32_t first, count;
   bool operator==(const Beat& other) const { return data == other.data && user == other.user && last == other.last; }
 };
 
@@ -46,12 +53,75 @@ static Words words(const std::string& text, unsigned width) {
   return row;
 }
 
-static std::vector<Beat> read(const char* name, unsigned width) {
-  std::ifstream file(name);
+static bool broken = false;
+
+static void give_up(const std::string& why) {
+  std::printf("FAIL %s\n", why.c_str());
+  broken = true;
+}
+
+// A file of so many beats and the line "end".
+static std::vector<Beat> read(const std::string& path, unsigned width, size_t rows, bool outputs) {
+  std::ifstream file(path);
   std::vector<Beat> all;
-  std::string data, last, user;
-  while (file >> data >> last >> user) all.push_back(Beat{words(data, width), words(user, {{ v.user_hi + 1 }}), last == "1"});
+  if (!file.is_open()) {
+    give_up("cannot open " + path);
+    return all;
+  }
+  const std::string digits = "0123456789abcdef";
+  auto fits = [&](const std::string& text, unsigned width) {
+    return text.size() == (width + 3) / 4 && text.find_first_not_of(digits) == std::string::npos;
+  };
+  std::string data, last, user, first = "00000000", count = "00000000";
+  while (all.size() < rows) {
+    file >> data >> last >> user;
+    if (outputs) file >> first >> count;
+    if (!file || !fits(data, width) || !fits(last, 1) || !fits(user, {{ v.user_hi + 1 }}) || !fits(first, 32) || !fits(count, 32)) {
+      give_up(path + " ends or is not legible at row " + std::to_string(all.size()) + " of " + std::to_string(rows));
+      return all;
+    }
+    all.push_back(Beat{words(data, width), words(user, {{ v.user_hi + 1 }}), last == "1", data, words(first, 32)[0], words(count, 32)[0]});
+  }
+  if (!(file >> data) || data != "end") give_up(path + " does not end after " + std::to_string(rows) + " rows");
   return all;
+}
+
+// A part of a beat that belongs to an element of the model.
+struct Element {
+  const char* name;
+  unsigned lo, width;
+  bool is_signed;
+};
+
+// Its value, in decimal.
+static std::string decimal(const Words& row, const Element& e) {
+  Words bits((e.width + 31) / 32, 0);
+  for (unsigned k = 0; k < e.width; k++) bits[k / 32] |= (row[(e.lo + k) / 32] >> ((e.lo + k) % 32) & 1) << (k % 32);
+  const bool negative = e.is_signed && (bits[(e.width - 1) / 32] >> ((e.width - 1) % 32) & 1);
+  if (negative) {
+    uint64_t carry = 1;
+    for (size_t i = 0; i < bits.size(); i++) {
+      const unsigned here = e.width - 32 * i < 32 ? e.width - 32 * i : 32;
+      const uint32_t mask = here == 32 ? ~0u : (1u << here) - 1;
+      carry += uint32_t(~bits[i] & mask);
+      bits[i] = uint32_t(carry) & mask;
+      carry >>= here;
+    }
+  }
+  std::string text;
+  bool more = true;
+  while (more) {
+    uint64_t rest = 0;
+    more = false;
+    for (size_t i = bits.size(); i-- > 0;) {
+      rest = rest << 32 | bits[i];
+      bits[i] = uint32_t(rest / 10);
+      rest %= 10;
+      more |= bits[i] != 0;
+    }
+    text.insert(text.begin(), char('0' + rest));
+  }
+  return negative ? "-" + text : text;
 }
 
 static uint64_t state = {{ v.seed }} + 0x9e3779b97f4a7c15ull;
@@ -70,16 +140,70 @@ static void fail(const char* what, size_t beat) {
   if (++wrong <= 20) std::printf("WRONG %ld %s (output beat %zu)\n", cycle, what, beat);
 }
 
+static std::string hexadecimal(const Words& row) {
+  std::string text;
+  char word[9];
+  for (size_t i = row.size(); i-- > 0;) {
+    std::snprintf(word, sizeof word, "%08x", unsigned(row[i]));
+    text += word;
+  }
+  return text;
+}
+
+// Elements on each beat of a sample.
+static const std::vector<std::vector<Element>> pieces = {
+{%- for pieces in v.pieces %}
+  {
+{%- for e in pieces %}
+    {"{{ e.name }}", {{ e.lo }}, {{ e.width() }}, {{ e.signed }}},
+{%- endfor %}
+  },
+{%- endfor %}
+};
+
+// What is wrong with the beat, by name, and what was applied.
+static void show(size_t row, const Beat& due, const Beat& seen, const std::vector<Beat>& in) {
+  if (wrong > 20) return;
+  std::printf("  row %zu: expected tdata %s tlast %d tuser %s, found tdata %s tlast %d tuser %s\n", row,
+              hexadecimal(due.data).c_str(), due.last, hexadecimal(due.user).c_str(), hexadecimal(seen.data).c_str(),
+              seen.last, hexadecimal(seen.user).c_str());
+  for (const Element& e : pieces[row % pieces.size()]) {
+    const std::string expected = decimal(due.data, e), found = decimal(seen.data, e);
+    if (expected != found)
+      std::printf("  row %zu: %s: expected %s, found %s\n", row, e.name, expected.c_str(), found.c_str());
+  }
+  std::printf("  row %zu: inputs of sample %zu, beats from %u:", row, row / pieces.size(), unsigned(due.first));
+  for (size_t k = due.first; k < size_t(due.first) + due.count && k < in.size(); k++)
+    std::printf(" %s", in[k].text.c_str());
+  std::printf("\n");
+}
+
 int main(int argc, char** argv) {
   Verilated::commandArgs(argc, argv);
   V{{ v.name }} top;
-  const std::vector<Beat> in = read("beats_in.txt", {{ v.in_width }}), out = read("beats_out.txt", {{ v.out_width }});
+  std::string folder = ".";
+  for (int i = 1; i < argc; i++)
+    if (std::string(argv[i]).compare(0, 9, "+VECTORS=") == 0) folder = argv[i] + 9;
+  const std::vector<Beat> in = read(folder + "/beats_in.txt", {{ v.in_width }}, {{ v.rows_in }}, false);
+  const std::vector<Beat> out = read(folder + "/beats_out.txt", {{ v.out_width }}, {{ v.rows_out }}, true);
+  if (broken) return 1;
   Beat seen = out.at(0);
   size_t received = 0;
   const unsigned paces[6][2] = {{ "{{" }}100, 100}, {100, 30}, {30, 100}, {80, 70}, {15, 95}, {95, 15}};
+#ifdef VCD
+  Verilated::traceEverOn(true);
+  VerilatedVcdC trace;
+  top.trace(&trace, 99);
+  trace.open("wave.vcd");
+  auto dump = [&](uint64_t half) { trace.dump(1000 * (2 * uint64_t(cycle) + half)); };
+#else
+  auto dump = [](uint64_t) {};
+#endif
   auto tick = [&] {
+    dump(0);
     top.clk = 1;
     top.eval();
+    dump(1);
     top.clk = 0;
     top.eval();
     cycle++;
@@ -136,7 +260,10 @@ int main(int argc, char** argv) {
           get(top.out_data, seen.data);
           get(top.out_user, seen.user);
           seen.last = top.out_last;
-          if (!(seen == out[received])) fail("not the beat that is due", received);
+          if (!(seen == out[received])) {
+            fail("not the beat that is due", received);
+            show(received, out[received], seen, in);
+          }
           if (ready) received++;
         }
       }
@@ -159,6 +286,12 @@ int main(int argc, char** argv) {
     (void)timed;
   }
   top.final();
+#ifdef VCD
+  trace.close();
+#endif
   std::printf("STREAM %zu %ld\n", received, wrong);
-  return 0;
+  if (wrong > 0) std::printf("FAIL %ld differences in %zu rows\n", wrong, received);
+  else if (received != out.size()) std::printf("FAIL %zu of %zu rows were seen\n", received, out.size());
+  else std::printf("PASS %zu rows\n", received);
+  return wrong > 0 || received != out.size();
 }

@@ -1,8 +1,15 @@
 // Self-checking testbench of the AXI4-Stream wrapper: random gaps and back-pressure, the handshake's rules.
-// A line of the files: tdata, tlast, tuser; hexadecimal.
+// A line of beats_in.txt: tdata, tlast, tuser; of beats_out.txt also the first line of the sample's inputs, and how many
+// those are; hexadecimal. The last line is "end". The files are in the folder VECTORS: a parameter, or +VECTORS=... for
+// the simulator.
 `timescale 1ns / 1ps
 
 module {{ v.name }};
+  parameter VECTORS = ".";
+  // Beats of the files.
+  parameter ROWS_IN = {{ v.rows_in }};
+  parameter ROWS = {{ v.rows_out }};
+
   reg clk, aresetn;
   reg [{{ v.in_width - 1 }}:0] in_data, next_data;
   reg in_valid, in_last, next_last, out_ready;
@@ -13,6 +20,11 @@ module {{ v.name }};
   reg [{{ v.out_width - 1 }}:0] due_data;
   reg due_last;
   reg [{{ v.user_hi }}:0] due_user;
+  reg [31:0] first, count;
+  reg [8 * 1024 - 1:0] folder;
+  reg [8 * 3 - 1:0] end_mark;
+  reg broken;
+  integer again, entering, leaving, k;
   integer in_file, out_file, fields, pass, cycle, start, received, wrong, idle, seed, in_pace, out_pace;
   reg more, due, offering, waiting, taken;
 
@@ -30,15 +42,43 @@ module {{ v.name }};
 
   task read_in;
     begin
-      fields = $fscanf(in_file, "%h %h %h", next_data, next_last, next_user);
-      more = fields == 3;
+      more = entering < ROWS_IN && !broken;
+      if (more) begin
+        fields = $fscanf(in_file, "%h %h %h", next_data, next_last, next_user);
+        entering = entering + 1;
+        if (fields != 3) begin
+          $display("FAIL %0s/beats_in.txt ends or is not legible at row %0d of %0d", folder, entering - 1, ROWS_IN);
+          broken = 1'b1;
+        end
+      end else if (!broken) begin
+        end_mark = 0;
+        fields = $fscanf(in_file, "%s", end_mark);
+        if (end_mark != "end") begin
+          $display("FAIL %0s/beats_in.txt does not end after %0d rows", folder, ROWS_IN);
+          broken = 1'b1;
+        end
+      end
     end
   endtask
 
   task read_out;
     begin
-      fields = $fscanf(out_file, "%h %h %h", due_data, due_last, due_user);
-      due = fields == 3;
+      due = leaving < ROWS && !broken;
+      if (due) begin
+        fields = $fscanf(out_file, "%h %h %h %h %h", due_data, due_last, due_user, first, count);
+        leaving = leaving + 1;
+        if (fields != 5) begin
+          $display("FAIL %0s/beats_out.txt ends or is not legible at row %0d of %0d", folder, leaving - 1, ROWS);
+          broken = 1'b1;
+        end
+      end else if (!broken) begin
+        end_mark = 0;
+        fields = $fscanf(out_file, "%s", end_mark);
+        if (end_mark != "end") begin
+          $display("FAIL %0s/beats_out.txt does not end after %0d rows", folder, ROWS);
+          broken = 1'b1;
+        end
+      end
     end
   endtask
 
@@ -47,6 +87,38 @@ module {{ v.name }};
     begin
       wrong = wrong + 1;
       if (wrong <= 20) $display("WRONG %0d %0s (output beat %0d)", cycle, what, received);
+    end
+  endtask
+
+  // What is wrong with the beat, by name, and what was applied.
+  task show;
+    reg [{{ v.in_width - 1 }}:0] data;
+    reg [{{ v.user_hi }}:0] user;
+    reg last;
+    begin
+      if (wrong <= 20) begin
+        $display("  row %0d: expected tdata %h tlast %b{% if v.user_width > 0 %} tuser %h{% endif %}, found tdata %h tlast %b{% if v.user_width > 0 %} tuser %h{% endif %}", received,
+          due_data, due_last, {% if v.user_width > 0 %}due_user, {% endif %}out_data, out_last{% if v.user_width > 0 %}, out_user{% endif %});
+        case (received % {{ v.pieces.len() }})
+{%- for pieces in v.pieces %}
+          {{ loop.index0 }}: begin
+{%- for e in pieces %}
+            if (out_data[{{ e.hi }}:{{ e.lo }}] !== due_data[{{ e.hi }}:{{ e.lo }}])
+              $display("  row %0d: {{ e.name }}: expected %0d, found %0d", received, {{ e.verilog("due_data") }}, {{ e.verilog("out_data") }});
+{%- endfor %}
+          end
+{%- endfor %}
+          default: ;
+        endcase
+        $write("  row %0d: inputs of sample %0d, beats from %0d:", received, received / {{ v.pieces.len() }}, first);
+        again = $fopen({folder, "/beats_in.txt"}, "r");
+        for (k = 0; k < first + count; k = k + 1) begin
+          fields = $fscanf(again, "%h %h %h", data, last, user);
+          if (k >= first) $write(" %h", data);
+        end
+        $fclose(again);
+        $display("");
+      end
     end
   endtask
 
@@ -74,11 +146,19 @@ module {{ v.name }};
     cycle = 0;
     wrong = 0;
     received = 0;
+    broken = 1'b0;
     seed = {{ v.seed }};
+    if ($value$plusargs("VECTORS=%s", folder) == 0) folder = VECTORS;
     choose_pace;
-    for (pass = 0; pass < 2; pass = pass + 1) begin
-      in_file = $fopen("beats_in.txt", "r");
-      out_file = $fopen("beats_out.txt", "r");
+    for (pass = 0; pass < 2 && !broken; pass = pass + 1) begin
+      in_file = $fopen({folder, "/beats_in.txt"}, "r");
+      out_file = $fopen({folder, "/beats_out.txt"}, "r");
+      if (in_file == 0 || out_file == 0) begin
+        $display("FAIL cannot open %0s/beats_in.txt and %0s/beats_out.txt", folder, folder);
+        broken = 1'b1;
+      end
+      entering = 0;
+      leaving = 0;
       read_in;
       read_out;
       clk = 1'b0;
@@ -95,7 +175,7 @@ module {{ v.name }};
       aresetn = 1'b1;
       start = cycle;
       idle = 0;
-      while (idle < {{ v.drain }} && (pass == 1 || cycle - start < {{ v.prelude }})) begin
+      while (!broken && idle < {{ v.drain }} && (pass == 1 || cycle - start < {{ v.prelude }})) begin
         if (cycle % 64 == 0) choose_pace;
         if (more && {$random(seed)} % 100 < in_pace) offering = 1'b1;
         in_valid = offering;
@@ -109,7 +189,10 @@ module {{ v.name }};
         if (out_valid !== 1'b0) begin
           if (!due) fail("a beat too many");
           else if (out_valid !== 1'b1 || out_data !== due_data || out_last !== due_last{% if v.user_width > 0 %} || out_user !== due_user{% endif %})
+          begin
             fail("not the beat that is due");
+            show;
+          end
           if (due && out_ready) begin
             received = received + 1;
             read_out;
@@ -127,10 +210,28 @@ module {{ v.name }};
           idle = {{ v.drain }};
         end
       end
-      $fclose(in_file);
-      $fclose(out_file);
+      if (in_file != 0) $fclose(in_file);
+      if (out_file != 0) $fclose(out_file);
     end
-    $display("STREAM %0d %0d", received, wrong);
-    $finish;
+    if (!broken) $display("STREAM %0d %0d", received, wrong);
+    if (wrong > 0) $display("FAIL %0d differences in %0d rows", wrong, received);
+    else if (!broken && received != ROWS) $display("FAIL %0d of %0d rows were seen", received, ROWS);
+    if (!broken && wrong == 0 && received == ROWS) begin
+      $display("PASS %0d rows", received);
+      $finish(0);
+    end
+    // A failing exit of the simulator: each has its own way.
+`ifdef __ICARUS__
+    else $finish_and_return(1);
+`else
+    else $stop;
+`endif
   end
+
+`ifdef VCD
+  initial begin
+    $dumpfile("wave.vcd");
+    $dumpvars;
+  end
+`endif
 endmodule

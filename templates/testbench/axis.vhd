@@ -1,11 +1,13 @@
 -- Self-checking testbench of the AXI4-Stream wrapper: random gaps and back-pressure, the handshake's rules.
--- A line of the files: tdata, tlast, tuser; hexadecimal.
+-- A line of beats_in.txt: tdata, tlast, tuser; of beats_out.txt also the first line of the sample's inputs, and how many
+-- those are; hexadecimal. The last line is "end". The files are in the folder that the generic `vectors` names.
 library ieee;
 use ieee.std_logic_1164.all;
 use ieee.math_real.all;
 use std.textio.all;
 
 entity {{ v.name }} is
+  generic (vectors : string := ".");
 end entity;
 
 architecture simulation of {{ v.name }} is
@@ -31,7 +33,16 @@ begin
   );
 
   process
-    file in_file, out_file : text;
+    -- Beats of the files.
+    constant rows_in : natural := {{ v.rows_in }};
+    constant rows : natural := {{ v.rows_out }};
+    constant path_in : string := vectors & "/beats_in.txt";
+    constant path_out : string := vectors & "/beats_out.txt";
+    file in_file, out_file, again : text;
+    variable status : file_open_status;
+    variable first, count : std_logic_vector(31 downto 0);
+    variable entering, leaving : natural := 0;
+    variable broken, good : boolean := false;
     variable source : line;
     variable next_data : std_logic_vector({{ v.in_width - 1 }} downto 0);
     variable next_user, due_user : std_logic_vector({{ v.user_hi }} downto 0);
@@ -44,25 +55,55 @@ begin
     variable seed_2 : positive := 4711;
     variable drawn : real;
 
+    procedure give_up(why : in string) is
+    begin
+      print("FAIL " & why);
+      broken := true;
+    end procedure;
+
     procedure read_in is
     begin
-      more := not endfile(in_file);
+      more := entering < rows_in and not broken;
       if more then
-        readline(in_file, source);
-        read_hex(source, next_data);
-        read_hex(source, next_last);
-        read_hex(source, next_user);
+        good := not endfile(in_file);
+        if good then
+          readline(in_file, source);
+          read_hex(source, next_data, good);
+          read_hex(source, next_last, good);
+          read_hex(source, next_user, good);
+        end if;
+        if not good then
+          give_up(path_in & " ends or is not legible at row " & integer'image(entering) & " of " & integer'image(rows_in));
+        end if;
+        entering := entering + 1;
+      elsif not broken then
+        if not at_end(in_file) then
+          give_up(path_in & " does not end after " & integer'image(rows_in) & " rows");
+        end if;
       end if;
     end procedure;
 
     procedure read_out is
     begin
-      due := not endfile(out_file);
+      due := leaving < rows and not broken;
       if due then
-        readline(out_file, source);
-        read_hex(source, due_data);
-        read_hex(source, due_last);
-        read_hex(source, due_user);
+        good := not endfile(out_file);
+        if good then
+          readline(out_file, source);
+          read_hex(source, due_data, good);
+          read_hex(source, due_last, good);
+          read_hex(source, due_user, good);
+          read_hex(source, first, good);
+          read_hex(source, count, good);
+        end if;
+        if not good then
+          give_up(path_out & " ends or is not legible at row " & integer'image(leaving) & " of " & integer'image(rows));
+        end if;
+        leaving := leaving + 1;
+      elsif not broken then
+        if not at_end(out_file) then
+          give_up(path_out & " does not end after " & integer'image(rows) & " rows");
+        end if;
       end if;
     end procedure;
 
@@ -71,6 +112,48 @@ begin
       wrong := wrong + 1;
       if wrong <= 20 then
         print("WRONG " & integer'image(cycle) & " " & what & " (output beat " & integer'image(received) & ")");
+      end if;
+    end procedure;
+
+    -- What is wrong with the beat, by name, and what was applied.
+    procedure show is
+      variable said : line;
+      variable data : std_logic_vector({{ v.in_width - 1 }} downto 0);
+      variable here : boolean := true;
+    begin
+      if wrong <= 20 then
+        print("  row " & integer'image(received) & ": expected tdata " & to_binary(due_data) & " tlast " & to_binary(due_last){% if v.user_width > 0 %} &
+          " tuser " & to_binary(due_user){% endif %});
+        print("  row " & integer'image(received) & ":    found tdata " & to_binary(out_data) & " tlast " & std_logic'image(out_last){% if v.user_width > 0 %} &
+          " tuser " & to_binary(out_user){% endif %});
+        case received mod {{ v.pieces.len() }} is
+{%- for pieces in v.pieces %}
+          when {{ loop.index0 }} =>
+            null;
+{%- for e in pieces %}
+            if out_data({{ e.hi }} downto {{ e.lo }}) /= due_data({{ e.hi }} downto {{ e.lo }}) then
+              print("  row " & integer'image(received) & ": {{ e.name }}: expected " & to_decimal(due_data({{ e.hi }} downto {{ e.lo }}), {{ e.signed }}) &
+                ", found " & to_decimal(out_data({{ e.hi }} downto {{ e.lo }}), {{ e.signed }}));
+            end if;
+{%- endfor %}
+{%- endfor %}
+          when others =>
+            null;
+        end case;
+        write(said, "  row " & integer'image(received) & ": inputs of sample " & integer'image(received / {{ v.pieces.len() }}) &
+          ", beats from " & integer'image(to_natural(first)) & ":");
+        file_open(again, path_in, read_mode);
+        for k in 0 to to_natural(first) + to_natural(count) - 1 loop
+          if not endfile(again) then
+            readline(again, source);
+            read_hex(source, data, here);
+            if k >= to_natural(first) then
+              write(said, " " & to_binary(data));
+            end if;
+          end if;
+        end loop;
+        file_close(again);
+        writeline(output, said);
       end if;
     end procedure;
 
@@ -96,8 +179,19 @@ begin
     end procedure;
   begin
     for pass in 0 to 1 loop
-      file_open(in_file, "beats_in.txt", read_mode);
-      file_open(out_file, "beats_out.txt", read_mode);
+      exit when broken;
+      file_open(status, in_file, path_in, read_mode);
+      if status /= open_ok then
+        give_up("cannot open " & path_in);
+        exit;
+      end if;
+      file_open(status, out_file, path_out, read_mode);
+      if status /= open_ok then
+        give_up("cannot open " & path_out);
+        exit;
+      end if;
+      entering := 0;
+      leaving := 0;
       read_in;
       read_out;
       aresetn <= '0';
@@ -119,7 +213,7 @@ begin
       aresetn <= '1';
       start := cycle;
       idle := 0;
-      while idle < {{ v.drain }} and (pass = 1 or cycle - start < {{ v.prelude }}) loop
+      while not broken and idle < {{ v.drain }} and (pass = 1 or cycle - start < {{ v.prelude }}) loop
         if cycle mod 64 = 0 then
           choose_pace;
         end if;
@@ -151,6 +245,7 @@ begin
             fail("a beat too many");
           elsif out_valid /= '1' or out_data /= due_data or out_last /= due_last(0){% if v.user_width > 0 %} or out_user /= due_user{% endif %} then
             fail("not the beat that is due");
+            show;
           end if;
           if due and ready then
             received := received + 1;
@@ -178,7 +273,17 @@ begin
       file_close(in_file);
       file_close(out_file);
     end loop;
-    print("STREAM " & integer'image(received) & " " & integer'image(wrong));
+    if not broken then
+      print("STREAM " & integer'image(received) & " " & integer'image(wrong));
+    end if;
+    if wrong > 0 then
+      print("FAIL " & integer'image(wrong) & " differences in " & integer'image(received) & " rows");
+    elsif not broken and received /= rows then
+      print("FAIL " & integer'image(received) & " of " & integer'image(rows) & " rows were seen");
+    elsif not broken then
+      print("PASS " & integer'image(received) & " rows");
+    end if;
+    assert wrong = 0 and received = rows and not broken report "FAIL" severity failure;
     wait;
   end process;
 end architecture;

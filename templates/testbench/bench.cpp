@@ -1,11 +1,15 @@
 // Self-checking testbench. Each lane applies the rows of its file to one module, a row every clock, and compares what
-// comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag), expected response and, where a lane
-// has such, the bits to compare; hexadecimal.
+// comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag, 4: the next number counts), the row
+// whose inputs these outputs belong to, expected response and, where a lane has such, the bits to compare; hexadecimal.
+// The last line is "end". The files are in the folder +VECTORS=..., else in the current one.
 #include "V{{ name }}.h"
 #include "verilated.h"
 {%- if vcd %}
-#include "verilated_vcd_c.h"
+#define VCD
 {%- endif %}
+#ifdef VCD
+#include "verilated_vcd_c.h"
+#endif
 #include <cstdio>
 #include <cstdint>
 #include <fstream>
@@ -35,75 +39,188 @@ template <class Port> typename std::enable_if<!std::is_integral<Port>::value>::t
   for (size_t i = 0; i < row.size(); i++) row[i] = port[i];
 }
 
+// A part of a row that belongs to an element of the model.
+struct Element {
+  const char* name;
+  unsigned lo, width;
+  bool is_signed;
+};
+
+// Its value, in decimal.
+static std::string decimal(const Words& row, const Element& e) {
+  Words bits((e.width + 31) / 32, 0);
+  for (unsigned k = 0; k < e.width; k++) bits[k / 32] |= (row[(e.lo + k) / 32] >> ((e.lo + k) % 32) & 1) << (k % 32);
+  const bool negative = e.is_signed && (bits[(e.width - 1) / 32] >> ((e.width - 1) % 32) & 1);
+  if (negative) {
+    uint64_t carry = 1;
+    for (size_t i = 0; i < bits.size(); i++) {
+      const unsigned here = e.width - 32 * i < 32 ? e.width - 32 * i : 32;
+      const uint32_t mask = here == 32 ? ~0u : (1u << here) - 1;
+      carry += uint32_t(~bits[i] & mask);
+      bits[i] = uint32_t(carry) & mask;
+      carry >>= here;
+    }
+  }
+  std::string text;
+  bool more = true;
+  while (more) {
+    uint64_t rest = 0;
+    more = false;
+    for (size_t i = bits.size(); i-- > 0;) {
+      rest = rest << 32 | bits[i];
+      bits[i] = uint32_t(rest / 10);
+      rest %= 10;
+      more |= bits[i] != 0;
+    }
+    text.insert(text.begin(), char('0' + rest));
+  }
+  return negative ? "-" + text : text;
+}
+
 struct Lane {
   int index;
+  std::string path;
   std::ifstream file;
   Words stimulus, response, expected, defined;
-  unsigned response_width;
-  bool has_valid;
+  unsigned stimulus_width, response_width;
+  bool has_valid, masked;
+  // Rows of the file, and how many of them compare data.
+  long rows, to_compare;
+  std::vector<Element> inputs, outputs;
   unsigned flags = 0;
-  long row = 0, wrong = 0;
+  long entered = 0, row = 0, wrong = 0, compared = 0;
+  bool broken = false, over = false;
 
-  Lane(int index, const char* name, unsigned stimulus_width, unsigned response_width, bool has_valid)
-      : index(index), file(name), stimulus((stimulus_width + 31) / 32), response((response_width + 31) / 32),
-        expected(response.size()), defined(response.size(), ~0u), response_width(response_width), has_valid(has_valid) {}
-
-  static unsigned digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
-
-  static void read(const std::string& text, size_t from, size_t to, Words& row) {
-    for (auto& word : row) word = 0;
-    for (size_t k = 0; k < to - from; k++) row[k / 8] |= digit(text[to - 1 - k]) << (k % 8 * 4);
+  Lane(int index, const std::string& path, unsigned stimulus_width, unsigned response_width, bool has_valid, bool masked,
+       long rows, long to_compare, std::vector<Element> inputs, std::vector<Element> outputs)
+      : index(index), path(path), file(path), stimulus((stimulus_width + 31) / 32), response((response_width + 31) / 32),
+        expected(response.size()), defined(response.size(), ~0u), stimulus_width(stimulus_width),
+        response_width(response_width), has_valid(has_valid), masked(masked), rows(rows), to_compare(to_compare),
+        inputs(inputs), outputs(outputs) {
+    if (!file.is_open()) fail("cannot open " + path);
   }
 
-  // The next row, or false at the end of the file.
-  bool next() {
-    std::string text;
-    if (!std::getline(file, text)) return false;
-    size_t first = text.find(' '), second = text.find(' ', first + 1);
-    read(text, 0, first, stimulus);
-    flags = digit(text[first + 1]);
-    size_t third = text.find(' ', second + 1);
-    if (third == std::string::npos) third = text.size();
-    read(text, second + 1, third, expected);
-    if (third < text.size()) read(text, third + 1, text.size(), defined);
+  void fail(const std::string& why) {
+    std::printf("FAIL %s\n", why.c_str());
+    broken = true;
+  }
+
+  // The next number of a line, with as many digits as it must have.
+  static bool number(const std::string& text, size_t& at, unsigned width, Words& row) {
+    for (auto& word : row) word = 0;
+    for (unsigned k = (width + 3) / 4; k-- > 0; at++) {
+      const char c = at < text.size() ? text[at] : ' ';
+      if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) return false;
+      row[k / 8] |= uint32_t(c <= '9' ? c - '0' : c - 'a' + 10) << (k % 8 * 4);
+    }
+    at++;
     return true;
+  }
+
+  bool read(std::istream& from) {
+    std::string text;
+    if (!std::getline(from, text)) return false;
+    size_t at = 0;
+    Words small(1), place(1);
+    const bool good = number(text, at, stimulus_width, stimulus) && number(text, at, 4, small) &&
+                      number(text, at, 32, place) && number(text, at, response_width, expected) &&
+                      (!masked || number(text, at, response_width, defined));
+    flags = small[0];
+    entered = long(place[0]);
+    return good;
+  }
+
+  // The next row, or false at the end of the file, or where it is not what it must be.
+  bool next() {
+    if (over || broken) return false;
+    if (row < rows) {
+      if (!read(file)) fail(path + " ends or is not legible at row " + std::to_string(row) + " of " + std::to_string(rows));
+      return !broken;
+    }
+    over = true;
+    std::string last;
+    if (!(file >> last) || last != "end") fail(path + " does not end after " + std::to_string(rows) + " rows");
+    else if (compared != to_compare)
+      fail(path + ": " + std::to_string(compared) + " rows compare data, not " + std::to_string(to_compare));
+    return false;
   }
 
   void check() {
     bool differs = false;
     for (size_t i = 0; i < response.size(); i++) {
-      uint32_t compared = flags & 1 ? defined[i] : 0;
-      if (i == 0 && has_valid) compared = (compared & ~1u) | (flags >> 1 & 1);
-      differs |= ((response[i] ^ expected[i]) & compared) != 0;
+      uint32_t looked = flags & 1 ? defined[i] : 0;
+      if (i == 0 && has_valid) looked = (looked & ~1u) | (flags >> 1 & 1);
+      differs |= ((response[i] ^ expected[i]) & looked) != 0;
     }
+    compared += flags & 1;
     if (differs && ++wrong <= {{ shown }}) {
       std::printf("MISMATCH %d %ld ", index, row);
       for (int k = response_width - 1; k >= 0; k--) std::printf("%u", response[k / 32] >> (k % 32) & 1);
       std::printf("\n");
+      show();
     }
     row++;
   }
 
-  void done() { std::printf("DONE %d %ld %ld\n", index, row, wrong); }
+  // What differs in this row, by name, and what was applied.
+  void show() {
+    if (has_valid && flags & 2 && (response[0] ^ expected[0]) & 1)
+      std::printf("  row %ld: the valid flag: expected %u, found %u\n", row, expected[0] & 1, response[0] & 1);
+    for (const Element& e : outputs) {
+      bool differs = false;
+      for (unsigned k = e.lo; k < e.lo + e.width; k++)
+        differs |= (response[k / 32] ^ expected[k / 32]) & defined[k / 32] & 1u << (k % 32);
+      if (differs && flags & 1)
+        std::printf("  row %ld: %s: expected %s, found %s\n", row, e.name, decimal(expected, e).c_str(),
+                    decimal(response, e).c_str());
+    }
+    if (flags & 4) {
+      const long wanted = entered;
+      std::ifstream again(path);
+      for (long k = 0; k <= wanted && read(again); k++) {}
+      std::printf("  row %ld: inputs of row %ld:", row, wanted);
+      const char* between = " ";
+      for (const Element& e : inputs) {
+        std::printf("%s%s = %s", between, e.name, decimal(stimulus, e).c_str());
+        between = ", ";
+      }
+      std::printf("\n");
+    }
+  }
+
+  void done() {
+    if (!broken) std::printf("DONE %d %ld %ld\n", index, row, wrong);
+  }
 };
 
 int main(int argc, char** argv) {
   Verilated::commandArgs(argc, argv);
-{%- if vcd %}
+  std::string folder = ".";
+  for (int i = 1; i < argc; i++)
+    if (std::string(argv[i]).compare(0, 9, "+VECTORS=") == 0) folder = argv[i] + 9;
+#ifdef VCD
   Verilated::traceEverOn(true);
-{%- endif %}
+#endif
   V{{ name }} top;
-{%- if vcd %}
+#ifdef VCD
   VerilatedVcdC trace;
   top.trace(&trace, 99);
   trace.open("wave.vcd");
-{%- endif %}
+#endif
 {%- for lane in lanes %}
-  Lane lane_{{ lane.index }}({{ lane.index }}, "{{ lane.file }}", {{ lane.stimulus_width }}, {{ lane.response_width }}, {{ lane.has_valid }});
+  Lane lane_{{ lane.index }}({{ lane.index }}, folder + "/{{ lane.file }}", {{ lane.stimulus_width }}, {{ lane.response_width }}, {{ lane.has_valid }}, {{ lane.masked }}, {{ lane.rows }}, {{ lane.compared }},
+      {
+{%- for e in lane.inputs %}
+        {"{{ e.name }}", {{ e.lo }}, {{ e.width() }}, {{ e.signed }}},
 {%- endfor %}
-{%- if vcd %}
-  // Picoseconds: a row is a nanosecond low and a nanosecond high.
-{%- endif %}
+      },
+      {
+{%- for e in lane.outputs %}
+        {"{{ e.name }}", {{ e.lo }}, {{ e.width() }}, {{ e.signed }}},
+{%- endfor %}
+      });
+{%- endfor %}
+  // Times of a dump are picoseconds: a row is a nanosecond low and a nanosecond high.
   for (uint64_t time = 0;; time += 2) {
     bool any = false;
 {%- for lane in lanes %}
@@ -114,9 +231,9 @@ int main(int argc, char** argv) {
     if (!any) break;
     top.clk = 0;
     top.eval();
-{%- if vcd %}
+#ifdef VCD
     trace.dump(1000 * time);
-{%- endif %}
+#endif
 {%- for lane in lanes %}
     if (more_{{ lane.index }}) {
       get(top.response_{{ lane.index }}, lane_{{ lane.index }}.response);
@@ -125,16 +242,23 @@ int main(int argc, char** argv) {
 {%- endfor %}
     top.clk = 1;
     top.eval();
-{%- if vcd %}
+#ifdef VCD
     trace.dump(1000 * (time + 1));
-{%- endif %}
+#endif
   }
   top.final();
-{%- if vcd %}
+#ifdef VCD
   trace.close();
-{%- endif %}
+#endif
+  long rows = 0, wrong = 0;
+  bool broken = false;
 {%- for lane in lanes %}
   lane_{{ lane.index }}.done();
+  rows += lane_{{ lane.index }}.row;
+  wrong += lane_{{ lane.index }}.wrong;
+  broken |= lane_{{ lane.index }}.broken;
 {%- endfor %}
-  return 0;
+  if (wrong > 0) std::printf("FAIL %ld of %ld rows differ\n", wrong, rows);
+  else if (!broken) std::printf("PASS %ld rows\n", rows);
+  return wrong > 0 || broken;
 }

@@ -1,9 +1,15 @@
 // Self-checking testbench. Each lane applies the rows of its file to one module, a row every clock, and compares what
-// comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag), expected response and, where a lane
-// has such, the bits to compare; hexadecimal.
+// comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag, 4: the next number counts), the row
+// whose inputs these outputs belong to, expected response and, where a lane has such, the bits to compare; hexadecimal.
+// The last line is "end". The files are in the folder VECTORS: a parameter, or +VECTORS=... for the simulator.
 `timescale 1ns / 1ps
 {% for lane in lanes %}
 module {{ name }}_{{ lane.index }};
+  parameter VECTORS = ".";
+  // Rows of the file, and how many of them compare data.
+  parameter ROWS = {{ lane.rows }};
+  parameter COMPARED = {{ lane.compared }};
+
   reg clk;
   reg [{{ lane.stimulus_hi }}:0] stimulus;
   reg [{{ lane.stimulus_hi }}:0] next;
@@ -13,7 +19,11 @@ module {{ name }}_{{ lane.index }};
   reg [{{ lane.response_hi }}:0] defined;
 {%- endif %}
   reg [3:0] flags;
-  integer file, fields, row, wrong;
+  reg [31:0] entered, wanted;
+  reg [8 * 1024 - 1:0] folder;
+  reg [8 * 3 - 1:0] last;
+  integer file, again, fields, row, wrong, compared;
+  reg done, broken;
 
   {{ lane.top }} dut (
 {%- for c in lane.connections %}
@@ -21,39 +31,125 @@ module {{ name }}_{{ lane.index }};
 {%- endfor %}
   );
 
+  // What differs in this row, by name, and what was applied.
+  task show;
+    begin
+{%- if lane.has_valid %}
+      if (flags[1] && response[0] !== expected[0])
+        $display("  row %0d: the valid flag: expected %b, found %b", row, expected[0], response[0]);
+{%- endif %}
+      if (flags[0]) begin
+{%- for e in lane.outputs %}
+        if ({% if lane.masked %}((response[{{ e.hi }}:{{ e.lo }}] ^ expected[{{ e.hi }}:{{ e.lo }}]) & defined[{{ e.hi }}:{{ e.lo }}]) !== 0{% else %}response[{{ e.hi }}:{{ e.lo }}] !== expected[{{ e.hi }}:{{ e.lo }}]{% endif %})
+          $display("  row %0d: {{ e.name }}: expected %0d, found %0d (%b)", row, {{ e.verilog("expected") }}, {{ e.verilog("response") }}, response[{{ e.hi }}:{{ e.lo }}]);
+{%- endfor %}
+      end
+      if (flags[2]) begin
+        wanted = entered;
+        again = $fopen({folder, "/{{ lane.file }}"}, "r");
+        for (fields = 0; fields <= wanted; fields = fields + 1)
+          if ({{ lane.scan("again") }} != {{ lane.fields() }}) fields = wanted;
+        $fclose(again);
+        $write("  row %0d: inputs of row %0d:", row, wanted);
+{%- for e in lane.inputs %}
+        $write(" {{ e.name }} = %0d{% if !loop.last %},{% endif %}", {{ e.verilog("next") }});
+{%- endfor %}
+        $display("");
+      end
+    end
+  endtask
+
   initial begin
     clk = 1'b0;
     row = 0;
     wrong = 0;
-    file = $fopen("{{ lane.file }}", "r");
-    fields = {{ lane.scan() }};
-    while (fields == {{ lane.fields() }}) begin
-      stimulus = next;
-      #1;
-      if ({% match lane.data %}{% when Some with (d) %}(flags[0] && {% if lane.masked %}((response{{ d }} ^ expected{{ d }}) & defined{{ d }}) !== 0{% else %}response{{ d }} !== expected{{ d }}{% endif %}){% when None %}1'b0{% endmatch %}
-          {%- if lane.has_valid %} || (flags[1] && response[0] !== expected[0]){% endif %}) begin
-        wrong = wrong + 1;
-        if (wrong <= {{ shown }}) $display("MISMATCH {{ lane.index }} %0d %b", row, response);
-      end
-      clk = 1'b1;
-      #1 clk = 1'b0;
-      row = row + 1;
-      fields = {{ lane.scan() }};
+    compared = 0;
+    done = 1'b0;
+    broken = 1'b0;
+    if ($value$plusargs("VECTORS=%s", folder) == 0) folder = VECTORS;
+    file = $fopen({folder, "/{{ lane.file }}"}, "r");
+    if (file == 0) begin
+      $display("FAIL cannot open %0s/{{ lane.file }}", folder);
+      broken = 1'b1;
     end
-    $fclose(file);
-    $display("DONE {{ lane.index }} %0d %0d", row, wrong);
+    while (row < ROWS && !broken) begin
+      fields = {{ lane.scan("file") }};
+      if (fields != {{ lane.fields() }}) begin
+        $display("FAIL %0s/{{ lane.file }} ends or is not legible at row %0d of %0d", folder, row, ROWS);
+        broken = 1'b1;
+      end else begin
+        stimulus = next;
+        #1;
+        if (flags[0]) compared = compared + 1;
+        if ({% match lane.data %}{% when Some with (d) %}(flags[0] && {% if lane.masked %}((response{{ d }} ^ expected{{ d }}) & defined{{ d }}) !== 0{% else %}response{{ d }} !== expected{{ d }}{% endif %}){% when None %}1'b0{% endmatch %}
+            {%- if lane.has_valid %} || (flags[1] && response[0] !== expected[0]){% endif %}) begin
+          wrong = wrong + 1;
+          if (wrong <= {{ shown }}) begin
+            $display("MISMATCH {{ lane.index }} %0d %b", row, response);
+            show;
+          end
+        end
+        clk = 1'b1;
+        #1 clk = 1'b0;
+        row = row + 1;
+      end
+    end
+    if (!broken) begin
+      last = 0;
+      fields = $fscanf(file, "%s", last);
+      if (last != "end") begin
+        $display("FAIL %0s/{{ lane.file }} does not end after %0d rows", folder, ROWS);
+        broken = 1'b1;
+      end else if (compared != COMPARED) begin
+        $display("FAIL %0s/{{ lane.file }}: %0d rows compare data, not %0d", folder, compared, COMPARED);
+        broken = 1'b1;
+      end
+    end
+    if (file != 0) $fclose(file);
+    if (!broken) $display("DONE {{ lane.index }} %0d %0d", row, wrong);
+    done = 1'b1;
   end
 endmodule
 {% endfor %}
 module {{ name }};
-{%- for lane in lanes %}
-  {{ name }}_{{ lane.index }} lane_{{ lane.index }} ();
-{%- endfor %}
-{%- if vcd %}
+  parameter VECTORS = ".";
 
+  integer rows, wrong;
+  reg broken;
+{% for lane in lanes %}
+  {{ name }}_{{ lane.index }} #(.VECTORS(VECTORS)) lane_{{ lane.index }} ();
+{%- endfor %}
+
+  initial begin
+    rows = 0;
+    wrong = 0;
+    broken = 1'b0;
+{%- for lane in lanes %}
+    wait (lane_{{ lane.index }}.done === 1'b1);
+    rows = rows + lane_{{ lane.index }}.row;
+    wrong = wrong + lane_{{ lane.index }}.wrong;
+    broken = broken | lane_{{ lane.index }}.broken;
+{%- endfor %}
+    if (wrong > 0) $display("FAIL %0d of %0d rows differ", wrong, rows);
+    if (!broken && wrong == 0) begin
+      $display("PASS %0d rows", rows);
+      $finish(0);
+    end
+    // A failing exit of the simulator: each has its own way.
+`ifdef __ICARUS__
+    else $finish_and_return(1);
+`else
+    else $stop;
+`endif
+  end
+{% if !vcd %}
+`ifdef VCD
+{%- endif %}
   initial begin
     $dumpfile("wave.vcd");
     $dumpvars;
   end
+{%- if !vcd %}
+`endif
 {%- endif %}
 endmodule

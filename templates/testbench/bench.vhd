@@ -1,31 +1,22 @@
 -- Self-checking testbench. Each lane applies the rows of its file to one entity, a row every clock, and compares what
--- comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag), expected response and, where a lane
--- has such, the bits to compare; hexadecimal.
+-- comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag, 4: the next number counts), the row
+-- whose inputs these outputs belong to, expected response and, where a lane has such, the bits to compare; hexadecimal.
+-- The last line is "end". The files are in the folder that the generic `vectors` names.
 library ieee;
 use ieee.std_logic_1164.all;
 use std.textio.all;
 
 entity {{ name }} is
+  generic (vectors : string := ".");
 end entity;
 
 architecture simulation of {{ name }} is
 
 {% include "testbench/textio.vhd" %}
-
-  -- A digit for each bit, x for one that is not known.
-  function to_binary(value : std_logic_vector) return string is
-    constant digits : natural := value'length;
-    variable text : string(1 to digits) := (others => 'x');
-  begin
-    for i in digits - 1 downto 0 loop
-      if value(i) = '1' then
-        text(digits - i) := '1';
-      elsif value(i) = '0' then
-        text(digits - i) := '0';
-      end if;
-    end loop;
-    return text;
-  end function;
+{% for lane in lanes %}
+  signal done_{{ lane.index }}, broken_{{ lane.index }} : boolean := false;
+  signal rows_{{ lane.index }}, wrong_{{ lane.index }} : natural := 0;
+{%- endfor %}
 
 begin
 {% for lane in lanes %}
@@ -41,41 +32,141 @@ begin
     ){% endif %};
 
     process
-      file rows : text open read_mode is "{{ lane.file }}";
+      -- Rows of the file, and how many of them compare data.
+      constant count : natural := {{ lane.rows }};
+      constant count_compared : natural := {{ lane.compared }};
+      constant path : string := vectors & "/{{ lane.file }}";
+      file rows, again : text;
+      variable status : file_open_status;
       variable source : line;
       variable applied : std_logic_vector({{ lane.stimulus_hi }} downto 0);
       variable flags : std_logic_vector(3 downto 0);
+      variable entered : std_logic_vector(31 downto 0);
       variable expected : std_logic_vector({{ lane.response_hi }} downto 0);
 {%- if lane.masked %}
       variable defined : std_logic_vector({{ lane.response_hi }} downto 0);
 {%- endif %}
-      variable row, wrong : natural := 0;
-    begin
-      while not endfile(rows) loop
-        readline(rows, source);
-        read_hex(source, applied);
-        read_hex(source, flags);
-        read_hex(source, expected);
+      variable row, wrong, compared, wanted : natural := 0;
+      variable good, broken : boolean := false;
+
+      procedure read_row(file from : text) is
+      begin
+        good := not endfile(from);
+        if good then
+          readline(from, source);
+          read_hex(source, applied, good);
+          read_hex(source, flags, good);
+          read_hex(source, entered, good);
+          read_hex(source, expected, good);
 {%- if lane.masked %}
-        read_hex(source, defined);
+          read_hex(source, defined, good);
 {%- endif %}
-        stimulus <= applied;
-        clk <= '0';
-        wait for 1 ns;
-        if {% match lane.data %}{% when Some with (d) %}(flags(0) = '1' and {% if lane.masked %}(response{{ d }} and defined{{ d }}) /= (expected{{ d }} and defined{{ d }}){% else %}response{{ d }} /= expected{{ d }}{% endif %}){% when None %}false{% endmatch %}
-           {%- if lane.has_valid %} or (flags(1) = '1' and response(0) /= expected(0)){% endif %} then
-          wrong := wrong + 1;
-          if wrong <= {{ shown }} then
-            print("MISMATCH {{ lane.index }} " & integer'image(row) & " " & to_binary(response));
-          end if;
         end if;
-        clk <= '1';
-        wait for 1 ns;
-        row := row + 1;
+      end procedure;
+
+      -- What differs in this row, by name, and what was applied.
+      procedure show is
+        variable said : line;
+      begin
+{%- if lane.has_valid %}
+        if flags(1) = '1' and response(0) /= expected(0) then
+          print("  row " & integer'image(row) & ": the valid flag: expected " & to_binary(expected(0 downto 0)) &
+            ", found " & to_binary(response(0 downto 0)));
+        end if;
+{%- endif %}
+{%- if !lane.outputs.is_empty() %}
+        if flags(0) = '1' then
+{%- for e in lane.outputs %}
+          if {% if lane.masked %}(response({{ e.hi }} downto {{ e.lo }}) and defined({{ e.hi }} downto {{ e.lo }})) /= (expected({{ e.hi }} downto {{ e.lo }}) and defined({{ e.hi }} downto {{ e.lo }})){% else %}response({{ e.hi }} downto {{ e.lo }}) /= expected({{ e.hi }} downto {{ e.lo }}){% endif %} then
+            print("  row " & integer'image(row) & ": {{ e.name }}: expected " & to_decimal(expected({{ e.hi }} downto {{ e.lo }}), {{ e.signed }}) &
+              ", found " & to_decimal(response({{ e.hi }} downto {{ e.lo }}), {{ e.signed }}) & " (" & to_binary(response({{ e.hi }} downto {{ e.lo }})) & ")");
+          end if;
+{%- endfor %}
+        end if;
+{%- endif %}
+        if flags(2) = '1' then
+          wanted := to_natural(entered);
+          file_open(again, path, read_mode);
+          for k in 0 to wanted loop
+            read_row(again);
+          end loop;
+          file_close(again);
+          write(said, "  row " & integer'image(row) & ": inputs of row " & integer'image(wanted) & ":");
+{%- for e in lane.inputs %}
+          write(said, " {{ e.name }} = " & to_decimal(applied({{ e.hi }} downto {{ e.lo }}), {{ e.signed }}){% if !loop.last %} & ","{% endif %});
+{%- endfor %}
+          writeline(output, said);
+        end if;
+      end procedure;
+    begin
+      file_open(status, rows, path, read_mode);
+      if status /= open_ok then
+        print("FAIL cannot open " & path);
+        broken := true;
+      end if;
+      while row < count and not broken loop
+        read_row(rows);
+        if not good then
+          print("FAIL " & path & " ends or is not legible at row " & integer'image(row) & " of " & integer'image(count));
+          broken := true;
+        else
+          stimulus <= applied;
+          clk <= '0';
+          wait for 1 ns;
+          if flags(0) = '1' then
+            compared := compared + 1;
+          end if;
+          if {% match lane.data %}{% when Some with (d) %}(flags(0) = '1' and {% if lane.masked %}(response{{ d }} and defined{{ d }}) /= (expected{{ d }} and defined{{ d }}){% else %}response{{ d }} /= expected{{ d }}{% endif %}){% when None %}false{% endmatch %}
+             {%- if lane.has_valid %} or (flags(1) = '1' and response(0) /= expected(0)){% endif %} then
+            wrong := wrong + 1;
+            if wrong <= {{ shown }} then
+              print("MISMATCH {{ lane.index }} " & integer'image(row) & " " & to_binary(response));
+              show;
+            end if;
+          end if;
+          clk <= '1';
+          wait for 1 ns;
+          row := row + 1;
+        end if;
       end loop;
-      print("DONE {{ lane.index }} " & integer'image(row) & " " & integer'image(wrong));
+      if not broken then
+        if not at_end(rows) then
+          print("FAIL " & path & " does not end after " & integer'image(count) & " rows");
+          broken := true;
+        elsif compared /= count_compared then
+          print("FAIL " & path & ": " & integer'image(compared) & " rows compare data, not " &
+            integer'image(count_compared));
+          broken := true;
+        else
+          print("DONE {{ lane.index }} " & integer'image(row) & " " & integer'image(wrong));
+        end if;
+      end if;
+      rows_{{ lane.index }} <= row;
+      wrong_{{ lane.index }} <= wrong;
+      broken_{{ lane.index }} <= broken;
+      done_{{ lane.index }} <= true;
       wait;
     end process;
   end block;
 {% endfor %}
+  verdict : process
+    variable rows, wrong : natural := 0;
+    variable broken : boolean := false;
+  begin
+{%- for lane in lanes %}
+    if not done_{{ lane.index }} then
+      wait until done_{{ lane.index }};
+    end if;
+    rows := rows + rows_{{ lane.index }};
+    wrong := wrong + wrong_{{ lane.index }};
+    broken := broken or broken_{{ lane.index }};
+{%- endfor %}
+    if wrong > 0 then
+      print("FAIL " & integer'image(wrong) & " of " & integer'image(rows) & " rows differ");
+    elsif not broken then
+      print("PASS " & integer'image(rows) & " rows");
+    end if;
+    assert wrong = 0 and not broken report "FAIL" severity failure;
+    wait;
+  end process;
 end architecture;

@@ -94,6 +94,7 @@ struct Facts {
     widest: u32,
     depth: u32,
     delay: f64,
+    delay_unit: &'static str,
     delay_source: &'static str,
     cost: f64,
     /// What the hardware would take of the device: with the pipeline, if there is one.
@@ -186,6 +187,7 @@ fn facts(model: &Model, optimised: &Model, spec: &Spec, estimate: Estimate) -> F
         widest: model.kifs().iter().map(|kif| kif.width()).max().unwrap_or(0),
         depth,
         delay,
+        delay_unit: spec.unit(optimised).0,
         delay_source: spec.unit(optimised).1,
         cost: model.nodes().iter().map(|node| node.cost).sum(),
         estimate,
@@ -277,10 +279,11 @@ impl Facts {
         let _ = writeln!(out, "{:<12}{:>9}   bits", "widest value", self.widest);
         let _ = writeln!(
             out,
-            "{:<12}{:>9}   operations, delay {} (by {})",
+            "{:<12}{:>9}   operations, delay {} {} (by {})",
             "depth",
             self.depth,
             short(self.delay),
+            self.delay_unit,
             self.delay_source
         );
         let _ = writeln!(out, "{:<12}{:>9}", "cost", short(self.cost));
@@ -302,7 +305,7 @@ impl Facts {
             pipeline.to_text(out);
         }
         if let Some(rows) = &self.sweep {
-            sweep::to_text(rows, out);
+            sweep::to_text(rows, self.delay_unit, out);
         }
         text
     }

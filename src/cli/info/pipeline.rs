@@ -13,6 +13,10 @@ use std::fmt::Write;
 #[derive(Serialize)]
 pub(super) struct Pipeline {
     latency: u32,
+    /// What delays are counted in, and where they come from.
+    delay_unit: &'static str,
+    #[serde(skip)]
+    delay_source: &'static str,
     stage_delay: f64,
     smallest_stage_delay: f64,
     register_bits: u64,
@@ -95,6 +99,7 @@ impl Pipeline {
         let bits = netlist.stage_register_bits();
         let after = |boundary: u32| bits.get(boundary as usize).copied().unwrap_or(0);
         let view = scheduled.stages(spec);
+        let (delay_unit, delay_source) = spec.unit(model);
         let stages = (1..).zip(view.stages).zip(&outcome.stage_delays).map(|((stage, seen), &delay)| Stage {
             stage,
             operations: seen.operations,
@@ -105,6 +110,8 @@ impl Pipeline {
         });
         Ok(Pipeline {
             latency: outcome.schedule.latency(),
+            delay_unit,
+            delay_source,
             stage_delay: scheduled.longest(),
             smallest_stage_delay: outcome.smallest_stage_delay,
             register_bits: netlist.register_bits(),
@@ -124,19 +131,23 @@ impl Pipeline {
         let clocks = if self.latency == 1 { "clock" } else { "clocks" };
         let _ =
             writeln!(out, "\nlatency {} {clocks}, {} register bits{}", self.latency, self.register_bits, self.quality);
+        let register = if self.delay_unit == "ns" { ", registers aside" } else { "" };
         let _ = writeln!(
             out,
-            "longest stage {}, the smallest possible {}",
+            "longest stage {} {}, the smallest possible {} {} (by {}{register})",
             short(self.stage_delay),
-            short(self.smallest_stage_delay)
+            self.delay_unit,
+            short(self.smallest_stage_delay),
+            self.delay_unit,
+            self.delay_source
         );
         if let Some(whole) = &self.whole_values {
             let _ = writeln!(out, "{} register bits if whole values were held", whole.register_bits);
         }
         let _ = writeln!(
             out,
-            "\n{:<8}{:>11}{:>9}{:>15}   made here, balancing, inputs, outputs, valid",
-            "stage", "operations", "delay", "register bits"
+            "\n{:<8}{:>11}{:>9}{:>15}   made here, balancing, inputs, outputs, valid; delays in {}",
+            "stage", "operations", "delay", "register bits", self.delay_unit
         );
         if self.input_register_bits > 0 {
             let _ = writeln!(out, "{:<8}{:>35}", "inputs", self.input_register_bits);
@@ -156,7 +167,8 @@ impl Pipeline {
             let _ = writeln!(out, "{:<8}{:>35}", "outputs", self.output_register_bits);
         }
         for stage in &self.stages {
-            let _ = writeln!(out, "\nlongest path of stage {}, {}:", stage.stage, short(stage.delay));
+            let _ =
+                writeln!(out, "\nlongest path of stage {}, {} {}:", stage.stage, short(stage.delay), self.delay_unit);
             let mut line = String::new();
             for part in &stage.path {
                 let text = format!("{} {} {}", part.name, part.operation, short(part.delay));

@@ -61,10 +61,10 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Ve
 }
 
 /// The table for people.
-pub(super) fn to_text(rows: &[Row], out: &mut String) {
+pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
     let _ = writeln!(
         out,
-        "\n{:<8}{:>12}{:>9}{:>15}{:>15}   fewest possible",
+        "\n{:<8}{:>12}{:>9}{:>15}{:>15}   fewest possible; delays in {unit}",
         "stages", "stage delay", "latency", "delay in all", "register bits"
     );
     for row in rows {

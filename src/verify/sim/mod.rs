@@ -228,7 +228,8 @@ impl Job<'_> {
         let said = std::fs::read(&log).map_err(SimError::Io)?;
         let report = self.bench.read(&String::from_utf8_lossy(&said));
         match report {
-            Some(report) if status.success() => Ok(report),
+            // A bench that found something ends with a failure.
+            Some(report) if status.success() == (report.wrong_rows == 0) => Ok(report),
             _ => Err(SimError::Crashed { command: what.shell(), log: log_tail(&log) }),
         }
     }
