@@ -150,6 +150,10 @@ def references(root, folder, facts):
                 wrong(name, f"{logical} twice")
             maps[logical] = ports[physical][0]
         interfaces[name] = kind
+        for value in interface.iter(S + "value"):
+            parts = value.attrib[S + "id"].split(".")
+            if len(parts) != 3 or parts[:2] != ["BUSIFPARAM_VALUE", name.upper()]:
+                wrong(name, f"parameter id {value.attrib[S + 'id']} names another interface")
         parameters = dict(zip(texts(interface, "parameters/parameter/name"),
                               texts(interface, "parameters/parameter/value")))
         if kind == "axis":

@@ -11,6 +11,7 @@ mod cpp;
 mod fuzz;
 mod gates;
 mod generations;
+mod ghdl_synth;
 mod golden;
 mod harness;
 mod lint;

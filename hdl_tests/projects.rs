@@ -147,7 +147,7 @@ fn vectors(project: &Project) -> PathBuf {
     files.into_iter().find(|file| file.is_file()).expect("vectors")
 }
 
-/// Vectors with the lowest bit of one expected element changed.
+/// Vectors with a bit of one expected element changed.
 fn with_a_wrong_bit(path: &Path, sound: &str) -> String {
     let mut lines: Vec<String> = sound.lines().map(str::to_owned).collect();
     assert_eq!(lines.pop().as_deref(), Some("end"));
@@ -155,8 +155,10 @@ fn with_a_wrong_bit(path: &Path, sound: &str) -> String {
     let mut fields: Vec<String> = last.split(' ').map(str::to_owned).collect();
     // Data, last, user and where the inputs are; or stimulus, flags, where the inputs are, and what is expected.
     let at = if path.ends_with("beats_out.txt") { 0 } else { 3 };
-    let digit = fields[at].pop().and_then(|c| c.to_digit(16)).expect("a digit");
-    fields[at].push(char::from_digit(digit ^ 1, 16).expect("a digit"));
+    // Not of the last digit: its lowest bit may be a valid flag.
+    let place = fields[at].len() - 2;
+    let digit = u32::from_str_radix(&fields[at][place..=place], 16).expect("a digit");
+    fields[at].replace_range(place..=place, &format!("{:x}", digit ^ 1));
     *last = fields.join(" ");
     lines.join("\n") + "\nend\n"
 }
@@ -187,7 +189,8 @@ fn judges(project: &Project, targets: &[&str]) {
             let said = self::said(&output);
             assert!(!output.status.success(), "{target} overlooks {fault}: {said}");
             let failed = said.lines().any(|line| line.starts_with("FAIL ") && line.contains(reason));
-            assert!(failed && !said.contains("PASS"), "{target}, {fault}: {said}");
+            let passed = said.lines().any(|line| line.starts_with("PASS "));
+            assert!(failed && !passed, "{target}, {fault}: {said}");
             if fault == "a wrong bit" {
                 let last = format!("  row {}: ", rows - 1);
                 let of_row: Vec<&str> = said.lines().filter(|line| line.starts_with(&last)).collect();
@@ -361,6 +364,7 @@ fn ip_xact_is_valid() {
         ("rtl/model.v", "rtl/module.v"),
         ("s_axis:m_axis", "s_axis:n_axis"),
         ("spirit:version=\"1.0\"", ""),
+        ("BUSIFPARAM_VALUE.ACLK.FREQ_HZ", "BUSIFPARAM_VALUE.CLOCK.FREQ_HZ"),
         ("<spirit:direction>in<", "<spirit:direction>input<"),
         ("<spirit:left spirit:format=\"long\">15<", "<spirit:left spirit:format=\"long\">16<"),
         ("1685-2009", "1685-2008"),
@@ -407,7 +411,7 @@ fn sim_cocotb_runs_the_test_of_a_project() {
             let output = start(&python, project.path(), &[&test]);
             let said = said(&output);
             assert!(!output.status.success() && said.contains("FAIL"), "cocotb overlooks {fault}: {said}");
-            assert!(!said.contains("PASS"), "{fault}: {said}");
+            assert!(!said.contains("PASS 40 rows"), "{fault}: {said}");
             if fault == "a wrong sample" {
                 assert!(said.contains("FAIL row 39, ") && said.contains("inputs "), "{said}");
             }

@@ -91,6 +91,11 @@ impl Constant<'_> {
         self.0.iter().map(|piece| piece.width()).sum()
     }
 
+    /// All bits, high bits first.
+    pub(super) fn bits(&self) -> Vec<bool> {
+        self.runs().rev().flat_map(|(one, width)| std::iter::repeat_n(one, width as usize)).collect()
+    }
+
     /// The bit that all of them are.
     pub(super) fn uniform(&self) -> Option<bool> {
         let first = self.runs().next()?.0;

@@ -2,8 +2,9 @@
 //!
 //! Every net is an `unsigned`, also a net of one bit; wiring is slices and qualified aggregates joined by `&`, never single
 //! elements, so that an operator's operands have one possible type. Ports of the module are `std_logic` and
-//! `std_logic_vector`; conversions stand where they meet a net. A table is a function with one `case`, which needs no
-//! conversion of its address to an integer and so says nothing of unknown bits at time zero; block memory wants a constant array.
+//! `std_logic_vector`; conversions stand where they meet a net. A table is an array of constants and an index of it, as
+//! GHDL 2.0 synthesises a `case` of few choices without its `others`; `to_01` keeps simulators from a warning for every bit that
+//! is unknown at time zero.
 
 use super::Options;
 use super::attributes::{Requests, Wish};
@@ -16,7 +17,7 @@ use super::sink::Sink;
 use super::table_modules;
 use super::vhdl_tables::VhdlTable;
 use super::view::{
-    self, Dialect, GroupView, InstanceView, ModuleView, NetView, RomView, SectionView, TableInstance, View, Word,
+    self, Dialect, GroupView, InstanceView, ModuleView, NetView, RomView, SectionView, TableInstance, View,
 };
 use crate::device::Form;
 use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, Wiring};
@@ -178,6 +179,21 @@ fn aggregate(line: &mut Line<'_>, width: u32, element: impl Fn(&mut Line<'_>)) {
     line.push(")");
 }
 
+/// Bits of a constant in a concatenation that stand in one piece: GHDL 2.0 synthesises longer ones as text.
+const CHUNK: usize = 32;
+
+/// Constant bits, high bits first.
+fn constant(line: &mut Line<'_>, bits: &[bool]) {
+    let one = bits[0];
+    if bits.len() > STRING as usize && bits.iter().all(|&bit| bit == one) {
+        line.push("unsigned");
+        return aggregate(line, bits.len() as u32, |line| line.push(digit(one)));
+    }
+    line.push("\"");
+    bits.iter().for_each(|&bit| line.bit(bit));
+    line.push("\"");
+}
+
 fn item(netlist: &Context<'_>, line: &mut Line<'_>, item: &Item<'_>) {
     match item {
         Item::Bits { net, lo, width } => net_bits(netlist, line, *net, *lo, *width),
@@ -185,17 +201,7 @@ fn item(netlist: &Context<'_>, line: &mut Line<'_>, item: &Item<'_>) {
             line.push("unsigned");
             aggregate(line, *count, |line| net_bit(netlist, line, *net, *bit));
         }
-        Item::Const(bits) => match bits.uniform() {
-            Some(one) if bits.width() > STRING => {
-                line.push("unsigned");
-                aggregate(line, bits.width(), |line| line.push(digit(one)));
-            }
-            _ => {
-                line.push("\"");
-                bits.binary(line);
-                line.push("\"");
-            }
-        },
+        Item::Const(bits) => constant(line, &bits.bits()),
     }
 }
 
@@ -219,13 +225,30 @@ fn pieces(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], usage: U
         (_, true) => "unsigned'(",
         _ => "",
     });
+    let several = Items::are_several(pieces);
+    let mut open = 0;
     for (index, each) in Items::of(pieces).enumerate() {
         if index > 0 {
             line.push(" &");
             line.blank();
         }
-        item(netlist, line, &each);
+        match &each {
+            Item::Const(bits) if several && bits.width() as usize > CHUNK => {
+                // At the head the parts are joined from the right: with each other they would be one constant again.
+                for (part, chunk) in bits.bits().chunks(CHUNK).enumerate() {
+                    if part > 0 {
+                        line.push(" &");
+                        line.blank();
+                        line.push(if index == 0 { "(" } else { "" });
+                        open += u32::from(index == 0);
+                    }
+                    constant(line, chunk);
+                }
+            }
+            _ => item(netlist, line, &each),
+        }
     }
+    (0..open).for_each(|_| line.push(")"));
     line.push(if parentheses || qualified { ")" } else { "" });
 }
 
@@ -298,7 +321,7 @@ fn expression(netlist: &Context<'_>, forms: &[Form], line: &mut Line<'_>, id: Ne
         Cell::Rom { rom, addr } => {
             let (open, close) = match forms[rom.0 as usize] {
                 Form::Memory => (["unsigned(", "(to_integer("], ")))"),
-                Form::Function | Form::LogicFunction => (["", "("], ")"),
+                Form::Function | Form::LogicFunction => (["unsigned(", "(to_integer(to_01("], "))))"),
                 Form::Pieces => unreachable!("an instance makes the net"),
             };
             line.push(open[0]);
@@ -546,10 +569,6 @@ impl<'a> RomView<'a, Vhdl<'a>> {
     /// Not `unsigned`: an array of those would give `&` a second meaning on every net.
     fn subtype(&self) -> String {
         format!("std_logic_vector({} downto 0)", self.rom.word_width - 1)
-    }
-
-    fn cases(&self) -> impl Iterator<Item = Word> + use<'a> {
-        self.words(binary)
     }
 
     /// One for each address, with commas.

@@ -74,15 +74,12 @@ architecture rtl of {{ entity.name() }} is
 {%- endfor %}
 {%- for rom in entity.functions() %}
 
-    function {{ rom.name() }} (rom_address : {{ rom.address_type() }}) return unsigned is{{ rom.remark() }}
-    begin
-        case rom_address is
-{%- for word in rom.cases() %}
-            when {{ word.label }} => return {{ word.value }};
+    type {{ rom.type_name() }} is array (0 to {{ rom.last_address() }}) of {{ rom.subtype() }};
+    constant {{ rom.name() }} : {{ rom.type_name() }} := ({{ rom.remark() }}
+{%- for word in rom.array() %}
+        {{ word }}
 {%- endfor %}
-            when others => return {{ rom.zero() }};
-        end case;
-    end function {{ rom.name() }};
+    );
 {%- endfor %}
 {%- if entity.has_links() %}
 
