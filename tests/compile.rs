@@ -56,14 +56,19 @@ fn every_part_of_a_spec_reaches_the_text_as_its_options_do() {
         &Spec { pipeline: pipeline.clone(), module, ..spec() },
         &["--pipeline=2", "--register-inputs", "--ports=split", "--valid", "--enable", "--reset=async", "--reset-data"],
     );
-    let target = Target { device: Some(Device::Series7), delays: Some(DelayModel::Device), products: Products::Logic };
+    let target = Target {
+        device: Some(Device::Series7),
+        fallback: None,
+        delays: Some(DelayModel::Device),
+        products: Products::Logic,
+    };
     let optimisation = Optimisation { passes: Passes::Level(2), ..Optimisation::default() };
     assert_same(
         &Spec { pipeline: pipeline.clone(), target: target.clone(), optimisation, ..spec() },
         &["--pipeline=2", "--register-inputs", "--device=7series", "--delay-model=device", "--use-dsp=no", "-O2"],
     );
     let fewest = Pipeline { stages: Some(Stages::Fewest), ..Pipeline::default() };
-    let clock = Clock { period: Some(4.0), delay_unit: None };
+    let clock = Clock { period: Some(4.0), ..Clock::default() };
     assert_same(
         &Spec { pipeline: fewest, clock, target: Target { delays: None, ..target }, ..spec() },
         &["--pipeline=auto", "--clock-period=4", "--device=7series", "--use-dsp=no"],
