@@ -69,28 +69,25 @@ architecture rtl of attributes_of_stages_stage_2 is
     attribute romstyle : string;
     attribute syn_romstyle : string;
 
-    function rom0 (rom_address : unsigned(3 downto 0)) return unsigned is  -- table 0: 16 words of 8 bits
-    begin
-        case rom_address is
-            when "0000" => return "00000000";
-            when "0001" => return "00000001";
-            when "0010" => return "00000100";
-            when "0011" => return "00001001";
-            when "0100" => return "00010000";
-            when "0101" => return "00011001";
-            when "0110" => return "00100100";
-            when "0111" => return "00110001";
-            when "1000" => return "01000000";
-            when "1001" => return "01010001";
-            when "1010" => return "01100100";
-            when "1011" => return "01111001";
-            when "1100" => return "10010000";
-            when "1101" => return "10101001";
-            when "1110" => return "11000100";
-            when "1111" => return "11100001";
-            when others => return "00000000";
-        end case;
-    end function rom0;
+    type rom0_words is array (0 to 15) of std_logic_vector(7 downto 0);
+    constant rom0 : rom0_words := (  -- table 0: 16 words of 8 bits
+        "00000000",
+        "00000001",
+        "00000100",
+        "00001001",
+        "00010000",
+        "00011001",
+        "00100100",
+        "00110001",
+        "01000000",
+        "01010001",
+        "01100100",
+        "01111001",
+        "10010000",
+        "10101001",
+        "11000100",
+        "11100001"
+    );
 
     -- Stage 2
     signal v1 : unsigned(7 downto 0);
@@ -105,7 +102,7 @@ architecture rtl of attributes_of_stages_stage_2 is
 begin
 
     -- Stage 2
-    v1 <= rom0(v0_s1);  -- lookup v0 in table 0, u8.0 [0, 225]
+    v1 <= unsigned(rom0(to_integer(to_01(v0_s1))));  -- lookup v0 in table 0, u8.0 [0, 225]
 
     -- Registers after stage 2, 8 bits
     process (clk)

@@ -20,46 +20,45 @@ end entity op_lookup;
 
 architecture rtl of op_lookup is
 
-    function rom0 (rom_address : unsigned(3 downto 0)) return unsigned is  -- table 0: 15 words of 7 bits
-    begin
-        case rom_address is
-            when "0000" => return "0000000";
-            when "0001" => return "0000000";
-            when "0010" => return "0000001";
-            when "0011" => return "0000011";
-            when "0100" => return "0001000";
-            when "0101" => return "0001111";
-            when "0110" => return "0011011";
-            when "0111" => return "0101010";
-            when "1000" => return "1000000";
-            when "1001" => return "1010110";
-            when "1010" => return "1100101";
-            when "1011" => return "1110001";
-            when "1100" => return "1111000";
-            when "1101" => return "1111101";
-            when "1110" => return "1111111";
-            when others => return "0000000";
-        end case;
-    end function rom0;
+    type rom0_words is array (0 to 15) of std_logic_vector(6 downto 0);
+    constant rom0 : rom0_words := (  -- table 0: 15 words of 7 bits
+        "0000000",
+        "0000000",
+        "0000001",
+        "0000011",
+        "0001000",
+        "0001111",
+        "0011011",
+        "0101010",
+        "1000000",
+        "1010110",
+        "1100101",
+        "1110001",
+        "1111000",
+        "1111101",
+        "1111111",
+        "0000000"
+    );
 
-    function rom1 (rom_address : unsigned(3 downto 0)) return unsigned is  -- table 1: 12 words of 4 bits
-    begin
-        case rom_address is
-            when "0000" => return "0000";
-            when "0001" => return "0000";
-            when "0010" => return "0000";
-            when "0011" => return "0000";
-            when "0100" => return "0011";
-            when "0101" => return "0001";
-            when "0110" => return "0100";
-            when "0111" => return "0001";
-            when "1000" => return "0101";
-            when "1001" => return "1001";
-            when "1010" => return "0010";
-            when "1011" => return "0110";
-            when others => return "0000";
-        end case;
-    end function rom1;
+    type rom1_words is array (0 to 15) of std_logic_vector(3 downto 0);
+    constant rom1 : rom1_words := (  -- table 1: 12 words of 4 bits
+        "0000",
+        "0000",
+        "0000",
+        "0000",
+        "0011",
+        "0001",
+        "0100",
+        "0001",
+        "0101",
+        "1001",
+        "0010",
+        "0110",
+        "0000",
+        "0000",
+        "0000",
+        "0000"
+    );
 
     -- Inputs
     signal v0 : unsigned(3 downto 0);
@@ -75,8 +74,8 @@ begin
     v1 <= unsigned(model_inp(7 downto 4));  -- input 1, u4.0 [0, 15]
 
     -- Logic
-    v2 <= rom0(v0);  -- lookup v0 in table 0, s7.3 [-8, 7.875]
-    v3 <= rom1(v1);  -- lookup v1 in table 1, u4.0 [0, 9]
+    v2 <= unsigned(rom0(to_integer(to_01(v0))));  -- lookup v0 in table 0, s7.3 [-8, 7.875]
+    v3 <= unsigned(rom1(to_integer(to_01(v1))));  -- lookup v1 in table 1, u4.0 [0, 9]
 
     -- Outputs
     model_out(6 downto 0) <= std_logic_vector(v2);  -- out[0] s7.3
