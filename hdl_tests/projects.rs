@@ -560,7 +560,11 @@ fn a_project_is_the_same_each_time_and_forgets_what_it_no_longer_has() {
         ("nowhere", &["--part", "xcvu31p-flga2577-2-e"], "nearest known device is xcvu11p"),
         ("nowhere", &["--part", "xcvu13p; exec rm"], "no known part"),
         ("nowhere", &["--pipeline", "auto"], "auto needs a clock"),
-        ("nowhere", &["--pipeline", "auto", "--clock-period", "3"], "ask for --clock-period 3.5 or more"),
+        (
+            "nowhere",
+            &["--pipeline", "auto", "--clock-period", "3", "--device", "generic"],
+            "ask for --clock-period 3.5 or more",
+        ),
         ("nowhere", &["--core-version", "1.0"], "three numbers"),
         ("nowhere", &["--top", "a b"], "not legal"),
     ];

@@ -18,7 +18,7 @@ run = { (cd build/$@ && $(1)) > build/$@/log.txt 2>&1; status=$$?; cat build/$@/
 
 verilator:
 	mkdir -p build/$@
-	$(VERILATOR) --cc --exe --build $(if $(VCD),--trace -CFLAGS -DVCD) -Wno-lint -Wno-fatal --top-module {{ v.bench }} --Mdir build/verilator/obj \
+	$(VERILATOR) --cc --exe --build $(if $(VCD),--trace -CFLAGS -DVCD) -MAKEFLAGS "VK_PCH_I_FAST= VK_PCH_I_SLOW=" -Wno-lint -Wno-fatal --top-module {{ v.bench }} --Mdir build/verilator/obj \
 		../rtl/{{ v.top }}.v ../tb/wrapper.v ../../../../tb/bench.cpp
 	$(call run,obj/V{{ v.bench }} +VECTORS=$(VECTORS))
 
