@@ -298,7 +298,11 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
                 stage(&mut batch, target, |out| out.write_all(header.as_bytes()))
             }
             Form::Interface => {
-                let sidecar = made(k).sidecar(&languages, file.checksum.clone());
+                let network = match (&file.network, &design) {
+                    (Some(network), Design::Model(model)) => Some(super::network::interface(&*network.meaning, model)),
+                    _ => None,
+                };
+                let sidecar = made(k).sidecar(&languages, file.checksum.clone()).with_network(network);
                 stage(&mut batch, target, |out| out.write_all(sidecar.to_json().as_bytes()))
             }
         };

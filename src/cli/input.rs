@@ -1,6 +1,8 @@
 //! The options about reading a model, the same in every sub-command.
 
+use super::source::{self, Kind, Network, SourceArgs};
 use super::{Failure, Global, report};
+use crate::diag::{Diagnostic, Place};
 use crate::formats::{self, Format};
 use crate::ir::machine::Machine;
 use crate::ir::{Limits, Model};
@@ -12,12 +14,15 @@ use std::path::PathBuf;
 /// Which model is read, and how large it may be.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct InputArgs {
-    /// The model: ALIR, ALIRFSM, DAIS or byte code of any version, .alirz, or LLVLIR; plain or gzip; `-` for stdin
+    /// The model: ALIR, ALIRFSM, DAIS or byte code of any version, .alirz, LLVLIR, plain or gzip; or a network (an IR v2
+    /// graph); `-` for stdin
     #[arg(value_name = "MODEL")]
     pub(super) model: PathBuf,
     /// The file's form, where its content must not decide
     #[arg(long, value_enum, value_name = "FORM")]
     format: Option<Form>,
+    #[command(flatten)]
+    pub(super) sources: SourceArgs,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -106,6 +111,11 @@ impl InputArgs {
         if self.is_kernel(&head) {
             return self.kernel(reader).and_then(|(program, _)| self.lowered(&program));
         }
+        if let Some(kind) = self.network_kind(&head) {
+            let (model, _) = self.network(kind, reader, global)?;
+            return Ok(model);
+        }
+        self.sources.refuse()?;
         let (model, notes) = formats::read(reader, &self.limits.limits(), self.format()).map_err(Failure::input)?;
         report(&notes, global);
         Ok(model)
@@ -129,6 +139,46 @@ impl InputArgs {
             None => llvlir::is_program(&formats::unpacked(head)),
             Some(form) => form == Form::Llvlir,
         }
+    }
+
+    /// Which network the first bytes show, if any.
+    fn network_kind(&self, head: &[u8]) -> Option<Kind> {
+        if self.format.is_none() { Kind::detect(head) } else { None }
+    }
+
+    /// Reads a network as a whole.
+    fn network(&self, kind: Kind, reader: impl Read, global: Global) -> Result<(Model, Network), Failure> {
+        let bytes = self.bytes(reader)?;
+        self.sources.read(kind, &bytes, &source::shown(&self.model), global)
+    }
+
+    /// The bytes of the file, if it holds a network; nothing where it is `-`.
+    ///
+    /// # Errors
+    /// If it cannot be read (exit code 2).
+    pub(super) fn network_file(&self) -> Result<Option<(Kind, Vec<u8>)>, Failure> {
+        if self.model.as_os_str() == "-" {
+            return Ok(None);
+        }
+        let (reader, head) = self.opened()?;
+        match self.network_kind(&head) {
+            Some(kind) => self.bytes(reader).map(|bytes| Some((kind, bytes))),
+            None => Ok(None),
+        }
+    }
+
+    /// All bytes of a source.
+    fn bytes(&self, reader: impl Read) -> Result<Vec<u8>, Failure> {
+        let mut bytes = Vec::new();
+        let most = self.limits.max_bytes;
+        let read = reader.take(most.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|e| Failure::io(&self.model, "read", &e))?;
+        if bytes.len() as u64 > most {
+            let place = Place::Path(source::shown(&self.model));
+            let message = format!("the file has more than {most} bytes");
+            return Err(Failure::input(Diagnostic::error("E0813", place, message).with_help("raise --max-bytes")));
+        }
+        Ok(bytes)
     }
 
     /// The file, with a copy of its first bytes as they are.
@@ -167,11 +217,19 @@ impl InputArgs {
         let (reader, head) = self.opened()?;
         let mut summed = Summed { reader, crc: Crc::new(), head: Vec::new() };
         let limits = self.limits.limits();
-        let mut kernel = None;
+        let (mut kernel, mut network) = (None, None);
+        if self.network_kind(&head).is_none() {
+            self.sources.refuse()?;
+        }
         let (design, form) = if self.is_kernel(&head) {
             let (program, form) = self.kernel(&mut summed)?;
             let model = self.lowered(&program)?;
             kernel = Some(program);
+            (Design::Model(model), form)
+        } else if let Some(kind) = self.network_kind(&head) {
+            let (model, made) = self.network(kind, &mut summed, global)?;
+            let form = made.form.clone();
+            network = Some(made);
             (Design::Model(model), form)
         } else if self.format.map_or_else(|| formats::is_machine(&head), |form| form == Form::Fsm) {
             let machine = formats::read_machine(&mut summed, &limits).map_err(Failure::input)?;
@@ -183,7 +241,7 @@ impl InputArgs {
             report(&notes, global);
             (Design::Model(model), form)
         };
-        Ok((design, FileFacts { checksum: format!("crc32:{:08x}", summed.crc.sum()), form, kernel }))
+        Ok((design, FileFacts { checksum: format!("crc32:{:08x}", summed.crc.sum()), form, kernel, network }))
     }
 }
 
@@ -195,6 +253,8 @@ pub(super) struct FileFacts {
     pub(super) form: String,
     /// The integer kernel that the model was lowered from.
     pub(super) kernel: Option<Program>,
+    /// The network that the model was made of.
+    pub(super) network: Option<Network>,
 }
 
 /// What a file holds.

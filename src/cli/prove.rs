@@ -149,7 +149,11 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let start = Instant::now();
     let (design, file) = args.input.read_design(global)?;
     let model = match design {
-        Design::Model(model) => model,
+        Design::Model(model) => match &file.network {
+            // The network's own meaning, not what it was lowered to.
+            Some(network) => super::network::specification(&*network.meaning)?,
+            None => model,
+        },
         Design::Machine(machine) => {
             machine::refuse(args.via.map(|_| "--via").into_iter())?;
             return machine_proof::run(args, &machine);

@@ -49,7 +49,7 @@ pub(super) struct Args {
     array: Option<String>,
     /// Where the outputs go: a .npy or .csv file, `-` for CSV on stdout; of a state machine also an .npz file or a folder,
     /// with an array for each output port
-    #[arg(short, long, value_name = "FILE", required_unless_present_any = ["trace", "check_intervals"],
+    #[arg(short, long, value_name = "FILE", required_unless_present_any = ["trace", "check_intervals", "float"],
         conflicts_with = "trace", help_heading = "Samples")]
     output: Option<PathBuf>,
     /// What a state machine's outputs are while they come from registers without a first value
@@ -58,6 +58,9 @@ pub(super) struct Args {
     /// Numbers are integer codes, on both sides
     #[arg(long, help_heading = "Samples")]
     codes: bool,
+    /// Of a network: also run it without quantisation, and print how far its outputs are from that
+    #[arg(long, help_heading = "Samples")]
+    float: bool,
     /// What a lookup outside its table does (the hardware reads zero)
     #[arg(long, value_enum, default_value_t, value_name = "WHAT", help_heading = "Samples")]
     lookup_miss: Miss,
@@ -161,6 +164,13 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     args.check()?;
     // The process ends with the run: giving a large model back piece by piece would cost as much as a part of reading it.
     let (design, file) = args.model.read_design(global)?;
+    if let (Design::Model(model), Some(network)) = (&design, &file.network) {
+        return of_network(args, model, network);
+    }
+    if args.float {
+        let message = "--float is for a network, and this is none";
+        return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--float".into()), message)));
+    }
     let model = match design {
         Design::Model(model) => ManuallyDrop::new(model),
         Design::Machine(machine) => return of_machine(args, &machine, global),
@@ -227,6 +237,37 @@ fn of_kernel(args: &Args, program: &Program) -> Result<ExitStatus, Failure> {
         Some(output) => kernel::run(program, samples, output),
         None => Err(no_input()),
     }
+}
+
+/// A network, by its own golden evaluator.
+fn of_network(args: &Args, model: &Model, network: &super::source::Network) -> Result<ExitStatus, Failure> {
+    let given = [
+        ("--cycles", args.cycles.is_some()),
+        ("--trace", args.trace.is_some()),
+        ("--check-intervals", args.check_intervals),
+        ("--on-error", !matches!(args.on_error, Policy::Stop)),
+    ];
+    if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
+        let message = format!("{flag} does not go with a network");
+        let help = "write the program with `convert` and run that";
+        return Err(Failure::input(Diagnostic::error("E0804", Place::Flag(flag.into()), message).with_help(help)));
+    }
+    if args.float && args.codes {
+        let message = "--float and --codes do not go together: codes were already quantised";
+        return Err(Failure::input(Diagnostic::error("E0709", Place::Flag("--float".into()), message)));
+    }
+    let Some(input) = &args.input else { return Err(no_input()) };
+    on_interrupt(|| {});
+    super::network::Run {
+        model,
+        meaning: &*network.meaning,
+        input,
+        array: args.array.as_deref(),
+        output: args.output.as_deref(),
+        codes: args.codes,
+        float: args.float,
+    }
+    .run()
 }
 
 fn no_input() -> Failure {

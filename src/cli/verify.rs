@@ -184,6 +184,14 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     // A kernel's own interpreter says what is right: the lowering is under test too.
     let source = file.kernel.as_ref().map(|program| program as &dyn Source);
     let vectors = Vectors::of(&model, source, &spec, count, seed).map_err(Failure::input)?;
+    // So does a network's.
+    let vectors = match &file.network {
+        Some(network) => {
+            let outputs = super::network::expected(&*network.meaning, &model, &vectors.inputs)?;
+            Vectors { outputs, ..vectors }
+        }
+        None => vectors,
+    };
     if hardware.axis.is_some() {
         spec.every_input("a wrapper's simulation").map_err(Failure::input)?;
     }

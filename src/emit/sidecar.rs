@@ -40,6 +40,8 @@ pub struct Sidecar<'a> {
     axis: Option<AxisFacts<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     machine: Option<MachineFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<serde_json::Value>,
 }
 
 /// The wrapper around the module.
@@ -151,6 +153,7 @@ impl<'a> Sidecar<'a> {
             outputs: &interface.outputs,
             axis: None,
             machine: None,
+            network: None,
         }
     }
 
@@ -173,6 +176,12 @@ impl<'a> Sidecar<'a> {
     #[must_use]
     pub fn with_machine(self, machine: Option<MachineFacts>) -> Sidecar<'a> {
         Sidecar { machine, ..self }
+    }
+
+    /// The same with what the codes of a network's ports mean.
+    #[must_use]
+    pub fn with_network(self, network: Option<serde_json::Value>) -> Sidecar<'a> {
+        Sidecar { network, ..self }
     }
 
     /// The facts as JSON, readable, with a newline at the end.

@@ -5,11 +5,20 @@
 //! - [`exact`]: [`exact::Rational`], decimals as they are written, nearest doubles of rationals and of square roots.
 //! - [`quantise`]: types and their texts, every rounding and overflow mode ([`quantise::Quantiser`]).
 //! - [`function`]: sigmoid, tanh, silu, exp, gelu, decided correctly ([`function::Functions`]).
+//! - [`json`]: a reader that keeps decimals as they are written.
+//! - [`weights`]: safetensors, npz, npy, folders.
+//! - [`wires`]: sums, tables, quantisers as ALIR, bit for bit.
 //! - [`port`]: encoders of real inputs, what codes mean, and [`port::Meaning`], through which others see a network's golden
 //!   evaluator.
+//!
+//! The front ends: [`graph`] (IR v2), [`onnx`] (QONNX).
 
 pub mod exact;
 pub mod function;
+pub mod graph;
+pub mod json;
 pub mod onnx;
 pub mod port;
 pub mod quantise;
+pub mod weights;
+pub mod wires;

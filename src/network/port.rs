@@ -5,6 +5,7 @@
 
 use super::exact::Rational;
 use super::quantise::{Quantiser, Round};
+use crate::ir::Model;
 use crate::num::Kif;
 use num_bigint::BigInt;
 use std::fmt;
@@ -131,6 +132,14 @@ pub trait Meaning: Send + Sync {
 
     /// The exact real value of every output for the codes of the inputs.
     fn evaluate(&self, codes: &[BigInt]) -> Vec<Rational>;
+
+    /// The same function as a plain program: its inputs are the codes of the input port, each output has a code with the smallest
+    /// number of bits that the network promises. For proofs: made straight from the network, by a road of its own that shares
+    /// nothing with the lowering.
+    ///
+    /// # Errors
+    /// Where a limit of programs is broken, in words.
+    fn specification(&self) -> Result<Model, String>;
 
     /// The network without any quantisation, in binary64 arithmetic: only for comparison.
     fn evaluate_float(&self, reals: &[f64]) -> Vec<f64>;

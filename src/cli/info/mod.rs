@@ -10,7 +10,7 @@ use super::hardware::PipelineArgs;
 use super::input::{Design, InputArgs};
 use super::optimise::{self, OptimiseArgs};
 use super::text::RomStyleArg;
-use super::{ExitStatus, Failure, Global, print};
+use super::{ExitStatus, Failure, Global, network, print, source};
 use crate::compile::{self, Spec};
 use crate::device::Estimate;
 use crate::diag::{Diagnostic, Place};
@@ -124,6 +124,12 @@ struct Kind {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    if let Some((source::Kind::Graph, bytes)) = args.input.network_file()?
+        && !args.input.sources.has_weights()
+    {
+        let (graph, quant) = args.input.sources.graph(&bytes, &source::shown(&args.input.model))?;
+        return print(network::listing(&graph, &quant, args.json).as_bytes());
+    }
     let (design, file) = args.input.read_design(global)?;
     let model = match design {
         Design::Model(model) => model,

@@ -5,6 +5,7 @@
 //! between, with [`Port`]: reals become codes by floor and wrap, codes become reals by rounding to nearest even, both
 //! exactly. With *codes* on both sides the numbers are the integers on the module's ports themselves.
 
+pub mod array;
 mod convert;
 mod csv;
 #[cfg(unix)]

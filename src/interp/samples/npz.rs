@@ -64,6 +64,14 @@ pub(super) fn open(mut file: File, length: u64, array: Option<&str>) -> Result<B
     Ok(Box::new(Checked { bytes, left: entry.size, crc: Crc::new(), expected: entry.crc }))
 }
 
+/// The names of the archive's arrays.
+///
+/// # Errors
+/// What is wrong, in words.
+pub(super) fn names(file: &mut File, length: u64) -> Result<Vec<String>, String> {
+    Ok(directory(file, length)?.into_iter().map(|entry| entry.name).collect())
+}
+
 /// Writes an archive of these files under these names, as they are.
 ///
 /// # Errors

@@ -71,6 +71,10 @@ impl Meaning for OnnxMeaning {
         run_codes(&self.network, &self.front, codes).unwrap_or_else(|e| panic!("{e}"))
     }
 
+    fn specification(&self) -> Result<Model, String> {
+        OnnxMeaning::specification(self)
+    }
+
     fn evaluate_float(&self, reals: &[f64]) -> Vec<f64> {
         float(&self.network, reals)
     }

@@ -1,0 +1,203 @@
+//! Sources that become programs here: networks, recognised by what their file holds, with the options about them.
+//!
+//! A front end takes part by a variant of [`Kind`] (how its files are recognised) and an arm in [`SourceArgs::read`], which gives
+//! the lowered program and its [`Meaning`]. Every sub-command goes on with the program; `run`, `verify` and `prove` hold it to
+//! the meaning.
+
+use super::{Failure, Global, say};
+use crate::diag::{Diagnostic, Place};
+use crate::ir::Model;
+use crate::network::graph::{self, Structure, lower};
+use crate::network::port::Meaning;
+use std::path::{Path, PathBuf};
+
+/// Options about networks.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Networks (IR v2 graphs)")]
+pub(super) struct SourceArgs {
+    /// Weights: a safetensors, .npz or .npy file, or a folder of .npy files; several times
+    #[arg(long, value_name = "FILE")]
+    weights: Vec<PathBuf>,
+    /// The quantisation file: types, rounding, constants of norms
+    #[arg(long, value_name = "FILE")]
+    quant: Option<PathBuf>,
+    /// JSON from names of buffers to names of tensors
+    #[arg(long, value_name = "FILE")]
+    weight_map: Option<PathBuf>,
+    /// Which nodes become hardware: "layer=1,op=mlp_*|swiglu;layer=0-2,op=residual_add,nth=1"
+    #[arg(long, value_name = "SELECTION")]
+    nodes: Option<String>,
+    /// A buffer that is an output, NAME or LAYER:NAME; several times
+    #[arg(long, value_name = "NAME")]
+    output_buffer: Vec<String>,
+    /// Expected adders of a network at most
+    #[arg(long, value_name = "N", default_value_t = graph::Options::default().max_adders, hide_short_help = true)]
+    max_adders: u64,
+    /// Bits of a table's input at most
+    #[arg(long, value_name = "N", default_value_t = 16, hide_short_help = true,
+        value_parser = clap::value_parser!(u32).range(1..=24))]
+    max_table_bits: u32,
+}
+
+/// What a file holds, if it is a source that becomes a program here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An IR v2 graph.
+    Graph,
+}
+
+/// A source beside the program that it became.
+pub(super) struct Network {
+    /// What it means.
+    pub(super) meaning: Box<dyn Meaning>,
+    /// Which form it has, for people.
+    pub(super) form: String,
+}
+
+impl Kind {
+    /// What the first bytes of a file show. Nothing where it is a program.
+    pub(super) fn detect(head: &[u8]) -> Option<Kind> {
+        let first = head.iter().find(|b| !b" \t\r\n".contains(b) && !b"\xef\xbb\xbf".contains(b));
+        (first == Some(&b'{') && shows_graph(head)).then_some(Kind::Graph)
+    }
+}
+
+/// Whether one of the keys at the top of a JSON object is one that graphs have and programs do not.
+fn shows_graph(text: &[u8]) -> bool {
+    let (mut depth, mut at) = (0u32, 0);
+    while at < text.len() {
+        match text[at] {
+            b'"' => {
+                let start = at + 1;
+                at = start;
+                while at < text.len() && text[at] != b'"' {
+                    at += if text[at] == b'\\' { 2 } else { 1 };
+                }
+                let word = text.get(start..at.min(text.len())).unwrap_or_default();
+                let follows = text.get(at + 1..).unwrap_or_default().iter().find(|b| !b" \t\r\n".contains(b));
+                if depth == 1 && follows == Some(&b':') {
+                    match word {
+                        b"version" | b"notes" | b"config" | b"dimensions" | b"buffers" | b"nodes" => return true,
+                        b"spec_version" | b"model" => return false,
+                        _ => {}
+                    }
+                }
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+impl SourceArgs {
+    fn graph_options(&self) -> graph::Options {
+        graph::Options {
+            weights: self.weights.clone(),
+            quant: self.quant.clone(),
+            weight_map: self.weight_map.clone(),
+            nodes: self.nodes.clone(),
+            output_buffers: self.output_buffer.clone(),
+            max_adders: self.max_adders,
+        }
+    }
+
+    /// Whether weights are given: without them only the structure can be looked at.
+    pub(super) fn has_weights(&self) -> bool {
+        !self.weights.is_empty()
+    }
+
+    /// The structure of a graph and what is selected of it; no weight is read.
+    ///
+    /// # Errors
+    /// What is wrong with it (exit code 2).
+    pub(super) fn structure(&self, bytes: &[u8], file: &str) -> Result<Structure, Failure> {
+        Structure::read(bytes, file, &self.graph_options()).map_err(Failure::input)
+    }
+
+    /// The graph of a file with its quantisation, whatever is selected; no weight is read.
+    ///
+    /// # Errors
+    /// What is wrong with it (exit code 2).
+    pub(super) fn graph(&self, bytes: &[u8], file: &str) -> Result<(graph::Graph, graph::quant::QuantFile), Failure> {
+        Structure::read_graph(bytes, file, &self.graph_options()).map_err(Failure::input)
+    }
+
+    /// Reads a source: the program that it becomes, and what it means.
+    ///
+    /// # Errors
+    /// What is wrong with it (exit code 2).
+    pub(super) fn read(
+        &self,
+        kind: Kind,
+        bytes: &[u8],
+        file: &str,
+        global: Global,
+    ) -> Result<(Model, Network), Failure> {
+        match kind {
+            Kind::Graph => {
+                let structure = self.structure(bytes, file)?;
+                let size = structure.outline.size;
+                if global.verbose {
+                    say(&format!("{} weights, some {} adders expected", size.weights, size.adders()), global);
+                }
+                let golden = structure.bind(&self.graph_options()).map_err(Failure::input)?;
+                let limits = lower::Limits { max_table_bits: self.max_table_bits, ..lower::Limits::default() };
+                let model = lower::lower(golden.program(), &limits).map_err(Failure::input)?;
+                let form = format!("IR v2 graph, {} weights", size.weights);
+                Ok((model, Network { meaning: Box::new(golden), form }))
+            }
+        }
+    }
+
+    /// Refuses options about networks beside a file that is none.
+    ///
+    /// # Errors
+    /// The first option that was given (exit code 2).
+    pub(super) fn refuse(&self) -> Result<(), Failure> {
+        let given = [
+            ("--weights", self.has_weights()),
+            ("--quant", self.quant.is_some()),
+            ("--weight-map", self.weight_map.is_some()),
+            ("--nodes", self.nodes.is_some()),
+            ("--output-buffer", !self.output_buffer.is_empty()),
+        ];
+        let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+        let message = format!("{flag} is about networks, and this file holds a program");
+        Err(Failure::input(Diagnostic::error("E0811", Place::Flag(flag.into()), message)))
+    }
+}
+
+/// The name of a source for messages.
+pub(super) fn shown(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn graphs_are_known_by_their_keys() {
+        for text in [
+            "{\"version\": 2, \"notes\": []",
+            "\n {\"meta\": {\"model\": 1, \"spec_version\": 3}, \"dimensions\": []",
+            "\u{feff}{\"nodes\":",
+            "{\"note \\\" {\": 1, \"config\" : {",
+        ] {
+            assert_eq!(Kind::detect(text.as_bytes()), Some(Kind::Graph), "{text}");
+        }
+        for text in [
+            "{\"meta\": \"ALIRModel\", \"spec_version\": 4, \"model\": []}",
+            "[1, 2]",
+            "",
+            "{\"x\": \"version\"}",
+            "{\"x\": {\"version\": 2}}",
+            "{\"a\\",
+        ] {
+            assert_eq!(Kind::detect(text.as_bytes()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! IR v2 graphs: JSON files of buffers and nodes (section 2 of `docs/network.md`).
+//!
+//! - [`read`]: the file to a checked [`Graph`]: dimensions, sizes, aliases, conditions, what each node is.
+//! - [`select`]: which nodes run ([`Selection`]).
+//! - [`quant`]: the quantisation file ([`quant::QuantFile`]).
+//! - [`outline`]: what comes in, what goes out, how large it would be.
+//! - [`bind`]: graph, selection, quantisation and weights to a [`Program`] in single-assignment form; sizes first.
+//! - [`golden`]: what a [`Program`] means, line by line in exact rational numbers.
+//! - [`lower`]: the program as ALIR.
+//! - [`transcribe`]: the program as ALIR once more, plainly and by other means, for proofs.
+
+pub mod bind;
+pub mod golden;
+pub mod lower;
+pub mod outline;
+pub mod quant;
+mod read;
+mod select;
+pub mod transcribe;
+
+pub use bind::Program;
+pub use read::{Arg, Buffer, Dimension, Graph, Kind, Node, Norm, Role};
+pub use select::Selection;
+
+/// Nodes or buffers of a graph at most.
+pub const MAX_RECORDS: usize = 65_536;
+
+/// Axes of a buffer at most.
+pub const MAX_AXES: usize = 32;
+
+/// Elements of a port at most.
+pub const MAX_PORT: u64 = 1 << 20;
+
+/// Weights of one tensor at most.
+pub const MAX_WEIGHTS: u64 = 1 << 24;
+
+use crate::diag::{Diagnostic, Diagnostics, Place};
+use bind::WeightMap;
+use golden::Golden;
+use outline::Outline;
+use quant::QuantFile;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a graph, a quantisation file or a weight map at most.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// What stands beside a graph.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Files and folders of weights.
+    pub weights: Vec<PathBuf>,
+    /// The quantisation file.
+    pub quant: Option<PathBuf>,
+    /// Names of tensors.
+    pub weight_map: Option<PathBuf>,
+    /// Which nodes run.
+    pub nodes: Option<String>,
+    /// Which buffers are outputs.
+    pub output_buffers: Vec<String>,
+    /// Expected adders at most.
+    pub max_adders: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            weights: Vec::new(),
+            quant: None,
+            weight_map: None,
+            nodes: None,
+            output_buffers: Vec::new(),
+            max_adders: 2_000_000,
+        }
+    }
+}
+
+/// A graph with its quantisation and the part of it that is selected: everything but weights.
+pub struct Structure {
+    /// The graph.
+    pub graph: Graph,
+    /// Its quantisation.
+    pub quant: QuantFile,
+    /// The selected part.
+    pub outline: Outline,
+}
+
+impl Structure {
+    /// Checks a graph's bytes with the options beside it; `file` is the graph's name. The size is not judged.
+    ///
+    /// # Errors
+    /// What is wrong with the graph, the quantisation file, the selection.
+    pub fn read(bytes: &[u8], file: &str, options: &Options) -> Result<Structure, Diagnostics> {
+        let (graph, quant) = Structure::read_graph(bytes, file, options)?;
+        let selection = match &options.nodes {
+            Some(text) => Selection::parse(text)?,
+            None => Selection::default(),
+        };
+        let outline = Outline::new(&graph, &selection, &options.output_buffers, &quant)?;
+        Ok(Structure { graph, quant, outline })
+    }
+
+    /// The graph and its quantisation alone, whatever is selected and supported.
+    ///
+    /// # Errors
+    /// What is wrong with the graph or the quantisation file.
+    pub fn read_graph(bytes: &[u8], file: &str, options: &Options) -> Result<(Graph, QuantFile), Diagnostics> {
+        let graph = Graph::read(bytes, file)?;
+        let quant = match &options.quant {
+            Some(path) => QuantFile::read(&read_file(path)?, &path.display().to_string(), &graph)?,
+            None => QuantFile::default(),
+        };
+        Ok((graph, quant))
+    }
+
+    /// Reads the weights: the network as a whole. The size is judged before.
+    ///
+    /// # Errors
+    /// A size beyond the limit; what is wrong with the weights.
+    pub fn bind(&self, options: &Options) -> Result<Golden, Diagnostics> {
+        self.outline.check_size(&self.graph, options.max_adders)?;
+        let map = match &options.weight_map {
+            Some(path) => bind::read_map(&read_file(path)?, &path.display().to_string(), &self.graph)?,
+            None => WeightMap::default(),
+        };
+        let weights = super::weights::Weights::open(&options.weights)?;
+        let program = Program::new(&self.graph, &self.outline, &self.quant, &weights, &map)?;
+        Ok(Golden::new(program))
+    }
+}
+
+/// The bytes of a file of moderate size.
+///
+/// # Errors
+/// If it cannot be read or is too large.
+pub fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    let place = || Place::Path(path.display().to_string());
+    let failed = |e: std::io::Error| Diagnostic::error("E0001", place(), format!("cannot read: {e}"));
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let mut bytes = Vec::new();
+    let read = std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_BYTES + 1), &mut bytes).map_err(failed)?;
+    if read as u64 > MAX_BYTES {
+        return Err(Diagnostic::error("E2001", place(), format!("more than {MAX_BYTES} bytes")));
+    }
+    Ok(bytes)
+}
