@@ -15,7 +15,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct InputArgs {
     /// The model: ALIR, ALIRFSM, DAIS or byte code of any version, .alirz, LLVLIR, plain or gzip; or a network (an IR v2
-    /// graph); `-` for stdin
+    /// graph, a QONNX file); `-` for stdin
     #[arg(value_name = "MODEL")]
     pub(super) model: PathBuf,
     /// The file's form, where its content must not decide
@@ -143,7 +143,7 @@ impl InputArgs {
 
     /// Which network the first bytes show, if any.
     fn network_kind(&self, head: &[u8]) -> Option<Kind> {
-        if self.format.is_none() { Kind::detect(head) } else { None }
+        if self.format.is_none() { Kind::of(head, &self.model) } else { None }
     }
 
     /// Reads a network as a whole.

@@ -16,6 +16,7 @@ mod machine;
 mod machine_proof;
 mod names;
 mod network;
+mod onnx;
 mod optimise;
 mod paths;
 mod ports;

@@ -8,12 +8,14 @@ use super::{Failure, Global, say};
 use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
 use crate::network::graph::{self, Structure, lower};
+use crate::network::onnx;
 use crate::network::port::Meaning;
+use crate::network::quantise::Quantiser;
 use std::path::{Path, PathBuf};
 
 /// Options about networks.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Networks (IR v2 graphs)")]
+#[command(next_help_heading = "Networks (IR v2 graphs, QONNX files)")]
 pub(super) struct SourceArgs {
     /// Weights: a safetensors, .npz or .npy file, or a folder of .npy files; several times
     #[arg(long, value_name = "FILE")]
@@ -30,6 +32,9 @@ pub(super) struct SourceArgs {
     /// A buffer that is an output, NAME or LAYER:NAME; several times
     #[arg(long, value_name = "NAME")]
     output_buffer: Vec<String>,
+    /// Type of the input of a QONNX file, as s16.10[,ROUND][,OVERFLOW]; without it the port carries the codes of the first Quant
+    #[arg(long, value_name = "TYPE", value_parser = Quantiser::parse)]
+    input_type: Option<Quantiser>,
     /// Expected adders of a network at most
     #[arg(long, value_name = "N", default_value_t = graph::Options::default().max_adders, hide_short_help = true)]
     max_adders: u64,
@@ -44,6 +49,8 @@ pub(super) struct SourceArgs {
 pub(super) enum Kind {
     /// An IR v2 graph.
     Graph,
+    /// An ONNX file.
+    Onnx,
 }
 
 /// A source beside the program that it became.
@@ -55,10 +62,19 @@ pub(super) struct Network {
 }
 
 impl Kind {
+    /// What a file is: by its content; of what shows nothing, a name that ends in `.onnx` says what was meant.
+    pub(super) fn of(head: &[u8], path: &Path) -> Option<Kind> {
+        let named = || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("onnx")).then_some(Kind::Onnx);
+        Kind::detect(head).or_else(named)
+    }
+
     /// What the first bytes of a file show. Nothing where it is a program.
     pub(super) fn detect(head: &[u8]) -> Option<Kind> {
         let first = head.iter().find(|b| !b" \t\r\n".contains(b) && !b"\xef\xbb\xbf".contains(b));
-        (first == Some(&b'{') && shows_graph(head)).then_some(Kind::Graph)
+        if first == Some(&b'{') && shows_graph(head) {
+            return Some(Kind::Graph);
+        }
+        onnx::recognised(head).then_some(Kind::Onnx)
     }
 }
 
@@ -137,6 +153,14 @@ impl SourceArgs {
         global: Global,
     ) -> Result<(Model, Network), Failure> {
         match kind {
+            Kind::Onnx => {
+                let options = super::onnx::Options {
+                    input_type: self.input_type,
+                    max_adders: self.max_adders,
+                    max_table_bits: self.max_table_bits,
+                };
+                super::onnx::read(bytes, file, &options, global)
+            }
             Kind::Graph => {
                 let structure = self.structure(bytes, file)?;
                 let size = structure.outline.size;
@@ -163,6 +187,7 @@ impl SourceArgs {
             ("--weight-map", self.weight_map.is_some()),
             ("--nodes", self.nodes.is_some()),
             ("--output-buffer", !self.output_buffer.is_empty()),
+            ("--input-type", self.input_type.is_some()),
         ];
         let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
         let message = format!("{flag} is about networks, and this file holds a program");

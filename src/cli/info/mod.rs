@@ -130,6 +130,16 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let (graph, quant) = args.input.sources.graph(&bytes, &source::shown(&args.input.model))?;
         return print(network::listing(&graph, &quant, args.json).as_bytes());
     }
+    if let Some((source::Kind::Onnx, bytes)) = args.input.network_file()?
+        && !args.json
+    {
+        let (listing, usable) = super::onnx::info(&bytes, &source::shown(&args.input.model))?;
+        let printed = print(listing.as_bytes());
+        if !usable {
+            return printed;
+        }
+        printed?;
+    }
     let (design, file) = args.input.read_design(global)?;
     let model = match design {
         Design::Model(model) => model,

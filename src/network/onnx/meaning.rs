@@ -7,6 +7,7 @@ use super::{Network, run_codes};
 use crate::ir::Model;
 use crate::network::exact::Rational;
 use crate::network::port::{Group, InputElement, Meaning, Unit};
+use crate::num::Interval;
 use num_bigint::BigInt;
 
 /// The network, where its hardware begins, and what the output codes mean.
@@ -15,26 +16,17 @@ pub struct OnnxMeaning {
     network: Network,
     front: Front,
     units: Vec<Unit>,
-    fracs: Vec<i32>,
+    types: Vec<Interval>,
     input_groups: Vec<Group>,
     output_groups: Vec<Group>,
 }
 
 impl OnnxMeaning {
-    /// The meaning of a network whose hardware begins at `front` and gives codes of these units and fractional bits.
-    pub fn new(network: Network, front: Front, units: Vec<Unit>, fracs: Vec<i32>) -> OnnxMeaning {
+    /// The meaning of a network whose hardware begins at `front` and gives codes of these units and intervals.
+    pub fn new(network: Network, front: Front, units: Vec<Unit>, types: Vec<Interval>) -> OnnxMeaning {
         let group = |port: &super::Port| vec![Group { name: port.name.clone(), size: port.elements() }];
         let (input_groups, output_groups) = (group(&network.input), group(&network.output));
-        OnnxMeaning { network, front, units, fracs, input_groups, output_groups }
-    }
-
-    /// The same function as a plain program, for proofs: made from the network by a road of its own that shares nothing with the
-    /// lowering.
-    ///
-    /// # Errors
-    /// Where a limit of programs is broken, in words.
-    pub fn specification(&self) -> Result<Model, String> {
-        transcribe(&self.network, &self.front, &self.units, &self.fracs)
+        OnnxMeaning { network, front, units, types, input_groups, output_groups }
     }
 
     /// The network.
@@ -72,7 +64,7 @@ impl Meaning for OnnxMeaning {
     }
 
     fn specification(&self) -> Result<Model, String> {
-        OnnxMeaning::specification(self)
+        transcribe(&self.network, &self.front, &self.units, &self.types)
     }
 
     fn evaluate_float(&self, reals: &[f64]) -> Vec<f64> {

@@ -158,23 +158,33 @@ pub(super) fn decode(bytes: &[u8]) -> Result<ModelProto, String> {
     ModelProto::decode(bytes).map_err(|e| format!("no ONNX file: {e}"))
 }
 
-/// Whether bytes look like an ONNX file: protobuf fields of a model up to the end, a graph among them.
-pub fn recognised(bytes: &[u8]) -> bool {
-    let mut rest = bytes;
-    let mut graph = false;
+/// Whether the first bytes of a file are those of an ONNX file: fields of a model up to its graph, or to where they are cut off.
+pub fn recognised(head: &[u8]) -> bool {
+    let mut rest = head;
+    let mut fields = 0;
     while !rest.is_empty() {
-        let Ok((field, value)) = next_field(&mut rest) else { return false };
-        let known = match field {
-            1 | 5 => matches!(value, Value::Number),
-            2..=4 | 6..=8 | 14 | 20 | 25 | 26 => matches!(value, Value::Bytes(_)),
+        let before = rest;
+        let Ok(key) = varint(&mut rest) else { return fields > 0 };
+        let known = match key >> 3 {
+            1 | 5 => key & 7 == 0,
+            2..=4 | 6..=8 | 14 | 20 | 25 | 26 => key & 7 == 2,
             _ => false,
         };
         if !known {
             return false;
         }
-        graph |= field == 7;
+        if key >> 3 == 7 {
+            // The graph begins with a node, a name or another field of its own; anything else is no ONNX.
+            let mut length = rest;
+            return varint(&mut length).is_ok_and(|bytes| bytes > 0) && fields > 0;
+        }
+        rest = before;
+        if next_field(&mut rest).is_err() {
+            return false;
+        }
+        fields += 1;
     }
-    graph
+    false
 }
 
 /// Which fields of a message are messages that cost memory: number, and what they hold.

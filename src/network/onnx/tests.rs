@@ -10,6 +10,7 @@ use super::{Network, OnnxMeaning, Options, read, run, run_codes};
 use crate::interp::{LookupMiss, Step, golden_steps};
 use crate::ir::Model;
 use crate::network::exact::Rational;
+use crate::network::port::Meaning;
 use crate::network::quantise::Quantiser;
 use num_bigint::BigInt;
 use proptest::prelude::*;
@@ -381,8 +382,8 @@ fn held(bytes: &[u8], input_type: Option<Quantiser>, rows: u32) -> Result<(), Te
 }
 
 fn specification(network: &Network, front: &Front, lowered: &Lowered) -> Result<Model, String> {
-    let fracs = (0..lowered.units.len()).map(|j| lowered.model.output_kif(j).frac).collect();
-    OnnxMeaning::new(network.clone(), front.clone(), lowered.units.clone(), fracs).specification()
+    let types = lowered.model.output_intervals().to_vec();
+    OnnxMeaning::new(network.clone(), front.clone(), lowered.units.clone(), types).specification()
 }
 
 fn same_outputs(

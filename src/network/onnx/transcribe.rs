@@ -46,11 +46,17 @@ enum Number {
     Of { whole: Whole, unit: Rational, offset: Rational, ends: (Option<Rational>, Option<Rational>) },
 }
 
-/// The program: inputs are the codes of the port, outputs the codes that `units` and the fractional bits `fracs` mean.
+/// The program: inputs are the codes of the port, outputs the codes that `units` mean,
+/// within the intervals `types`.
 ///
 /// # Errors
 /// What breaks a limit of programs, in words.
-pub(super) fn transcribe(network: &Network, front: &Front, units: &[Unit], fracs: &[i32]) -> Result<Model, String> {
+pub(super) fn transcribe(
+    network: &Network,
+    front: &Front,
+    units: &[Unit],
+    types: &[Interval],
+) -> Result<Model, String> {
     let mut builder = Builder::new(vec![0; front.inputs.len()]);
     builder.limits(Limits::derived());
     let mut writer =
@@ -64,9 +70,9 @@ pub(super) fn transcribe(network: &Network, front: &Front, units: &[Unit], fracs
         let result = writer.step(&step.kernel, &step.inputs, network.tensors[step.output].shape.iter().product());
         writer.values[step.output] = Some(result.map_err(|e| format!("{}: {e}", step.place))?);
     }
-    for (e, (unit, &frac)) in units.iter().zip(fracs).enumerate() {
+    for (e, (unit, interval)) in units.iter().zip(types).enumerate() {
         let number = writer.element(network.output.tensor, e as u32);
-        writer.output(&number, unit, frac)?;
+        writer.output(&number, unit, interval)?;
     }
     writer.builder.finish().map_err(|problems| format!("the network as a program: {:?}", problems.first()))
 }
@@ -696,13 +702,17 @@ impl Writer<'_> {
         self.op(Op::Binary { op, a: a.id, b: b.id, shift: b.frac - a.frac }, BigInt::ZERO, BigInt::one(), a.frac)
     }
 
-    fn output(&mut self, number: &Number, unit: &Unit, frac: i32) -> Result<(), String> {
+    /// The code, in the type that the port promises: its interval may be narrower than what is known here.
+    fn output(&mut self, number: &Number, unit: &Unit, interval: &Interval) -> Result<(), String> {
         let number = self.unclipped(number)?;
-        let whole = self.over(&number, &unit.scale.shifted((-frac).into()), &unit.offset)?;
-        let output = if whole.low.is_zero() && whole.high.is_zero() {
+        let step = unit.scale.shifted((-interval.frac).into());
+        let whole = self.over(&number, &step, &unit.offset)?;
+        let output = if interval.kif().is_zero() {
             Output { source: None, shift: 0, neg: false }
         } else {
-            Output { source: Some(whole.id), shift: whole.frac - frac, neg: false }
+            let op = Op::Quantise { x: whole.id, shift: whole.frac - interval.frac };
+            let typed = self.builder.op(op, interval.clone());
+            Output { source: Some(typed), shift: 0, neg: false }
         };
         self.builder.output(output);
         Ok(())

@@ -1,0 +1,81 @@
+//! QONNX files at the command line: reading, the notes about what was cut off, and what `info` says of any of them.
+
+use super::source::Network;
+use super::{Failure, Global, report, say};
+use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::ir::Model;
+use crate::network::onnx::{self, OnnxMeaning, Refusal, lower, ports};
+use crate::network::quantise::Quantiser;
+use std::fmt::Write as _;
+
+/// What a file is read with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options {
+    /// Type of the input, if the port is not to carry the codes of the first quantiser.
+    pub(super) input_type: Option<Quantiser>,
+    /// Expected adders at most.
+    pub(super) max_adders: u64,
+    /// Bits of a table's input at most.
+    pub(super) max_table_bits: u32,
+}
+
+/// The program of a file, and what the network means.
+///
+/// # Errors
+/// What is wrong with the file, with its node (exit code 2).
+pub(super) fn read(bytes: &[u8], file: &str, options: &Options, global: Global) -> Result<(Model, Network), Failure> {
+    let refused =
+        |refusals: Vec<Refusal>| Failure::input(Diagnostics(refusals.iter().map(|r| diagnostic(r, file)).collect()));
+    let network = onnx::read(bytes, &onnx::Options { max_adders: options.max_adders }).map_err(refused)?;
+    let (weights, adders) = (network.size.weights(), network.size.adders());
+    if global.verbose {
+        say(&format!("{weights} weights, some {adders} adders expected"), global);
+    }
+    if let Some(cut) = &network.cut {
+        let message = format!("the {cut} at the end was cut off: the outputs are its inputs");
+        report(&Diagnostic::note("N0820", Place::Path("graph.output".into()), message).into(), global);
+    }
+    let front = ports::front(&network, options.input_type).map_err(|r| refused(vec![r]))?;
+    let lowering = lower::Options { max_table_bits: options.max_table_bits, ..lower::Options::default() };
+    let lowered = lower::lower(&network, &front, &lowering).map_err(|r| refused(vec![r]))?;
+    let types = lowered.model.output_intervals().to_vec();
+    let meaning = Box::new(OnnxMeaning::new(network, front, lowered.units, types));
+    Ok((lowered.model, Network { meaning, form: format!("ONNX, {weights} weights") }))
+}
+
+fn diagnostic(refusal: &Refusal, file: &str) -> Diagnostic {
+    let place = if refusal.place.is_empty() { file.to_owned() } else { refusal.place.clone() };
+    let diagnostic = Diagnostic::error("E0820", Place::Path(place), refusal.message.clone());
+    match &refusal.help {
+        Some(help) => diagnostic.with_help(help.clone()),
+        None => diagnostic,
+    }
+}
+
+/// What a file holds, whether it is supported or not, and whether it can be used as far as that shows.
+///
+/// # Errors
+/// If it is no ONNX file (exit code 2).
+pub(super) fn info(bytes: &[u8], file: &str) -> Result<(String, bool), Failure> {
+    let summary = onnx::summary(bytes).map_err(|r| Failure::input(diagnostic(&r, file)))?;
+    let mut text = String::new();
+    let needed = summary.nodes.iter().filter(|node| node.needed).count();
+    let _ = writeln!(text, "ONNX file: {} nodes, {needed} of them needed by the output", summary.nodes.len());
+    for (operator, (count, supported)) in &summary.operators {
+        let remark = if *supported { "" } else { "   not supported" };
+        let _ = writeln!(text, "  {count:6}  {operator}{remark}");
+    }
+    let bytes: u64 = summary.buffers.iter().map(|(_, _, bytes)| bytes).sum();
+    let _ = writeln!(text, "{} initialisers, {bytes} bytes", summary.buffers.len());
+    for (name, shape, bytes) in &summary.buffers {
+        let _ = writeln!(text, "  {name} {shape:?}, {bytes} bytes");
+    }
+    for node in summary.nodes.iter().filter(|node| node.needed && !node.supported) {
+        let _ = writeln!(text, "not supported: {}", node.place);
+    }
+    for refusal in &summary.refusals {
+        let _ = writeln!(text, "not usable: {refusal}");
+    }
+    let usable = summary.refusals.is_empty() && summary.nodes.iter().all(|node| node.supported || !node.needed);
+    Ok((crate::diag::printable(&text), usable))
+}
