@@ -15,6 +15,9 @@ pub(super) struct Logic {
     constants: FxHashMap<Code, ValueId>,
 }
 
+/// Bits of the parts of constants that are wider than 64 bits.
+const PART: u32 = 62;
+
 fn power(bits: u32) -> BigInt {
     BigInt::one() << bits
 }
@@ -51,7 +54,16 @@ impl Logic {
         if let Some(&known) = self.constants.get(&code) {
             return known;
         }
-        let v = self.push(Op::Const { value: code.clone() }, value.clone(), value);
+        let op = match code.to_i64() {
+            Some(_) => Op::Const { value: code.clone() },
+            None => {
+                // The files of ALIR hold constants of 64 bits: a wider one is put together from parts.
+                let low = self.constant(&value & (power(PART) - 1));
+                let high = self.constant(&value >> PART);
+                Op::Add { a: low, b: high, shift: PART as i32 }
+            }
+        };
+        let v = self.push(op, value.clone(), value);
         self.constants.insert(code, v);
         v
     }
@@ -147,6 +159,10 @@ impl Logic {
 
     fn plus(&mut self, v: ValueId, constant: &BigInt) -> ValueId {
         let (min, max) = self.range(v);
+        if Code::from(constant).to_i64().is_none() {
+            let b = self.constant(constant.clone());
+            return self.push(Op::Add { a: v, b, shift: 0 }, min + constant, max + constant);
+        }
         self.push(Op::AddConst { x: v, value: Code::from(constant), shift: 0 }, min + constant, max + constant)
     }
 

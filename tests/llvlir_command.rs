@@ -1,0 +1,103 @@
+//! The command line on integer kernels.
+
+use assert_cmd::Command;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn alir2hdl() -> Command {
+    Command::cargo_bin("alir2hdl").unwrap()
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/llvlir").join(name).with_extension("llvlirs")
+}
+
+/// Runs it, and gives what it writes to stdout.
+fn output(command: &mut Command) -> String {
+    String::from_utf8(command.assert().success().get_output().stdout.clone()).unwrap()
+}
+
+#[test]
+fn every_shipped_example_is_valid() {
+    let folder = example("x").parent().unwrap().to_owned();
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let said = output(alir2hdl().arg("check").arg(entry.unwrap().path()));
+        assert!(said.starts_with("valid: ") && said.contains("LLVLIR text"), "{said}");
+        count += 1;
+    }
+    assert_eq!(count, 6);
+}
+
+#[test]
+fn run_takes_and_gives_signed_integers_and_larger_ones_wrap() {
+    let folder = tempfile::tempdir().unwrap();
+    let samples = folder.path().join("in.csv");
+    fs::write(&samples, "255,1\n-1,1\n4294967295,257\n").unwrap();
+    let mut run = alir2hdl();
+    let said = output(run.arg("run").arg(example("crc32")).arg("--input").arg(&samples).args(["--output", "-"]));
+    // crc = crc >> 8 ^ table[(crc ^ byte) & 255]: 0xff ^ 1 = 0xfe, whose entry is 0x5a05df1b.
+    assert_eq!(said, "1510334235\n1526341860\n1526341860\n");
+    let mut trace = alir2hdl();
+    let said = output(trace.arg("run").arg(example("crc32")).arg("--input").arg(&samples).args(["--trace", "1"]));
+    assert!(said.contains("%3 = xor.i32 %0, %2    ; -2\n"), "{said}");
+}
+
+#[test]
+fn a_program_without_inputs_needs_no_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("constant.llvlirs");
+    fs::write(
+        &program,
+        "llvlir 0\n%0 = const.iv200 -803469022129495137770981046170581301261101496891396417650688\nout \"y\" = %0\n",
+    )
+    .unwrap();
+    let said = output(alir2hdl().arg("run").arg(&program).args(["--output", "-"]));
+    assert_eq!(said, "-803469022129495137770981046170581301261101496891396417650688\n");
+}
+
+#[test]
+fn an_invalid_program_is_shown_with_a_caret_and_exit_code_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("wrong.llvlirs");
+    fs::write(&program, "llvlir 0\nin %0 \"a\": i32\nin %1 \"b\": i8\n%2 = xor.i32 %0, %1\nout \"y\" = %0\n").unwrap();
+    let said = alir2hdl().arg("check").arg(&program).assert().code(2);
+    let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
+    assert!(said.contains("error[E1418] at line 4, column 18"), "{said}");
+    assert!(said.contains("  4 | %2 = xor.i32 %0, %1\n    |                  ^\n"), "{said}");
+}
+
+#[test]
+fn convert_goes_round_and_to_alir() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    output(alir2hdl().arg("convert").arg(example("fir")).arg(at("fir.llvlir")));
+    output(alir2hdl().arg("convert").arg(at("fir.llvlir")).arg("-o").arg(at("fir.llvlirs")));
+    output(alir2hdl().arg("convert").arg(at("fir.llvlirs")).arg(at("again.llvlir.gz")));
+    output(alir2hdl().arg("convert").arg(at("again.llvlir.gz")).arg(at("again.llvlir")));
+    assert_eq!(fs::read(at("fir.llvlir")).unwrap(), fs::read(at("again.llvlir")).unwrap());
+    output(alir2hdl().arg("convert").arg(at("fir.llvlir")).arg(at("fir.json.gz")));
+    assert!(output(alir2hdl().arg("check").arg(at("fir.json.gz"))).contains("ALIR JSON"));
+    alir2hdl().arg("convert").arg(at("fir.json.gz")).arg(at("x.llvlir")).assert().code(2);
+    assert!(!at("x.llvlir").exists());
+}
+
+#[test]
+fn hardware_of_a_kernel_is_proved_from_the_kernel() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hex_digit.v");
+    alir2hdl()
+        .arg(example("hex_digit"))
+        .arg("--verilog")
+        .arg(&file)
+        .args(["--pipeline", "2", "--prove"])
+        .assert()
+        .success();
+    let said = output(alir2hdl().arg("prove").arg(example("hex_digit")).arg(&file));
+    assert!(said.starts_with("proved: ") && said.contains("the kernel, row by row"), "{said}");
+    // Another kernel is not what the file is.
+    let other = folder.path().join("other.llvlirs");
+    let text = fs::read_to_string(example("hex_digit")).unwrap().replace("0123456789abcdef", "0123456789ABCDEF");
+    fs::write(&other, text).unwrap();
+    alir2hdl().arg("prove").arg(&other).arg(&file).assert().code(1);
+}
