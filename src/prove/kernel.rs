@@ -493,10 +493,10 @@ impl Writer<'_> {
                 self.rtl.slice(product, width, width)
             }
             Lane::Div(sign) | Lane::Rem(sign) => self.divided(lane, sign, a, b, width),
-            Lane::Shift(direction) => self.rtl.shift(shift(direction), a, b),
+            Lane::Shift(direction) => self.shifted(direction, a, b),
             Lane::Funnel(direction) => {
                 let both = self.rtl.concat(&[b, a]);
-                let moved = self.rtl.shift(shift(direction), both, c);
+                let moved = self.shifted(direction, both, c);
                 self.rtl.slice(moved, if direction == Direction::Left { width } else { 0 }, width)
             }
             Lane::Compare => {
@@ -591,18 +591,50 @@ impl Writer<'_> {
 
     fn rotated(&mut self, a: NodeId, width: u32, count: NodeId, direction: Direction) -> NodeId {
         let has = self.rtl.width(count);
-        let count = match width.is_power_of_two() {
-            true if width == 1 => return a,
-            true => self.rtl.slice(count, 0, width.trailing_zeros().min(has)),
-            false => {
-                let wide = has.max(u32::BITS - width.leading_zeros());
-                let (count, modulus) = (self.rtl.resize(count, wide, false), self.rtl.number(width.into(), wide));
-                self.rtl.binary(Binary::Rem, count, modulus)
+        if width.is_power_of_two() {
+            // A choice for each bit of the count that counts, as hardware has it.
+            let mut v = a;
+            for k in 0..width.trailing_zeros().min(has) {
+                let places = if direction == Direction::Left { 1 << k } else { width - (1 << k) };
+                let (low, high) = (self.rtl.slice(v, width - places, places), self.rtl.slice(v, 0, width - places));
+                let (moved, bit) = (self.rtl.concat(&[low, high]), self.rtl.slice(count, k, 1));
+                v = self.rtl.mux(bit, moved, v);
             }
-        };
+            return v;
+        }
+        let wide = has.max(u32::BITS - width.leading_zeros());
+        let (count, modulus) = (self.rtl.resize(count, wide, false), self.rtl.number(width.into(), wide));
+        let count = self.rtl.binary(Binary::Rem, count, modulus);
         let twice = self.rtl.concat(&[a, a]);
         let moved = self.rtl.shift(shift(direction), twice, count);
         self.rtl.slice(moved, if direction == Direction::Left { width } else { 0 }, width)
+    }
+
+    /// A shift by any count. What of the count is beyond the width decides by itself, so that the rest is as narrow as the
+    /// hardware's.
+    fn shifted(&mut self, direction: Direction, v: NodeId, count: NodeId) -> NodeId {
+        let (width, has) = (self.rtl.width(v), self.rtl.width(count));
+        let bits = u32::BITS - (width - 1).leading_zeros();
+        if has <= bits {
+            return self.rtl.shift(shift(direction), v, count);
+        }
+        let above = self.rtl.slice(count, bits, has - bits);
+        let beyond = self.rtl.reduce(Reduce::Any, above);
+        let moved = match bits {
+            0 => v,
+            _ => {
+                let low = self.rtl.slice(count, 0, bits);
+                self.rtl.shift(shift(direction), v, low)
+            }
+        };
+        let fill = match direction {
+            Direction::RightSigned => {
+                let sign = self.rtl.slice(v, width - 1, 1);
+                self.rtl.repeat(sign, width)
+            }
+            Direction::Right | Direction::Left => self.zero(width),
+        };
+        self.rtl.mux(beyond, fill, moved)
     }
 }
 
@@ -611,5 +643,63 @@ fn shift(direction: Direction) -> Shift {
         Direction::Right => Shift::Right,
         Direction::RightSigned => Shift::SignedRight,
         Direction::Left => Shift::Left,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvlir::{Limits, lower, text};
+    use crate::prove::equiv::{Request, Verdict, prove};
+    use crate::prove::sat::Embedded;
+
+    fn judged(text: &str, like: &str) -> Verdict {
+        let read = |text: &str| text::read(text.as_bytes(), Limits::default()).unwrap();
+        let model = lower::lower(&read(like), &crate::ir::Limits::default()).unwrap();
+        let request = Request { latency: Some(0), ..Request::default() };
+        prove(&model, &rtl(&read(text), &model), &request, Box::new(Embedded)).0.verdict
+    }
+
+    /// A program of one operation on operands of so many bits.
+    fn row(word: &str, operands: &str, width: u32) -> String {
+        let ports = ["p", "q", "s"].iter().enumerate();
+        let ports: String = ports.map(|(k, name)| format!("in %{k} \"{name}\": iv{width}\n")).collect();
+        format!("llvlir 0\n{ports}%3 = {word}.iv{width} {operands}\nout \"y\" = %3\n")
+    }
+
+    #[test]
+    fn lowered_rows_are_proved() {
+        for word in [
+            "add", "sub", "mul", "mulh", "mulhu", "div", "rem", "divu", "remu", "srl", "sra", "sll", "ror", "rol",
+            "min", "maxu", "xnor", "orc",
+        ] {
+            let program = row(word, "%0, %1", 4);
+            assert!(matches!(judged(&program, &program), Verdict::Proved), "{word}");
+        }
+        for (word, operands) in [
+            ("fsrl", "%0, %1, %2"),
+            ("fsra", "%0, %1, %2"),
+            ("select", "%0, %1, %2"),
+            ("addc", "%0, %1, %2"),
+            ("clz", "%0"),
+            ("ctz", "%0"),
+            ("popc", "%0"),
+            ("brev", "%0"),
+            ("cmps", "leu, %0, %1"),
+            ("cmps", "ge, %0, %1"),
+            ("extract", "%0, 1, 2"),
+            ("deposit", "%0, 2, 3"),
+        ] {
+            let program = row(word, operands, 5);
+            assert!(matches!(judged(&program, &program), Verdict::Proved), "{word} {operands}");
+        }
+    }
+
+    #[test]
+    fn a_lowering_of_another_row_is_refuted() {
+        for (word, other) in [("srl", "sra"), ("min", "minu"), ("div", "divu"), ("mulh", "mulhu"), ("ror", "rol")] {
+            let (kernel, like) = (row(word, "%0, %1", 4), row(other, "%0, %1", 4));
+            assert!(matches!(judged(&kernel, &like), Verdict::Differs { .. }), "{word} is not {other}");
+        }
     }
 }
