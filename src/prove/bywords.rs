@@ -5,7 +5,7 @@ use super::claims::{Claim, Proved};
 use super::engine::{Engine, FORMS, GATE, Limits, Outcome};
 use super::equiv::{Report, Seen, Verdict, Witness, explain, hinted_operation, operation_of};
 use super::ports::{Controls, Ports};
-use super::shown::{Columns, Run, gaps, runs};
+use super::shown::{Columns, Run, gaps, runs, runs_and_sign};
 use super::terms::bits::Bits;
 use super::terms::model::{ModelForms, forms};
 use super::terms::polynomial::MONOMIAL;
@@ -240,6 +240,10 @@ impl Design<'_> {
                 open.push((found, part, claim));
             }
         }
+        // Samples do not tell a run that ends below the sign from one that ends with it.
+        if let Some(same) = self.in_pieces(f, width, op, false)? {
+            return Ok(Some(same));
+        }
         for (found, part, claim) in open.iter().take(3) {
             if self.same_multiplied(f, *part, width) || self.same_apart(f, *part, width) {
                 return Ok(Some((*found, claim.clone())));
@@ -253,11 +257,11 @@ impl Design<'_> {
                 return Ok(Some((form, Claim { keeps_form, ..claim.clone() })));
             }
         }
-        self.in_pieces(f, width, op)
+        self.in_pieces(f, width, op, true)
     }
 
-    /// The form by a value of the model of which a signal shows several runs of bits.
-    fn in_pieces(&mut self, f: FormId, width: u32, op: ValueId) -> Fit<Same> {
+    /// The form by a value of the model of which a signal shows several runs of bits; seen at once, or `thoroughly`.
+    fn in_pieces(&mut self, f: FormId, width: u32, op: ValueId, thoroughly: bool) -> Fit<Same> {
         if !self.in_pieces {
             return Ok(None);
         }
@@ -270,31 +274,51 @@ impl Design<'_> {
             let meant = self.samples(signed);
             let whole = whole + u32::from(negative);
             self.terms.charge(u64::from(whole + 2 * width) * TERM);
-            let Some(runs) = runs(&shown, width, &meant, whole).filter(|r| r.len() > 1) else { continue };
-            let meaning = self.terms.meaning(model);
-            let meaning = self.terms.scale(meaning, sign)?;
-            if self.terms.is_anew() && !negative {
-                for (lo, hi) in gaps(&runs, &meant) {
-                    if whole > hi && meaning != model {
-                        self.learn_gap(model, meaning, (lo, hi), whole)?;
-                    }
+            let guesses = [runs(&shown, width, &meant, whole), runs_and_sign(&shown, width, &meant, whole)];
+            let [first, second] = guesses.map(|guess| guess.filter(|runs| runs.len() > 1));
+            let second = second.filter(|runs| first.as_ref() != Some(runs));
+            for runs in [first, second].into_iter().flatten() {
+                if let Some(same) = self.these_pieces(f, width, (op, negative, signed), runs, thoroughly)? {
+                    return Ok(Some(same));
                 }
-            }
-            let (found, part) = (self.pieces(signed, &runs)?, self.pieces(meaning, &runs)?);
-            let claim = Claim { runs, ..Claim::run(op, negative, 0, width) };
-            for equal in [found, part] {
-                if self.terms.difference(f, equal, width)?.is_none() {
-                    return Ok(Some((found, claim)));
-                }
-            }
-            if self.same_multiplied(f, part, width)
-                || self.same_apart(f, part, width)
-                || self.same_gates(f, part, width)?
-            {
-                return Ok(Some((found, claim)));
             }
         }
         Ok(None)
+    }
+
+    /// The same for runs of a value, or of its negative, whose form is `signed`.
+    fn these_pieces(
+        &mut self,
+        f: FormId,
+        width: u32,
+        (op, negative, signed): (ValueId, bool, FormId),
+        runs: Vec<Run>,
+        thoroughly: bool,
+    ) -> Fit<Same> {
+        let model = self.forms.ops[op.index()];
+        let meaning = self.terms.meaning(model);
+        if thoroughly && self.terms.is_anew() && !negative && meaning != model {
+            let whole = self.model.kif(op).width();
+            let meant = self.samples(model);
+            for (lo, hi) in gaps(&runs, &meant) {
+                if whole > hi {
+                    self.learn_gap(model, meaning, (lo, hi), whole)?;
+                }
+            }
+        }
+        let meaning = self.terms.scale(meaning, if negative { -1 } else { 1 })?;
+        let (found, part) = (self.pieces(signed, &runs)?, self.pieces(meaning, &runs)?);
+        let claim = Claim { runs, ..Claim::run(op, negative, 0, width) };
+        for equal in [found, part] {
+            if self.terms.difference(f, equal, width)?.is_none() {
+                return Ok(Some((found, claim)));
+            }
+        }
+        let asked = thoroughly
+            && (self.same_multiplied(f, part, width)
+                || self.same_apart(f, part, width)
+                || self.same_gates(f, part, width)?);
+        Ok(asked.then_some((found, claim)))
     }
 
     /// Bits `lo .. hi` of a named value of `whole` bits, which are zero for all samples: if they are for every input, its
@@ -358,7 +382,7 @@ impl Design<'_> {
             let is_run =
                 |skipped: u32| lanes.iter().zip(&meant).all(|(&v, &m)| (m >> skipped).wrapping_sub(v) & mask == 0);
             let Some(skipped) = skipped.filter(|&s| is_run(s)) else {
-                if let Some(found) = self.in_pieces(f, width, ValueId(op))? {
+                if let Some(found) = self.in_pieces(f, width, ValueId(op), true)? {
                     return Ok(Some(found));
                 }
                 continue;
@@ -712,6 +736,8 @@ pub(super) enum Rules {
     /// Few rules, where signals are also compared with runs of bits of the model's values, and with all of these values.
     /// Some sums are seen to be equal only while they keep their own form.
     Pieces,
+    /// The same with the rows of multipliers.
+    RowPieces,
     /// All rules, where tables' names are numbers like any other.
     Bits,
     /// All rules.
@@ -724,16 +750,16 @@ impl Rules {
         let has = |wanted: fn(&Op) -> bool| model.nodes().iter().any(|n| wanted(&n.op));
         let (multiplies, looks_up) =
             (has(|op| matches!(op, Op::Mul { .. })), has(|op| matches!(op, Op::Lookup { .. })));
-        let few = if multiplies { Rules::Rows } else { Rules::Basic };
+        let few = if multiplies { [Rules::Rows, Rules::RowPieces] } else { [Rules::Basic, Rules::Pieces] };
         let by_bits = (multiplies && looks_up).then_some(Rules::Bits);
-        let few = (!all_rules).then_some([few, Rules::Pieces]).into_iter().flatten();
+        let few = (!all_rules).then_some(few).into_iter().flatten();
         few.chain(by_bits).chain([Rules::All]).collect()
     }
 
     fn terms(self) -> Terms {
         match self {
-            Rules::Basic => Terms::new(),
-            Rules::Rows | Rules::Pieces => Terms::of_rows(),
+            Rules::Basic | Rules::Pieces => Terms::new(),
+            Rules::Rows | Rules::RowPieces => Terms::of_rows(),
             Rules::Bits => Terms::by_bits(),
             Rules::All => Terms::anew(),
         }

@@ -924,6 +924,47 @@ mod tests {
     }
 
     #[test]
+    fn what_is_proved_with_little_work_is_proved_with_more() {
+        let mut proved = 0;
+        for seed in 0..6u64 {
+            let model = crate::random::Recipe::seeded(crate::random::Profile::TINY, 20, seed).build();
+            let netlist = hardware(&model, 2, (seed % 3) as u32, &crate::netlist::Options::default());
+            let rtl = read(Language::Verilog, &emitted(&netlist, Language::Verilog), None).unwrap();
+            let ask = |work| {
+                let latency = Some(netlist.interface.latency);
+                let request = Request { latency, work: Some(work), ..Request::default() };
+                prove(&model, &rtl, &request, Box::new(Embedded)).0.verdict == Verdict::Proved
+            };
+            let verdicts = [0, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000].map(ask);
+            assert!(verdicts.is_sorted(), "seed {seed}: {verdicts:?}");
+            proved += usize::from(verdicts[6]);
+        }
+        assert!(proved >= 5, "only {proved} of 6 are proved");
+    }
+
+    #[test]
+    fn a_sign_is_found_above_bits_that_were_dropped() {
+        // A bias, and a rectifier that wraps: of the sum only the low bits and the sign are kept, and the sum is seldom so large
+        // that samples tell the sign from the bit below it.
+        let model = arithmetic(
+            &[(true, 9), (true, 9)],
+            &[
+                "[[0, 1], 0, [0], [-512, 510, 1], 1, 1]",
+                "[[2], 4, [-40, 0], [-552, 470, 1], 1, 1]",
+                "[[3], 2, [], [0, 255, 1], 1, 1]",
+            ],
+        );
+        for level in [1, 2] {
+            let netlist = hardware(&model, level, 1, &crate::netlist::Options::default());
+            for language in [Language::Verilog, Language::Vhdl] {
+                let report = verdict(&model, &emitted(&netlist, language), language, Some(1));
+                let shown = (&report.verdict, report.bits.sat, report.bits.exhaustive);
+                assert_eq!(shown, (&Verdict::Proved, 0, 0), "-O{level}, {language:?}");
+            }
+        }
+    }
+
+    #[test]
     fn another_latency_than_the_stated_one_differs() {
         let model = crate::random::model(3);
         let netlist = hardware(&model, 1, 2, &crate::netlist::Options::default());

@@ -81,6 +81,18 @@ pub(super) fn runs(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Opti
     Some(out)
 }
 
+/// The same where the signal's top bit is the sign of the value. Samples need not tell the sign from the bits below it,
+/// where the value is seldom large; optimisation often keeps it and drops those.
+pub(super) fn runs_and_sign(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Option<Vec<Run>> {
+    let (below, top) = (width.checked_sub(1).filter(|&w| w > 0)?, whole.checked_sub(1)?);
+    if column(shown, below) != column(value, top) {
+        return None;
+    }
+    let mut out = runs(shown, below, value, top)?;
+    out.push((below, top, 1));
+    Some(out)
+}
+
 /// Runs of zeros between runs that a signal shows of a value: where each begins in the value, and where it ends.
 pub(super) fn gaps(runs: &[Run], value: &Lanes) -> Vec<(u32, u32)> {
     let between = runs.windows(2).map(|w| (w[0].1 + w[0].2, w[1].1));
@@ -105,6 +117,11 @@ mod tests {
         let small = value.map(|v| v >> 2);
         let shown = small.map(|v| v & 7 | (v >> 14 & 1) << 3);
         assert_eq!(runs(&shown, 4, &small, 16), Some(vec![(0, 0, 3), (3, 15, 1)]));
+        // Of a small number it is found where the top bit is taken for the sign.
+        let small = value.map(|v| v >> 4);
+        let shown = small.map(|v| v & 7 | (v >> 15 & 1) << 3);
+        assert_eq!(runs_and_sign(&shown, 4, &small, 16), Some(vec![(0, 0, 3), (3, 15, 1)]));
+        assert_eq!(runs_and_sign(&shown.map(|v| v ^ 8), 4, &small, 16), None);
         let mut columns = Columns::default();
         columns.add(5, 16, &value);
         let part = value.map(|v| v >> 3 & 255);
