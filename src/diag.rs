@@ -4,8 +4,10 @@
 //! text for people or as JSON lines for programs. A diagnostic of severity [`Severity::Bug`] is our own
 //! fault and says so.
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use std::fmt;
+use std::path::Path;
 
 /// How bad a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -21,9 +23,8 @@ pub enum Severity {
     Bug,
 }
 
-/// Where something is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+/// Where something is wrong. As JSON always an object: of one key, or of none for the whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The file or request as a whole.
     Whole,
@@ -40,6 +41,23 @@ pub enum Place {
     },
     /// A command-line option, spelt as typed (`--pipeline`).
     Flag(String),
+}
+
+impl Serialize for Place {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Place::Whole => {}
+            Place::Path(path) => map.serialize_entry("path", path)?,
+            Place::Byte(byte) => map.serialize_entry("byte", byte)?,
+            Place::Line { line, column } => {
+                map.serialize_entry("line", line)?;
+                map.serialize_entry("column", column)?;
+            }
+            Place::Flag(flag) => map.serialize_entry("flag", flag)?,
+        }
+        map.end()
+    }
 }
 
 impl fmt::Display for Place {
@@ -63,7 +81,10 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// What is wrong, in one sentence without a full stop.
     pub message: String,
-    /// Where it is.
+    /// The file that it is about, as its path was given; `stdin` for standard input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<Box<str>>,
+    /// Where it is, in that file.
     pub place: Place,
     /// What would be right, if that can be said.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +94,7 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error at a place.
     pub fn error(code: &'static str, place: Place, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { code, severity: Severity::Error, message: message.into(), place, help: None }
+        Diagnostic { code, severity: Severity::Error, message: message.into(), file: None, place, help: None }
     }
 
     /// A warning at a place.
@@ -86,6 +107,15 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Note, ..Diagnostic::error(code, place, message) }
     }
 
+    /// The same about a file; `-` is standard input. What is about a file already stays, and what is about an option.
+    #[must_use]
+    pub fn in_file(mut self, path: &Path) -> Diagnostic {
+        if self.file.is_none() && !matches!(self.place, Place::Flag(_)) {
+            self.file = Some(if path.as_os_str() == "-" { "stdin".into() } else { path.display().to_string().into() });
+        }
+        self
+    }
+
     /// The same with a help line.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Diagnostic {
@@ -95,7 +125,7 @@ impl Diagnostic {
 }
 
 impl fmt::Display for Diagnostic {
-    /// `error[E0104] at model.ops[17].addr[0]: message` and the help on a second line. Control characters of
+    /// `error[E0104] in m.json at model.ops[17].addr[0]: message` and the help on a second line. Control characters of
     /// the message are escaped, so that a hostile file cannot drive the terminal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let severity = match self.severity {
@@ -105,6 +135,9 @@ impl fmt::Display for Diagnostic {
             Severity::Bug => "internal error",
         };
         write!(f, "{severity}[{}]", self.code)?;
+        if let Some(file) = &self.file {
+            write!(f, " in {}", printable(file))?;
+        }
         if self.place != Place::Whole {
             write!(f, " at {}", printable(&self.place.to_string()))?;
         }
@@ -136,6 +169,12 @@ impl Diagnostics {
     /// Whether any of them makes the result unusable.
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(|d| matches!(d.severity, Severity::Error | Severity::Bug))
+    }
+
+    /// The same about a file, as [`Diagnostic::in_file`].
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Diagnostics {
+        Diagnostics(self.0.into_iter().map(|diagnostic| diagnostic.in_file(path)).collect())
     }
 
     /// One JSON object a line.
@@ -187,6 +226,18 @@ mod tests {
     fn control_characters_cannot_reach_the_terminal() {
         let d = Diagnostic::error("E0001", Place::Whole, "bad \u{1b}[31m text");
         assert_eq!(d.to_string(), "error[E0001]: bad \\u{1b}[31m text");
+    }
+
+    #[test]
+    fn files_and_places_are_apart() {
+        let d = Diagnostic::error("E0104", Place::Whole, "x").in_file(Path::new("a/m.json")).in_file(Path::new("b"));
+        assert_eq!(d.to_string(), "error[E0104] in a/m.json: x");
+        assert_eq!(
+            Diagnostics::from(d).to_json_lines(),
+            "{\"code\":\"E0104\",\"severity\":\"error\",\"message\":\"x\",\"file\":\"a/m.json\",\"place\":{}}\n"
+        );
+        let option = Diagnostic::error("E0002", Place::Flag("--x".into()), "y").in_file(Path::new("m.json"));
+        assert_eq!(option.to_string(), "error[E0002] at --x: y");
     }
 
     #[test]

@@ -40,7 +40,7 @@ fn check(bytes: &[u8], options: &[&str]) -> (i32, Vec<Value>) {
 
 fn place(diagnostic: &Value) -> String {
     match &diagnostic["place"] {
-        Value::String(s) => s.clone(),
+        Value::Object(o) if o.is_empty() => "whole".to_owned(),
         Value::Object(o) if o.contains_key("path") => o["path"].as_str().unwrap().to_owned(),
         Value::Object(o) if o.contains_key("byte") => "byte".to_owned(),
         Value::Object(o) if o.contains_key("line") => "line".to_owned(),
@@ -382,7 +382,7 @@ fn a_path_that_is_not_there() {
     let output = command.args(["check", "/nonexistent/model.json"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        String::from_utf8(output.stderr).unwrap().starts_with("error[E0001] at /nonexistent/model.json: cannot open")
+        String::from_utf8(output.stderr).unwrap().starts_with("error[E0001] in /nonexistent/model.json: cannot open")
     );
 }
 

@@ -1,7 +1,7 @@
 //! And-inverter graphs as files of `alir2hdl convert`: AIGER and Aignet, from a program or from one another.
 
 use super::Failure;
-use crate::diag::{Diagnostic, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::Model;
 use crate::prove::aig::Aig;
 use crate::prove::aignet::GateFlag;
@@ -103,5 +103,5 @@ pub(super) fn read(path: &Path, form: Form, flag: GateFlag) -> Result<Aig, Failu
         Form::Aag | Form::Aig => aiger::read(&bytes),
         Form::Aignet => aignet::read(&bytes, flag),
     };
-    graph.map_err(Failure::input)
+    graph.map_err(|wrong| Failure::input(Diagnostics::from(wrong).in_file(path)))
 }

@@ -2,14 +2,15 @@
 
 use super::source::{self, Kind, Network, SourceArgs};
 use super::{Failure, Global, report};
-use crate::diag::{Diagnostic, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::formats::{self, Format};
 use crate::ir::machine::Machine;
 use crate::ir::{Limits, Model};
 use crate::llvlir::{self, Program};
+use clap::builder::{Resettable, StyledStr};
 use flate2::Crc;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Which model is read, and how large it may be.
 #[derive(Clone, Debug, clap::Args)]
@@ -18,11 +19,54 @@ pub(super) struct InputArgs {
     /// graph, a QONNX file); `-` for stdin
     #[arg(value_name = "MODEL")]
     pub(super) model: PathBuf,
+    #[command(flatten)]
+    reading: AtTheEnd,
+}
+
+/// [`ReadingArgs`], which [`with_reading_options`] puts behind all other options: they are what few need.
+#[derive(Clone, Debug)]
+struct AtTheEnd(ReadingArgs);
+
+impl clap::FromArgMatches for AtTheEnd {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> Result<AtTheEnd, clap::Error> {
+        ReadingArgs::from_arg_matches(matches).map(AtTheEnd)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl clap::Args for AtTheEnd {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        command
+    }
+}
+
+/// A command with the options about reading behind its others, if it reads a model.
+pub(super) fn with_reading_options(command: clap::Command) -> clap::Command {
+    if !command.get_arguments().any(|arg| arg.get_id() == "model") {
+        return command;
+    }
+    // What is said about the options would become what is said about the command.
+    let of = |text: Option<&StyledStr>| Resettable::from(text.cloned());
+    let (about, long) = (of(command.get_about()), of(command.get_long_about()));
+    <ReadingArgs as clap::Args>::augment_args(command).about(about).long_about(long)
+}
+
+/// How the file is read.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Reading")]
+struct ReadingArgs {
     /// The file's form, where its content must not decide
-    #[arg(long, value_enum, value_name = "FORM")]
+    #[arg(long, value_enum, value_name = "FORM", hide_short_help = true)]
     format: Option<Form>,
     #[command(flatten)]
-    pub(super) sources: SourceArgs,
+    sources: SourceArgs,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -98,8 +142,22 @@ struct LimitArgs {
 }
 
 impl InputArgs {
+    /// The same about another file.
+    pub(super) fn of_path(&self, path: &Path) -> InputArgs {
+        InputArgs { model: path.to_owned(), ..self.clone() }
+    }
+
     fn format(&self) -> Option<Format> {
-        self.format.and_then(Form::format)
+        self.reading.0.format.and_then(Form::format)
+    }
+
+    fn limits(&self) -> &LimitArgs {
+        &self.reading.0.limits
+    }
+
+    /// What is wrong with the file.
+    fn wrong(&self, found: impl Into<Diagnostics>) -> Failure {
+        Failure::input(found.into().in_file(&self.model))
     }
 
     /// Reads and checks the model; notes about it are said at once. An integer kernel is lowered.
@@ -115,9 +173,10 @@ impl InputArgs {
             let (model, _) = self.network(kind, reader, global)?;
             return Ok(model);
         }
-        self.sources.refuse()?;
-        let (model, notes) = formats::read(reader, &self.limits.limits(), self.format()).map_err(Failure::input)?;
-        report(&notes, global);
+        self.sources().refuse()?;
+        let (model, notes) =
+            formats::read(reader, &self.limits().limits(), self.format()).map_err(|e| self.wrong(e))?;
+        report(&notes.in_file(&self.model), global);
         Ok(model)
     }
 
@@ -135,21 +194,26 @@ impl InputArgs {
 
     /// Whether the first bytes show an integer kernel.
     fn is_kernel(&self, head: &[u8]) -> bool {
-        match self.format {
+        match self.reading.0.format {
             None => llvlir::is_program(&formats::unpacked(head)),
             Some(form) => form == Form::Llvlir,
         }
     }
 
+    /// The options about sources that become programs here.
+    pub(super) fn sources(&self) -> &SourceArgs {
+        &self.reading.0.sources
+    }
+
     /// Which network the first bytes show, if any.
     fn network_kind(&self, head: &[u8]) -> Option<Kind> {
-        if self.format.is_none() { Kind::of(head, &self.model) } else { None }
+        if self.reading.0.format.is_none() { Kind::of(head, &self.model) } else { None }
     }
 
     /// Reads a network as a whole.
     fn network(&self, kind: Kind, reader: impl Read, global: Global) -> Result<(Model, Network), Failure> {
         let bytes = self.bytes(reader)?;
-        self.sources.read(kind, &bytes, &source::shown(&self.model), global)
+        self.sources().read(kind, &bytes, &source::shown(&self.model), global)
     }
 
     /// The bytes of the file, if it holds a network; nothing where it is `-`.
@@ -170,7 +234,7 @@ impl InputArgs {
     /// All bytes of a source.
     fn bytes(&self, reader: impl Read) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
-        let most = self.limits.max_bytes;
+        let most = self.limits().max_bytes;
         let read = reader.take(most.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|e| Failure::io(&self.model, "read", &e))?;
         if bytes.len() as u64 > most {
@@ -193,19 +257,19 @@ impl InputArgs {
 
     /// Reads a kernel; what form it has comes with it.
     fn kernel(&self, reader: impl Read) -> Result<(Program, String), Failure> {
-        let (bytes, is_gzip) = formats::read_bytes(reader, self.limits.max_bytes).map_err(Failure::input)?;
+        let (bytes, is_gzip) = formats::read_bytes(reader, self.limits().max_bytes).map_err(|e| self.wrong(e))?;
         let limits = llvlir::Limits {
-            max_ops: self.limits.max_ops,
-            max_table_elements: self.limits.max_table_entries,
-            max_division: self.limits.max_division,
+            max_ops: self.limits().max_ops,
+            max_table_elements: self.limits().max_table_entries,
+            max_division: self.limits().max_division,
         };
-        let program = llvlir::read(&bytes, limits).map_err(|problem| Failure::input(problem.diagnostic()))?;
+        let program = llvlir::read(&bytes, limits).map_err(|problem| self.wrong(problem.diagnostic()))?;
         let form = if bytes.first() == Some(&b'L') { "LLVLIR bytes" } else { "LLVLIR text" };
         Ok((program, format!("{form}, edition 0{}", if is_gzip { ", gzip" } else { "" })))
     }
 
     fn lowered(&self, program: &Program) -> Result<Model, Failure> {
-        llvlir::lower::lower(program, &self.limits.limits()).map_err(Failure::input)
+        llvlir::lower::lower(program, &self.limits().limits()).map_err(|e| self.wrong(e))
     }
 
     /// Reads and checks a model or a stateful design, whichever the file shows; notes are said at once. Beside it comes what
@@ -216,10 +280,10 @@ impl InputArgs {
     pub(super) fn read_design(&self, global: Global) -> Result<(Design, FileFacts), Failure> {
         let (reader, head) = self.opened()?;
         let mut summed = Summed { reader, crc: Crc::new(), head: Vec::new() };
-        let limits = self.limits.limits();
+        let limits = self.limits().limits();
         let (mut kernel, mut network) = (None, None);
         if self.network_kind(&head).is_none() {
-            self.sources.refuse()?;
+            self.sources().refuse()?;
         }
         let (design, form) = if self.is_kernel(&head) {
             let (program, form) = self.kernel(&mut summed)?;
@@ -231,14 +295,14 @@ impl InputArgs {
             let form = made.form.clone();
             network = Some(made);
             (Design::Model(model), form)
-        } else if self.format.map_or_else(|| formats::is_machine(&head), |form| form == Form::Fsm) {
-            let machine = formats::read_machine(&mut summed, &limits).map_err(Failure::input)?;
+        } else if self.reading.0.format.map_or_else(|| formats::is_machine(&head), |form| form == Form::Fsm) {
+            let machine = formats::read_machine(&mut summed, &limits).map_err(|e| self.wrong(e))?;
             let is_gzip = summed.head.starts_with(&[0x1f, 0x8b]);
             (Design::Machine(machine), format!("ALIRFSM JSON, version 4{}", if is_gzip { ", gzip" } else { "" }))
         } else {
             let (model, notes, form) =
-                formats::recognise(&mut summed, &limits, self.format()).map_err(Failure::input)?;
-            report(&notes, global);
+                formats::recognise(&mut summed, &limits, self.format()).map_err(|e| self.wrong(e))?;
+            report(&notes.in_file(&self.model), global);
             (Design::Model(model), form)
         };
         Ok((design, FileFacts { checksum: format!("crc32:{:08x}", summed.crc.sum()), form, kernel, network }))

@@ -1,6 +1,6 @@
 //! `alir2hdl prove` for stateful designs.
 
-use super::prove::{Args, certificate};
+use super::prove::{Args, certificate, in_file};
 use super::{ExitStatus, Failure, machine, print};
 use crate::diag::printable;
 use crate::files::Batch;
@@ -27,7 +27,7 @@ pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> 
     let file = args.file()?;
     let source = std::fs::read(file).map(rtl::decoded).map_err(|e| Failure::io(file, "read", &e))?;
     let language = rtl::Language::of(file, &source);
-    let rtl = rtl::read(language, &source, args.top.as_deref()).map_err(Failure::input)?;
+    let rtl = rtl::read(language, &source, args.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
     let request = Request {
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
         work: args.work,

@@ -6,7 +6,9 @@
 mod check;
 mod convert;
 mod device;
+mod diff;
 mod emit;
+mod explain;
 mod graphs;
 mod hardware;
 mod info;
@@ -14,6 +16,7 @@ mod input;
 mod kernel;
 mod machine;
 mod machine_proof;
+mod man;
 mod names;
 mod network;
 mod onnx;
@@ -32,9 +35,9 @@ mod wrapper;
 
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// How the program ends. The numbers are documented in `--help` and never change.
@@ -71,8 +74,7 @@ impl Failure {
 
     /// A file that cannot be read or written (exit code 2).
     pub fn io(path: &std::path::Path, doing: &str, error: &std::io::Error) -> Failure {
-        let place = Place::Path(path.display().to_string());
-        Failure::input(Diagnostic::error("E0001", place, format!("cannot {doing}: {error}")))
+        Failure::input(Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}")).in_file(path))
     }
 
     /// What was wrong with an outside tool: that it is not there (exit code 3), or its answer (exit code 2).
@@ -185,12 +187,25 @@ pub struct Global {
     /// Say more: what each optimisation saved; with `--prove` each step that was proved
     #[arg(short, long, global = true, help_heading = "Output", conflicts_with = "quiet")]
     pub verbose: bool,
+    /// Whether messages are coloured; NO_COLOR is heeded
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        global = true,
+        value_name = "WHEN",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    pub color: ColorChoice,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
     Convert(convert::Args),
+    Diff(diff::Args),
+    Explain(explain::Args),
     Info(Box<info::Args>),
     Report(report::Args),
     Run(run::Args),
@@ -206,9 +221,20 @@ enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    #[command(after_help = "Example:\n  alir2hdl man | man -l -")]
-    Man,
+    Man(man::Args),
+}
+
+/// The whole command line: closing texts leave the breaking of lines to the parser, what few need comes last.
+fn command() -> clap::Command {
+    let finished = |command: clap::Command| {
+        let closing = command.get_after_help().map(|text| man::unbroken(&text.to_string()));
+        let command = input::with_reading_options(command);
+        match closing {
+            Some(closing) => command.after_help(closing),
+            None => command,
+        }
+    };
+    finished(Cli::command()).mut_subcommands(finished)
 }
 
 /// Runs the program on the process's own arguments.
@@ -228,7 +254,7 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
         };
         eprintln!("{diagnostic}");
     }));
-    let mut command = Cli::command();
+    let mut command = command().color(unparsed(&words).color);
     let words = match paths::arranged(words.clone(), &command) {
         Ok(words) => words,
         Err(problem) => {
@@ -243,7 +269,7 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
         Err(error) => return not_parsed(&error.format(&mut command), &words) as u8,
     };
     let global = cli.global;
-    let protected = paths::check(&matches, Cli::command);
+    let protected = paths::check(&matches, self::command);
     let outcome = std::panic::catch_unwind(|| {
         let _protected = protected?;
         run(cli)
@@ -263,7 +289,16 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
 fn unparsed(words: &[OsString]) -> Global {
     let json = words.iter().any(|word| word == "--error-format=json")
         || words.windows(2).any(|pair| pair[0] == "--error-format" && pair[1] == "json");
-    Global { error_format: if json { ErrorFormat::Json } else { ErrorFormat::Text }, ..Global::default() }
+    let asked = |name: &str| {
+        words.iter().any(|word| word.to_str() == Some(&format!("--color={name}")))
+            || words.windows(2).any(|pair| pair[0] == "--color" && pair[1] == name)
+    };
+    let color = match (asked("always"), asked("never")) {
+        (true, _) => ColorChoice::Always,
+        (_, true) => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    };
+    Global { error_format: if json { ErrorFormat::Json } else { ErrorFormat::Text }, color, ..Global::default() }
 }
 
 /// What options of the main job ask for, as they are typed (`--pipeline=3`): for callers that take options by name and are no
@@ -328,11 +363,39 @@ pub fn report(diagnostics: &Diagnostics, global: Global) {
     }
     let shown = Diagnostics(shown);
     let text = match global.error_format {
+        ErrorFormat::Text if is_coloured(global.color) => coloured(&format!("{shown}\n")),
         ErrorFormat::Text => format!("{shown}\n"),
         ErrorFormat::Json => shown.to_json_lines(),
     };
     // Nobody is left to tell if stderr is closed.
     let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Whether what goes to stderr has colours.
+fn is_coloured(choice: ColorChoice) -> bool {
+    let is = |name, value: &str| std::env::var_os(name).is_some_and(|v| v == value);
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => !no_color && !is("TERM", "dumb") && std::io::stderr().is_terminal(),
+    }
+}
+
+/// Diagnostics with the colours that the parser of options uses: what they are in front, and the helps.
+fn coloured(text: &str) -> String {
+    const KINDS: [(&str, u8); 4] = [("error[", 31), ("internal error[", 31), ("warning[", 33), ("note[", 36)];
+    let line = |line: &str| {
+        let kind = KINDS.iter().find(|(kind, _)| line.starts_with(kind));
+        match (kind, line.find(']'), line.strip_prefix("  help:")) {
+            (Some((_, colour)), Some(end), _) => {
+                format!("\x1b[1;{colour}m{}\x1b[0m{}", &line[..=end], &line[end + 1..])
+            }
+            (_, _, Some(help)) => format!("  \x1b[32mhelp:\x1b[0m{help}"),
+            _ => line.to_owned(),
+        }
+    };
+    text.lines().map(|text| line(text) + "\n").collect()
 }
 
 /// Tells people something that is no problem; with `--quiet` nothing.
@@ -359,6 +422,8 @@ fn run(cli: Cli) -> Result<ExitStatus, Failure> {
     match cli.command {
         Some(Command::Check(args)) => check::run(&args, cli.global),
         Some(Command::Convert(args)) => convert::run(&args, cli.global),
+        Some(Command::Diff(args)) => diff::run(&args, cli.global),
+        Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Info(args)) => info::run(&args, cli.global),
         Some(Command::Prove(args)) => prove::run(&args, cli.global),
         Some(Command::Project(args)) => project::run(&args, cli.global),
@@ -369,20 +434,14 @@ fn run(cli: Cli) -> Result<ExitStatus, Failure> {
         Some(Command::Passes) => optimise::list(),
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "alir2hdl", &mut text);
+            clap_complete::generate(shell, &mut command(), "alir2hdl", &mut text);
             print(&text)
         }
-        Some(Command::Man) => {
-            let mut text = Vec::new();
-            clap_mangen::Man::new(Cli::command())
-                .render(&mut text)
-                .map_err(|e| Failure::io("stdout".as_ref(), "write", &e))?;
-            print(&text)
-        }
+        Some(Command::Man(args)) => man::run(&args, command()),
         None => match cli.main_job.0 {
             Some(args) => emit::run(&args, cli.global),
             None => {
-                let _ = write!(std::io::stderr(), "{}", Cli::command().render_help());
+                let _ = write!(std::io::stderr(), "{}", command().render_help());
                 Ok(ExitStatus::Input)
             }
         },
@@ -403,7 +462,49 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_few_need_comes_last_and_no_line_is_broken_twice() {
+        let mut whole = command();
+        whole.build();
+        for command in std::iter::once(&whole).chain(whole.get_subcommands()) {
+            let name = command.get_name();
+            let closing = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in closing.lines().filter(|line| line.starts_with(' ')) {
+                assert!(line.chars().count() <= 110, "{name}: an example is wider than the help: {line}");
+            }
+            for paragraph in
+                closing.split("\n\n").filter(|p| !p.is_empty() && !p.lines().any(|line| line.starts_with(' ')))
+            {
+                assert_eq!(paragraph.lines().count(), 1, "{name}: {paragraph}");
+            }
+            let written = Cli::command();
+            let written = written.find_subcommand(name).unwrap_or(&written);
+            if name != "help" {
+                assert_eq!(
+                    command.get_about().map(ToString::to_string),
+                    written.get_about().map(ToString::to_string),
+                    "{name}"
+                );
+            }
+            if command.get_arguments().any(|arg| arg.get_id() == "model") {
+                let headings: Vec<_> = command.get_arguments().filter_map(|arg| arg.get_help_heading()).collect();
+                let first = headings.iter().position(|h| *h == "Reading" || h.starts_with("Limits")).expect("there");
+                let late =
+                    headings[first..].iter().all(|h| *h == "Reading" || *h == "Output" || h.starts_with("Limits"));
+                assert!(late, "{name}: {headings:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn colours_are_those_of_the_parser() {
+        let text = "error[E0104] in m.json: wrong\n  help: mend it\nnote[N0101]: [x]\n";
+        let expected = "\x1b[1;31merror[E0104]\x1b[0m in m.json: wrong\n  \x1b[32mhelp:\x1b[0m mend it\n\x1b[1;36mnote[N0101]\x1b[0m: [x]\n";
+        assert_eq!(coloured(text), expected);
+        assert!(is_coloured(ColorChoice::Always) && !is_coloured(ColorChoice::Never));
+    }
+
+    #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 }

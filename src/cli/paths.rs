@@ -23,6 +23,7 @@ enum Role {
 /// Every option with a path, by its name in the parser; a name means the same in all sub-commands.
 const ROLES: &[(&str, Role)] = &[
     ("model", Role::Read),
+    ("other", Role::Read),
     ("files", Role::Read),
     ("folders", Role::Read),
     ("input", Role::Read),
@@ -32,6 +33,8 @@ const ROLES: &[(&str, Role)] = &[
     ("weight_map", Role::Read),
     ("stimulus", Role::Read),
     ("output", Role::Written),
+    ("output_file", Role::Written),
+    ("cpp", Role::Written),
     ("verilog", Role::Written),
     ("vhdl", Role::Written),
     ("interface", Role::Written),
@@ -144,11 +147,10 @@ fn global_words(word: &str, command: &Command) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
     use clap::builder::ValueParser;
 
     fn cli() -> Command {
-        let mut command = super::super::Cli::command();
+        let mut command = super::super::command();
         command.build();
         command
     }

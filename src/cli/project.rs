@@ -20,7 +20,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  alir2hdl project model.json --output build --flow vivado --part xcvu13p-flga2577-2-e --pipeline auto --clock-period 5
+  alir2hdl project m.json -o build --flow vivado --part xcvu13p-flga2577-2-e --pipeline auto --clock-period 5
   alir2hdl project model.json --output build --flow yosys,fusesoc --pipeline 3 --wrapper axis
   make -C build/sim verilator                 does it compute what the model says?
   alir2hdl report build                       what the tools said about it

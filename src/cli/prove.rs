@@ -4,7 +4,7 @@ use super::hardware::PolarityArg;
 use super::input::{Design, InputArgs};
 use super::names::NameArgs;
 use super::{ExitStatus, Failure, Global, machine, machine_proof, print};
-use crate::diag::{Diagnostic, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::files::Batch;
 use crate::ir::Model;
 use crate::llvlir::Program;
@@ -27,8 +27,8 @@ Examples:
   alir2hdl prove model.json.gz out.vhd --pipeline 3      a latency of 3 is part of the statement
   alir2hdl prove model.json.gz out.v --json
   alir2hdl prove model.json.gz out.v --certificate proof/
-  alir2hdl prove model.json.gz top.v part.v --via yosys --top top     what yosys reads in the files, not our own reader
-  alir2hdl prove machine.json.gz out.v                   a state machine: every cycle from power-on, register by register
+  alir2hdl prove model.json.gz top.v part.v --via yosys --top top     what yosys reads, not our own reader
+  alir2hdl prove machine.json.gz out.v                   a state machine: every cycle from power-on
 
 The file is read as the language standards say, by a reader that knows nothing of our writer. Verdicts: proved (exit
 code 0), differs with a counterexample (1), unknown with the cone and the limit reached (5). A file outside the
@@ -133,7 +133,10 @@ impl Args {
             let source = read(file)?;
             every_input(file, &source)?;
             let language = rtl::Language::of(file, &source);
-            return Ok((rtl::read(language, &source, self.top.as_deref()).map_err(Failure::input)?, language));
+            return Ok((
+                rtl::read(language, &source, self.top.as_deref()).map_err(|wrong| in_file(wrong, file))?,
+                language,
+            ));
         }
         let sources = self.files.iter().map(|path| Ok(via::Source { path: path.clone(), text: read(path)? }));
         let sources: Vec<via::Source> = sources.collect::<Result<_, Failure>>()?;
@@ -227,6 +230,11 @@ fn of_kernel(program: &Program, model: &Model, report: &mut Report, solver: Box<
         }
         Verdict::Unknown { .. } => {}
     }
+}
+
+/// What is wrong with a text.
+pub(super) fn in_file(wrong: impl Into<Diagnostics>, file: &Path) -> Failure {
+    Failure::input(wrong.into().in_file(file))
 }
 
 /// Whether a line of a file's head says that the file is not for every input.

@@ -28,7 +28,7 @@ Examples:
   alir2hdl run model.json.gz --input X.csv --output - | head
   alir2hdl run model.json.gz --input X.npy --trace 3          every operation of sample 3
   alir2hdl run model.json.gz --input X.npy --check-intervals  where results leave their types
-  alir2hdl run machine.json.gz --input in.npz --output out.npz   a state machine: an array a port, a row a cycle
+  alir2hdl run machine.json.gz --input in.npz --output out.npz  a state machine: a row a cycle
 
 Input: npy or npz (float64, float32, float16, integers; C or Fortran order) or CSV (with or without a heading), one
 row a sample; memory does not grow with their number. Output: float64 npy, or CSV. With --codes both are the integers on the module's ports: int64 where every output

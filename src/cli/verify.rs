@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  alir2hdl verify model.json.gz                                  combinational, every simulator that is installed
+  alir2hdl verify model.json.gz                                  combinational, every installed simulator
   alir2hdl verify model.json.gz --pipeline 3 --valid --enable    with stalls at random
   alir2hdl verify model.json.gz --sim ghdl --keep wave --vcd     then: gtkwave wave/ghdl/wave.vcd
 

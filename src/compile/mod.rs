@@ -284,6 +284,10 @@ impl<'d> Hardware<'d> {
             Origin::Machine(retimed) if self.spec.prove => {
                 proof::of_machine(retimed.source, (language, &text), listener)?;
             }
+            // Never as if it were proved.
+            Origin::Program { chain: None, .. } if self.spec.prove => {
+                return Err(proof::wrong("the design shall be proved, and its optimisations were not".into()));
+            }
             Origin::Program { chain: None, .. } | Origin::Machine(_) => {}
         }
         Ok(text)

@@ -24,7 +24,7 @@ fn failure(kind: ErrorKind, severity: Severity, message: String) -> Error {
     Error { kind, diagnostics: diagnostic.into() }
 }
 
-fn wrong(message: String) -> Error {
+pub(super) fn wrong(message: String) -> Error {
     failure(ErrorKind::Bug, Severity::Bug, message)
 }
 

@@ -273,8 +273,7 @@ pub fn checksum(bytes: &[u8]) -> String {
 /// `E0001` if it cannot be opened, or is a folder.
 pub fn open(path: &Path) -> Result<File, Diagnostics> {
     let failed = |message: String, help: &str| {
-        let place = Place::Path(path.display().to_string());
-        Diagnostics::from(Diagnostic::error("E0001", place, message).with_help(help))
+        Diagnostics::from(Diagnostic::error("E0001", Place::Whole, message).in_file(path).with_help(help))
     };
     let help = "give the path of a model file, or - for stdin";
     let file = File::open(path).map_err(|e| failed(format!("cannot open: {e}"), help))?;

@@ -65,7 +65,7 @@ impl fmt::Display for Fault {
 impl Fault {
     /// The message about sample `sample` (from 0) of the file `name`.
     pub fn diagnostic(&self, name: &str, sample: u64) -> Diagnostic {
-        let diagnostic = self.told(Place::Path(name.into()), format!("sample {sample}, {self}"));
+        let diagnostic = self.told(Place::Whole, format!("sample {sample}, {self}")).in_file(name.as_ref());
         match self {
             Fault::Input { .. } => {
                 diagnostic.with_help("--on-error skip or --on-error nan goes on with the other samples")

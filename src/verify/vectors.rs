@@ -82,13 +82,18 @@ impl Vectors {
     /// more than half of `count`, the last two kinds are thinned out evenly. The rest is random: uniform bits, values
     /// inside the intervals, and mixtures of corners.
     pub fn generate(model: &Model, count: usize, seed: u64) -> Vectors {
+        Vectors::of_inputs(model, Vectors::generate_inputs(model, count, seed))
+    }
+
+    /// The samples of [`Vectors::generate`] alone.
+    pub fn generate_inputs(model: &Model, count: usize, seed: u64) -> Rows {
         let elements = elements_of(model);
         let mut rows = corners(&elements, count.max(1));
         let mut random = SplitMix::new(seed ^ 0x7665_6374_6f72);
         while rows.len() < count {
             rows.push(random_sample(&elements, rows.len() % 4, &mut random));
         }
-        Vectors::of_inputs(model, Rows::new(elements.len(), rows))
+        Rows::new(elements.len(), rows)
     }
 
     /// Samples of all inputs for which the hardware of a [`Spec`] is the model's, and what the model makes of them; of a model
@@ -140,7 +145,7 @@ impl Vectors {
     /// # Errors
     /// The first input element that has no code in all intervals that its readers declare.
     pub fn generate_inside(model: &Model, count: usize, seed: u64) -> Result<Vectors, usize> {
-        let anywhere = Vectors::generate(model, count, seed).inputs;
+        let anywhere = Vectors::generate_inputs(model, count, seed);
         let elements = insides_of(model);
         let mut rows = Vec::with_capacity(anywhere.len());
         for sample in 0..anywhere.len() {

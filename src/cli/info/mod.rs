@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   alir2hdl info model.json.gz
-  alir2hdl info model.json.gz --pipeline 3         each stage: operations, longest path, register bits by origin
+  alir2hdl info model.json.gz --pipeline 3         each stage: operations, longest path, register bits
   alir2hdl info model.json.gz --sweep --svg s.svg  stage delay and register bits of 1 to 12 stages
   alir2hdl info model.json.gz --max-stage-delay 5 --json | jq .pipeline.latency
   alir2hdl info machine.json.gz                    ports, registers, blocks and schedule of a state machine

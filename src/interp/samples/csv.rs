@@ -1,4 +1,4 @@
-//! Samples as text: one line a sample, numbers between commas, semicolons or tabs.
+//! Samples as text: one line a sample, numbers between commas, semicolons, tabs or blanks; `#` begins a comment.
 
 use super::Values;
 use crate::num::Kif;
@@ -15,6 +15,8 @@ pub(super) struct CsvReader<R> {
     line_number: u64,
     /// What stands between fields; decided by the first line.
     separator: Option<u8>,
+    /// Whether there was a sample.
+    any: bool,
 }
 
 /// What can be wrong: the input, or a line of it (from 1).
@@ -25,7 +27,15 @@ pub(super) enum CsvError {
 
 impl<R: BufRead> CsvReader<R> {
     pub(super) fn new(input: R, columns: &[Kif], codes: bool) -> CsvReader<R> {
-        CsvReader { input, columns: columns.to_vec(), codes, line: Vec::new(), line_number: 0, separator: None }
+        CsvReader {
+            input,
+            columns: columns.to_vec(),
+            codes,
+            line: Vec::new(),
+            line_number: 0,
+            separator: None,
+            any: false,
+        }
     }
 
     /// Appends at most `max_rows` samples to `into`, which is empty; returns how many, 0 at the end.
@@ -36,6 +46,10 @@ impl<R: BufRead> CsvReader<R> {
             if self.sample(into).map_err(|what| CsvError::Line(self.line_number, what))? {
                 rows += 1;
             }
+        }
+        self.any |= rows > 0;
+        if !self.any && max_rows > 0 {
+            return Err(CsvError::Line(self.line_number, "the text ends without a sample".to_owned()));
         }
         Ok(rows)
     }
@@ -58,16 +72,21 @@ impl<R: BufRead> CsvReader<R> {
     fn sample(&mut self, into: &mut Values) -> Result<bool, String> {
         let line = std::str::from_utf8(&self.line).map_err(|_| "this is not text".to_string())?;
         let line = line.trim_start_matches('\u{feff}').trim();
-        if line.starts_with('#') || (line.is_empty() && !self.columns.is_empty()) {
+        let line = line.split('#').next().unwrap_or(line).trim_end();
+        let comment = line.is_empty() && !self.line.trim_ascii().is_empty();
+        if comment || (line.is_empty() && !self.columns.is_empty()) {
             return Ok(false);
         }
         let first = self.separator.is_none();
         let separator = *self.separator.get_or_insert_with(|| {
             // A semicolon or tab wins: commas may then be anything but a separator, and fail as numbers.
-            [b';', b'\t'].into_iter().find(|s| line.as_bytes().contains(s)).unwrap_or(b',')
+            [b';', b'\t', b','].into_iter().find(|s| line.as_bytes().contains(s)).unwrap_or(b' ')
         });
-        let fields: Vec<&str> =
-            if line.is_empty() { Vec::new() } else { line.split(char::from(separator)).map(str::trim).collect() };
+        let fields: Vec<&str> = match separator {
+            _ if line.is_empty() => Vec::new(),
+            b' ' => line.split_whitespace().collect(),
+            _ => line.split(char::from(separator)).map(str::trim).collect(),
+        };
         let is_number = |field: &str| field.parse::<f64>().is_ok() || pattern(field).is_some();
         if first && !fields.is_empty() && !fields.iter().any(|f| is_number(f)) {
             return Ok(false);

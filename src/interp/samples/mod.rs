@@ -168,15 +168,17 @@ impl Reader {
         let file = File::open(path).map_err(|e| cannot("read", &name, &e))?;
         let meta = file.metadata().map_err(|e| cannot("read", &name, &e))?;
         if meta.is_dir() {
-            return Err(Diagnostic::error("E0701", Place::Path(name), "this is a folder, not a file of samples"));
+            return Err(
+                Diagnostic::error("E0701", Place::Whole, "this is a folder, not a file of samples").in_file(path)
+            );
         }
         let again = file.try_clone().map_err(|e| cannot("read", &name, &e))?;
         let regular = meta.is_file().then_some((again, meta.len()));
         let wants_npy = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
         let reader = Reader::from_stream(Box::new(file), regular, array, name, columns, codes)?;
         if wants_npy && matches!(reader.body, Body::Csv(_)) {
-            let place = Place::Path(reader.name);
-            return Err(Diagnostic::error("E0702", place, "this is no npy file: it does not begin with \\x93NUMPY"));
+            let what = "this is no npy file: it does not begin with \\x93NUMPY";
+            return Err(Diagnostic::error("E0702", Place::Whole, what).in_file(path));
         }
         Ok(reader)
     }
@@ -207,14 +209,14 @@ impl Reader {
         let io = |e: io::Error| cannot("read", &name, &e);
         stream.by_ref().take(npy::MAGIC.len() as u64).read_to_end(&mut prefix).map_err(io)?;
         if prefix.starts_with(npz::MAGIC) {
-            let wrong = |what: String| Diagnostic::error("E0702", Place::Path(name.clone()), what);
+            let wrong = |what: String| Diagnostic::error("E0702", Place::Whole, what).in_file(name.as_ref());
             let (file, length) = regular.ok_or_else(|| wrong("an npz file cannot be read from a pipe".into()))?;
             let stream = npz::open(file, length, array).map_err(wrong)?;
             return Reader::from_stream(stream, None, None, name, columns, codes);
         }
         if array.is_some() {
             let what = "this is no npz file, so it has no arrays to choose from";
-            return Err(Diagnostic::error("E0702", Place::Path(name), what));
+            return Err(Diagnostic::error("E0702", Place::Whole, what).in_file(name.as_ref()));
         }
         let body = if prefix == npy::MAGIC {
             stream.by_ref().take((npy::PREFIX - prefix.len()) as u64).read_to_end(&mut prefix).map_err(io)?;
@@ -260,10 +262,9 @@ impl Reader {
             Body::Npy(npy) => npy.read(max_rows, self.columns, block).map_err(|error| error.at(&self.name)),
             Body::Csv(csv) => csv.read(max_rows, block).map_err(|error| match error {
                 CsvError::Io(e) => cannot("read", &self.name, &e),
-                CsvError::Line(line, what) => {
-                    Diagnostic::error("E0703", Place::Path(format!("{}:{line}", self.name)), what)
-                        .with_help("one line a sample, one number an input, separated by commas")
-                }
+                CsvError::Line(line, what) => Diagnostic::error("E0703", Place::Line { line, column: 1 }, what)
+                    .in_file(self.name.as_ref())
+                    .with_help("one line a sample, one number an input, separated by commas"),
             }),
         }
     }
@@ -280,7 +281,7 @@ impl NpyError {
         match self {
             NpyError::Io(e) => cannot("read", name, &e),
             NpyError::Content(what, help) => {
-                let diagnostic = Diagnostic::error("E0702", Place::Path(name.into()), what);
+                let diagnostic = Diagnostic::error("E0702", Place::Whole, what).in_file(name.as_ref());
                 if help.is_empty() { diagnostic } else { diagnostic.with_help(help) }
             }
         }
@@ -485,7 +486,7 @@ fn narrow(codes: &[BigInt]) -> Vec<i64> {
 }
 
 fn cannot(doing: &str, name: &str, error: &io::Error) -> Diagnostic {
-    Diagnostic::error("E0001", Place::Path(name.into()), format!("cannot {doing}: {error}"))
+    Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}")).in_file(name.as_ref())
 }
 
 /// Writes rows of numbers to a file that appears when it is finished.
@@ -554,7 +555,7 @@ impl Writer {
             (Some("npy"), true) => {
                 let what = "some output codes are wider than int64, which is the widest that npy holds";
                 let help = "write a .csv file: it has codes of any width";
-                return Err(Diagnostic::error("E0704", Place::Path(name), what).with_help(help));
+                return Err(Diagnostic::error("E0704", Place::Whole, what).in_file(name.as_ref()).with_help(help));
             }
             (Some("csv" | "txt"), false) => Form::CsvReals,
             (Some("csv" | "txt"), true) if fits => Form::CsvCodes,
@@ -570,7 +571,7 @@ impl Writer {
             _ => {
                 let what = "the extension does not say what to write";
                 let help = "name a .npy or .csv file, or - for CSV on stdout";
-                return Err(Diagnostic::error("E0705", Place::Path(name), what).with_help(help));
+                return Err(Diagnostic::error("E0705", Place::Whole, what).in_file(name.as_ref()).with_help(help));
             }
         };
         let out = if stdout {
@@ -881,17 +882,29 @@ mod tests {
         ] {
             assert_eq!(piped(text.as_bytes(), 2, false).unwrap(), expected, "{text}");
         }
-        assert_eq!(piped(b"", 2, false).unwrap(), []);
+        for text in ["1 -2.5\n3e-2  4\n5 6\n", "1,-2.5 # the first\n3e-2,4\n5,6"] {
+            assert_eq!(piped(text.as_bytes(), 2, false).unwrap(), expected, "{text}");
+        }
+        for nothing in ["", "# nothing\n", "a,b\n"] {
+            assert!(piped(nothing.as_bytes(), 2, false).unwrap_err().contains("ends without a sample"));
+        }
     }
 
     #[test]
     fn csv_errors_name_line_and_field() {
         let error = |text: &[u8]| piped(text, 2, false).unwrap_err();
-        assert!(error(b"1,2\n3\n").starts_with("error[E0703] at x:2: 1 numbers, the model has 2 inputs"));
-        assert!(error(b"1,2\n3,four\n").starts_with("error[E0703] at x:2: field 2: \"four\" is not a number"));
+        assert!(
+            error(b"1,2\n3\n").starts_with("error[E0703] in x at line 2, column 1: 1 numbers, the model has 2 inputs")
+        );
+        assert!(
+            error(b"1,2\n3,four\n")
+                .starts_with("error[E0703] in x at line 2, column 1: field 2: \"four\" is not a number")
+        );
         // A heading has no number at all.
-        assert!(error(b"1,two\n").starts_with("error[E0703] at x:1: field 2: \"two\" is not a number"));
-        assert!(error(b"1,2\n\xff\xfe\n").contains("x:2: this is not text"));
+        assert!(
+            error(b"1,two\n").starts_with("error[E0703] in x at line 1, column 1: field 2: \"two\" is not a number")
+        );
+        assert!(error(b"1,2\n\xff\xfe\n").contains("line 2, column 1: this is not text"));
         assert!(error(&[b'1'; 100_000]).contains("longer than"));
     }
 

@@ -1,0 +1,434 @@
+//! `alir2hdl diff`: what differs between two models, and whether it can be seen at the outputs.
+
+use super::input::{Design, InputArgs};
+use super::{ExitStatus, Failure, Global, print};
+use crate::interp::samples::{Port, input_ports, output_ports};
+use crate::ir::machine::{Machine, SignalId};
+use crate::ir::{Model, Op, ValueId};
+use crate::num::{Kif, align, wrap};
+use crate::verify::{MachineRun, Rows, Vectors, machine_stimulus};
+use num_bigint::BigInt;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Compare two models: shape, types, operations, and outputs on samples
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  alir2hdl diff old.json.gz new.json.gz
+  alir2hdl diff old.json.gz new.json.gz --samples 100000 --seed 7
+  alir2hdl diff old.json.gz new.json.gz --json | jq .outputs
+
+Models are equal (exit code 0) if ports, operations, tables and connections are the same; else they are different (1), also where the outputs agree on every sample: samples are no proof. Declared intervals, latencies and costs are not compared. Samples are the corners of both models' inputs and random ones; a sample is a real number, which each model quantises as it does. Operations are counted from 0 in each file; one whose operands are other operations counts as changed.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    /// The model that it is compared with, under the same limits and of the same --format, if that is given
+    #[arg(value_name = "OTHER")]
+    other: PathBuf,
+    /// Samples; cycles of a state machine
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    samples: u32,
+    /// Samples of another seed
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Everything that differs.
+#[derive(Debug, Default, Serialize)]
+struct Difference {
+    schema: &'static str,
+    equal: bool,
+    /// What is different about the whole: kind, number of ports, connections.
+    shape: Vec<String>,
+    /// Ports of another type.
+    ports: Vec<PortChange>,
+    operations: Vec<Operations>,
+    outputs: Outputs,
+}
+
+/// A port of another type.
+#[derive(Debug, Serialize)]
+struct PortChange {
+    port: String,
+    first: String,
+    second: String,
+}
+
+/// What happened to a program's operations and tables.
+#[derive(Debug, Default, Serialize)]
+struct Operations {
+    /// The block of a state machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block: Option<String>,
+    first: usize,
+    second: usize,
+    /// Operations of the first that the second lacks.
+    removed: Vec<Operation>,
+    /// Operations of the second that the first lacks.
+    added: Vec<Operation>,
+    /// Lookup tables with other entries, or that only one has.
+    tables: Vec<usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct Operation {
+    operation: usize,
+    what: String,
+}
+
+/// What was seen at the outputs.
+#[derive(Debug, Default, Serialize)]
+struct Outputs {
+    /// Samples that were compared: 0 where the ports do not allow it.
+    samples: usize,
+    different: Vec<OutputChange>,
+}
+
+/// An output that differed.
+#[derive(Debug, Serialize)]
+struct OutputChange {
+    output: String,
+    /// Number of samples in which it did, and the first of them, from 0.
+    samples: usize,
+    first_sample: usize,
+    /// Codes on the first model's input port there. (For a state machine: of that cycle.)
+    inputs: Vec<String>,
+    /// Values there, as exact codes of the models' types.
+    first: String,
+    second: String,
+}
+
+/// Runs the sub-command.
+pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    let first = args.input.read_design(global)?.0;
+    let second = args.input.of_path(&args.other).read_design(global)?.0;
+    let count = args.samples as usize;
+    let mut found = match (&first, &second) {
+        (Design::Model(a), Design::Model(b)) => of_models(a, b, count, args.seed),
+        (Design::Machine(a), Design::Machine(b)) => of_machines(a, b, count, args.seed),
+        _ => Difference { shape: vec!["one is a program, the other a state machine".into()], ..Difference::default() },
+    };
+    let changed = |o: &Operations| !(o.removed.is_empty() && o.added.is_empty() && o.tables.is_empty());
+    found.schema = "alir2hdl.diff/1";
+    found.operations.retain(|o| o.block.is_none() || changed(o));
+    found.equal = found.shape.is_empty()
+        && found.ports.is_empty()
+        && found.outputs.different.is_empty()
+        && !found.operations.iter().any(changed);
+    let text = if args.json {
+        format!("{}\n", serde_json::to_string_pretty(&found).expect("plain data"))
+    } else {
+        people(&found)
+    };
+    print(text.as_bytes())?;
+    Ok(if found.equal { ExitStatus::Ok } else { ExitStatus::Mismatch })
+}
+
+fn of_models(a: &Model, b: &Model, count: usize, seed: u64) -> Difference {
+    let mut found = Difference::default();
+    let mut same_shape = true;
+    for (what, x, y) in [("input", a.n_inputs(), b.n_inputs()), ("output", a.outputs().len(), b.outputs().len())] {
+        if x != y {
+            same_shape = false;
+            found.shape.push(format!("{x} {what} elements in the first, {y} in the second"));
+        }
+    }
+    let inputs = (input_ports(a), input_ports(b));
+    let outputs = (output_ports(a), output_ports(b));
+    found.ports.extend(ports("input", &inputs.0, &inputs.1));
+    found.ports.extend(ports("output", &outputs.0, &outputs.1));
+    let operations = operations(a, b);
+    let reordered = a.outputs().iter().zip(b.outputs()).position(|(x, y)| (x.neg, x.shift) != (y.neg, y.shift));
+    if let Some(at) = reordered {
+        found.shape.push(format!("output {at} has another sign or scale"));
+    } else if operations.removed.is_empty() && operations.added.is_empty() && same_shape {
+        let moved = a.outputs().iter().zip(b.outputs()).position(|(x, y)| x.source != y.source);
+        found.shape.extend(moved.map(|at| format!("output {at} shows another operation")));
+    }
+    found.operations.push(operations);
+    if same_shape {
+        let rows = samples(a, b, (&inputs.0, &inputs.1), count, seed);
+        let results = rows.clone().map(|(model, rows)| Vectors::of_inputs(model, rows).outputs);
+        let name = |j: usize| format!("output {j}");
+        found.outputs = compare(&rows[0].1, (&outputs.0, &outputs.1), &results, &[], name);
+    }
+    found
+}
+
+/// Samples of both models' corners and random ones, as codes of each.
+fn samples<'m>(
+    a: &'m Model,
+    b: &'m Model,
+    (of_a, of_b): (&[Port], &[Port]),
+    count: usize,
+    seed: u64,
+) -> [(&'m Model, Rows); 2] {
+    if of_a == of_b {
+        let rows = Vectors::generate_inputs(a, count, seed);
+        return [(a, rows.clone()), (b, rows)];
+    }
+    let own =
+        [(a, of_a), (b, of_b)].map(|(model, types)| (Vectors::generate_inputs(model, count.div_ceil(2), seed), types));
+    let codes = |to: &[Port]| {
+        let mut rows = Vec::new();
+        for (from, types) in &own {
+            for i in 0..from.len() {
+                let moved = from.row(i).iter().zip(types.iter().zip(to));
+                rows.push(moved.map(|(code, (from, to))| wrap(&align(code, from.frac, to.frac), to.kif)).collect());
+            }
+        }
+        Rows::new(to.len(), rows)
+    };
+    [(a, codes(of_a)), (b, codes(of_b))]
+}
+
+/// Ports of another type, of those that both have.
+fn ports<'p>(what: &'p str, a: &'p [Port], b: &'p [Port]) -> impl Iterator<Item = PortChange> + 'p {
+    let shown = |port: &Port| match port.frac - i64::from(port.kif.frac) {
+        0 => port.kif.to_string(),
+        shift => format!("{}, times 2^{shift}", port.kif),
+    };
+    let pairs = a.iter().zip(b).enumerate().filter(|(_, (x, y))| x != y);
+    pairs.map(move |(k, (x, y))| PortChange { port: format!("{what} {k}"), first: shown(x), second: shown(y) })
+}
+
+/// Where two runs differ, as real numbers; `defined` (of both) says which values mean something, if not all do.
+fn compare(
+    inputs: &Rows,
+    (of_a, of_b): (&[Port], &[Port]),
+    [a, b]: &[Rows; 2],
+    defined: &[[&[bool]; 2]],
+    name: impl Fn(usize) -> String,
+) -> Outputs {
+    let mut different: Vec<Option<OutputChange>> = of_a.iter().map(|_| None).collect();
+    for sample in 0..a.len() {
+        for (j, (x, y)) in a.row(sample).iter().zip(b.row(sample)).enumerate() {
+            let known = defined.get(sample).map_or([true; 2], |[a, b]| [a[j], b[j]]);
+            let frac = of_a[j].frac.max(of_b[j].frac);
+            let same =
+                known[0] == known[1] && (!known[0] || align(x, of_a[j].frac, frac) == align(y, of_b[j].frac, frac));
+            if same {
+                continue;
+            }
+            let shown = |code: &BigInt, known, port: &Port| match known {
+                true => format!("{code} ({})", port.real_of_code(code).0),
+                false => "undefined".to_owned(),
+            };
+            let change = different[j].get_or_insert_with(|| OutputChange {
+                output: name(j),
+                samples: 0,
+                first_sample: sample,
+                inputs: inputs.row(sample).iter().map(ToString::to_string).collect(),
+                first: shown(x, known[0], &of_a[j]),
+                second: shown(y, known[1], &of_b[j]),
+            });
+            change.samples += 1;
+        }
+    }
+    Outputs { samples: a.len(), different: different.into_iter().flatten().collect() }
+}
+
+/// What an operation is without its operands, which other operations before it may have renumbered.
+fn kind(model: &Model, id: ValueId) -> (Op, Kif) {
+    let mut op = model.node(id).op.clone();
+    op.map_operands(|_| ValueId(0));
+    (op, model.kif(id))
+}
+
+/// Products of list lengths above which operations are not aligned one by one.
+const ALIGNED: usize = 1 << 24;
+
+/// What changed between the operations of two programs.
+fn operations(a: &Model, b: &Model) -> Operations {
+    let kinds = |model: &Model| model.ids().map(|id| kind(model, id)).collect::<Vec<_>>();
+    let (x, y) = (kinds(a), kinds(b));
+    let mut partner: Vec<Option<usize>> = vec![None; x.len()];
+    let before = x.iter().zip(&y).take_while(|(p, q)| p == q).count();
+    let behind = x[before..].iter().rev().zip(y[before..].iter().rev()).take_while(|(p, q)| p == q).count();
+    for (k, other) in partner.iter_mut().enumerate().take(before) {
+        *other = Some(k);
+    }
+    for k in 1..=behind {
+        partner[x.len() - k] = Some(y.len() - k);
+    }
+    let (rows, columns) = (x.len() - before - behind, y.len() - before - behind);
+    if rows.saturating_mul(columns) <= ALIGNED {
+        for (i, j) in common(&x[before..before + rows], &y[before..before + columns]) {
+            partner[before + i] = Some(before + j);
+        }
+    }
+    // A pair is the same only if its operands are pairs too.
+    let mut kept = vec![false; y.len()];
+    let (mut removed, mut added) = (Vec::new(), Vec::new());
+    let shown = |model: &Model, k: usize| {
+        let id = ValueId(k as u32);
+        Operation { operation: k, what: format!("{:?}, {}", model.node(id).op, model.kif(id)) }
+    };
+    for (i, other) in partner.iter().enumerate() {
+        let same = other.filter(|&j| {
+            let operands = |model: &Model, k: usize| model.node(ValueId(k as u32)).op.operands();
+            let renumbered = operands(a, i).into_iter().map(|v| partner[v.index()]);
+            renumbered.eq(operands(b, j).into_iter().map(|v| Some(v.index())))
+        });
+        match same {
+            Some(j) => kept[j] = true,
+            None => removed.push(shown(a, i)),
+        }
+    }
+    added.extend((0..y.len()).filter(|&j| !kept[j]).map(|j| shown(b, j)));
+    let entries = |model: &Model, k: usize| {
+        let table = model.tables().get(k)?;
+        Some((table.entries.clone(), table.out.frac))
+    };
+    let tables = 0..a.tables().len().max(b.tables().len());
+    let tables = tables.filter(|&k| entries(a, k) != entries(b, k)).collect();
+    Operations { block: None, first: x.len(), second: y.len(), removed, added, tables }
+}
+
+/// A longest common subsequence, as pairs of places.
+fn common<T: PartialEq>(x: &[T], y: &[T]) -> Vec<(usize, usize)> {
+    let wide = y.len() + 1;
+    let mut longest = vec![0u32; (x.len() + 1) * wide];
+    for i in (0..x.len()).rev() {
+        for j in (0..y.len()).rev() {
+            longest[i * wide + j] = match x[i] == y[j] {
+                true => longest[(i + 1) * wide + j + 1] + 1,
+                false => longest[(i + 1) * wide + j].max(longest[i * wide + j + 1]),
+            };
+        }
+    }
+    let (mut i, mut j, mut pairs) = (0, 0, Vec::new());
+    while i < x.len() && j < y.len() {
+        if x[i] == y[j] {
+            pairs.push((i, j));
+            (i, j) = (i + 1, j + 1);
+        } else if longest[(i + 1) * wide + j] >= longest[i * wide + j + 1] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    pairs
+}
+
+fn of_machines(a: &Machine, b: &Machine, cycles: usize, seed: u64) -> Difference {
+    let mut found = Difference::default();
+    let lists = |machine: &Machine| [machine.inputs().collect::<Vec<_>>(), machine.outputs().collect::<Vec<_>>()];
+    let (of_a, of_b) = (lists(a), lists(b));
+    for (what, x, y) in [("input", &of_a[0], &of_b[0]), ("output", &of_a[1], &of_b[1])] {
+        let names = |machine: &Machine, ids: &[SignalId]| {
+            ids.iter().map(|&id| machine.signal(id).name.clone()).collect::<Vec<_>>()
+        };
+        let (names_a, names_b) = (names(a, x), names(b, y));
+        if names_a != names_b {
+            let all = [names_a, names_b].map(|names| format!("{names:?}"));
+            found.shape.push(format!("{what} ports {} in the first, {} in the second", all[0], all[1]));
+            continue;
+        }
+        for (&x, &y) in x.iter().zip(y) {
+            let (types_a, types_b) = (types(a, x), types(b, y));
+            if types_a.len() != types_b.len() {
+                let name = &a.signal(x).name;
+                let message = format!("{what} port {name:?} has {} and {} elements", types_a.len(), types_b.len());
+                found.shape.push(message);
+            }
+            let what = format!("{what} port {:?}, element", a.signal(x).name);
+            found.ports.extend(ports(&what, &types_a, &types_b));
+        }
+    }
+    let comparable = found.shape.is_empty() && found.ports.iter().all(|change| change.port.starts_with("output"));
+    let names = |machine: &Machine| machine.blocks().iter().map(|block| block.name.clone()).collect::<Vec<_>>();
+    if names(a) == names(b) {
+        for (x, y) in a.blocks().iter().zip(b.blocks()) {
+            found.operations.push(Operations { block: Some(x.name.clone()), ..operations(&x.model, &y.model) });
+        }
+    } else {
+        found.shape.push(format!("blocks {:?} in the first, {:?} in the second", names(a), names(b)));
+    }
+    if a.signals() != b.signals() {
+        found.shape.push("signals or registers differ".into());
+    }
+    if a.connections() != b.connections() {
+        found.shape.push("connections differ".into());
+    }
+    if comparable {
+        let inputs = machine_stimulus(a, cycles, seed);
+        let runs = [a, b].map(|machine| MachineRun::golden(machine, inputs.clone()));
+        let flat =
+            |machine: &Machine, ids: &[SignalId]| ids.iter().flat_map(|&id| types(machine, id)).collect::<Vec<_>>();
+        let of_element: Vec<String> = of_a[1]
+            .iter()
+            .flat_map(|&id| {
+                let signal = a.signal(id);
+                (0..signal.elements.len()).map(move |k| format!("output port {:?}, element {k}", signal.name))
+            })
+            .collect();
+        let defined: Vec<[&[bool]; 2]> =
+            runs[0].defined().iter().zip(runs[1].defined()).map(|(x, y)| [x.as_slice(), y.as_slice()]).collect();
+        let results = [runs[0].outputs().clone(), runs[1].outputs().clone()];
+        let types = (flat(a, &of_a[1]), flat(b, &of_b[1]));
+        found.outputs = compare(&inputs, (&types.0, &types.1), &results, &defined, |j| of_element[j].clone());
+    }
+    found
+}
+
+fn types(machine: &Machine, port: SignalId) -> Vec<Port> {
+    machine.signal(port).elements.iter().map(|&kif| Port { kif, frac: i64::from(kif.frac) }).collect()
+}
+
+/// Lines of one kind that are shown.
+const SHOWN: usize = 10;
+
+/// The first of some lines, and how many more there are.
+fn cut(lines: impl ExactSizeIterator<Item = String>, text: &mut String) {
+    let more = lines.len().saturating_sub(SHOWN);
+    lines.take(SHOWN).for_each(|line| text.push_str(&format!("{line}\n")));
+    if more > 0 {
+        text.push_str(&format!("  ... and {more} more\n"));
+    }
+}
+
+fn people(found: &Difference) -> String {
+    let mut text = String::new();
+    cut(found.shape.iter().map(|line| crate::diag::printable(line)), &mut text);
+    let port = |p: &PortChange| format!("{}: {} in the first, {} in the second", p.port, p.first, p.second);
+    cut(found.ports.iter().map(port), &mut text);
+    for operations in &found.operations {
+        let block = operations.block.as_ref().map(|name| format!("block {name:?}: ")).unwrap_or_default();
+        let (removed, added) = (operations.removed.len(), operations.added.len());
+        if removed + added > 0 {
+            let Operations { first, second, .. } = operations;
+            text.push_str(&format!("{block}{first} and {second} operations, {removed} removed, {added} added\n"));
+            cut(operations.removed.iter().map(|o| format!("  - {} {}", o.operation, o.what)), &mut text);
+            cut(operations.added.iter().map(|o| format!("  + {} {}", o.operation, o.what)), &mut text);
+        }
+        if !operations.tables.is_empty() {
+            let shown: Vec<String> = operations.tables.iter().take(SHOWN).map(ToString::to_string).collect();
+            let more = if operations.tables.len() > SHOWN { ", ..." } else { "" };
+            text.push_str(&format!("{block}tables that differ: {}{more}\n", shown.join(", ")));
+        }
+    }
+    let Outputs { samples, different } = &found.outputs;
+    let output = |o: &OutputChange| {
+        let inputs = match o.inputs.len() {
+            0..=16 => o.inputs.join(" "),
+            n => format!("{} ... ({n} codes; all with --json)", o.inputs[..16].join(" ")),
+        };
+        format!(
+            "{}: differs in {} of {samples} samples, first in {}: {} and {}\n  inputs (codes): {inputs}",
+            o.output, o.samples, o.first_sample, o.first, o.second
+        )
+    };
+    cut(different.iter().map(output), &mut text);
+    text.push_str(&match (found.equal, samples, different.is_empty()) {
+        (true, samples, _) => format!("equal: the same program, and the same outputs on {samples} samples\n"),
+        (false, 0, _) => "different; the outputs cannot be compared\n".to_owned(),
+        (false, samples, true) => format!("different, with the same outputs on {samples} samples (no proof)\n"),
+        (false, ..) => "different\n".to_owned(),
+    });
+    text
+}

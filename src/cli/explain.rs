@@ -1,0 +1,96 @@
+//! `alir2hdl explain`: what `docs/errors.md` says of a code, without the network.
+
+use super::{ExitStatus, Failure, near, print};
+use crate::diag::{Diagnostic, Place};
+
+/// The table that the program carries.
+const ERRORS: &str = include_str!("../../docs/errors.md");
+
+/// Explain a code of an error, warning or note; without one list them all
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  alir2hdl explain E0503
+  alir2hdl explain | grep -i table")]
+pub(super) struct Args {
+    /// The code: E and a number for errors, W for warnings, N for notes
+    #[arg(value_name = "CODE")]
+    code: Option<String>,
+}
+
+/// A row of the table.
+struct Entry<'t> {
+    /// The heading that it stands under.
+    section: &'t str,
+    code: &'t str,
+    meaning: &'t str,
+    remedy: &'t str,
+}
+
+/// All rows, in the table's order.
+fn entries(text: &str) -> Vec<Entry<'_>> {
+    let mut section = "";
+    let mut found = Vec::new();
+    for line in text.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            section = heading;
+        }
+        let cells = line.strip_prefix("| ").and_then(|row| row.strip_suffix(" |"));
+        let mut cells = cells.into_iter().flat_map(|row| row.split(" | "));
+        if let (Some(code), Some(meaning), Some(remedy)) = (cells.next(), cells.next(), cells.next())
+            && code != "code"
+        {
+            found.push(Entry { section, code, meaning, remedy });
+        }
+    }
+    found
+}
+
+/// Runs the sub-command.
+pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
+    let entries = entries(ERRORS);
+    let Some(asked) = &args.code else {
+        let mut text = String::new();
+        let mut section = "";
+        for entry in &entries {
+            if entry.section != section {
+                section = entry.section;
+                text.push_str(&format!("{}{section}\n", if text.is_empty() { "" } else { "\n" }));
+            }
+            text.push_str(&format!("  {}  {}\n", entry.code, entry.meaning));
+        }
+        return print(text.as_bytes());
+    };
+    let code = asked.trim().to_ascii_uppercase();
+    let Some(entry) = entries.iter().find(|entry| entry.code == code) else {
+        let error = Diagnostic::error("E0004", Place::Flag("CODE".into()), format!("there is no code {asked:?}"));
+        return Err(Failure::input(match near(&code, entries.iter().map(|entry| entry.code)) {
+            Some(near) => error.with_help(format!("did you mean {near}? `alir2hdl explain` lists all codes")),
+            None => error.with_help("`alir2hdl explain` lists all codes"),
+        }));
+    };
+    let kind = match entry.code.as_bytes().first() {
+        Some(b'W') => "a warning",
+        Some(b'N') => "a note",
+        _ => "an error",
+    };
+    let Entry { section, code, meaning, remedy } = entry;
+    print(format!("{code}, {kind} ({section})\n\n{meaning}\n\nWhat to do: {remedy}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_of_the_document_is_known() {
+        let entries = entries(ERRORS);
+        let rows = ERRORS.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| code")).count();
+        assert!(entries.len() > 150 && entries.len() == rows);
+        for entry in entries {
+            let letter = entry.code.as_bytes()[0];
+            assert!(matches!(letter, b'E' | b'W' | b'N') && entry.code.len() == 5, "{}", entry.code);
+            assert!(!entry.section.is_empty() && !entry.meaning.is_empty() && !entry.remedy.is_empty());
+        }
+    }
+}

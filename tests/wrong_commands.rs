@@ -1,0 +1,332 @@
+//! A table of wrong command lines: no panic, no file written or changed, exit code and error code as documented.
+//!
+//! Each line is the exit code, the code of the error, and the command line. The files that it names are in [`folder`].
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/models/");
+
+const TABLE: &str = "\
+2 E0002 chek m.json.gz
+2 E0002 nonsense
+2 E0002 nonsense --verilog o.v
+2 E0002 -q veiw m.json.gz -o o.html
+2 E0002 --no-such-option
+2 E0002 m.json.gz --no-such-option
+2 E0002 m.json.gz --verilog
+2 E0002 m.json.gz extra.json --verilog o.v
+2 E0002 check
+2 E0002 check m.json.gz --verilog o.v
+2 E0002 check m.json.gz --format nonsense
+2 E0002 check m.json.gz --max-ops many
+2 E0002 check m.json.gz --max-ops -1
+2 E0002 check m.json.gz --max-shift 100000000
+2 E0002 check m.json.gz --max-width 0
+2 E0002 check m.json.gz --max-problems 0
+2 E0002 check m.json.gz -q -v
+2 E0002 check m.json.gz --color sometimes
+2 E0002 man nonsense
+2 E0002 man check --output pages
+2 E0002 man chek
+2 E0002 completions
+2 E0002 completions nonsense
+2 E0002 passes extra
+2 E0002 report
+2 E0002 report dir --csv --json
+2 E0002 report dir --sort nonsense
+2 E0002 report dir --descending
+2 E0002 run m.json.gz --output o.npy --threads 0 --input x.npy
+2 E0002 run m.json.gz --input x.npy
+2 E0002 run m.json.gz --input x.npy --output o.npy --trace 0
+2 E0002 run m.json.gz --input x.npy --trace -1
+2 E0002 run m.json.gz --input x.npy --trace 0 --check-intervals
+2 E0002 run m.json.gz --input x.npy --output o.npy --lookup-miss maybe
+2 E0002 run m.json.gz --input x.npy --output o.npy --engine quick
+2 E0002 run s.json.gz --output o.npz --cycles some
+2 E0002 verify m.json.gz --vcd
+2 E0002 verify m.json.gz --vectors 0
+2 E0002 verify m.json.gz --sim modelsim
+2 E0002 verify m.json.gz --vhdl-standard 87
+2 E0002 verify s.json.gz --stimulus x.npy --seed 3
+2 E0002 view m.json.gz
+2 E0002 view m.json.gz -o o.html --max-samples 3
+2 E0002 view m.json.gz -o o.html --input x.npy --max-samples 0
+2 E0002 prove m.json.gz
+2 E0002 prove m.json.gz t.v --register-inputs
+2 E0002 prove m.json.gz t.v --via vivado
+2 E0002 prove m.json.gz t.v --pipeline -1
+2 E0002 project m.json.gz
+2 E0002 project m.json.gz --output o --flow modelsim
+2 E0002 project m.json.gz --output o --vectors 0
+2 E0002 info m.json.gz --pipeline 3 --sweep nonsense
+2 E0002 convert m.json.gz
+2 E0002 convert m.json.gz o.json --to alir9
+2 E0002 convert m.json.gz o.aig --pipeline 100000
+2 E0002 m.json.gz --verilog o.v -O3
+2 E0002 m.json.gz --verilog o.v -O1 --passes dce
+2 E0002 m.json.gz --verilog o.v --pipeline some
+2 E0002 m.json.gz --verilog o.v --pipeline -2
+2 E0002 m.json.gz --verilog o.v --pipeline 1.5
+2 E0002 m.json.gz --verilog o.v --max-stage-delay fast
+2 E0002 m.json.gz --verilog o.v --max-stage-delay 1 --clock-period 2
+2 E0002 m.json.gz --verilog o.v --delay-unit 2
+2 E0002 m.json.gz --verilog o.v --device abacus
+2 E0002 m.json.gz --verilog o.v --reset maybe
+2 E0002 m.json.gz --verilog o.v --ports some
+2 E0002 m.json.gz --verilog o.v --port-style mine
+2 E0002 m.json.gz --verilog o.v --rom-style paper
+2 E0002 m.json.gz --verilog o.v --wrapper wishbone
+2 E0002 m.json.gz --verilog o.v --split-above few
+2 E0002 m.json.gz --verilog o.v --use-dsp perhaps
+2 E0002 diff m.json.gz
+2 E0002 diff m.json.gz m.json.gz --samples 0
+2 E0001 check absent.json
+2 E0001 check dir
+2 E0001 info absent.json
+2 E0001 absent.json --verilog o.v
+2 E0001 m.json.gz --verilog absent/o.v
+2 E0001 m.json.gz --verilog dir
+2 E0001 m.json.gz --vhdl absent/o.vhd
+2 E0001 m.json.gz --verilog o.v --interface absent/o.json
+2 E0001 m.json.gz --verilog o.v --vhdl dir
+2 E0001 convert absent.json o.json
+2 E0001 convert m.json.gz absent/o.json
+2 E0001 convert m.json.gz dir --to alir4
+2 E0001 convert absent.aig o.aag
+2 E0001 run absent.json --input x.npy --output o.npy
+2 E0001 run m.json.gz --input absent.npy --output o.npy
+2 E0001 run m.json.gz --input x.npy --output absent/o.npy
+2 E0001 run m.json.gz --input absent.csv --output o.csv
+2 E0001 prove m.json.gz absent.v
+2 E0001 prove absent.json t.v
+2 E0001 view m.json.gz -o absent/o.html
+2 E0001 view m.json.gz -o o.html --svg absent/o.svg
+2 E0001 view m.json.gz -o o.html --input absent.npy
+2 E0001 report absent
+2 E0001 diff m.json.gz absent.json
+2 E0001 diff absent.json m.json.gz
+2 E0003 m.json.gz --verilog m.json.gz
+2 E0003 m.json.gz --verilog o.v --interface ./m.json.gz
+2 E0003 view m.json.gz -o m.json.gz
+2 E0003 view m.json.gz -o o.html --input x.npy --svg dir/../x.npy
+2 E0003 run m.json.gz --input x.npy --output x.npy
+2 E0003 run m.json.gz --input x.npy --output m.json.gz
+2 E0003 info m.json.gz --sweep --svg m.json.gz
+2 E0003 prove m.json.gz t.v --testbench t.v
+2 E0004 explain E9999
+2 E0004 explain nonsense
+2 E0004 explain 503
+2 E0101 check cut.json.gz
+2 E0101 cut.json.gz --verilog o.v
+2 E0102 check corrupt.json.gz
+2 E0103 check trailing.json.gz
+2 E0104 check m.json.gz --max-bytes 100
+2 E0106 check empty.json
+2 E0106 run empty.json --input x.npy --output o.npy
+2 E0110 check broken.json
+2 E0110 broken.json --verilog o.v
+2 E0115 check words.txt
+2 E0115 words.txt --verilog o.v
+2 E0703 run m.json.gz --input empty.csv --output o.csv
+2 E0703 run m.json.gz --input comments.csv --output o.csv
+2 E0111 check half.json
+2 E0112 check twice.json
+2 E0113 check nan.json
+2 E0115 check x.npy
+2 E0115 x.npy --verilog o.v
+2 E0121 check object.json
+2 E0201 m.json.gz --verilog o.v --max-ops 3
+2 E0202 m.json.gz --verilog o.v --max-table-entries 1
+2 E0301 m.json.gz --verilog o.v --passes nonsense
+2 E0301 m.json.gz --verilog o.v --passes dce,nonsense
+2 E0301 info m.json.gz --passes nonsense
+2 E0303 m.json.gz --verilog o.v --assume-intervals --prove
+2 E0501 m.json.gz --verilog o.v --max-stage-delay nan
+2 E0501 m.json.gz --verilog o.v --max-stage-delay -1
+2 E0502 m.json.gz --verilog o.v --pipeline 1000000
+2 E0503 m.json.gz --verilog o.v --max-stage-delay 0
+2 E0503 info m.json.gz --max-stage-delay 0
+2 E0505 m.json.gz --verilog o.v --clock-period -1
+2 E0505 m.json.gz --verilog o.v --clock-period nan
+2 E0505 m.json.gz --verilog o.v --clock-period 5 --delay-unit 0
+2 E0505 m.json.gz --verilog o.v --pipeline auto
+2 E0601 m.json.gz --verilog o.v --top module
+2 E0601 m.json.gz --verilog o.v --top two/words
+2 E0601 m.json.gz --verilog o.v --top entity
+2 E0602 m.json.gz --verilog o.v --pipeline 2 --top clk
+2 E0602 m.json.gz --verilog o.v --pipeline 2 --clk-name model_inp
+2 E0611 m.json.gz --verilog o.v --wrapper axis --pipeline 2 --packing 8
+2 E0701 run m.json.gz --input dir --output o.npy
+2 E0702 run m.json.gz --input wide.npy --output o.npy
+2 E0702 run m.json.gz --input m.json.gz.npy --output o.npy
+2 E0703 run m.json.gz --input short.csv --output o.csv
+2 E0703 run m.json.gz --input letters.csv --output o.csv
+2 E0705 run m.json.gz --input x.npy --output o.unknown
+2 E0705 run m.json.gz --input x.npy --output o
+2 E0706 run m.json.gz --input nan.csv --output o.csv
+2 E0709 run - --input - --output o.csv
+2 E0709 run m.json.gz --input x.npy --output - --check-intervals
+2 E0709 run m.json.gz --input x.npy --output o.csv --codes --on-error nan
+2 E0709 run s.json.gz --cycles 3 --output o.npz --codes --undefined nan
+2 E0710 run m.json.gz --input x.npy --trace 100000000
+2 E0711 run s.json.gz --input dir --output o.npz
+2 E0712 run s.json.gz --output o.npz --cycles 3
+2 E0801 m.json.gz --verilog o.v --enable
+2 E0801 m.json.gz --verilog o.v --reset sync
+2 E0801 m.json.gz --verilog o.v --pipeline 2 --reset-data
+2 E0801 m.json.gz --verilog o.v --pipeline 2 --reset sync
+2 E0801 m.json.gz --verilog o.v --pipeline 2 --reset-polarity low
+2 E0801 m.json.gz --verilog o.v --pipeline 2 --use-dsp yes --device ice40
+2 E0802 m.json.gz
+2 E0802 m.json.gz --pipeline 3
+2 E0802 m.json.gz --verilog o.v --vhdl o.v
+2 E0802 m.json.gz --verilog o.v --vhdl ./o.v
+2 E0802 m.json.gz --verilog - --interface -
+2 E0802 view m.json.gz -o o.html --svg dir/../o.html
+2 E0803 m.json.gz --verilog o.v --axis-width 8
+2 E0803 m.json.gz --verilog o.v --packing dense
+2 E0803 m.json.gz --verilog o.v --wrapper axis --pipeline 2 --valid
+2 E0803 m.json.gz --verilog o.v --wrapper axis --pipeline 2 --axis-flow stall --axis-depth 3
+2 E0804 s.json.gz --verilog o.v --pipeline 2
+2 E0804 s.json.gz --verilog o.v --valid
+2 E0804 s.json.gz --verilog o.v --wrapper axis
+2 E0804 s.json.gz --verilog o.v --assume-intervals
+2 E0804 m.json.gz --verilog o.v --retime no
+2 E0804 view s.json.gz -o o.html --pipeline 2
+2 E0804 project s.json.gz --output o --pipeline 2
+2 E0804 run m.json.gz --input x.npy --output o.npy --cycles 3
+2 E0804 run s.json.gz --input dir --output o.npz --threads 2
+2 E0804 run s.json.gz --input dir --trace 0
+2 E0804 prove s.json.gz t.v --pipeline 2
+2 E0804 prove m.json.gz t.v --depth 3
+2 E0805 project m.json.gz --output o --part nonsense
+2 E0805 project m.json.gz --output o --core-version 1
+2 E0805 project m.json.gz --output o --core-version 1.0.x
+2 E0805 project m.json.gz --output dir
+2 E0807 prove m.json.gz t.v t.vhd
+2 E0901 convert words.aag o.aig
+2 E0902 convert words.aignet o.aig
+2 E0903 prove m.json.gz words.v
+2 E0908 prove m.json.gz t.v --solver ./m.json.gz
+3 E1001 prove m.json.gz t.v --solver kissat
+3 E1001 prove m.json.gz t.v --solver ./absent
+3 E1001 prove m.json.gz t.v --via yosys
+3 E1001 prove m.json.gz t.vhd --via yosys
+3 E1001 verify m.json.gz
+3 E1001 verify m.json.gz --sim ghdl
+3 E1001 verify s.json.gz --sim verilator
+2 E1006 verify m.json.gz --sim ghdl --lang verilog
+2 E1106 convert m.json.gz o.bin
+2 E1106 convert m.json.gz o.v
+2 E1106 convert m.json.gz o.nonsense
+2 E1107 convert m.json.gz o.json --pipeline 2
+2 E1107 convert m.json.gz o.json --aignet-xor
+2 E1201 report dir
+";
+
+/// Files of every sort, right and wrong.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let put = |name: &str, bytes: &[u8]| fs::write(at(name), bytes).expect("written");
+    let model = fs::read(format!("{DATA}tiny_ops/model.json.gz")).expect("there");
+    put("m.json.gz", &model);
+    put("s.json.gz", &fs::read(format!("{DATA}fsm/biquad/fsm.json.gz")).expect("there"));
+    put("x.npy", &fs::read(format!("{DATA}tiny_ops/inputs.npy")).expect("there"));
+    put("wide.npy", &fs::read(format!("{DATA}jet_mlp/inputs.npy")).expect("there"));
+    put("m.json.gz.npy", &model);
+    put("cut.json.gz", &model[..model.len() / 2]);
+    let mut corrupt = model.clone();
+    let last = corrupt.len() - 6;
+    corrupt[last] ^= 0xff;
+    put("corrupt.json.gz", &corrupt);
+    put("trailing.json.gz", &[&model[..], b"more"].concat());
+    put("empty.json", b"");
+    put("words.txt", b"these are words\n");
+    put("words.v", b"these are words\n");
+    put("words.aag", b"these are words\n");
+    put("words.aignet", b"these are words\n");
+    put("half.json", br#"{"meta": "ALIRModel", "spec_version": 4, "mod"#);
+    put("twice.json", br#"{"meta": "ALIRModel", "spec_version": 4, "model": [[0, 0], [], [], [], [], [], 1, 1]} {}"#);
+    put("nan.json", br#"{"meta": "ALIRModel", "spec_version": 4, "model": [[1, 0], [NaN], [], [], [], [], 1, 1]}"#);
+    put("object.json", br#"{"meta": "Something", "spec_version": 4, "model": []}"#);
+    put("short.csv", b"1,2\n");
+    put("letters.csv", b"1,2,3,4,5,6,7,8\na,b,c,d,e,f,g,h\n");
+    fs::create_dir(at("dir")).expect("made");
+    put("dir/something", b"else");
+    let made = |arguments: &[&str]| {
+        let status = alir2hdl(folder.path(), arguments).output().expect("it runs").status;
+        assert!(status.success(), "{arguments:?}");
+    };
+    made(&["m.json.gz", "--verilog", "t.v", "--vhdl", "t.vhd"]);
+    put("nan.csv", b"nan,nan,nan,nan\n");
+    put("empty.csv", b"");
+    put("comments.csv", b"# nothing\na,b,c,d\n");
+    put("broken.json", br#"{"meta" "ALIRModel"}"#);
+    folder
+}
+
+/// Without any tool of the environment.
+fn alir2hdl(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
+    command.env_clear().current_dir(folder).args(arguments).stdin(std::process::Stdio::null());
+    command
+}
+
+/// All files below a folder, and the folders.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() {
+            files.extend(contents(&entry));
+        }
+        files.insert(entry.clone(), fs::read(&entry).ok());
+    }
+    files
+}
+
+#[test]
+fn wrong_command_lines_end_as_documented() {
+    let folder = folder();
+    let folder = folder.path();
+    let before = contents(folder);
+    let mut wrong = Vec::new();
+    assert!(TABLE.lines().count() >= 150);
+    for line in TABLE.lines() {
+        let mut words = line.split(' ');
+        let status: i32 = words.next().and_then(|word| word.parse().ok()).expect("an exit code");
+        let code = words.next().expect("a code");
+        let mut arguments = vec!["--error-format=json"];
+        arguments.extend(words);
+        // A main job's options and a sub-command's both stand before the global one here.
+        arguments.rotate_left(1);
+        let output = alir2hdl(folder, &arguments).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let parsed: Vec<Option<serde_json::Value>> = said.lines().map(|l| serde_json::from_str(l).ok()).collect();
+        let mut codes: Vec<String> = Vec::new();
+        let mut fine = output.status.code() == Some(status) && !said.is_empty();
+        for diagnostic in parsed {
+            let Some(diagnostic) = diagnostic else {
+                fine = false;
+                continue;
+            };
+            let severity = diagnostic["severity"].as_str().unwrap_or_default();
+            fine &= severity != "bug" && diagnostic["place"].is_object();
+            if severity == "error" {
+                codes.push(diagnostic["code"].as_str().unwrap_or_default().to_owned());
+            }
+        }
+        fine &= !codes.is_empty() && codes.iter().all(|found| found == code);
+        if !fine {
+            wrong.push(format!("{line}\n    ends with {:?}: {said}", output.status.code()));
+        }
+        if contents(folder) != before {
+            wrong.push(format!("{line}\n    has written something"));
+            break;
+        }
+    }
+    assert!(wrong.is_empty(), "{} of the table:\n{}", wrong.len(), wrong.join("\n"));
+}
