@@ -22,9 +22,9 @@ pub(super) struct Args {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if let Some((Kind::Graph, bytes)) = args.input.network_file()?
-        && !args.input.sources.has_weights()
+        && !args.input.sources().has_weights()
     {
-        let structure = args.input.sources.structure(&bytes, &source::shown(&args.input.model))?;
+        let structure = args.input.sources().structure(&bytes, &source::shown(&args.input.model))?;
         let outline = &structure.outline;
         let text = format!(
             "valid structure: {} nodes run, {} weights, some {} adders expected; weights were not looked at, as none are given\n",

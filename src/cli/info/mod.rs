@@ -125,9 +125,9 @@ struct Kind {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if let Some((source::Kind::Graph, bytes)) = args.input.network_file()?
-        && !args.input.sources.has_weights()
+        && !args.input.sources().has_weights()
     {
-        let (graph, quant) = args.input.sources.graph(&bytes, &source::shown(&args.input.model))?;
+        let (graph, quant) = args.input.sources().graph(&bytes, &source::shown(&args.input.model))?;
         return print(network::listing(&graph, &quant, args.json).as_bytes());
     }
     if let Some((source::Kind::Onnx, bytes)) = args.input.network_file()?
