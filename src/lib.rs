@@ -38,6 +38,7 @@ pub mod project;
 pub mod prove;
 pub mod random;
 pub mod report;
+pub mod retime;
 pub mod rtl;
 pub mod schedule;
 pub mod verify;

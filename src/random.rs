@@ -19,39 +19,10 @@ use crate::num::{Code, Interval, Kif, align};
 use num_bigint::BigInt;
 use std::fmt;
 
-/// A small, seedable generator of pseudo-random words (SplitMix64: Steele, Lea, Flood 2014).
-#[derive(Clone, Debug)]
-pub struct SplitMix(u64);
+pub use crate::ir::draw_inputs as inputs;
+pub use crate::num::SplitMix;
 
 impl SplitMix {
-    /// The sequence of a seed.
-    pub fn new(seed: u64) -> SplitMix {
-        SplitMix(seed)
-    }
-
-    /// The next 64 bits.
-    pub fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`; the bias of the simple method is below 2^-32 for the sizes used here.
-    ///
-    /// # Panics
-    /// If `n` is 0.
-    pub fn below(&mut self, n: u64) -> u64 {
-        ((u128::from(self.word()) * u128::from(n)) >> 64).try_into().unwrap_or(n - 1)
-    }
-
-    /// `width` uniform bits as an unsigned number.
-    pub fn bits(&mut self, width: u32) -> BigInt {
-        let words: Vec<u32> = (0..width.div_ceil(32)).map(|_| self.word() as u32).collect();
-        BigInt::from_slice(num_bigint::Sign::Plus, &words) >> (words.len() as u32 * 32 - width)
-    }
-
     /// A gene of uniform words.
     pub fn gene(&mut self) -> Gene {
         std::array::from_fn(|_| self.word() as u16)
@@ -250,40 +221,6 @@ impl fmt::Debug for Recipe {
         }
         model.outputs().iter().try_for_each(|out| writeln!(f, "  {out:?}"))
     }
-}
-
-/// One input sample: codes of the port types. Corners and interval ends often, uniform bit patterns otherwise.
-pub fn inputs(model: &Model, rng: &mut SplitMix) -> Vec<BigInt> {
-    // Some samples are all of one kind; in the others each element chooses.
-    let common = rng.below(16);
-    let ends = input_ends(model);
-    let mut choose = |kif: Kif, ends: &[BigInt]| {
-        let kind = if common < 6 { common } else { rng.below(12) };
-        match kind {
-            0 => BigInt::ZERO,
-            1 => crate::num::wrap(&BigInt::from(-1), kif),
-            2 => kif.min_code(),
-            3 => kif.max_code(),
-            4 if !ends.is_empty() => ends[rng.below(ends.len() as u64) as usize].clone(),
-            5 => crate::num::wrap(&(BigInt::from(1) << rng.below(u64::from(kif.width().max(1)))), kif),
-            _ => crate::num::wrap(&rng.bits(kif.width()), kif),
-        }
-    };
-    model.input_kifs().iter().zip(&ends).map(|(kif, ends)| choose(*kif, ends)).collect()
-}
-
-/// For each input the ends of its readers' intervals, as codes of the port.
-fn input_ends(model: &Model) -> Vec<Vec<BigInt>> {
-    let mut ends = vec![Vec::new(); model.n_inputs()];
-    for node in model.nodes() {
-        let Op::Input { input } = node.op else { continue };
-        let port = model.input_kifs()[input as usize];
-        for end in [&node.interval.min, &node.interval.max] {
-            let code = align(&end.to_big(), i64::from(node.interval.frac), i64::from(port.frac));
-            ends[input as usize].push(crate::num::wrap(&code, port));
-        }
-    }
-    ends
 }
 
 /// An exact interval under construction; `frac` may still be beyond the profile.

@@ -20,6 +20,7 @@ const RANKS: &[(&str, u32)] = &[
     ("llvlir", 25),
     ("netlist", 30),
     ("device", 35),
+    ("retime", 35),
     ("emit", 40),
     ("prove", 40),
     ("report", 40),
@@ -37,6 +38,25 @@ const NEVER: &[(&str, &[&str], &str)] = &[
     ("emit", &["ir"], "text comes from the netlist alone"),
     ("rtl", &["ir", "random", "files"], "a reader of text knows no model: it sees diag and num only"),
 ];
+
+/// Modules that only tests name: random programs. (What production draws comes from `num::SplitMix` and `ir::draw_inputs`.)
+const TEST_SUPPORT: &[&str] = &["random"];
+
+/// Files with `unsafe` code: the batch engine, and files mapped into memory. Each block states why it is sound.
+const UNSAFE: &[&str] = &[
+    "interp/fast/jit.rs",
+    "interp/fast/kernels.rs",
+    "interp/fast/run.rs",
+    "interp/fast/tiles.rs",
+    "interp/samples/mapped.rs",
+    "interp/samples/npy.rs",
+];
+
+/// Modules that write files: results through `files`; jobs of simulators and solvers in folders of their own through `verify`.
+const WRITERS: &[&str] = &["files", "verify"];
+
+/// How files are written.
+const WRITES: &[&str] = &["fs::write(", "File::create(", "OpenOptions", "fs::rename(", "fs::copy("];
 
 /// What tests of a module may not name: they compare with many things, but not with what stands above their module's
 /// callers. Tests of a library module that need the command line belong into `tests/`.
@@ -109,8 +129,17 @@ fn modules_name_only_lower_ranks() {
         }
         let lines = code(&fs::read_to_string(file).unwrap());
         let part = |tests: bool| lines.iter().filter(|l| l.1 == tests).map(|l| &*l.0).collect::<Vec<_>>().join("\n");
+        let name = relative.to_str().unwrap().replace('\\', "/");
+        let has_unsafe = part(false).contains("unsafe ");
+        assert_eq!(has_unsafe, UNSAFE.contains(&&*name), "{name}: code with `unsafe` is listed, and no other file");
+        let writes = WRITES.iter().find(|call| part(false).contains(**call));
+        assert!(writes.is_none() || WRITERS.contains(&module), "{name} writes a file itself: `files` does that");
         for named in named_modules(&part(false)) {
             edges += 1;
+            assert!(
+                named == module || !TEST_SUPPORT.contains(&&*named),
+                "{name} names crate::{named}: that is for tests"
+            );
             assert!(
                 named == module || rank(&named) < rank(module),
                 "{} names crate::{named}: rank {} may not know rank {}",

@@ -2,8 +2,8 @@
 
 use super::{ExitStatus, Failure, print};
 use crate::compile::{Optimisation, Passes, Retime, Spec};
-use crate::netlist::Slack;
 use crate::passes::{self, BY_NAME, PASSES, PassStat};
+use crate::retime::Slack;
 
 /// Which optimisations run.
 #[derive(Clone, Debug, clap::Args)]

@@ -7,8 +7,9 @@ use crate::emit::{MachineFacts, RegisterFacts, ScheduleFacts};
 use crate::ir::Model;
 use crate::ir::machine::{Machine, Signal, SignalKind};
 use crate::netlist::names::legalise;
-use crate::netlist::{self, Cell, NetId, Netlist, Pipeline, Slack, check_machine_top, lower_machine};
+use crate::netlist::{Cell, NetId, Netlist, check_machine_top, lower_machine};
 use crate::passes;
+use crate::retime::{self, Pipeline, Slack};
 
 /// A state machine after its optimisations.
 #[derive(Clone, Debug)]
@@ -53,7 +54,7 @@ impl<'d> Retimed<'d> {
         Ok(match spec.optimisation.retime.unwrap_or(usual) {
             Retime::No => Retimed { source, machine: blocks.clone(), blocks, pipelines: Vec::new() },
             Retime::For(slack) => {
-                let retimed = netlist::retime(&blocks, slack, &optimise);
+                let retimed = retime::retime(&blocks, slack, &optimise);
                 Retimed { source, machine: retimed.machine, blocks, pipelines: retimed.pipelines }
             }
         })

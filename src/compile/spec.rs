@@ -7,7 +7,8 @@ use crate::device::Device;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit;
 use crate::emit::axis::{AxisOptions, Flow};
-use crate::netlist::{self, PortNames, Ports, ResetOptions, Slack, names};
+use crate::netlist::{self, PortNames, Ports, ResetOptions, names};
+use crate::retime::Slack;
 use crate::schedule::{Effort, Objective};
 
 /// Everything that says which hardware is made of a design.

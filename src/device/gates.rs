@@ -4,7 +4,7 @@
 //! Equal gates are one and constants are folded, as every synthesiser does first. A carry chain keeps its order: each of
 //! its bits knows the one before. What tables cannot pass through is a *root* on one side and a source on the other.
 
-use super::tables::{Form, Forms};
+use super::forms::{Form, Forms};
 use super::technology::Technology;
 use crate::netlist::pieces::{Pieces, Source};
 use crate::netlist::{Cell, Netlist, Piece, Rom, Wiring};

@@ -11,25 +11,31 @@
 //! | `gates` | a netlist bit by bit |
 //! | `cover` | which gates become one table |
 //! | `timing` | when each bit is there |
+//! | `count` | how many tables a cover takes |
+//! | `forms` | the forms that lookup tables can have |
 //! | `tables` | which lookup tables become memories or pieces |
 //! | `absorbed` | registers within multiplier blocks |
 //! | `estimate` | the figures |
 //! | `delays` | how long each operation takes, for the scheduler |
 
 mod absorbed;
+mod count;
 mod cover;
 mod delays;
 mod estimate;
 mod fitted;
+mod forms;
 mod gates;
 mod tables;
 mod technology;
 mod timing;
 
+pub use count::Tables;
 pub use delays::Delays;
-pub use estimate::{Estimate, Resources, Surroundings, Tables};
+pub use estimate::{Estimate, Resources, Surroundings};
+pub(crate) use forms::{Form, Forms};
 pub use tables::TableStyle;
-pub(crate) use tables::{Form, Forms, memory_words};
+pub(crate) use tables::memory_words;
 pub use technology::{ErrorOf, Scale, Technology, Times};
 pub use timing::Path;
 

@@ -6,8 +6,9 @@
 //! nobody has minimised. A block memory needs registers right behind the table, a stage boundary, which it takes in; a table
 //! without stays logic.
 
+use super::count::{tables as counted, total};
 use super::cover::cover;
-use super::estimate::{tables as counted, total};
+use super::forms::{Form, Forms};
 use super::gates::{Gates, LARGE_TABLE};
 use super::{Device, Technology};
 use crate::netlist::pieces::{self, Pieces};
@@ -33,28 +34,6 @@ pub enum TableStyle {
         /// The device.
         device: Device,
     },
-}
-
-/// The form of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// A function; the synthesiser decides.
-    Function,
-    /// A function; readers carry attributes that ask for logic.
-    LogicFunction,
-    /// An array with attributes that ask for block memory.
-    Memory,
-    /// A module that holds it in pieces.
-    Pieces,
-}
-
-/// The forms of a netlist's tables.
-#[derive(Debug, Default)]
-pub(crate) struct Forms {
-    /// The form of each.
-    pub(crate) forms: Vec<Form>,
-    /// Those in pieces.
-    pub(crate) pieces: Vec<Option<Pieces>>,
 }
 
 impl Forms {
@@ -146,7 +125,7 @@ fn registered(netlist: &Netlist) -> Vec<bool> {
 mod tests {
     use super::*;
     use crate::netlist::{self, Options};
-    use crate::random::SplitMix;
+    use crate::num::SplitMix;
     use crate::schedule::{self, Schedule};
 
     /// The form by cost of a table of random words, in the middle of a pipeline or without registers.

@@ -10,20 +10,7 @@ pub(super) struct Sample {
 
 impl Sample {
     pub(super) fn new() -> Sample {
-        let interface = Interface {
-            top: "sample".into(),
-            latency: 0,
-            initiation_interval: 1,
-            clock: None,
-            reset: None,
-            reset_active_high: true,
-            reset_async: false,
-            enable: None,
-            valid: None,
-            stateful: false,
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-        };
+        let interface = Interface::plain("sample", Vec::new(), Vec::new());
         let netlist = Netlist {
             nets: Vec::new(),
             pieces: Vec::new(),

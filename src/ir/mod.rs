@@ -6,11 +6,13 @@
 
 mod builder;
 mod check;
+mod draw;
 pub mod machine;
 mod model;
 mod op;
 
 pub use builder::{Builder, Limits};
 pub use check::{Part, Problem, Site};
+pub use draw::draw_inputs;
 pub use model::{Model, Node, Output, Table};
 pub use op::{BinaryBits, Op, TableId, Term, UnaryBits, ValueId};

@@ -392,6 +392,26 @@ pub struct Interface {
     pub outputs: Vec<Element>,
 }
 
+impl Interface {
+    /// A combinational module of these elements, without controls.
+    pub fn plain(top: impl Into<String>, inputs: Vec<Element>, outputs: Vec<Element>) -> Interface {
+        Interface {
+            top: top.into(),
+            latency: 0,
+            initiation_interval: 1,
+            clock: None,
+            reset: None,
+            reset_active_high: true,
+            reset_async: false,
+            enable: None,
+            valid: None,
+            stateful: false,
+            inputs,
+            outputs,
+        }
+    }
+}
+
 /// A module. See the module documentation for its rules; [`Netlist::net`] and friends read it.
 #[derive(Clone, Debug)]
 pub struct Netlist {

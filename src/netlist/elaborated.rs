@@ -213,7 +213,7 @@ mod tests {
         use crate::netlist::{Fabric, Multipliers};
         use crate::num::Interval;
 
-        let mut rng = crate::random::SplitMix::new(5);
+        let mut rng = crate::num::SplitMix::new(5);
         let mut cut = 0;
         for seed in 0..60 {
             let mut below = |n: u64| rng.below(n) as u32;

@@ -405,19 +405,17 @@ impl Assembly<'_> {
     fn finish(self, model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
         let Outside { ports, inputs, outputs, top, clock, reset, enable, valid } = self.outside;
         let name = |id: PortId| ports[id.0 as usize].name.clone();
+        let inputs = inputs.into_iter().map(|(_, e)| e).collect();
+        let outputs = outputs.into_iter().map(|(_, e)| e).collect();
         let interface = Interface {
-            top,
             latency: schedule.latency(),
-            initiation_interval: 1,
             clock: clock.map(name),
             reset: reset.map(name),
             reset_active_high: options.reset.is_none_or(|r| r.active_high),
             reset_async: options.reset.is_some_and(|r| r.asynchronous),
             enable: enable.map(name),
             valid: valid.map(|(a, b)| (name(a), name(b))),
-            stateful: false,
-            inputs: inputs.into_iter().map(|(_, e)| e).collect(),
-            outputs: outputs.into_iter().map(|(_, e)| e).collect(),
+            ..Interface::plain(top, inputs, outputs)
         };
         let header = super::describe::header(model, schedule, &interface);
         Netlist {

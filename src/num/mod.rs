@@ -9,12 +9,14 @@ mod code;
 mod decimal;
 mod interval;
 mod kif;
+mod split_mix;
 
 pub use code::Code;
 pub(crate) use code::bits_of_small;
 pub use decimal::push_decimal;
 pub use interval::Interval;
 pub use kif::Kif;
+pub use split_mix::SplitMix;
 
 use num_bigint::BigInt;
 

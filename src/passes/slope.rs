@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn lines_are_found_and_nothing_else() {
-        let mut rng = crate::random::SplitMix::new(5);
+        let mut rng = crate::num::SplitMix::new(5);
         let mut lines = 0;
         for _ in 0..300 {
             let (a, b) = (rng.below(400) as i128 - 200, rng.below(4000) as i128 - 2000);

@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_rough_table_stays_whole() {
-        let mut rng = crate::random::SplitMix::new(1);
+        let mut rng = crate::num::SplitMix::new(1);
         let values = (0..512).map(|_| rng.below(256) as i32).collect();
         assert_eq!(Split::best(&Reached { first: 0, values }).1, None);
     }

@@ -392,8 +392,8 @@ fn tightened(mut bits: Vec<Lit>, kif: Kif, range: Range) -> Vec<Lit> {
 mod tests {
     use super::*;
     use crate::interp::{LookupMiss, Step, golden_steps};
+    use crate::num::SplitMix;
     use crate::prove::aig::{Gate, Simulation};
-    use crate::random::SplitMix;
 
     /// 64 random input patterns: every operation and output of the gates against the golden interpreter.
     fn agrees_with_golden(model: &Model, seed: u64) {

@@ -11,7 +11,7 @@ use super::affine;
 use super::aig::{Aig, Gate, Lit, Simulation};
 use super::sat::{Answer, Problem, Solver};
 use super::word::Words;
-use crate::random::SplitMix;
+use crate::num::SplitMix;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Words of 64 random patterns.

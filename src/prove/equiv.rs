@@ -495,7 +495,7 @@ mod tests {
     }
 
     /// One small change of a text: an operator, a bound of a slice, a bit of a constant.
-    fn mutated(text: &str, rng: &mut crate::random::SplitMix) -> Option<String> {
+    fn mutated(text: &str, rng: &mut crate::num::SplitMix) -> Option<String> {
         let starts: Vec<usize> = text
             .lines()
             .scan(0, |at, line| {
@@ -539,7 +539,7 @@ mod tests {
             let netlist =
                 hardware(&model, (seed % 3) as u8, (seed / 3 % 3) as u32, &crate::netlist::Options::default());
             let text = emitted(&netlist, Language::Verilog);
-            let mut rng = crate::random::SplitMix::new(seed);
+            let mut rng = crate::num::SplitMix::new(seed);
             for text in [Some(text.clone()), mutated(&text, &mut rng), mutated(&text, &mut rng)].into_iter().flatten() {
                 let Ok(rtl) = read(Language::Verilog, &text, None) else { continue };
                 let asked = |gates_only, all_rules| {
@@ -673,7 +673,7 @@ mod tests {
     fn products_from_rows_of_adders_are_the_products() {
         for seed in 0..32u64 {
             let rows = rows(if seed % 8 < 4 { 4 } else { 6 });
-            let mut rng = crate::random::SplitMix::new(seed);
+            let mut rng = crate::num::SplitMix::new(seed);
             let mut factor = || (rng.below(2) == 1, 2 + rng.below(15) as u32);
             let (a, b) = (factor(), factor());
             let square = seed % 5 == 4;
@@ -787,7 +787,7 @@ mod tests {
     fn wrong_rows_are_never_the_product() {
         let (mut proved, mut differs) = (0, 0);
         for seed in 0..40u64 {
-            let mut rng = crate::random::SplitMix::new(seed);
+            let mut rng = crate::num::SplitMix::new(seed);
             let mut factor = || (rng.below(2) == 1, 2 + rng.below(4) as u32);
             let (a, b) = (factor(), factor());
             // Wraps where the product has more bits.
@@ -904,7 +904,7 @@ mod tests {
             let model = crate::random::Recipe::seeded(crate::random::Profile::TINY, 12, seed).build();
             let netlist = hardware(&model, 1, (seed % 3) as u32, &crate::netlist::Options::default());
             let text = emitted(&netlist, Language::Verilog);
-            let mut rng = crate::random::SplitMix::new(seed);
+            let mut rng = crate::num::SplitMix::new(seed);
             for text in [Some(text.clone()), mutated(&text, &mut rng)].into_iter().flatten() {
                 let Ok(rtl) = read(Language::Verilog, &text, None) else { continue };
                 let latency = netlist.interface.latency;

@@ -6,11 +6,12 @@
 
 use crate::interp::{LookupMiss, Step, golden_steps};
 use crate::ir::Model;
+use crate::ir::draw_inputs;
 use crate::llvlir::Program;
 use crate::llvlir::golden;
 use crate::llvlir::program::{Arg, File, Operation, ValueType};
 use crate::llvlir::rows::{Direction, Lane, Meaning, Sign};
-use crate::random::{SplitMix, inputs};
+use crate::num::SplitMix;
 use crate::rtl::{Binary, Compare, NodeId, Reduce, Rtl, Shift};
 use num_bigint::{BigInt, BigUint};
 use rustc_hash::FxHashMap;
@@ -51,7 +52,7 @@ impl Names {
         let mut values = Vec::new();
         let mut codes: Vec<Vec<BigInt>> = vec![Vec::with_capacity(SAMPLES); like.nodes().len()];
         for _ in 0..SAMPLES {
-            let sample = inputs(like, &mut rng);
+            let sample = draw_inputs(like, &mut rng);
             values.push(golden::values(program, &sample));
             // A lookup outside its table reads zero: nothing fails.
             let _ = golden_steps(like, &sample, LookupMiss::Zero, |step| {

@@ -6,9 +6,8 @@
 //! for some inputs. As everywhere a name is a hint that the proof checks.
 
 use crate::interp::{LookupMiss, Step, golden_steps};
-use crate::ir::{BinaryBits, Model, Op, Term, UnaryBits, ValueId};
-use crate::num::{Kif, wrap};
-use crate::random::{SplitMix, inputs};
+use crate::ir::{BinaryBits, Model, Op, Term, UnaryBits, ValueId, draw_inputs};
+use crate::num::{Kif, SplitMix, wrap};
 use crate::rtl::{Binary, NodeId, Reduce, Rtl, SignalId};
 use num_bigint::{BigInt, BigUint};
 use rustc_hash::FxHashMap;
@@ -287,7 +286,7 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
     let mut rng = SplitMix::new(0x70_61_73_73);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..SAMPLES {
-        let codes = inputs(like, &mut rng);
+        let codes = draw_inputs(like, &mut rng);
         for (model, seen) in [(model, &mut ours), (like, &mut theirs)] {
             let mut at = 0;
             let done = golden_steps(model, &codes, LookupMiss::Zero, |step| {
@@ -396,7 +395,7 @@ mod tests {
                 Verdict::Proved => {
                     let mut rng = SplitMix::new(seed);
                     for _ in 0..100 {
-                        let codes = inputs(&model, &mut rng);
+                        let codes = draw_inputs(&model, &mut rng);
                         let golden = |m: &Model| crate::interp::golden(m, &codes, LookupMiss::Zero).unwrap();
                         assert_eq!(golden(&model), golden(&other), "seed {seed}");
                     }

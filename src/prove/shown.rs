@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn runs_of_bits_are_found_by_their_columns() {
-        let mut rng = crate::random::SplitMix::new(6);
+        let mut rng = crate::num::SplitMix::new(6);
         let value: Lanes = std::array::from_fn(|_| i128::from(rng.word() as u16 as i16));
         // Bit 0, bits 2 to 8, bits 12 to 15 with two copies of the sign.
         let shown = value.map(|v| v & 1 | (v >> 2 & 127) << 1 | (v >> 12 & 63) << 8);

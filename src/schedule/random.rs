@@ -2,39 +2,27 @@
 
 use super::Schedule;
 use crate::ir::{Model, Op};
+use crate::num::SplitMix;
 
 /// A legal schedule of `stages` stages that keeps no bound on delays: every operation is in some stage between that
 /// of its latest operand and the last; for one seed in four the
 /// outputs of a pipeline are held once more. The same seed gives the same schedule.
 pub fn random(model: &Model, stages: u32, register_inputs: bool, seed: u64) -> Schedule {
-    let mut rng = SplitMix64(seed);
+    let mut rng = SplitMix::new(seed);
     let last = stages.max(1);
     // Seeds differ in how far operations tend to jump ahead of their operands.
-    let eagerness = 1 + rng.next() % 16;
+    let eagerness = 1 + rng.word() % 16;
     let mut stage: Vec<u32> = Vec::with_capacity(model.nodes().len());
     for node in model.nodes() {
         let mut first = 1;
         node.op.for_each_operand(|v| first = first.max(stage[v.index()]));
         let fixed = matches!(node.op, Op::Const { .. });
         let jump =
-            if !fixed && rng.next().is_multiple_of(eagerness) { rng.next() % u64::from(last - first + 1) } else { 0 };
+            if !fixed && rng.word().is_multiple_of(eagerness) { rng.word() % u64::from(last - first + 1) } else { 0 };
         stage.push(first + jump as u32);
     }
-    let register_outputs = stages > 0 && rng.next().is_multiple_of(4);
+    let register_outputs = stages > 0 && rng.word().is_multiple_of(4);
     Schedule { stages, register_inputs, register_outputs, stage }
-}
-
-/// Steele, Lea, Flood: *Fast splittable pseudorandom number generators* (2014).
-pub(super) struct SplitMix64(pub(super) u64);
-
-impl SplitMix64 {
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
 }
 
 #[cfg(test)]

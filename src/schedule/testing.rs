@@ -2,10 +2,9 @@
 
 use super::delay::{Delay, LatencyFields};
 use super::graph::{Graph, Outside};
-use super::random::SplitMix64;
 use super::uses::Uses;
 use crate::ir::{BinaryBits, Builder, Model, Node, Op, Output, UnaryBits, ValueId};
-use crate::num::{Code, Interval, Kif};
+use crate::num::{Code, Interval, Kif, SplitMix};
 
 /// A program under test.
 pub(super) struct Case {
@@ -37,8 +36,8 @@ pub(super) fn chain(delays: &[f64]) -> Case {
 /// A random program of so many operations behind its inputs, of all kinds but lookups and sums, with latencies in
 /// quarters; some outputs negated.
 pub(super) fn random_model(seed: u64, operations: usize) -> Case {
-    let mut rng = SplitMix64(seed);
-    let mut below = move |n: u64| rng.next() % n;
+    let mut rng = SplitMix::new(seed);
+    let mut below = move |n: u64| rng.word() % n;
     let inputs = 1 + below(3) as usize;
     let mut b = Builder::new(vec![0; inputs]);
     let mut latencies: Vec<f64> = Vec::new();

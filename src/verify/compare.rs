@@ -161,20 +161,8 @@ mod tests {
             fractionals: 0,
             name: name.into(),
         };
-        let interface = Interface {
-            top: "wire".into(),
-            latency: 0,
-            initiation_interval: 1,
-            clock: None,
-            reset: None,
-            reset_active_high: true,
-            reset_async: false,
-            enable: None,
-            valid: None,
-            stateful: false,
-            inputs: vec![element("model_inp", "inp[0]")],
-            outputs: vec![element("model_out", "out[0]")],
-        };
+        let interface =
+            Interface::plain("wire", vec![element("model_inp", "inp[0]")], vec![element("model_out", "out[0]")]);
         let rows = Rows::new(1, [vec![BigInt::from(-3)], vec![BigInt::from(5)]]);
         [Cycles::plan(&interface, &Vectors { inputs: rows.clone(), outputs: rows }, 1)]
     }

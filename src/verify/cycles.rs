@@ -7,7 +7,7 @@
 use super::vectors::Vectors;
 use crate::netlist::{Cell, Direction, Element, Evaluator, Interface, Net, Netlist, Piece};
 use crate::num::Kif;
-use crate::random::SplitMix;
+use crate::num::SplitMix;
 use num_bigint::{BigInt, BigUint, Sign};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -509,20 +509,9 @@ mod tests {
             fractionals: 0,
             name: String::new(),
         };
-        Interface {
-            top: "m".into(),
-            latency,
-            initiation_interval: 1,
-            clock: Some("clk".into()),
-            reset: None,
-            reset_active_high: true,
-            reset_async: false,
-            enable: None,
-            valid: None,
-            stateful: false,
-            inputs: vec![element("a", 0, 3, true), element("", 0, 0, false), element("a", 3, 66, false)],
-            outputs: vec![element("y", 0, 3, true)],
-        }
+        let inputs = vec![element("a", 0, 3, true), element("", 0, 0, false), element("a", 3, 66, false)];
+        let clock = Some("clk".into());
+        Interface { latency, clock, ..Interface::plain("m", inputs, vec![element("y", 0, 3, true)]) }
     }
 
     /// Samples that are told apart by both inputs; the output is the first input.

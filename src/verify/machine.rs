@@ -6,8 +6,8 @@ use crate::interp::LookupMiss;
 use crate::interp::machine::Simulation;
 use crate::ir::machine::{Machine, SignalId};
 use crate::netlist::Interface;
+use crate::num::SplitMix;
 use crate::num::{Kif, wrap};
-use crate::random::SplitMix;
 use num_bigint::BigInt;
 
 /// A machine's run: codes of all input elements in each cycle and of all output elements just before the cycle's clock

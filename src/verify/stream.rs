@@ -15,8 +15,8 @@ use crate::emit::axis::{Axis, Stream};
 use crate::files::FileSet;
 use crate::ir::Model;
 use crate::netlist::Element;
+use crate::num::SplitMix;
 use crate::num::wrap;
-use crate::random::SplitMix;
 use askama::Template;
 use num_bigint::BigInt;
 

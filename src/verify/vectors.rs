@@ -8,8 +8,8 @@ use crate::compile::{Source, Spec};
 use crate::diag::{Diagnostic, Place};
 use crate::interp::{LookupMiss, Plan, PlanOptions, golden};
 use crate::ir::{Model, Op};
+use crate::num::SplitMix;
 use crate::num::{Interval, Kif, align, wrap};
-use crate::random::SplitMix;
 use num_bigint::BigInt;
 
 /// Rows of codes, one code an element.

@@ -347,20 +347,8 @@ mod tests {
     }
 
     fn core(elements: Vec<Element>) -> Interface {
-        Interface {
-            top: "m_core".into(),
-            latency: 3,
-            initiation_interval: 1,
-            clock: Some("clk".into()),
-            reset: None,
-            reset_active_high: true,
-            reset_async: false,
-            enable: None,
-            valid: None,
-            stateful: false,
-            inputs: elements.clone(),
-            outputs: elements,
-        }
+        let clock = Some("clk".into());
+        Interface { latency: 3, clock, ..Interface::plain("m_core", elements.clone(), elements) }
     }
 
     fn axis(options: AxisOptions) -> Result<Axis, Diagnostic> {

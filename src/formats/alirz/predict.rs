@@ -329,7 +329,7 @@ fn bits<B: Bound>(op: BinaryBits, a: &Span<B>, b: &Span<B>) -> Option<Span<B>> {
 mod tests {
     use super::*;
     use crate::ir::{TableId, Term};
-    use crate::random::SplitMix;
+    use crate::num::SplitMix;
 
     /// A code of any size up to a little more than 64 bits.
     fn code(rng: &mut SplitMix) -> Code {

@@ -127,20 +127,10 @@ fn finish(machine: &Machine, top: &str, drawn: &Drawn, demand: &Demand) -> Netli
         }
     }
     let name = |id: PortId| outside.ports[id.0 as usize].name.clone();
-    let interface = Interface {
-        top: names.top().to_owned(),
-        latency: 0,
-        initiation_interval: 1,
-        clock: outside.clock.map(name),
-        reset: None,
-        reset_active_high: true,
-        reset_async: false,
-        enable: None,
-        valid: None,
-        stateful: true,
-        inputs: outside.inputs.into_iter().map(|(_, e)| e).collect(),
-        outputs: outside.outputs.into_iter().map(|(_, e)| e).collect(),
-    };
+    let inputs = outside.inputs.into_iter().map(|(_, e)| e).collect();
+    let outputs = outside.outputs.into_iter().map(|(_, e)| e).collect();
+    let clock = outside.clock.map(name);
+    let interface = Interface { clock, stateful: true, ..Interface::plain(names.top(), inputs, outputs) };
     let Body { nets, pool, roms, .. } = body;
     let header = header(machine, &interface, &nets);
     let (nets, ports, text) = (nets, outside.ports, names.into_text());

@@ -393,7 +393,7 @@ fn codes(columns: &[u8], shared: u32, functions: usize) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::SplitMix;
+    use crate::num::SplitMix;
 
     /// The word that the pieces give for an address.
     fn word(table: &Pieces, address: u64) -> u64 {

@@ -10,7 +10,7 @@
 //! Which bit comes first decides much, so a few orders are tried, by the pseudo-random sequence that tests use too. The work is
 //! counted and has a limit for each bit of the word.
 
-use crate::random::SplitMix;
+use crate::num::SplitMix;
 
 /// A value for each address of up to seven bits.
 pub(super) type Function = u128;

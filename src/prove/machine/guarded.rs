@@ -13,9 +13,9 @@ use super::model::{self, Cells};
 use super::search::{Runs, WORDS, free_inputs, one_cycle, outputs, random};
 use super::{Pair, Report, renew};
 use crate::ir::machine::SignalId;
+use crate::num::SplitMix;
 use crate::prove::aig::Lit;
 use crate::prove::engine::{Engine, Outcome};
-use crate::random::SplitMix;
 
 /// Pairs of bits up to which a correspondence is looked for.
 const MOST_PAIRS: usize = 4_000_000;

@@ -7,9 +7,9 @@ use super::{Counterexample, Pair};
 use crate::interp::LookupMiss;
 use crate::interp::machine::Simulation as Golden;
 use crate::ir::machine::{SignalId, SignalKind};
+use crate::num::SplitMix;
 use crate::prove::aig::{Aig, Gate, Lit, Simulation};
 use crate::prove::engine::{Engine, Outcome};
-use crate::random::SplitMix;
 use num_bigint::BigInt;
 
 /// Words of 64 runs that are simulated side by side.

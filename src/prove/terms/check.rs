@@ -2,7 +2,7 @@
 
 use super::samples::{LANES, Samples};
 use super::{Fit, FormId, Shape, Terms};
-use crate::random::SplitMix;
+use crate::num::SplitMix;
 
 /// Widths of the inputs, whether they are signed.
 const INPUTS: [(u32, bool); 3] = [(4, true), (4, false), (2, true)];

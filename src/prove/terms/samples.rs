@@ -1,7 +1,7 @@
 //! Values of forms for assignments of the free atoms, many at once.
 
 use super::{Atom, AtomId, FormId, Terms};
-use crate::random::SplitMix;
+use crate::num::SplitMix;
 use rustc_hash::FxHashMap;
 
 /// Assignments at a time.

@@ -424,11 +424,12 @@ mod tests {
     use super::*;
     use crate::interp::machine::Simulation;
     use crate::interp::{LookupMiss, golden};
-    use crate::netlist::{Slack, lower_machine, retime};
+    use crate::netlist::lower_machine;
+    use crate::num::SplitMix;
     use crate::passes;
     use crate::prove::sat::Embedded;
-    use crate::random::SplitMix;
     use crate::random::machine::{MachineRecipe, stimulus};
+    use crate::retime::{Slack, retime};
     use crate::rtl::Rtl;
     use crate::rtl::{Language, read};
     use num_bigint::BigInt;

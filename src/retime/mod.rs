@@ -18,10 +18,9 @@ mod join;
 mod rebuild;
 mod stages;
 
-use super::machine::lower_machine;
-use super::uses::uses;
 use crate::ir::Model;
 use crate::ir::machine::Machine;
+use crate::netlist::{lower_machine, uses};
 use crate::schedule::{Effort, Goal, Outcome, default_delay, schedule};
 use find::Segment;
 use join::Joined;
