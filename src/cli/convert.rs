@@ -25,6 +25,7 @@ Examples:
   alir2hdl convert model.json.gz model.aig              its gates as AIGER, for ABC and other provers
   alir2hdl convert model.json.gz model.aag --pipeline 3 the same with three registers behind each output bit
   alir2hdl convert graph.aignet graph.aig               from one form of gates to another
+  alir2hdl convert matrix.npy --input-type s8.5 -o out.json.gz   the product with a matrix, in adders
 
 Byte code and DAIS binary hold types only: intervals, latencies and costs are left out. Gates hold the function only (a
 lookup outside its table gives zero); an Aignet array has no names.

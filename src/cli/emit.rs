@@ -6,7 +6,7 @@ use super::machine;
 use super::optimise::{self, OptimiseArgs};
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
-use super::{ExitStatus, Failure, Global, on_interrupt, say};
+use super::{ExitStatus, Failure, Global, on_interrupt, print, say};
 use crate::compile::{self, Hardware, Spec, Step, Top};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
@@ -62,6 +62,9 @@ struct OutputArgs {
     /// Say how long each step took
     #[arg(long, hide_short_help = true)]
     timings: bool,
+    /// Say it as JSON, on stdout; of a matrix with the processor time of the solver by itself
+    #[arg(long, requires = "timings", hide_short_help = true)]
+    json: bool,
 }
 
 /// A file to be written.
@@ -321,6 +324,10 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
             global,
         );
     }
+    if args.output.json {
+        let solved = file.matrix.map(|facts| facts.solve_seconds);
+        return print(laps.json(solved).as_bytes());
+    }
     if args.output.timings {
         say(&laps.report(), global);
     }
@@ -441,6 +448,14 @@ impl Laps {
             };
             self.0.push((name, *took));
         }
+    }
+
+    /// Seconds by step; `solved`: processor time of the solver of matrices.
+    fn json(&self, solved: Option<f64>) -> String {
+        let steps: serde_json::Map<_, _> =
+            self.0.iter().map(|(step, time)| ((*step).to_owned(), time.as_secs_f64().into())).collect();
+        let solved = solved.map(|seconds| serde_json::json!({ "cpu_seconds": seconds }));
+        format!("{}\n", serde_json::json!({ "seconds": steps, "cmvm_solve": solved }))
     }
 
     fn report(&self) -> String {

@@ -1,5 +1,6 @@
 //! The options about reading a model, the same in every sub-command.
 
+use super::matrix::{MatrixArgs, MatrixFacts};
 use super::source::{self, Kind, Network, SourceArgs};
 use super::{Failure, Global, report};
 use crate::diag::{Diagnostic, Diagnostics, Place};
@@ -7,6 +8,7 @@ use crate::formats::{self, Format};
 use crate::ir::machine::Machine;
 use crate::ir::{Limits, Model};
 use crate::llvlir::{self, Program};
+use crate::network::matrix;
 use clap::builder::{Resettable, StyledStr};
 use flate2::Crc;
 use std::io::{self, Read};
@@ -15,8 +17,8 @@ use std::path::{Path, PathBuf};
 /// Which model is read, and how large it may be.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct InputArgs {
-    /// The model: ALIR, ALIRFSM, DAIS or byte code of any version, .alirz, LLVLIR, plain or gzip; or a network (an IR v2
-    /// graph, a QONNX file); `-` for stdin
+    /// The model: ALIR, ALIRFSM, DAIS or byte code of any version, .alirz, LLVLIR, plain or gzip; a network (an IR v2
+    /// graph, a QONNX file); or a matrix in npy; `-` for stdin
     #[arg(value_name = "MODEL")]
     pub(super) model: PathBuf,
     #[command(flatten)]
@@ -67,6 +69,8 @@ struct ReadingArgs {
     format: Option<Form>,
     #[command(flatten)]
     sources: SourceArgs,
+    #[command(flatten)]
+    matrix: MatrixArgs,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -169,6 +173,10 @@ impl InputArgs {
         if self.is_kernel(&head) {
             return self.kernel(reader).and_then(|(program, _)| self.lowered(&program));
         }
+        if self.is_matrix(&head) {
+            return self.matrix(reader).map(|(model, _)| model);
+        }
+        self.reading.0.matrix.refuse()?;
         if let Some(kind) = self.network_kind(&head) {
             let (model, _) = self.network(kind, reader, global)?;
             return Ok(model);
@@ -198,6 +206,19 @@ impl InputArgs {
             None => llvlir::is_program(&formats::unpacked(head)),
             Some(form) => form == Form::Llvlir,
         }
+    }
+
+    /// Whether the first bytes show a matrix.
+    fn is_matrix(&self, head: &[u8]) -> bool {
+        self.reading.0.format.is_none() && head.starts_with(matrix::MAGIC)
+    }
+
+    fn matrix(&self, mut reader: impl Read) -> Result<(Model, MatrixFacts), Failure> {
+        let sources = self.sources();
+        sources.refuse_graph_options("a matrix")?;
+        let name = source::shown(&self.model);
+        let (input_type, max_adders) = (sources.input_type(), sources.max_adders());
+        self.reading.0.matrix.read(&mut reader, &name, self.limits().limits(), input_type, max_adders)
     }
 
     /// The options about sources that become programs here.
@@ -281,15 +302,22 @@ impl InputArgs {
         let (reader, head) = self.opened()?;
         let mut summed = Summed { reader, crc: Crc::new(), head: Vec::new() };
         let limits = self.limits().limits();
-        let (mut kernel, mut network) = (None, None);
-        if self.network_kind(&head).is_none() {
-            self.sources().refuse()?;
+        let (mut kernel, mut network, mut of_matrix) = (None, None, None);
+        if !self.is_matrix(&head) {
+            self.reading.0.matrix.refuse()?;
+            if self.network_kind(&head).is_none() {
+                self.sources().refuse()?;
+            }
         }
         let (design, form) = if self.is_kernel(&head) {
             let (program, form) = self.kernel(&mut summed)?;
             let model = self.lowered(&program)?;
             kernel = Some(program);
             (Design::Model(model), form)
+        } else if self.is_matrix(&head) {
+            let (model, facts) = self.matrix(&mut summed)?;
+            of_matrix = Some(facts);
+            (Design::Model(model), "a matrix in npy".into())
         } else if let Some(kind) = self.network_kind(&head) {
             let (model, made) = self.network(kind, &mut summed, global)?;
             let form = made.form.clone();
@@ -305,7 +333,8 @@ impl InputArgs {
             report(&notes.in_file(&self.model), global);
             (Design::Model(model), form)
         };
-        Ok((design, FileFacts { checksum: format!("crc32:{:08x}", summed.crc.sum()), form, kernel, network }))
+        let checksum = format!("crc32:{:08x}", summed.crc.sum());
+        Ok((design, FileFacts { checksum, form, kernel, network, matrix: of_matrix }))
     }
 }
 
@@ -319,6 +348,8 @@ pub(super) struct FileFacts {
     pub(super) kernel: Option<Program>,
     /// The network that the model was made of.
     pub(super) network: Option<Network>,
+    /// What is known of a matrix.
+    pub(super) matrix: Option<MatrixFacts>,
 }
 
 /// What a file holds.

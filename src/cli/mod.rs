@@ -17,6 +17,7 @@ mod kernel;
 mod machine;
 mod machine_proof;
 mod man;
+mod matrix;
 mod names;
 mod network;
 mod onnx;

@@ -185,6 +185,11 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let Some(input) = &args.input else { return Err(no_input()) };
     let mut reader =
         Reader::open(input, args.array.as_deref(), model.input_kifs(), args.codes).map_err(Failure::input)?;
+    if let Some(encoder) = file.matrix.and_then(|facts| facts.encoder())
+        && !args.codes
+    {
+        reader = reader.encoded(encoder);
+    }
     if let Some(sample) = args.trace {
         return trace(args, &model, &mut reader, sample);
     }

@@ -32,10 +32,11 @@ pub(super) struct SourceArgs {
     /// A buffer that is an output, NAME or LAYER:NAME; several times
     #[arg(long, value_name = "NAME")]
     output_buffer: Vec<String>,
-    /// Type of the input of a QONNX file, as s16.10[,ROUND][,OVERFLOW]; without it the port carries the codes of the first Quant
+    /// Type of the inputs of a matrix or a QONNX file, as s16.10[,ROUND][,OVERFLOW]; a QONNX file's port carries the codes of
+    /// its first Quant without it
     #[arg(long, value_name = "TYPE", value_parser = Quantiser::parse)]
     input_type: Option<Quantiser>,
-    /// Expected adders of a network at most
+    /// Expected adders of a network or a matrix at most
     #[arg(long, value_name = "N", default_value_t = graph::Options::default().max_adders, hide_short_help = true)]
     max_adders: u64,
     /// Bits of a table's input at most
@@ -176,23 +177,49 @@ impl SourceArgs {
         }
     }
 
+    /// The type of the inputs, if one is given.
+    pub(super) fn input_type(&self) -> Option<Quantiser> {
+        self.input_type
+    }
+
+    /// Expected adders at most.
+    pub(super) fn max_adders(&self) -> u64 {
+        self.max_adders
+    }
+
     /// Refuses options about networks beside a file that is none.
     ///
     /// # Errors
     /// The first option that was given (exit code 2).
     pub(super) fn refuse(&self) -> Result<(), Failure> {
+        self.refuse_graph_options("a program")?;
+        match self.input_type {
+            Some(_) => Err(unused("--input-type", "a program")),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses the options that only networks have beside a file that holds `what`.
+    ///
+    /// # Errors
+    /// The first option that was given (exit code 2).
+    pub(super) fn refuse_graph_options(&self, what: &str) -> Result<(), Failure> {
         let given = [
             ("--weights", self.has_weights()),
             ("--quant", self.quant.is_some()),
             ("--weight-map", self.weight_map.is_some()),
             ("--nodes", self.nodes.is_some()),
             ("--output-buffer", !self.output_buffer.is_empty()),
-            ("--input-type", self.input_type.is_some()),
         ];
         let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
-        let message = format!("{flag} is about networks, and this file holds a program");
-        Err(Failure::input(Diagnostic::error("E0811", Place::Flag(flag.into()), message)))
+        Err(unused(flag, what))
     }
+}
+
+/// An option that a file of this kind has no use for.
+fn unused(flag: &'static str, what: &str) -> Failure {
+    let message = format!("{flag} is about networks, and this file holds {what}");
+    Failure::input(Diagnostic::error("E0811", Place::Flag(flag.into()), message))
 }
 
 /// The name of a source for messages.

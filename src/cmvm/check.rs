@@ -19,6 +19,10 @@ pub struct Report {
     pub latency: f64,
     /// Exact interval of each value: the inputs, then the adders.
     pub intervals: Vec<Interval>,
+    /// When each value is there, in units of the delay model.
+    pub times: Vec<f64>,
+    /// Adder bits of each adder.
+    pub costs: Vec<u64>,
 }
 
 /// What is wrong with a program.
@@ -168,7 +172,7 @@ impl<'a, T: Exact> Judge<'a, T> {
             intervals.push(input.interval.clone());
             times.push(input.arrival);
         }
-        let mut cost = 0;
+        let mut costs = Vec::with_capacity(program.adders.len());
         for (index, adder) in program.adders.iter().enumerate() {
             let (a, b) = (adder.a as usize, adder.b as usize);
             let form = plus(forms[a].as_ref()?, forms[b].as_ref()?, adder.shift, adder.subtract)?;
@@ -180,7 +184,7 @@ impl<'a, T: Exact> Judge<'a, T> {
             }
             let types = (intervals[a].kif(), intervals[b].scaled(adder.shift).kif());
             let (bits, delay) = taken(types.0, types.1, adder.subtract);
-            cost += bits;
+            costs.push(bits);
             times.push(f64::max(times[a], times[b]) + delay);
             intervals.push(self.interval(&form)?);
             forms.push((left[n_in + index] > 0).then_some(form));
@@ -200,7 +204,7 @@ impl<'a, T: Exact> Judge<'a, T> {
                 return Some(Err(Fault::Output { output: o, input }));
             }
         }
-        Some(Ok(Report { adders: program.adders.len(), cost, latency, intervals }))
+        Some(Ok(Report { adders: program.adders.len(), cost: costs.iter().sum(), latency, intervals, times, costs }))
     }
 
     /// The exact interval of a form.

@@ -104,10 +104,11 @@ impl Problem {
         let mut total = 1f64;
         for &(i, c) in row {
             let source = &self.sources[i as usize];
-            self.digit_bits = self.digit_bits.max(130 - c.unsigned_abs().leading_zeros());
+            self.digit_bits = self.digit_bits.max(131 - c.unsigned_abs().leading_zeros());
             // Positive and negative digits of a coefficient together are less than twice the coefficient.
             let reach = source.lo.unsigned_abs().max(source.hi.unsigned_abs()).max(1);
-            total += 2.0 * c.unsigned_abs() as f64 * reach as f64 * f64::from(source.exponent).exp2();
+            // and the difference of two columns less than twice that.
+            total += 4.0 * c.unsigned_abs() as f64 * reach as f64 * f64::from(source.exponent).exp2();
         }
         self.value_bits = self.value_bits.max(total.log2().ceil() as u32 + 2);
         match self.value_bits.max(self.digit_bits) > MOST_BITS {
@@ -123,12 +124,17 @@ impl Problem {
 
     /// Digits of a row.
     pub(crate) fn cells<M: Mask>(&self, row: usize) -> Vec<Cell<M>> {
+        self.cells_of(&self.rows[row])
+    }
+
+    /// Digits of coefficients.
+    pub(crate) fn cells_of<M: Mask>(&self, coefficients: &[(u32, i128)]) -> Vec<Cell<M>> {
         let cell = |&(input, c): &(u32, i128)| {
             let (plus, minus) = canonical(c);
             let fitting = |set: u128| M::from(set).expect("the problem was measured");
             Cell { value: input, plus: fitting(plus), minus: fitting(minus) }
         };
-        self.rows[row].iter().map(cell).collect()
+        coefficients.iter().map(cell).collect()
     }
 
     /// When a row must be done.
@@ -143,8 +149,15 @@ impl Problem {
         Deadline { limit, low: low.min(top), top: top.max(reach.log2().ceil() as i32 + 1) }
     }
 
-    /// The program of a solution: `tops` are the digits that the rows come out as.
-    pub(crate) fn program<C: Coefficient>(&self, inputs: &[Input], values: &Values<C>, tops: &[Digit]) -> Program {
+    /// The program of a solution: `tops` are the digits that the rows come out as, times two to the
+    /// power of `downs`.
+    pub(crate) fn program<C: Coefficient>(
+        &self,
+        inputs: &[Input],
+        values: &Values<C>,
+        tops: &[Digit],
+        downs: &[i32],
+    ) -> Program {
         let n_in = values.n_in();
         let mut is_used = vec![false; values.len()];
         tops.iter().for_each(|d| is_used[d.value as usize] = true);
@@ -171,7 +184,8 @@ impl Problem {
         let output = |o: &Option<(u32, i32, bool)>| {
             let (row, exponent, minus) = (*o)?;
             let digit = tops[row as usize];
-            let shift = exponents[digit.value as usize] + digit.shift as i32 + exponent;
+            let down = downs.get(row as usize).copied().unwrap_or(0);
+            let shift = exponents[digit.value as usize] + digit.shift as i32 + exponent - down;
             Some(Output { value: numbers[digit.value as usize], shift, negative: digit.minus ^ minus })
         };
         Program { inputs: inputs.to_vec(), adders, outputs: self.outputs.iter().map(output).collect() }

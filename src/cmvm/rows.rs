@@ -35,6 +35,11 @@ impl Deadline {
         cost::adder_in_place(Span { low: self.low, top: self.top }, Span { low: self.low, top: self.top }).1
     }
 
+    /// The same, with time for so many further levels of adders.
+    pub(crate) fn earlier_by(self, levels: u32) -> Deadline {
+        Deadline { limit: self.limit.saturating_sub(levels * self.longest_adder()), ..self }
+    }
+
     /// Share of the whole tree that a value of this time takes, if all adders were as slow as the slowest.
     fn share(&self, ticks: u32, longest: u32) -> u64 {
         match self.limit.checked_sub(ticks) {

@@ -117,6 +117,8 @@ pub(crate) struct Sharing<'a, C, M> {
     places: Vec<Vec<Place>>,
     queue: Queue,
     counter: Counter,
+    /// Steps of work done so far.
+    work: u64,
 }
 
 /// Counts small keys: open addressing, cleared by walking what was touched.
@@ -190,16 +192,18 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
             places,
             queue: Queue { buckets: Vec::new(), top: 0 },
             counter: Counter { slots: vec![0; 1024], touched: Vec::new() },
+            work: 0,
         }
     }
 
-    /// Shares until no pattern stands twice.
-    pub(crate) fn run(&mut self) {
+    /// Shares until no pattern stands twice; returns the steps of work.
+    pub(crate) fn run(&mut self) -> u64 {
         for value in 0..self.values.len() as u32 {
             self.enter(value);
         }
         let mut found: Vec<(Place, Place, M, M)> = Vec::new();
         while let Some((priority, mut pattern)) = self.queue.pop() {
+            self.work += 4 + (self.places[pattern.a as usize].len() + self.places[pattern.b as usize].len()) as u64;
             let count = self.count(&pattern, &mut found).min(pattern.count);
             if count < 2 {
                 continue;
@@ -213,6 +217,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
                 }
             }
             if self.deadlines.is_some() {
+                self.work += 64 * found.len() as u64;
                 let in_time = self.keep_in_time(&pattern, &mut found);
                 if in_time < pattern.count {
                     pattern.count = in_time;
@@ -227,6 +232,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         for row in self.rows.iter_mut() {
             row.retain(|cell| !cell.is_empty());
         }
+        self.work
     }
 
     fn weight(&self, a: u32, b: u32, shift: i32) -> u32 {
@@ -265,6 +271,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
             if own.is_empty() {
                 continue;
             }
+            self.work += u64::from(own.plus.count_ones() + own.minus.count_ones()) * u64::from(place.cell);
             for cell in &row[..place.cell as usize] {
                 let base = u64::from(cell.value) << 9;
                 let mut digits = own.plus | own.minus;

@@ -87,6 +87,32 @@ impl<C: Coefficient> Values<C> {
         self.n_in
     }
 
+    /// Numbers of the sums that these values are made of.
+    fn used(&self, values: impl Iterator<Item = u32>) -> Vec<usize> {
+        let mut is_used = vec![false; self.len()];
+        values.for_each(|v| is_used[v as usize] = true);
+        for v in (self.n_in..self.len()).rev() {
+            if is_used[v] {
+                self.sums[v - self.n_in].parts.iter().for_each(|p| is_used[p.value as usize] = true);
+            }
+        }
+        (0..self.sums.len()).filter(|n| is_used[self.n_in + n]).collect()
+    }
+
+    /// Adder bits of these values and all that they are made of.
+    pub(crate) fn cost_of(&self, values: impl Iterator<Item = u32>) -> u64 {
+        let price = |n: usize| {
+            let [x, y] = self.sums[n].parts;
+            u64::from(cost::adder(self.placed(x), self.placed(y)).0)
+        };
+        self.used(values).into_iter().map(price).sum()
+    }
+
+    /// Adders of these values and all that they are made of.
+    pub(crate) fn adders_of(&self, values: impl Iterator<Item = u32>) -> usize {
+        self.used(values).len()
+    }
+
     #[inline]
     pub(crate) fn span(&self, value: u32) -> Span {
         self.spans[value as usize]

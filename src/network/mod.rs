@@ -17,6 +17,7 @@ pub mod exact;
 pub mod function;
 pub mod graph;
 pub mod json;
+pub mod matrix;
 pub mod onnx;
 pub mod port;
 pub mod quantise;

@@ -126,7 +126,11 @@ pub struct Reader {
     name: String,
     columns: usize,
     body: Body,
+    encoder: Option<Encoder>,
 }
+
+/// What becomes of a real number before it is quantised by floor and wrap; `Err` says in words why nothing does.
+pub type Encoder = Box<dyn Fn(f64) -> Result<f64, String> + Send>;
 
 enum Body {
     Npy(NpyBody),
@@ -226,7 +230,13 @@ impl Reader {
             let whole = io::Cursor::new(prefix).chain(stream);
             Body::Csv(CsvReader::new(Box::new(BufReader::with_capacity(1 << 16, whole)), columns, codes))
         };
-        Ok(Reader { name, columns: columns.len(), body })
+        Ok(Reader { name, columns: columns.len(), body, encoder: None })
+    }
+
+    /// Encodes all numbers that are read from now on.
+    #[must_use]
+    pub fn encoded(self, encoder: Encoder) -> Reader {
+        Reader { encoder: Some(encoder), ..self }
     }
 
     /// How many samples there are, if that is known before the end.
@@ -249,7 +259,7 @@ impl Reader {
     /// As [`Reader::read`].
     #[cfg(unix)]
     pub fn read_mapped(&mut self, max_rows: usize) -> Option<Result<(usize, MappedReals), Diagnostic>> {
-        let Body::Npy(npy) = &mut self.body else { return None };
+        let (Body::Npy(npy), None) = (&mut self.body, &self.encoder) else { return None };
         Some(npy.read_mapped(max_rows, self.columns)?.map_err(|error| error.at(&self.name)))
     }
 
@@ -258,6 +268,22 @@ impl Reader {
     /// # Errors
     /// If the file cannot be read, ends early or goes on after its end, or has something else than numbers.
     pub fn read(&mut self, max_rows: usize, block: &mut Values) -> Result<usize, Diagnostic> {
+        let rows = self.read_body(max_rows, block)?;
+        if let Some(encoder) = &self.encoder {
+            let encode =
+                |x: f64| encoder(x).map_err(|what| Diagnostic::error("E0714", Place::Path(self.name.clone()), what));
+            let reals: Result<Vec<f64>, Diagnostic> = match &*block {
+                Values::Reals(v) => v.iter().map(|&x| encode(x)).collect(),
+                Values::Integers(v) => v.iter().map(|&x| encode(x as f64)).collect(),
+                // Far beyond any type that is encoded exactly; only which end they lie at counts.
+                Values::Wide(v) => v.iter().map(|x| encode(x.to_f64().unwrap_or(f64::NAN))).collect(),
+            };
+            *block = Values::Reals(reals?);
+        }
+        Ok(rows)
+    }
+
+    fn read_body(&mut self, max_rows: usize, block: &mut Values) -> Result<usize, Diagnostic> {
         match &mut self.body {
             Body::Npy(npy) => npy.read(max_rows, self.columns, block).map_err(|error| error.at(&self.name)),
             Body::Csv(csv) => csv.read(max_rows, block).map_err(|error| match error {

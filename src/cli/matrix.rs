@@ -1,0 +1,119 @@
+//! Matrices on the command line: what is said about them, and how samples are encoded.
+
+use super::Failure;
+use crate::cmvm;
+use crate::diag::{Diagnostic, Place};
+use crate::interp::samples::Encoder;
+use crate::ir::{Limits, Model};
+use crate::network::exact::Rational;
+use crate::network::matrix::{self, Product};
+use crate::network::quantise::{Overflow, Quantiser, Round};
+use std::io::Read;
+
+/// How the product with a matrix is made.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Matrices (npy)")]
+pub(super) struct MatrixArgs {
+    /// Longest path through the adders of a matrix, an adder of n + 1 bits taking 1.1 + 0.025 n
+    #[arg(long, value_name = "L", hide_short_help = true)]
+    cmvm_latency: Option<f64>,
+    /// Work that the search for fewer adders may take, in units of about a millisecond
+    #[arg(long, value_name = "N", default_value_t = 0, hide_short_help = true)]
+    cmvm_budget: u64,
+}
+
+impl MatrixArgs {
+    fn options(&self) -> Result<cmvm::Options, Failure> {
+        let wrong = |latency: f64| {
+            let message = format!("{latency} is no latency; one is a number from 0 up");
+            Failure::input(Diagnostic::error("E1503", Place::Flag("--cmvm-latency".into()), message))
+        };
+        match self.cmvm_latency {
+            Some(latency) if !(0.0..=1e6).contains(&latency) => Err(wrong(latency)),
+            latency => Ok(cmvm::Options { latency, budget: self.cmvm_budget }),
+        }
+    }
+
+    /// Refuses what is only for matrices.
+    pub(super) fn refuse(&self) -> Result<(), Failure> {
+        let given = [("--cmvm-latency", self.cmvm_latency.is_some()), ("--cmvm-budget", self.cmvm_budget > 0)];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((flag, _)) => {
+                let message = format!("{flag} is for a matrix, and this is a program");
+                Err(Failure::input(
+                    Diagnostic::error("E1506", Place::Flag(flag.into()), message).with_help("leave it out"),
+                ))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The product with a matrix as a program, and what is known of it.
+    pub(super) fn read(
+        &self,
+        reader: &mut dyn Read,
+        name: &str,
+        limits: Limits,
+        input_type: Option<Quantiser>,
+        max_adders: u64,
+    ) -> Result<(Model, MatrixFacts), Failure> {
+        let Some(quantiser) = input_type else {
+            let place = Place::Flag("--input-type".into());
+            let error = Diagnostic::error("E1505", place, "a matrix does not say of which type its inputs are");
+            return Err(Failure::input(
+                error.with_help("add --input-type s8.5, say: width with sign, fractional bits"),
+            ));
+        };
+        let options = self.options()?;
+        let matrix = matrix::read(reader, name, max_adders).map_err(Failure::input)?;
+        let product = Product::new(matrix, quantiser);
+        let begun = thread_seconds();
+        let program = product.solve(&options).map_err(|e| Failure::input(at_file(e, name)))?;
+        let seconds = thread_seconds() - begun;
+        let model = product.model(&program, limits).map_err(Failure::input)?;
+        Ok((model, MatrixFacts { quantiser, solve_seconds: seconds }))
+    }
+}
+
+/// What is known of a matrix beside its program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MatrixFacts {
+    /// What becomes of a real input.
+    quantiser: Quantiser,
+    /// Processor time that [`cmvm::solve`] took.
+    pub(super) solve_seconds: f64,
+}
+
+impl MatrixFacts {
+    /// What a real input becomes before floor and wrap, if that alone is not it.
+    pub(super) fn encoder(&self) -> Option<Encoder> {
+        let quantiser = self.quantiser;
+        let is_plain = quantiser.round == Round::Floor && quantiser.overflow == Overflow::Wrap;
+        (!is_plain).then(|| -> Encoder {
+            Box::new(move |x| {
+                // What is no number is refused further on, with its place.
+                let Some(exact) = Rational::of_f64(x) else { return Ok(x) };
+                let value = quantiser.value(&exact);
+                let real = value.to_f64();
+                match Rational::of_f64(real) == Some(value) {
+                    true => Ok(real),
+                    false => Err(format!("{x} becomes a code that float64 does not hold; give codes, with --codes")),
+                }
+            })
+        })
+    }
+}
+
+/// A diagnostic without a place gets that of the file.
+fn at_file(diagnostic: Diagnostic, name: &str) -> Diagnostic {
+    match diagnostic.place {
+        Place::Whole => Diagnostic { place: Place::Path(name.into()), ..diagnostic },
+        _ => diagnostic,
+    }
+}
+
+/// Processor time of this thread.
+fn thread_seconds() -> f64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+}

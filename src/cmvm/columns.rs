@@ -1,0 +1,92 @@
+//! Columns as differences of columns.
+//!
+//! A column that is nearly another one (or its negative) is cheaper as that one and what is missing. The columns, together with
+//! zero, are the nodes of a graph; an edge weighs the signed digits of the difference; an approximate minimum spanning tree,
+//! grown as Prim's from zero and bounded in depth, says of which column each is made (the first stage of C. Sun et al., *da4ml*,
+//! 2025; the tree for constant multiplication is O. Gustafsson's and A. G. Dempster's, ISCAS 2004).
+
+use super::problem::Problem;
+
+/// How a column is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    /// The column.
+    pub(crate) row: usize,
+    /// The column that it starts from, earlier in the order, and whether it is subtracted.
+    pub(crate) parent: Option<(usize, bool)>,
+    /// Columns between it and zero.
+    pub(crate) depth: u32,
+}
+
+/// Columns made of one another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tree {
+    /// Parents before children.
+    pub(crate) links: Vec<Link>,
+    /// Signed digits of all columns, each by itself.
+    pub(crate) digits_alone: u64,
+    /// Signed digits that are left, a further adder being one as well.
+    pub(crate) digits_linked: u64,
+}
+
+/// Signed digits of a number: R. W. Reitwiesner's canonical form has a digit wherever a number and its triple differ.
+fn digits(v: i64) -> u32 {
+    let v = v.unsigned_abs();
+    (v ^ (3 * v)).count_ones()
+}
+
+/// Dense columns; `None` where they are too many or too wide.
+pub(crate) fn dense(problem: &Problem) -> Option<Vec<Vec<i64>>> {
+    let n_in = problem.sources.len();
+    let column = |row: &Vec<(u32, i128)>| {
+        let mut column = vec![0i64; n_in];
+        for &(i, c) in row {
+            column[i as usize] = i64::try_from(c).ok().filter(|c| c.unsigned_abs() < 1 << 58)?;
+        }
+        Some(column)
+    };
+    (n_in * problem.rows.len() <= 1 << 22).then(|| problem.rows.iter().map(column).collect())?
+}
+
+/// Weight, parent, depth.
+type Way = (u32, Option<(usize, bool)>, u32);
+
+/// A tree of the columns, parents before children. `is_possible` says whether a column may have this depth and this parent.
+pub(crate) fn tree(columns: &[Vec<i64>], max_depth: u32, mut is_possible: impl FnMut(&[i64], u32) -> bool) -> Tree {
+    let n = columns.len();
+    let mut digits_alone = 0;
+    let mut digits_linked = 0;
+    // Best known way to each column that is not in the tree.
+    let own = |column: &Vec<i64>| column.iter().map(|&c| digits(c)).sum::<u32>();
+    let mut ways: Vec<Way> = columns.iter().map(|c| (own(c), None, 0)).collect();
+    ways.iter().for_each(|way| digits_alone += u64::from(way.0));
+    let mut is_done = vec![false; n];
+    let mut links = Vec::with_capacity(n);
+    while let Some(row) = (0..n).filter(|&r| !is_done[r]).min_by_key(|&r| (ways[r].0, r)) {
+        let (weight, parent, depth) = ways[row];
+        digits_linked += u64::from(weight);
+        is_done[row] = true;
+        links.push(Link { row, parent, depth });
+        if depth == max_depth {
+            continue;
+        }
+        for other in (0..n).filter(|&r| !is_done[r]) {
+            for minus in [false, true] {
+                // The further adder is a digit as well.
+                let mut weight = 1;
+                for (&c, &p) in columns[other].iter().zip(&columns[row]) {
+                    weight += digits(if minus { c + p } else { c - p });
+                }
+                if weight < ways[other].0 && is_possible(&difference(columns, other, (row, minus)), depth + 1) {
+                    ways[other] = (weight, Some((row, minus)), depth + 1);
+                }
+            }
+        }
+    }
+    Tree { links, digits_alone, digits_linked }
+}
+
+/// What a column lacks beside its parent.
+pub(crate) fn difference(columns: &[Vec<i64>], row: usize, (parent, minus): (usize, bool)) -> Vec<i64> {
+    columns[row].iter().zip(&columns[parent]).map(|(&c, &p)| if minus { c + p } else { c - p }).collect()
+}

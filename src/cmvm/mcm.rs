@@ -1,0 +1,187 @@
+//! One input times many constants: a search over adder graphs.
+//!
+//! The graph grows from 1 by odd numbers `|2^a u ± 2^b v|`. A constant that one adder makes is made at once; otherwise the number is
+//! taken that brings the most constants within one adder, as in Y. Voronenko and M. Püschel, *Multiplierless multiple constant
+//! multiplication* (ACM TALG 3, 2007), there called Hcub's heuristic with distances up to 2. Ties are broken at random, and many
+//! graphs are grown: what a single one misses another finds.
+
+use super::share::mixed;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// `value = |a * 2^up_a ± b * 2^up_b| / 2^down`, all values odd; exactly one of `up_a`, `up_b` is not zero, or `down` is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fundamental {
+    /// Odd, positive.
+    pub(crate) value: u64,
+    /// Numbers of the two that it is made of; both 0 for the number 1 itself.
+    pub(crate) parts: [usize; 2],
+    /// Left shifts of both.
+    pub(crate) ups: [u32; 2],
+    /// Whether the second is subtracted from the first, or, if `turned`, the first from the second.
+    pub(crate) subtract: bool,
+    /// Whether the difference was negative.
+    pub(crate) turned: bool,
+    /// Right shift of the result.
+    pub(crate) down: u32,
+}
+
+/// A constant of at most this many bits is searched for.
+pub(crate) const MOST_BITS: u32 = 40;
+
+/// How deep a fundamental stands in the graph.
+type Depth = u32;
+
+/// Grows a graph that has all targets (odd, above 1); deterministic for a seed. `steps` counts the work.
+pub(crate) fn grow(targets: &[u64], seed: u64, most: usize, steps: &mut u64) -> Option<Vec<Fundamental>> {
+    let one = Fundamental { value: 1, parts: [0, 0], ups: [0, 0], subtract: false, turned: false, down: 0 };
+    let mut graph = Graph { made: vec![one], depths: vec![0], reach: FxHashMap::default(), bound: 0, bits: 0 };
+    let largest = targets.iter().copied().max().unwrap_or(1);
+    graph.bits = 66 - largest.leading_zeros();
+    graph.bound = 1 << graph.bits;
+    graph.extend(0, steps);
+    let mut left: Vec<u64> = targets.to_vec();
+    let mut turn = 0u64;
+    while !left.is_empty() {
+        if graph.made.len() + left.len() > most + 1 {
+            return None;
+        }
+        // What one adder makes.
+        let near: Vec<u64> = left.iter().copied().filter(|t| graph.reach.contains_key(t)).collect();
+        turn += 1;
+        let next = match near.is_empty() {
+            false => near[(mixed(seed ^ turn << 20) % near.len() as u64) as usize],
+            true => graph.best_successor(&left, seed ^ turn << 20, steps)?,
+        };
+        graph.take(next, steps);
+        left.retain(|&t| t != next);
+    }
+    Some(graph.made)
+}
+
+struct Graph {
+    made: Vec<Fundamental>,
+    depths: Vec<Depth>,
+    /// What one more adder makes, and how.
+    reach: FxHashMap<u64, Fundamental>,
+    /// Values are below this.
+    bound: u64,
+    bits: u32,
+}
+
+impl Graph {
+    fn take(&mut self, value: u64, steps: &mut u64) {
+        let fundamental = self.reach[&value];
+        let depth = 1 + fundamental.parts.map(|p| self.depths[p]).into_iter().max().unwrap_or(0);
+        self.made.push(fundamental);
+        self.depths.push(depth);
+        self.reach.remove(&value);
+        self.extend(self.made.len() - 1, steps);
+    }
+
+    /// Notes what the last fundamental makes with each other one.
+    fn extend(&mut self, last: usize, steps: &mut u64) {
+        for other in 0..=last {
+            let (u, v) = (self.made[last].value, self.made[other].value);
+            *steps += u64::from(4 * self.bits);
+            for up in 0..self.bits {
+                let ways = if up == 0 { &[[0, 0]][..] } else { &[[up, 0], [0, up]][..] };
+                for &ups in ways {
+                    let (x, y) = (u << ups[0].min(63), v << ups[1].min(63));
+                    if x >= self.bound || y >= self.bound {
+                        continue;
+                    }
+                    for subtract in [false, true] {
+                        let sum = if subtract { x.abs_diff(y) } else { x + y };
+                        if sum == 0 {
+                            continue;
+                        }
+                        let down = sum.trailing_zeros();
+                        let value = sum >> down;
+                        if value >= self.bound || value == 1 || self.made.iter().any(|f| f.value == value) {
+                            continue;
+                        }
+                        let turned = subtract && x < y;
+                        let way = Fundamental { value, parts: [last, other], ups, subtract, turned, down };
+                        self.reach.entry(value).or_insert(way);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The successor that brings the most targets within one adder; if none brings any, one that leaves the fewest digits.
+    fn best_successor(&self, left: &[u64], seed: u64, steps: &mut u64) -> Option<u64> {
+        let mut gains: FxHashMap<u64, u32> = FxHashMap::default();
+        for &target in left {
+            let mut seen: FxHashSet<u64> = FxHashSet::default();
+            let mut note = |value: u64| {
+                let odd = value >> value.trailing_zeros();
+                if value != 0 && odd != target && self.reach.contains_key(&odd) && seen.insert(odd) {
+                    *gains.entry(odd).or_insert(0) += 1;
+                }
+            };
+            *steps += u64::from(self.bits) * self.made.len() as u64 * 6;
+            for f in &self.made {
+                for up in 0..self.bits {
+                    let r = f.value << up.min(63);
+                    if r < 2 * self.bound {
+                        note(r.abs_diff(target));
+                        note(r + target);
+                    }
+                    let t = target << up.min(63);
+                    if t < 2 * self.bound {
+                        note(t.abs_diff(f.value));
+                        note(t + f.value);
+                    }
+                }
+            }
+            for up in 1..self.bits {
+                for factor in [(1u64 << up) + 1, (1 << up) - 1] {
+                    if factor > 1 && target.is_multiple_of(factor) {
+                        note(target / factor);
+                    }
+                }
+            }
+        }
+        if !gains.is_empty() {
+            // Mostly the best; now and then another, so that restarts differ.
+            let loose = u32::from(mixed(seed) % 5 == 0);
+            let most = gains.values().copied().max().unwrap_or(0).saturating_sub(loose).max(1);
+            return gains.into_iter().filter(|g| g.1 >= most).map(|(v, _)| (mixed(v ^ seed), v)).min().map(|(_, v)| v);
+        }
+        // Far from all: the successor with which some target has the fewest digits left.
+        let digits = |v: u64| (v ^ (3 * v)).count_ones();
+        *steps += 8 * (self.reach.len() * left.len()) as u64;
+        let far = |value: u64| -> u32 {
+            let nearest = |t: u64| {
+                let ups =
+                    (0..8).flat_map(|up| [(value << up).abs_diff(t), (value << up) + t, (t << up).abs_diff(value)]);
+                ups.map(digits).min().unwrap_or(u32::MAX)
+            };
+            left.iter().map(|&t| nearest(t)).min().unwrap_or(u32::MAX)
+        };
+        self.reach.keys().map(|&v| (far(v), mixed(v ^ seed), v)).min().map(|(_, _, v)| v)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fundamental_is_what_it_says() {
+        let targets = [139, 283, 815, 2047, 19];
+        for seed in 0..20 {
+            let mut steps = 0;
+            let graph = grow(&targets, seed, 40, &mut steps).unwrap();
+            for (n, f) in graph.iter().enumerate().skip(1) {
+                assert!(f.parts.iter().all(|&p| p < n));
+                let [x, y] = [0, 1].map(|k| graph[f.parts[k]].value << f.ups[k]);
+                let sum = if f.subtract { x.abs_diff(y) } else { x + y };
+                assert_eq!((sum >> f.down, f.turned), (f.value, f.subtract && x < y));
+            }
+            assert!(targets.iter().all(|t| graph.iter().any(|f| f.value == *t)));
+            assert!(steps > 0);
+        }
+    }
+}
