@@ -101,6 +101,34 @@ fn numbers_too_wide_are_refused() {
     assert!(matches!(cmvm::solve(&matrix, &bytes(2), &plain()), Err(SolveError::TooWide { .. })));
 }
 
+/// Filters with proved numbers of adders (github.com/remi-garcia/jMCM, MIT): coefficients, fewest adders.
+#[test]
+fn filters_take_the_fewest_adders() {
+    let filters: [(&[i64], usize); 6] = [
+        (&[3, 5, 7, 9, 15, 35, 45, 49, 107, 127], 10),
+        (&[139, 283, 815], 6),
+        (&[13, 223, 897, 2017], 5),
+        (&[3, 7, 9, 21, 27, 43, 69, 97, 261], 9),
+        (&[5, 117, 195], 4),
+        (&[105, 479, 939], 5),
+    ];
+    for (coefficients, adders) in filters {
+        let matrix = Matrix::of_integers(1, coefficients.len(), coefficients);
+        let (program, _) = solved(&matrix, &bytes(1), &Options { budget: 20, ..plain() });
+        assert!(program.adders.len() <= adders, "{coefficients:?}: {} adders", program.adders.len());
+    }
+}
+
+/// A search is never worse than no search.
+#[test]
+fn a_budget_only_helps() {
+    let weights: Vec<i64> = (0..100u64).map(|k| ((k * k + 3 * k) * 7919 % 63) as i64 - 31).collect();
+    let matrix = Matrix::of_integers(10, 10, &weights);
+    let cost = |budget| solved(&matrix, &bytes(10), &Options { budget, ..plain() }).1.cost;
+    let costs = [0, 5, 50].map(cost);
+    assert!(costs.is_sorted_by(|a, b| a >= b) && costs[2] < costs[0], "{costs:?}");
+}
+
 #[test]
 fn floats_are_exact() {
     for x in [0.0, 1.0, -0.1, 5e-324, f64::MAX, 1.0 / 3.0] {

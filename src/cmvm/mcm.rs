@@ -145,7 +145,7 @@ impl Graph {
         }
         if !gains.is_empty() {
             // Mostly the best; now and then another, so that restarts differ.
-            let loose = u32::from(mixed(seed) % 5 == 0);
+            let loose = u32::from(mixed(seed).is_multiple_of(5));
             let most = gains.values().copied().max().unwrap_or(0).saturating_sub(loose).max(1);
             return gains.into_iter().filter(|g| g.1 >= most).map(|(v, _)| (mixed(v ^ seed), v)).min().map(|(_, v)| v);
         }

@@ -268,6 +268,20 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         } else {
             rows = self.share_in_blocks(&mut values, &rows, deadlines, (blocks, taste), &mut work);
         }
+        let mut solution = self.add_up(values, &rows, original.as_deref(), deadlines);
+        solution.work += work;
+        solution
+    }
+
+    /// Adds up what is left of each row; `original`: the rows before anything was shared.
+    fn add_up(
+        &self,
+        mut values: Values<C>,
+        rows: &[Vec<Cell<M>>],
+        original: Option<&[Vec<Cell<M>>]>,
+        deadlines: Option<&[Deadline]>,
+    ) -> Solution<C> {
+        let mut work = 0;
         let mut tops = Vec::with_capacity(rows.len());
         for r in 0..rows.len() {
             let deadline = deadlines.map(|d| d[r]);
@@ -278,7 +292,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
                 Ok(top) => top,
                 // Sharing has come too close to the deadline: the row is added up alone.
                 Err(()) => {
-                    let digits = digits_of(&original.as_ref().expect("there are deadlines")[r]);
+                    let digits = digits_of(&original.expect("there are deadlines")[r]);
                     let plan = deadline.and_then(|d| d.plan(&items(&values, &digits)));
                     Tree::follow(&mut values, &digits, &plan.expect("the deadline was tried"))
                 }
@@ -432,4 +446,42 @@ fn blocks<M: Mask>(rows: &[Vec<Cell<M>>], n_in: usize) -> usize {
 /// The entries of a column that are not zero.
 fn sparse(column: &[i64]) -> Vec<(u32, i128)> {
     (0..).zip(column).filter(|(_, c)| **c != 0).map(|(i, &c)| (i, c.into())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::Interval;
+
+    #[test]
+    fn what_blocks_share_is_put_together_exactly_and_in_time() {
+        let weights: Vec<i64> = (0..24 * 10u64).map(|k| ((k * k + 7 * k) * 7919 % 509) as i64 - 254).collect();
+        let matrix = Matrix::of_integers(24, 10, &weights);
+        let inputs = vec![Input::new(Interval::new(-128, 127, 0)); 24];
+        let problem = Problem::new(&matrix, &inputs).unwrap();
+        for latency in [None, Some(13.0)] {
+            let solver = Solver::<i64, u64>::new(&problem);
+            let deadlines = latency.map(|limit| solver.deadlines(limit).unwrap());
+            let (mut values, mut work) = (solver.values.clone(), 0);
+            let how = (5, Taste::default());
+            let rows = solver.share_in_blocks(&mut values, &solver.rows, deadlines.as_deref(), how, &mut work);
+            let solution = solver.add_up(values, &rows, Some(&solver.rows), deadlines.as_deref());
+            let program = problem.program(&inputs, &solution.values, &solution.tops, &solution.downs);
+            let report = check(&program, &matrix).unwrap();
+            assert!(latency.is_none_or(|limit| report.latency <= limit), "{}", report.latency);
+            // Each block shares something.
+            assert!(report.adders < solver.rows.iter().map(|row| digits_of(row).len()).sum::<usize>() * 3 / 4);
+            assert!(work > 0);
+        }
+    }
+
+    #[test]
+    fn few_digits_are_one_block_and_many_are_several() {
+        let rows = |rows: usize, cells: u32| -> Vec<Vec<Cell<u64>>> {
+            vec![(0..cells).map(|value| Cell { value, plus: 0b101, minus: 0b10_0000 }).collect(); rows]
+        };
+        assert_eq!(blocks(&rows(64, 64), 64), 1);
+        // 1024 rows of 3072 digits: 4.8e9 pairs, an n-th of which are counted in all.
+        assert_eq!(blocks(&rows(1024, 1024), 1024), 38);
+    }
 }
