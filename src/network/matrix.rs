@@ -10,7 +10,7 @@ use crate::cmvm::{self, Input, Matrix, Options, Program, Report, SolveError, Wei
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::interp::samples::array::{Array, Numbers};
 use crate::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
-use crate::num::Interval;
+use crate::num::{Code, Interval};
 use num_bigint::BigInt;
 use std::io::Read;
 
@@ -155,6 +155,15 @@ fn model(program: &Program, report: &Report, limits: Limits) -> Result<Model, Di
     builder.finish().map_err(|problems| Diagnostics(problems.iter().map(wrong).collect()))
 }
 
+/// The range of a sum, in the finer of both steps.
+fn total(a: &Interval, b: &Interval) -> Interval {
+    let frac = a.frac.max(b.frac);
+    let end = |a_end: &Code, b_end: &Code| -> BigInt {
+        (a_end.to_big() << (frac - a.frac) as u32) + (b_end.to_big() << (frac - b.frac) as u32)
+    };
+    Interval::new(end(&a.min, &b.min), end(&a.max, &b.max), frac)
+}
+
 impl Meaning for Product {
     fn inputs(&self) -> &[InputElement] {
         &self.inputs
@@ -183,11 +192,76 @@ impl Meaning for Product {
         (0..self.matrix.n_out()).map(sum).collect()
     }
 
+    /// Each output is one chain of sums over the binary digits of its weights: nothing of the solver's.
+    fn specification(&self) -> Result<Model, String> {
+        let mut builder = Builder::new(vec![0; self.inputs.len()]);
+        let inputs: Vec<ValueId> = (0..)
+            .zip(&self.inputs)
+            .map(|(input, element)| builder.op(Op::Input { input }, Interval::full(element.kif)))
+            .collect();
+        for o in 0..self.matrix.n_out() {
+            let mut sum: Option<(ValueId, Interval)> = None;
+            for (i, &x) in inputs.iter().enumerate() {
+                let weight = self.matrix.weight(i, o);
+                let digits = (0..64).filter(|k| weight.mantissa.unsigned_abs() >> k & 1 == 1);
+                for digit in digits {
+                    let shift = digit - weight.exponent;
+                    let range = Interval::full(self.inputs[i].kif).scaled(shift);
+                    let minus = weight.mantissa < 0;
+                    let (a, before) = sum.unwrap_or_else(|| {
+                        let zero = Interval::new(0, 0, 0);
+                        (builder.op(Op::Const { value: Code::from(&BigInt::ZERO) }, zero.clone()), zero)
+                    });
+                    let after = total(&before, &if minus { range.negated() } else { range });
+                    let op = if minus { Op::Sub { a, b: x, shift } } else { Op::Add { a, b: x, shift } };
+                    sum = Some((builder.op(op, after.clone()), after));
+                }
+            }
+            builder.output(Output { source: sum.map(|(id, _)| id), shift: 0, neg: false });
+        }
+        builder.finish().map_err(|problems| format!("the matrix as a program: {:?}", problems.first()))
+    }
+
     fn evaluate_float(&self, reals: &[f64]) -> Vec<f64> {
         let weight = |i, o| {
             let weight = self.matrix.weight(i, o);
             Rational::of_code(&weight.mantissa.into(), -i64::from(weight.exponent)).to_f64()
         };
         (0..self.matrix.n_out()).map(|o| reals.iter().enumerate().map(|(i, x)| x * weight(i, o)).sum()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interp::{LookupMiss, golden};
+    use crate::num::SplitMix;
+
+    /// The plain program, and the solver's, are the product.
+    #[test]
+    fn programs_of_a_product_are_its_meaning() {
+        let weight = |mantissa, exponent| Weight { mantissa, exponent };
+        let weights = vec![weight(5, 0), weight(-7, 2), weight(0, 0), weight(0, 0), weight(-1, -3), weight(0, 0)];
+        for input_type in ["s5.2", "u4.-1", "s1.0"] {
+            let product =
+                Product::new(Matrix::new(2, 3, weights.clone()), Quantiser::parse(input_type).expect("a type"));
+            let plain = product.specification().expect("a program");
+            let program = product.solve(&Options::default()).expect("no limit");
+            let solved = product.model(&program, Limits::default()).expect("a program");
+            let mut rng = SplitMix::new(3);
+            for _ in 0..50 {
+                let codes = crate::ir::draw_inputs(&plain, &mut rng);
+                let meant = product.evaluate(&codes);
+                for model in [&plain, &solved] {
+                    let outputs = golden(model, &codes, LookupMiss::Zero).expect("no table");
+                    let values = outputs
+                        .iter()
+                        .enumerate()
+                        .map(|(o, code)| Rational::of_code(code, model.output_kif(o).frac.into()))
+                        .collect::<Vec<_>>();
+                    assert_eq!(values, meant, "{input_type}");
+                }
+            }
+        }
     }
 }
