@@ -339,7 +339,7 @@ fn network_of(form: u8, typed: bool, layers: &[(u8, u64)]) -> Vec<u8> {
             let by = maker.floats(&[], vec![1.3]);
             maker.then("Mul", &[&by], vec![]);
         }
-        maker.layer(if form % 3 == 0 { 1 } else { 0 }, &mut dice);
+        maker.layer(if form.is_multiple_of(3) { 1 } else { 0 }, &mut dice);
     }
     for (number, &(kind, seed)) in layers.iter().enumerate() {
         let mut dice = Dice(seed);

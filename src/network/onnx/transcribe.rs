@@ -41,6 +41,7 @@ struct Whole {
 
 /// `min(max(whole * unit + offset, ends.0), ends.1)`, or a number.
 #[derive(Clone)]
+#[expect(clippy::large_enum_variant, reason = "nearly all numbers are of the large variant")]
 enum Number {
     Known(Rational),
     Of { whole: Whole, unit: Rational, offset: Rational, ends: (Option<Rational>, Option<Rational>) },
