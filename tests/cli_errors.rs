@@ -80,8 +80,46 @@ fn models_that_cannot_be_read() {
     for command in [["check"].as_slice(), &["info"], &["verify"], &["--verilog", "x.v"]] {
         refused(&[command, &["absent.json"]].concat(), 2, "E0001");
         refused(&[command, &[here]].concat(), 2, "E0001");
-        refused(&[command, &[&format!("{here}/tests/data/models/tiny_ops/inputs.npy")]].concat(), 2, "E0115");
+        refused(&[command, &[&format!("{here}/tests/data/models/tiny_ops/inputs.npy")]].concat(), 2, "E1505");
     }
+}
+
+/// What is said about networks, matrices and kernels where a program, or something else, is read.
+#[test]
+fn sources_that_are_something_else() {
+    let tiny = model("tiny_ops");
+    let here = env!("CARGO_MANIFEST_DIR");
+    let net = format!("{here}/tests/data/network/ir/mlp_relu/net.json");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).expect("written");
+        path.to_str().expect("text").to_owned()
+    };
+    let npy = |kind: &str, number: &[u8]| {
+        let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': (1, 1), }}");
+        [b"\x93NUMPY\x01\x00\x46\x00", format!("{header:<69}\n").as_bytes(), number].concat()
+    };
+    refused(&["check", &tiny, "--quant", "q.json"], 2, "E0811");
+    refused(&["check", &tiny, "--input-type", "s8.0"], 2, "E0811");
+    refused(&["check", &tiny, "--cmvm-latency", "3"], 2, "E1506");
+    refused(&["check", &net, "--max-bytes", "10"], 2, "E0813");
+    refused(&["check", &file("x.onnx", b"no protobuf")], 2, "E0820");
+    let kernel = format!("{here}/examples/llvlir/hex_digit.llvlirs");
+    refused(
+        &["run", &kernel, "--input", &file("half.npy", &npy("<f8", &0.5f64.to_le_bytes())), "--output", "y.csv"],
+        2,
+        "E0713",
+    );
+    let (weights, quant) = (net.replace("net.json", "weights.safetensors"), net.replace("net.json", "quant.json"));
+    let samples = file("nan.csv", format!("nan{}\n", ",0".repeat(15)).as_bytes());
+    let run = ["run", &net, "--weights", &weights, "--quant", &quant, "--input", &samples, "--output", "y.csv"];
+    refused(&run, 2, "E0812");
+    // The largest code of 64 bits is no double.
+    let matrix = file("m.npy", &npy("|i1", &[1]));
+    let large = file("large.csv", b"1e30\n");
+    let run = ["run", &matrix, "--input-type", "s64.0,RND,SAT", "--input", &large, "--output", "y.csv"];
+    refused(&run, 2, "E0714");
 }
 
 #[test]
@@ -179,8 +217,10 @@ fn every_error_of_the_main_road_has_a_test() {
         }
         let Some((code, _)) = line.strip_prefix("| ").and_then(|rest| rest.split_once(" | ")) else { continue };
         // Those are held by message beside what they are about.
-        let of_another_road =
-            matches!(section, "Stateful designs" | "Proofs" | "Writing a model file" | "LLVLIR programs");
+        let of_another_road = matches!(
+            section,
+            "Stateful designs" | "Proofs" | "Writing a model file" | "LLVLIR programs" | "Networks" | "Matrices"
+        );
         if code.starts_with('E') && !of_another_road && !tested.contains(&format!("\"{code}\"")) {
             missing.push(code.to_owned());
         }

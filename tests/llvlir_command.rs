@@ -63,7 +63,7 @@ fn an_invalid_program_is_shown_with_a_caret_and_exit_code_2() {
     fs::write(&program, "llvlir 0\nin %0 \"a\": i32\nin %1 \"b\": i8\n%2 = xor.i32 %0, %1\nout \"y\" = %0\n").unwrap();
     let said = alir2hdl().arg("check").arg(&program).assert().code(2);
     let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
-    assert!(said.contains("error[E1418] at line 4, column 18"), "{said}");
+    assert!(said.contains("error[E1418] in ") && said.contains(" at line 4, column 18: "), "{said}");
     assert!(said.contains("  4 | %2 = xor.i32 %0, %1\n    |                  ^\n"), "{said}");
 }
 

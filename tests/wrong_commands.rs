@@ -135,8 +135,8 @@ const TABLE: &str = "\
 2 E0111 check half.json
 2 E0112 check twice.json
 2 E0113 check nan.json
-2 E0115 check x.npy
-2 E0115 x.npy --verilog o.v
+2 E1505 check x.npy
+2 E1505 x.npy --verilog o.v
 2 E0121 check object.json
 2 E0201 m.json.gz --verilog o.v --max-ops 3
 2 E0202 m.json.gz --verilog o.v --max-table-entries 1

@@ -26,7 +26,7 @@ impl MatrixArgs {
     fn options(&self) -> Result<cmvm::Options, Failure> {
         let wrong = |latency: f64| {
             let message = format!("{latency} is no latency; one is a number from 0 up");
-            Failure::input(Diagnostic::error("E1503", Place::Flag("--cmvm-latency".into()), message))
+            Failure::input(Diagnostic::error("E1508", Place::Flag("--cmvm-latency".into()), message))
         };
         match self.cmvm_latency {
             Some(latency) if !(0.0..=1e6).contains(&latency) => Err(wrong(latency)),

@@ -122,7 +122,7 @@ fn refused(error: &SolveError) -> Diagnostic {
 /// What is told of a program that is not the matrix.
 fn mistake(what: &str) -> Diagnostic {
     let message = format!("the program made of a matrix was found wrong: {what}");
-    Diagnostic { severity: crate::diag::Severity::Bug, ..Diagnostic::error("E0000", Place::Whole, message) }
+    Diagnostic { severity: crate::diag::Severity::Bug, ..Diagnostic::error("E1507", Place::Whole, message) }
 }
 
 /// A program of adders as ALIR.
@@ -205,7 +205,7 @@ impl Meaning for Product {
                 let weight = self.matrix.weight(i, o);
                 let digits = (0..64).filter(|k| weight.mantissa.unsigned_abs() >> k & 1 == 1);
                 for digit in digits {
-                    let shift = digit - weight.exponent;
+                    let shift = digit + weight.exponent;
                     let range = Interval::full(self.inputs[i].kif).scaled(shift);
                     let minus = weight.mantissa < 0;
                     let (a, before) = sum.unwrap_or_else(|| {
