@@ -72,8 +72,10 @@ program = [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}; impo
 said = "".join(subprocess.run([*program, *of, "--help"], capture_output=True, text=True, check=True).stdout
                for of in ([], ["project"], ["view"]))
 options = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w, )?--([a-z-]+)", said, re.M)}
-own = {"verilog", "vhdl", "interface", "prove", "timings", "output", "format", "help", "version", "error_format", "quiet",
-       "verbose"}
+own = {"verilog", "vhdl", "interface", "cpp", "namespace", "prove", "timings", "output", "format", "help", "version",
+       "error_format", "color", "json", "quiet", "verbose"}
+# How networks and matrices are read: a Model has been read.
+own |= {"weights", "quant", "weight_map", "nodes", "output_buffer", "input_type", "cmvm_latency", "cmvm_budget"}
 limits = {option for option in options if option.startswith("max_") and option not in ("max_stage_delay", "max_samples")}
 assert typed - {"optimise"} == options - own - limits, typed ^ (options - own - limits)
 

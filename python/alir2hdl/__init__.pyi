@@ -35,6 +35,7 @@ class _Pipeline(TypedDict, total=False):
     pipeline: int | Literal["auto"]
     max_stage_delay: float | None
     clock_period: float | None
+    clock_uncertainty: float
     delay_unit: float
     register_inputs: bool
     register_outputs: bool
