@@ -14,6 +14,7 @@ mod generations;
 mod ghdl_synth;
 mod golden;
 mod harness;
+mod kernels;
 mod lint;
 mod machines;
 mod models;
