@@ -1,5 +1,6 @@
 //! What the tests share: finding simulators, making hardware, running it, and judging what comes back.
 
+pub(crate) use crate::tools::skip;
 use alir2hdl::emit::{self, Language};
 use alir2hdl::formats;
 use alir2hdl::ir::{Limits, Model};
@@ -41,16 +42,6 @@ pub(crate) fn simulators(language: Language) -> Vec<&'static dyn Simulator> {
         }
     }
     found
-}
-
-/// Says that something is skipped because of a tool that is not there.
-///
-/// # Panics
-/// If the tool has to be there.
-pub(crate) fn skip(tool: &str, why: &str) {
-    let required = std::env::var("ALIR2HDL_REQUIRE").unwrap_or_default();
-    assert!(!required.split_whitespace().any(|r| r == tool), "{tool} is installed but cannot be used: {why}");
-    eprintln!("skipped: {tool}: {why}");
 }
 
 /// Runs lanes on one simulator.

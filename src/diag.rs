@@ -161,6 +161,24 @@ pub fn printable(text: &str) -> String {
     out
 }
 
+/// What is wrong with a text in UTF-16, which its first bytes show: a byte order mark, or every second byte NUL beside
+/// printable ASCII. Everything that is read as text is UTF-8, with or without a byte order mark.
+pub fn utf16(head: &[u8]) -> Option<Diagnostic> {
+    let text = |c: u8| c.is_ascii_graphic() || c.is_ascii_whitespace();
+    let (body, marked) = match head {
+        [0xff, 0xfe, rest @ ..] | [0xfe, 0xff, rest @ ..] => (rest, true),
+        _ => (head, false),
+    };
+    let first = &body[..body.len().min(8) & !1];
+    let all = |low: usize| first.chunks(2).all(|pair| text(pair[low]) && pair[1 - low] == 0);
+    let enough = first.len() >= if marked { 2 } else { 4 };
+    (enough && (all(0) || all(1))).then(|| {
+        Diagnostic::error("E0005", Place::Whole, "the text is in UTF-16; text is read in UTF-8").with_help(
+            "save it as UTF-8, or `iconv -f UTF-16 -t UTF-8 FILE > NEW`; what PowerShell's `>` writes is UTF-16",
+        )
+    })
+}
+
 /// Diagnostics in the order they were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics(pub Vec<Diagnostic>);
@@ -181,11 +199,20 @@ impl Diagnostics {
     pub fn to_json_lines(&self) -> String {
         let mut out = String::new();
         for d in &self.0 {
-            out.push_str(&serde_json::to_string(d).expect("a diagnostic is plain data"));
+            let line = Line { schema: "alir2hdl.diagnostic/1", diagnostic: d };
+            out.push_str(&serde_json::to_string(&line).expect("a diagnostic is plain data"));
             out.push('\n');
         }
         out
     }
+}
+
+/// A diagnostic for programs, with the name of its schema.
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    diagnostic: &'a Diagnostic,
 }
 
 impl From<Diagnostic> for Diagnostics {
@@ -234,10 +261,27 @@ mod tests {
         assert_eq!(d.to_string(), "error[E0104] in a/m.json: x");
         assert_eq!(
             Diagnostics::from(d).to_json_lines(),
-            "{\"code\":\"E0104\",\"severity\":\"error\",\"message\":\"x\",\"file\":\"a/m.json\",\"place\":{}}\n"
+            "{\"schema\":\"alir2hdl.diagnostic/1\",\"code\":\"E0104\",\"severity\":\"error\",\"message\":\"x\",\"file\":\"a/m.json\",\"place\":{}}\n"
         );
         let option = Diagnostic::error("E0002", Place::Flag("--x".into()), "y").in_file(Path::new("m.json"));
         assert_eq!(option.to_string(), "error[E0002] at --x: y");
+    }
+
+    #[test]
+    fn utf16_is_recognised_with_and_without_a_mark_in_both_orders() {
+        let units: Vec<u16> = "{\"meta\": 1}".encode_utf16().collect();
+        let little: Vec<u8> = units.iter().flat_map(|u| u.to_le_bytes()).collect();
+        let big: Vec<u8> = units.iter().flat_map(|u| u.to_be_bytes()).collect();
+        let marked = |mark: &[u8], rest: &[u8]| [mark, rest].concat();
+        for text in [little.clone(), big.clone(), marked(b"\xff\xfe", &little), marked(b"\xfe\xff", &big)] {
+            assert!(utf16(&text).is_some(), "{text:?}");
+        }
+        // Text, a mark of UTF-8, 32-bit words, bytes of no text.
+        for other in
+            [&b"{\"meta\""[..], b"\xef\xbb\xbf{\"a\"", &[1, 0, 0, 0, 2, 0, 0, 0], b"\x1f\x8b\x08\0", b"", b"{", b"{\0"]
+        {
+            assert!(utf16(other).is_none(), "{other:?}");
+        }
     }
 
     #[test]
@@ -245,7 +289,7 @@ mod tests {
         let d = Diagnostics(vec![Diagnostic::note("N0001", Place::Byte(7), "x")]);
         assert_eq!(
             d.to_json_lines(),
-            "{\"code\":\"N0001\",\"severity\":\"note\",\"message\":\"x\",\"place\":{\"byte\":7}}\n"
+            "{\"schema\":\"alir2hdl.diagnostic/1\",\"code\":\"N0001\",\"severity\":\"note\",\"message\":\"x\",\"place\":{\"byte\":7}}\n"
         );
     }
 }

@@ -122,6 +122,27 @@ fn sources_that_are_something_else() {
     refused(&run, 2, "E0714");
 }
 
+/// A copy of a file of float64 rows, the last of them left out.
+fn few_rows(path: &str) -> tempfile::TempDir {
+    let bytes = fs::read(path).expect("an npy file");
+    let head = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let header = String::from_utf8(bytes[10..head].to_vec()).expect("text");
+    let (before, shape) = header.split_once("'shape': (").expect("a shape");
+    let (rows, after) = shape.split_once(", ").expect("rows");
+    let (columns, _) = after.split_once(')').expect("columns");
+    let (rows, columns): (usize, usize) = (rows.parse().expect("a number"), columns.parse().expect("a number"));
+    // As long as before: the length of the header stands in front of it.
+    let mut header = format!("{before}'shape': ({}, {after}", rows - 1);
+    while header.len() < head - 10 {
+        header.insert(header.len() - 1, ' ');
+    }
+    let body = &bytes[head..bytes.len() - columns * 8];
+    let folder = tempfile::tempdir().expect("a folder");
+    let all = [&bytes[..10], header.as_bytes(), body].concat();
+    fs::write(folder.path().join("few.npy"), all).expect("written");
+    folder
+}
+
 #[test]
 fn requests_of_other_commands() {
     let tiny = model("tiny_ops");
@@ -137,7 +158,14 @@ fn requests_of_other_commands() {
     refused(&["project", &machine, "--output", "build", "--pipeline", "2"], 2, "E0804");
     refused(&["view", &machine, "--output", "x.html", "--pipeline", "2"], 2, "E0804");
     refused(&["verify", &tiny, "--sim", "ghdl", "--lang", "verilog"], 2, "E1006");
-    refused(&["verify", &tiny, "--stimulus", &inputs], 2, "E1008");
+    refused(&["project", &tiny, "-o", "build", "--input", &inputs, "--expect", &inputs], 2, "E0702");
+    refused(&["project", &tiny, "-o", "build", "--expect", &inputs], 2, "E0712");
+    refused(&["project", &tiny, "-o", "build", "--codes"], 2, "E1011");
+    refused(&["project", &machine, "-o", "build", "--input", &inputs, "--array", "x"], 2, "E1011");
+    let outputs = tiny.replace("model.json.gz", "outputs.npy");
+    let few = few_rows(&outputs);
+    let few = few.path().join("few.npy").display().to_string();
+    refused(&["project", &tiny, "-o", "build", "--input", &inputs, "--expect", &few], 2, "E1008");
     refused(&["verify", &tiny, "--passes", "nonsense"], 2, "E0301");
     refused(&[&tiny, "--verilog", "x.v", "--assume-intervals", "--prove"], 2, "E0303");
     // Two readers of one input: its code is 0 to 2 for the one, 3 for the other.

@@ -1,5 +1,7 @@
 //! The library's road from a design to hardware: what the command line makes is what `compile` makes.
 
+mod common;
+
 use alir2hdl::compile::{
     self, Clock, DelayModel, ErrorKind, Module, Optimisation, Passes, Pipeline, Products, Source, Spec, Stages, Target,
     Text, Theorem, Top,
@@ -12,8 +14,9 @@ use alir2hdl::netlist::{Ports, ResetOptions};
 use alir2hdl::num::Interval;
 use alir2hdl::verify::Vectors;
 use alir2hdl::{device::Device, formats};
-use assert_cmd::Command;
+use common::{body, run};
 use num_bigint::BigInt;
+use std::path::Path;
 
 const MODEL: &str = "tests/data/models/tiny_ops/model.json.gz";
 
@@ -23,10 +26,10 @@ fn model(path: &str) -> Model {
 
 /// What the program writes to stdout.
 fn written(flag: &str, options: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
-    let output = command.args([MODEL, flag, "-", "--quiet"]).args(options).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    let (code, text, said) = run(Path::new("."), &[&[MODEL, flag, "-", "--quiet"], options].concat());
+    assert_eq!(code, 0, "{said}");
+    // The head names the command, which a library has none of.
+    body(&text)
 }
 
 fn spec() -> Spec {
@@ -68,10 +71,10 @@ fn every_part_of_a_spec_reaches_the_text_as_its_options_do() {
         &["--pipeline=2", "--register-inputs", "--device=7series", "--delay-model=device", "--use-dsp=no", "-O2"],
     );
     let fewest = Pipeline { stages: Some(Stages::Fewest), ..Pipeline::default() };
-    let clock = Clock { period: Some(4.0), ..Clock::default() };
+    let clock = Clock { period: Some(6.0), ..Clock::default() };
     assert_same(
         &Spec { pipeline: fewest, clock, target: Target { delays: None, ..target }, ..spec() },
-        &["--pipeline=auto", "--clock-period=4", "--device=7series", "--use-dsp=no"],
+        &["--pipeline=auto", "--clock-period=6", "--device=7series", "--use-dsp=no"],
     );
     let text = Text { keep_names: true, shreg_extract: Some(false), ..Text::default() };
     assert_same(

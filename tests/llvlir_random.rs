@@ -1,10 +1,14 @@
 //! Random LLVLIR programs, shrinking, and mutated files: both forms, the interpreter and the lowering agree, and no file harms.
 
 use alir2hdl::interp::{LookupMiss, golden, golden_steps};
+use alir2hdl::ir::{self, Model, ValueId};
 use alir2hdl::llvlir::program::{Arg, Builder, File, IntType, Params, PortType, ValueType, immediate_range};
+use alir2hdl::llvlir::raise::raise;
 use alir2hdl::llvlir::rows::{Lane, Meaning, ROWS, Row};
 use alir2hdl::llvlir::{self, Limits, Program, bytes, golden as kernel, text};
+use alir2hdl::num::{Interval, Kif, wrap};
 use alir2hdl::passes;
+use alir2hdl::random::{self, Gene, Profile, Recipe, SplitMix};
 use num_bigint::BigInt;
 use proptest::prelude::*;
 use std::fs;
@@ -239,6 +243,103 @@ fn random_programs_use_nearly_every_row() {
         used.extend(program_of(&steps).ops().iter().map(|op| op.code()));
     }
     assert!(used.len() > 150, "only {} rows are reached", used.len());
+}
+
+/// What an ALIR program says in LLVLIR is what it computes, on every pattern; or it is refused.
+fn says_the_same(model: &Model, seed: u64) -> bool {
+    let program = match raise(model, Limits::default()) {
+        Ok(program) => program,
+        Err(refusal) => {
+            let why = refusal.to_string();
+            let known = ["its step is", "it has no bits", "LLVLIR has at most 1024", "at least one output"];
+            assert!(known.iter().any(|part| why.contains(part)), "{why}");
+            return false;
+        }
+    };
+    assert_eq!(llvlir::read(&bytes::write(&program), Limits::default()).unwrap(), program);
+    assert_eq!(text::read(text::write(&program).as_bytes(), Limits::default()).unwrap(), program);
+    let lowered = llvlir::lower::lower(&program, &alir2hdl::ir::Limits::default()).unwrap();
+    let signed = |code: &BigInt, width: u32| wrap(code, Kif { signed: true, int: width as i32 - 1, frac: 0 });
+    let mut rng = SplitMix::new(seed);
+    for _ in 0..20 {
+        let inputs = random::inputs(model, &mut rng);
+        let expected: Vec<BigInt> = golden(model, &inputs, LookupMiss::Zero)
+            .unwrap()
+            .iter()
+            .enumerate()
+            .map(|(j, code)| signed(code, model.output_kif(j).width()))
+            .collect();
+        assert_eq!(kernel::run(&program, &inputs), expected, "{model:#?}\n{}", text::write(&program));
+        let patterns: Vec<BigInt> = inputs.iter().zip(model.input_kifs()).map(|(v, k)| signed(v, k.width())).collect();
+        assert_eq!(golden(&lowered, &patterns, LookupMiss::Error).unwrap(), expected, "{}", text::write(&program));
+    }
+    true
+}
+
+/// A random program whose ports are integers: its input and output codes are read as such, inside it has any step.
+fn with_integer_ports(recipe: &Recipe) -> Model {
+    let model = recipe.build();
+    let mut b = ir::Builder::new(vec![0; model.n_inputs()]);
+    for table in model.tables() {
+        b.table(table.clone());
+    }
+    let as_integer = |kif: Kif| Interval::of_width(kif.signed, kif.width().max(1), 0);
+    let mut new: Vec<ValueId> = Vec::new();
+    for node in model.nodes() {
+        let mut op = node.op.clone();
+        op.map_operands(|v| new[v.index()]);
+        new.push(match op {
+            ir::Op::Input { input } => {
+                let x = b.op(ir::Op::Input { input }, as_integer(model.input_kifs()[input as usize]));
+                b.op(ir::Op::Quantise { x, shift: -node.interval.frac }, node.interval.clone())
+            }
+            op => b.op(op, node.interval.clone()),
+        });
+    }
+    // Every port has bits.
+    for input in 0..model.n_inputs() {
+        if !model.nodes().iter().any(|node| node.op == ir::Op::Input { input: input as u32 }) {
+            b.op(ir::Op::Input { input: input as u32 }, Interval::of_width(true, 3, 0));
+        }
+    }
+    for (v, neg) in model.outputs().iter().filter_map(|output| Some((output.source?, output.neg))) {
+        let kif = model.kif(v);
+        let source = Some(b.op(ir::Op::Quantise { x: new[v.index()], shift: kif.frac }, as_integer(kif)));
+        b.output(ir::Output { source, shift: 0, neg });
+    }
+    b.finish().unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_alir_programs_are_said_in_rows(genes in proptest::collection::vec(any::<Gene>(), 1..24), seed in any::<u64>()) {
+        for (_, profile) in Profile::ALL {
+            says_the_same(&with_integer_ports(&Recipe::new(profile, genes.clone())), seed);
+        }
+    }
+}
+
+#[test]
+fn most_random_programs_of_integers_can_be_said() {
+    let said = |seed: u64| {
+        let profile = Profile::ALL[seed as usize % Profile::ALL.len()].1;
+        says_the_same(&with_integer_ports(&Recipe::seeded(profile, 12, seed)), seed)
+    };
+    let count = (0..300).filter(|seed| said(*seed)).count();
+    assert!(count > 150, "only {count} of 300");
+}
+
+#[test]
+fn kernels_go_through_alir_and_back() {
+    for bytes in corpus() {
+        let program = llvlir::read(&bytes, Limits::default()).unwrap();
+        let lowered = llvlir::lower::lower(&program, &alir2hdl::ir::Limits::default()).unwrap();
+        assert!(says_the_same(&lowered, 3), "a kernel's program has integers only");
+        let (optimised, _) = passes::run(&lowered, passes::pipeline(2));
+        says_the_same(&optimised, 4);
+    }
 }
 
 fn corpus() -> Vec<Vec<u8>> {

@@ -2,7 +2,7 @@
 //! programs with random schedules, every kind of port and control signal.
 
 use alir2hdl::interp::{LookupMiss, golden};
-use alir2hdl::ir::{Builder, Model, Op, Output, Table, TableId, Term, ValueId};
+use alir2hdl::ir::{Builder, Labels, Model, Op, Output, Table, TableId, Term, ValueId};
 use alir2hdl::netlist::{
     Adders, Cell, Evaluator, Fabric, Multipliers, Netlist, Options, PortNames, Ports, ResetOptions, lower,
 };
@@ -11,6 +11,29 @@ use alir2hdl::random::{self, Profile, Recipe, SplitMix};
 use alir2hdl::schedule::{self, Schedule};
 use num_bigint::{BigInt, BigUint};
 use proptest::prelude::*;
+
+/// Names of values, many of which clash with one another, with names of nets or with those of ports.
+fn labels(rng: &mut SplitMix) -> Labels {
+    const NAMES: [&str; 12] = [
+        "crc",
+        "CRC",
+        "crc_s1",
+        "crc a",
+        "data[0]",
+        "data",
+        "data_0_2",
+        "v3",
+        "model_inp",
+        "model",
+        "signal",
+        "rom0_crc",
+    ];
+    let mut labels = Labels::default();
+    for _ in 0..rng.below(12) {
+        labels.values.push((rng.below(30) as u32, NAMES[rng.below(NAMES.len() as u64) as usize].into()));
+    }
+    labels
+}
 
 /// A legal schedule that nobody would choose.
 fn random_schedule(model: &Model, rng: &mut SplitMix) -> Schedule {
@@ -49,6 +72,7 @@ fn random_options(rng: &mut SplitMix) -> Options {
             adders: [Adders::Two, Adders::Sums, Adders::Three][rng.below(3) as usize],
             start_addresses: rng.below(2) == 0,
         },
+        labels: labels(rng).into(),
     }
 }
 

@@ -100,7 +100,9 @@ fn tables_have_every_form() {
     let tools: Vec<&str> = text.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(tools, ["vivado", "vivado", "quartus", "nextpnr", "yosys"], "{text}");
     let (_, json, _) = run(&["reports", "--json", "--sort", "luts"]);
-    let rows: Vec<Value> = serde_json::from_str(&json).unwrap();
+    let all: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(all["schema"], "alir2hdl.report/1");
+    let rows = all["rows"].as_array().unwrap();
     assert_eq!(
         rows.iter().map(|r| r["luts"].as_f64().unwrap()).collect::<Vec<_>>(),
         [1234.0, 1250.0, 1310.0, 1527.0, 1769.0]

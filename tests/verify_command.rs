@@ -1,7 +1,11 @@
 //! `alir2hdl verify` from outside: what is refused, what is missing, what is left behind.
 
+#[path = "common/tools.rs"]
+mod tools;
+
 use assert_cmd::Command;
 use std::path::PathBuf;
+use tools::tool;
 
 fn model(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests/data/models", name, "model.json.gz"].iter().collect()
@@ -47,18 +51,9 @@ fn vcd_without_a_folder_is_refused() {
     assert!(said.contains("--keep"), "{said}");
 }
 
-/// Whether GHDL is there; says so if not.
-fn has_ghdl() -> bool {
-    let found = std::process::Command::new("ghdl").arg("--version").output().is_ok();
-    if !found {
-        eprintln!("skipped: ghdl is not installed");
-    }
-    found
-}
-
 #[test]
 fn sim_what_is_kept_can_be_run_again_by_hand() {
-    if !has_ghdl() {
+    if tool("ghdl").is_none() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -80,7 +75,7 @@ fn sim_what_is_kept_can_be_run_again_by_hand() {
 
 #[test]
 fn sim_a_simulation_that_takes_too_long_is_ended_and_undecided() {
-    if !has_ghdl() {
+    if tool("ghdl").is_none() {
         return;
     }
     let said = stderr(&verify("lut_heavy", &["--sim", "ghdl", "--timeout", "0"]).assert().code(5));

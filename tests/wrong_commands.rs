@@ -50,7 +50,10 @@ const TABLE: &str = "\
 2 E0002 verify m.json.gz --vectors 0
 2 E0002 verify m.json.gz --sim modelsim
 2 E0002 verify m.json.gz --vhdl-standard 87
-2 E0002 verify s.json.gz --stimulus x.npy --seed 3
+2 E0002 verify s.json.gz --input x.npy --vectors 3
+2 E0002 verify m.json.gz --rtl t.v --lang vhdl
+2 E0002 verify m.json.gz --array x
+2 E0002 project m.json.gz -o build --input x.npy --vectors 3
 2 E0002 view m.json.gz
 2 E0002 view m.json.gz -o o.html --max-samples 3
 2 E0002 view m.json.gz -o o.html --input x.npy --max-samples 0
@@ -119,7 +122,20 @@ const TABLE: &str = "\
 2 E0004 explain E9999
 2 E0004 explain nonsense
 2 E0004 explain 503
+2 E0005 check utf16.json
+2 E0005 utf16.json --verilog o.v
+2 E0005 check unmarked.json
+2 E0005 prove m.json.gz utf16.v
+2 E0703 run m.json.gz --input utf16.csv --output o.csv
 2 E0101 check cut.json.gz
+2 E0101 check m.json.gz cut.json.gz s.json.gz
+2 E0001 check m.json.gz absent.json
+2 E0115 check t.v
+2 E0115 info t.vhd
+2 E0911 prove t.v m.json.gz
+2 E0911 prove m.json.gz m.json.gz
+2 E0911 prove m.json.gz s.json.gz
+2 E0803 m.json.gz --verilog o.v --axis-user 3
 2 E0101 cut.json.gz --verilog o.v
 2 E0102 check corrupt.json.gz
 2 E0103 check trailing.json.gz
@@ -263,6 +279,11 @@ fn folder() -> tempfile::TempDir {
     };
     made(&["m.json.gz", "--verilog", "t.v", "--vhdl", "t.vhd"]);
     put("nan.csv", b"nan,nan,nan,nan\n");
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    put("utf16.json", &wide("\u{feff}{\"meta\": \"ALIRModel\"}"));
+    put("unmarked.json", &wide("{\"meta\": \"ALIRModel\"}"));
+    put("utf16.csv", &wide("\u{feff}1,2,3,4\n"));
+    put("utf16.v", &wide("\u{feff}module m; endmodule\n"));
     put("empty.csv", b"");
     put("comments.csv", b"# nothing\na,b,c,d\n");
     put("broken.json", br#"{"meta" "ALIRModel"}"#);
@@ -329,4 +350,109 @@ fn wrong_command_lines_end_as_documented() {
         }
     }
     assert!(wrong.is_empty(), "{} of the table:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn options_with_nothing_to_act_on_are_warned_of() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    fs::copy(format!("{DATA}jet_mlp/model.json.gz"), folder.join("j.json.gz")).expect("copied");
+    let said = |options: &str| {
+        let mut arguments = vec!["j.json.gz", "-O0", "--verilog", "o.v", "--error-format=json"];
+        arguments.extend(options.split_whitespace());
+        let output = alir2hdl(folder, &arguments).output().expect("it runs");
+        assert!(output.status.success(), "{options}: {output:?}");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let objects = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let flags = objects.filter(|o| o["code"] == "W0801").map(|o| o["place"]["flag"].as_str().unwrap().to_owned());
+        flags.collect::<Vec<_>>()
+    };
+    // What has nothing to act on here, and where it has.
+    for (option, others, where_it_acts) in [
+        ("--clk-name", "c", "--pipeline 2"),
+        ("--rst-name", "r", "--pipeline 2 --valid --reset sync"),
+        ("--ce-name", "e", "--pipeline 2 --enable"),
+        ("--valid-in-name", "v", "--valid"),
+        ("--valid-out-name", "v", "--pipeline 2 --valid"),
+        ("--shreg-extract", "no", "--pipeline 2"),
+        ("--effort", "fast", "--pipeline 3"),
+        ("--pipeline-objective", "registers", "--pipeline 3"),
+    ] {
+        let option_and_value = format!("{option} {others}");
+        assert_eq!(said(&option_and_value), [option], "{option_and_value}");
+        assert!(said(&format!("{option_and_value} {where_it_acts}")).is_empty(), "{option_and_value} {where_it_acts}");
+    }
+    assert_eq!(said("--rom-style block --use-dsp yes --pipeline 2"), ["--use-dsp", "--rom-style"]);
+    // Defaults, given or not, are no request.
+    assert!(said("--rom-style auto --use-dsp auto --effort normal").is_empty());
+}
+
+#[test]
+fn several_files_are_checked_each() {
+    let folder = folder();
+    let folder = folder.path();
+    let check = |arguments: &[&str]| {
+        let output = alir2hdl(folder, &[&["check"], arguments].concat()).output().expect("it runs");
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, out, err) = check(&["m.json.gz", "cut.json.gz", "s.json.gz"]);
+    assert_eq!(code, Some(2));
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(
+        lines[0].starts_with("m.json.gz: valid: ") && lines[1].starts_with("s.json.gz: valid: a state machine"),
+        "{out}"
+    );
+    assert!(err.contains("error[E0101] in cut.json.gz") && err.ends_with("2 of 3 files are valid\n"), "{err}");
+    let (code, out, err) = check(&["--json", "m.json.gz", "cut.json.gz"]);
+    assert_eq!((code, err.as_str()), (Some(2), ""));
+    let value: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(value["schema"], "alir2hdl.check/1");
+    let (good, bad) = (&value["files"][0], &value["files"][1]);
+    assert_eq!((&good["valid"], &good["kind"]), (&true.into(), &"program".into()));
+    assert_eq!((&bad["valid"], &bad["problems"][0]["code"]), (&false.into(), &"E0101".into()));
+    assert_eq!(check(&["--json", "m.json.gz", "s.json.gz"]).0, Some(0));
+    assert!(check(&["m.json.gz"]).1.starts_with("valid: "));
+    let utf16: serde_json::Value = serde_json::from_str(&check(&["--json", "utf16.json"]).1).expect("JSON");
+    let problem = &utf16["files"][0]["problems"][0];
+    assert_eq!((&problem["code"], &problem["file"]), (&"E0005".into(), &"utf16.json".into()));
+}
+
+#[test]
+fn the_head_says_what_the_text_comes_from_wherever_it_is_made() {
+    let folder = folder();
+    let folder = folder.path();
+    fs::create_dir(folder.join("deep")).expect("made");
+    let copy = folder.join("deep/m.json.gz");
+    fs::copy(folder.join("m.json.gz"), &copy).expect("copied");
+    let text = |arguments: &[&str]| {
+        let output = alir2hdl(folder, arguments).output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let here = text(&["m.json.gz", "--verilog", "-", "--pipeline", "2", "--valid"]);
+    let there = text(&["-q", "--valid", "--pipeline=2", "--prove", copy.to_str().expect("a path"), "--verilog", "-"]);
+    assert_eq!(here, there);
+    let head: Vec<&str> = here.lines().take(3).collect();
+    assert_eq!(head[0], concat!("// Generated by alir2hdl ", env!("CARGO_PKG_VERSION")));
+    assert_eq!(head[1], "// command: alir2hdl m.json.gz --pipeline 2 --valid");
+    let digest = head[2].strip_prefix("// model: SHA-256 ").expect("the third line names the model");
+    assert!(digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit()), "{digest}");
+    let vhdl = text(&["m.json.gz", "--vhdl", "-"]);
+    assert!(
+        vhdl.contains("\n-- command: alir2hdl m.json.gz\n") && vhdl.contains(&format!("-- model: SHA-256 {digest}\n"))
+    );
+    let machine = text(&["s.json.gz", "--verilog", "-"]);
+    assert!(machine.contains("\n// command: alir2hdl s.json.gz\n") && !machine.contains(digest));
+}
+
+#[test]
+fn a_command_in_the_head_states_no_latency() {
+    let folder = folder();
+    let folder = folder.path();
+    fs::copy(folder.join("m.json.gz"), folder.join("latency 7.json.gz")).expect("copied");
+    for arguments in [["latency 7.json.gz", "--verilog", "l.v"], ["prove", "m.json.gz", "l.v"]] {
+        let output = alir2hdl(folder, &arguments).output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+    }
 }

@@ -1,131 +1,212 @@
 #!/usr/bin/env python3
-"""Measures `prove` on a corpus: CPU seconds, verdict and the step that was not decided, for every model, level,
-pipeline and language.
+"""Measures `prove` on a corpus, and makes the table of docs/proof.md from what was measured.
 
-    benches/proof/measure.py --program target/release/alir2hdl --out table.tsv MODEL_OR_FOLDER ...
+    benches/proof/measure.py run --program target/release/alir2hdl --out results.tsv \\
+        models=/work/shared/models/jet_mlp published=/work/shared/models/published fresh=networks
+    benches/proof/measure.py table results.tsv
 
-Each line of the result: model, operations, level, stages, language, seconds of CPU, verdict, what is open. A model is a
-folder with `model.json.gz` or `model.json`, or such a file. A folder of folders is all of them. The goal of a file is
-to be proved within max(5 s, 2 ms an operation).
+Each argument of `run` is a group and a file or folder; a folder stands for all models below it. Every model is taken at every
+level, number of stages and language, in an order that is random but always the same: a run that was ended early has
+measured a fair sample. A run goes on where others stopped, and several may run at once: what was measured, or is being
+measured by a process that is alive, is not taken again. A result belongs to a program by the checksum of its bytes; the table is
+about the last program in the file.
+
+A line of the results: program, group, model, operations, level, stages, language, CPU seconds of `prove`, verdict, reason. The
+goal of a file is to be proved within max(5 s, 2 ms an operation) of CPU.
 """
 
 import argparse
+import fcntl
 import gzip
+import hashlib
 import json
+import os
+import random
 import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-HUGE = 20_000
+NAMES = ["model.json.gz", "model.json", "fsm.json.gz", "fsm.json", "program.llvlir", "model.onnx"]
+LIMIT_FIELDS = 10
 
 
-def models(paths, huge):
-    """Model files below the paths, in order; without `huge` only those of up to HUGE operations."""
-    found = []
-    for path in map(Path, paths):
-        if path.is_file():
-            found.append(path)
-            continue
-        names = ["model.json.gz", "model.json"]
-        folders = [path, *sorted(p for p in path.rglob("*") if p.is_dir())]
-        for folder in folders:
-            here = [folder / name for name in names if (folder / name).is_file()]
-            found += here[:1]
-    sized = [(operations(path), path) for path in found]
-    return [(size, path) for size, path in sized if huge or size <= HUGE]
+def models(root):
+    """Model files at or below a path, in order: one a folder."""
+    root = Path(root)
+    if root.is_file():
+        return [root]
+    folders = [root, *sorted(p for p in root.rglob("*") if p.is_dir())]
+    found = [next((f / name for name in NAMES if (f / name).is_file()), None) for f in folders]
+    return [path for path in found if path]
 
 
-def operations(path):
-    """The number of operations of an ALIR file; 0 where it has another form."""
+def is_machine(path):
+    """Whether a file is a state machine, which has its own registers."""
     raw = path.read_bytes()
     text = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    try:
-        tree = json.loads(text)
-    except ValueError:
-        return 0
-    lists = []
-
-    def walk(node, depth):
-        if isinstance(node, dict):
-            for value in node.values():
-                walk(value, depth + 1)
-        elif isinstance(node, list):
-            lists.append(len(node))
-            if depth < 4 and len(node) < 50:
-                for value in node:
-                    walk(value, depth + 1)
-
-    walk(tree, 0)
-    return max(lists, default=0)
+    return b"ALIRFSM" in text[:200] or path.name.startswith("fsm.")
 
 
 def run(command, seconds):
-    """Runs a command: CPU seconds, exit code (nothing beyond the limit), output."""
+    """Runs a command: CPU seconds, exit code (negative beyond the limit), what it said."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return cpu, done.returncode, done.stdout + done.stderr
+    return cpu, done.returncode, done.stdout, done.stderr
 
 
-def verdict(code, output):
-    """The verdict in a word, and why nothing was decided."""
+class Results:
+    """The file of results, shared by processes through a lock; claims stand beside it."""
+
+    def __init__(self, path, program):
+        self.path, self.program = Path(path), program
+        self.claims = self.path.with_suffix(".claims")
+
+    def locked(self, do):
+        with open(self.path.with_suffix(".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return do()
+
+    def lines(self):
+        return self.path.read_text().splitlines() if self.path.exists() else []
+
+    def claim(self, key):
+        """Whether this process shall do it."""
+
+        def alive(pid):
+            return Path(f"/proc/{pid}").exists()
+
+        def do():
+            done = {tuple(line.split("\t")[:7]) for line in self.lines()}
+            mine = (self.program, *map(str, key))
+            if mine in {(d[0], d[1], d[2], *d[4:7]) for d in done}:
+                return False
+            claimed = self.claims.read_text().splitlines() if self.claims.exists() else []
+            for line in claimed:
+                pid, *rest = line.split("\t")
+                if tuple(rest) == mine and alive(pid):
+                    return False
+            with open(self.claims, "a") as out:
+                print(os.getpid(), *mine, sep="\t", file=out)
+            return True
+
+        return self.locked(do)
+
+    def add(self, fields):
+        line = "\t".join([self.program, *(str(f).replace("\t", " ").replace("\n", " ") for f in fields)])
+
+        def do():
+            with open(self.path, "a") as out:
+                print(line, file=out)
+
+        self.locked(do)
+        print(line, flush=True)
+
+
+def operations(program, path):
+    """Operations of a model as the program reads it; 0 where it cannot be read."""
+    _, code, said, _ = run([program, "info", str(path), "--json", "-O0"], 120)
     try:
-        report = json.loads(output)
+        info = json.loads(said)
     except ValueError:
-        return ("limit" if code < 0 else f"exit {code}"), output.strip().splitlines()[-1:] and output.strip()[:120]
-    return report["verdict"], report.get("reason", "")
+        return 0
+    blocks = info.get("blocks")
+    if "operations" in info:
+        return info["operations"]
+    return sum(block.get("operations", 0) for block in blocks) if blocks else 0
+
+
+def measured(args, task, scratch, sizes):
+    """The result of one file: group, model, operations, level, stages, language, seconds, verdict, reason."""
+    (group, name, level, stages, language), path = task
+    text = Path(scratch) / f"{group}_{name.replace('/', '_')}_O{level}_{stages}.{language}"
+    flag = "--vhdl" if language == "vhd" else "--verilog"
+    emit = [args.program, str(path), flag, str(text), f"-O{level}"]
+    emit += [] if is_machine(path) else ["--pipeline", stages]
+    _, code, _, errors = run(emit, 900)
+    if path not in sizes:
+        sizes[path] = operations(args.program, path)
+    size = sizes[path]
+    if code != 0:
+        return group, name, size, level, stages, language, "0", "not emitted", errors.strip()[:160]
+    cpu, code, said, errors = run([args.program, "prove", str(path), str(text), "--json", *args.arguments.split()], args.seconds)
+    text.unlink()
+    try:
+        report = json.loads(said)
+        word, reason = report["verdict"], report.get("reason", "")
+    except ValueError:
+        word, reason = ("limit", f"{args.seconds} s") if code < 0 else (f"exit {code}", errors.strip()[:160])
+    return group, name, size, level, stages, language, f"{cpu:.2f}", word, reason[:160]
+
+
+def measure(args):
+    program = hashlib.sha256(Path(args.program).read_bytes()).hexdigest()[:12]
+    results = Results(args.out, program)
+    tasks = []
+    for argument in args.models:
+        group, root = argument.split("=", 1)
+        for path in models(root):
+            base = Path(root) if Path(root).is_dir() else path.parent.parent
+            name = str(path.parent.relative_to(base)) if path.name in NAMES else str(path.relative_to(base))
+            name = Path(root).name if name == "." else name
+            stages = ["-"] if is_machine(path) else args.stages.split(",")
+            for level in args.levels.split(","):
+                tasks += [((group, name, level, s, l), path) for s in stages for l in args.languages.split(",")]
+    random.Random(22).shuffle(tasks)
+    sizes = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for task in tasks:
+            if results.claim(task[0]):
+                results.add(measured(args, task, scratch, sizes))
+
+
+def table(args):
+    """The table of docs/proof.md: one line a group, and what is not proved."""
+    rows = [line.split("\t") for line in Path(args.results).read_text().splitlines()]
+    rows = [r for r in rows if len(r) == LIMIT_FIELDS]
+    rows = [r for r in rows if r[0] == rows[-1][0]]
+    goal = lambda r: r[8] == "proved" and float(r[7]) <= max(5.0, 0.002 * int(r[3]))
+    groups = list(dict.fromkeys(r[1] for r in sorted(rows, key=lambda r: r[1])))
+    print("| group | models | files | proved | within the goal | `unknown` | longest proof | CPU in all |")
+    print("|---|---|---|---|---|---|---|---|")
+    for group in [*groups, None]:
+        own = [r for r in rows if group in (None, r[1])]
+        proved = [r for r in own if r[8] == "proved"]
+        share = lambda n: f"{n} ({100 * n / len(own):.1f} %)"
+        slow = max(proved, key=lambda r: float(r[7]), default=None)
+        longest = f"{float(slow[7]):.1f} s ({slow[2]}, -O{slow[4]}, {slow[5]} stages)" if slow else "-"
+        open_ = sum(r[8] == "unknown" for r in own)
+        fields = [group or "all", len({r[1:3].__str__() for r in own}), len(own), share(len(proved)),
+                  share(sum(map(goal, own))), open_, longest, f"{sum(float(r[7]) for r in own):.0f} s"]
+        print("|", " | ".join(map(str, fields)), "|")
+    others = sorted(r for r in rows if r[8] != "proved")
+    print(f"\nNot proved: {len(others)}")
+    for r in others:
+        print(f"- {r[1]} {r[2]}, {r[3]} operations, -O{r[4]}, {r[5]} stages, {r[6]}: {r[8]} after {r[7]} s: {r[9]}")
 
 
 def main():
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ask.add_argument("models", nargs="+")
-    ask.add_argument("--program", default="target/release/alir2hdl")
-    ask.add_argument("--levels", default="0,1,2")
-    ask.add_argument("--stages", default="0,3,7")
-    ask.add_argument("--languages", default="v,vhd")
-    ask.add_argument("--seconds", type=int, default=60, help="CPU seconds for one file")
-    ask.add_argument("--huge", action="store_true", help=f"also models of more than {HUGE} operations")
-    ask.add_argument("--prove-arguments", default="")
-    ask.add_argument("--keep", help="folder in which the texts stay, for the next run of the same writer")
-    ask.add_argument("--out", help="table as tab-separated values")
+    commands = ask.add_subparsers(required=True)
+    one = commands.add_parser("run")
+    one.add_argument("models", nargs="+", metavar="GROUP=PATH")
+    one.add_argument("--program", default="target/release/alir2hdl")
+    one.add_argument("--out", required=True, help="results as tab-separated values, added to")
+    one.add_argument("--levels", default="0,1,2")
+    one.add_argument("--stages", default="0,3,7")
+    one.add_argument("--languages", default="v,vhd")
+    one.add_argument("--seconds", type=int, default=60, help="CPU seconds for one file")
+    one.add_argument("--arguments", default="", help="more arguments of `prove`")
+    one.set_defaults(do=measure)
+    two = commands.add_parser("table")
+    two.add_argument("results")
+    two.set_defaults(do=table)
     args = ask.parse_args()
-    rows = []
-    out = open(args.out, "w") if args.out else None
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(args.keep or scratch)
-        folder.mkdir(parents=True, exist_ok=True)
-        for size, path in models(args.models, args.huge):
-            name = path.parent.name if path.name.startswith("model.") else path.name.split(".")[0]
-            name = f"{path.parent.parent.name}/{name}" if path.name.startswith("model.") else name
-            for level in args.levels.split(","):
-                for stages in args.stages.split(","):
-                    for language in args.languages.split(","):
-                        text = folder / f"{name.replace('/', '_')}_O{level}_{stages}.{language}"
-                        if not text.exists():
-                            flag = "--vhdl" if language.startswith("vh") else "--verilog"
-                            emit = [args.program, str(path), flag, str(text), f"-O{level}", "--pipeline", stages]
-                            _, code, said = run(emit, 600)
-                            if code != 0:
-                                print(f"{name} -O{level} {stages} {language}: not emitted: {said[:200]}", file=sys.stderr)
-                                continue
-                        command = [args.program, "prove", str(path), str(text), "--json", *args.prove_arguments.split()]
-                        cpu, code, said = run(command, args.seconds)
-                        word, why = verdict(code, said)
-                        row = (name, size, level, stages, language, f"{cpu:.2f}", word, why or "")
-                        rows.append(row)
-                        line = "\t".join(map(str, row))
-                        print(line, flush=True)
-                        if out:
-                            print(line, file=out, flush=True)
-    goal = lambda r: r[6] == "proved" and float(r[5]) <= max(5.0, 0.002 * r[1])
-    met = sum(map(goal, rows))
-    proved = sum(r[6] == "proved" for r in rows)
-    total = sum(float(r[5]) for r in rows)
-    print(f"{met} of {len(rows)} files proved within max(5 s, 2 ms an operation), {proved} proved, {total:.1f} s of CPU")
+    args.do(args)
     return 0
 
 

@@ -93,7 +93,7 @@ def enc(rng, x, size):
     y = layer(rng, layer(rng, x, size), max(size // 3, 2))
     y = dense(rng, layer(rng, y, size), x.shape[0])
     d = quantized(rng, x - y)
-    return np.sum(np.abs(d)).reshape(1) if rng.random() < 0.6 else d
+    return np.sum(np.abs(d), axis=0, keepdims=True) if rng.random() < 0.6 else d
 
 
 def prod(rng, x, size):
@@ -114,16 +114,27 @@ def table(rng, x, size):
 FAMILIES = [mlp, res, mixer, sets, conv, enc, prod, table]
 
 
+def network(family, rng):
+    """One traced network of a family."""
+    inputs = int(rng.integers(8, 25))
+    ports = FVArrayInput(inputs, HWConfig(1, -1, -1))
+    x = ports.quantize(np.ones(inputs, int), rng.integers(0, 4, inputs), rng.integers(1, 6, inputs))
+    return trace(ports, family(rng, x, int(rng.integers(5, 25))))
+
+
 def main():
     folder, count, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     for number in range(count):
-        rng = np.random.default_rng([seed, number])
         family = FAMILIES[number % len(FAMILIES)]
-        inputs = int(rng.integers(8, 25))
-        ports = FVArrayInput(inputs, HWConfig(1, -1, -1))
-        x = ports.quantize(np.ones(inputs, int), rng.integers(0, 4, inputs), rng.integers(1, 6, inputs))
-        y = family(rng, x, int(rng.integers(5, 25)))
-        comb = trace(ports, y)
+        for attempt in range(50):
+            try:
+                comb = network(family, np.random.default_rng([seed, number] + [attempt] * (attempt > 0)))
+                break
+            except KeyError:
+                # alkaid 0.8.2 fails to trace some products of variables: another one is drawn.
+                continue
+        else:
+            sys.exit(f"network {number}: alkaid traced none of 50")
         out = folder / f"{seed}_{number:02}_{family.__name__}"
         out.mkdir(parents=True, exist_ok=True)
         comb.save(out / "model.json")

@@ -11,8 +11,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,9 +19,6 @@ from typing import Any
 from ._alir2hdl import Native, __version__
 
 __all__ = ["Model", "Proof", "Run", "Verification", "__version__"]
-
-#: Exit code of the program where no simulator is installed.
-_MISSING_TOOL = 3
 
 
 @dataclass(frozen=True)
@@ -80,17 +75,6 @@ def _flags(options: dict[str, Any]) -> list[str]:
     return flags
 
 
-def _program(*arguments: str, accept: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess:
-    """Runs the program in a process of its own; what the user did wrong is a ValueError, anything else a RuntimeError."""
-    package = str(Path(__file__).resolve().parent.parent)
-    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, "-m", "alir2hdl", *arguments]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", env={**os.environ, "PYTHONPATH": path})
-    if done.returncode in accept:
-        return done
-    raise (ValueError if done.returncode == 2 else RuntimeError)(done.stderr.strip())
-
-
 def _described(mismatch: dict[str, Any]) -> str:
     cycle = f"cycle {mismatch['cycle']}"
     if "stream" in mismatch:
@@ -98,6 +82,17 @@ def _described(mismatch: dict[str, Any]) -> str:
     if "name" not in mismatch:
         return f"{cycle}: the valid flag should be {int(mismatch['expected'])}"
     return f"{cycle}: {mismatch['name']} should be {mismatch['expected']}, found {mismatch['found']}"
+
+
+def _samples(samples, folder: str, name: str) -> str | None:
+    """The file that holds samples: the one that is named, or a new one in a folder with the numbers of an array."""
+    if samples is None or isinstance(samples, (str, os.PathLike)):
+        return None if samples is None else os.fspath(samples)
+    import numpy as np
+
+    path = os.path.join(folder, name)
+    np.save(path, np.ascontiguousarray(samples))
+    return path
 
 
 class Model:
@@ -112,19 +107,18 @@ class Model:
     What a file or an option does wrong is a ValueError with the program's own message.
     """
 
-    def __init__(self, native: Native, source: str | bytes) -> None:
+    def __init__(self, native: Native) -> None:
         self._native = native
-        self._source = source
 
     @classmethod
     def load(cls, path) -> "Model":
-        """Reads a file: ALIR, DAIS or byte code of any version, or .alirz; plain or gzip. It is to stay where it is."""
-        return cls(Native.load(os.fspath(path)), os.path.abspath(path))
+        """Reads a file: ALIR, DAIS or byte code of any version, or .alirz; plain or gzip."""
+        return cls(Native.load(os.path.abspath(path)))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Model":
         """Reads what `load` reads, from memory."""
-        return cls(Native.from_bytes(bytes(data)), bytes(data))
+        return cls(Native.from_bytes(bytes(data)))
 
     @classmethod
     def from_comb(cls, comb) -> "Model":
@@ -163,16 +157,6 @@ class Model:
         y = np.frombuffer(self._native.predict(x.tobytes()), dtype=np.float64)
         return y.reshape((self.n_outputs,) if x.ndim == 1 else (x.shape[0], self.n_outputs)).copy()
 
-    def _run(self, *arguments: str, accept: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess:
-        """Runs the program; `MODEL` among the arguments is the model's file."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = self._source
-            if isinstance(path, bytes):
-                path = os.path.join(folder, "model")
-                Path(path).write_bytes(self._source)
-            named = [path if argument == "MODEL" else argument for argument in arguments]
-            return _program(*named, "--quiet", accept=accept)
-
     def emit(self, language: str = "verilog", **hardware) -> str:
         """The text of the module in `verilog` or `vhdl`."""
         return self._native.emit(language, _flags({"top": "model", **hardware}))
@@ -186,30 +170,49 @@ class Model:
         interface = self.interface(**hardware)
         return interface.get("axis", interface)["latency"]
 
-    def verify(self, samples: int = 1000, seed: int = 1, timeout: int = 600, **hardware) -> Verification:
+    def verify(self, samples: int = 1000, seed: int = 1, timeout: int = 600, input=None, expect=None, codes: bool = False,
+               rtl=None, **hardware) -> Verification:
         """Simulates the text in every simulator that is installed and compares every clock with the model.
 
         samples: how many, corners first. timeout: seconds. RuntimeError if a simulator refuses or takes too long.
+        input: own samples instead, an array of a row a sample or a file as `alir2hdl run` reads it. expect: what must come
+        out, likewise; else what the golden interpreter says. codes: both hold codes, not reals. rtl: a file, or several, of
+        Verilog or VHDL to simulate instead of the text; `top` is its module, `pipeline` its latency in clocks.
         """
-        flags = _flags({"top": "model", **hardware, "vectors": samples, "seed": seed, "timeout": timeout, "lang": "both"})
-        done = self._run("verify", "MODEL", "--json", *flags, accept=(0, 1, _MISSING_TOOL))
-        if done.returncode == _MISSING_TOOL:
-            return Verification([])
+        options = {"top": "model", **hardware, "seed": seed, "timeout": timeout, "codes": codes}
+        if rtl is not None:
+            options["rtl"] = None
+            # What the only module that no other uses is called is seen in the file.
+            options["top"] = hardware.get("top")
+        else:
+            options.setdefault("lang", "both")
+        if input is None:
+            options["vectors"] = samples
+        files = [rtl] if isinstance(rtl, (str, os.PathLike)) else list(rtl or [])
+        with tempfile.TemporaryDirectory() as folder:
+            options["input"] = _samples(input, folder, "input.npy")
+            options["expect"] = _samples(expect, folder, "expect.npy")
+            flags = _flags(options) + [f"--rtl={os.fspath(file)}" for file in files]
+            report = self._native.verify(flags)
         runs = []
-        for run in json.loads(done.stdout)["simulations"]:
+        for run in json.loads(report)["simulations"] if report is not None else []:
             first = _described(run["mismatches"][0]) if run["mismatches"] else None
             runs.append(Run(run["simulator"], run["language"], run["different_cycles"], first))
         return Verification(runs)
 
     def project(self, output, **options) -> Path:
-        """Writes a folder for a flow, as `alir2hdl project`: `flow=["vivado", "yosys"]`, `part`, `clock_period`, `vectors`, and
-        the options of the hardware. Returns the folder."""
-        self._run("project", "MODEL", f"--output={os.fspath(output)}", *_flags({"top": "model", **options}))
+        """Writes a folder for a flow, as `alir2hdl project`: `flow=["vivado", "yosys"]`, `part`, `clock_period`, `vectors`, own
+        samples for the testbenches (`input`, `expect`, `codes` as in `verify`), and the options of the hardware. Returns the
+        folder."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("input", "expect"):
+                options[name] = _samples(options.get(name), folder, f"{name}.npy")
+            self._native.project([f"--output={os.fspath(output)}", *_flags({"top": "model", **options})])
         return Path(output)
 
     def view(self, output, **options) -> Path:
         """Writes the page of `alir2hdl view`: the pipeline, operation by operation, for a browser. Returns its path."""
-        self._run("view", "MODEL", f"--output={os.fspath(output)}", *_flags(options))
+        self._native.view([f"--output={os.fspath(output)}", *_flags(options)])
         return Path(output)
 
     def prove(self, source: str, language: str = "verilog", top: str | None = None, latency: int | None = None,

@@ -81,8 +81,14 @@ class _Project(_Hardware, total=False):
     vectors: int
     seed: int
     core_version: str
+    input: ArrayLike | str | PathLike[str] | None
+    expect: ArrayLike | str | PathLike[str] | None
+    array: str
+    expect_array: str
+    codes: bool
 
 class _View(_Pipeline, total=False):
+    open: bool
     svg: str | PathLike[str]
     input: str | PathLike[str]
     max_samples: int
@@ -105,7 +111,15 @@ class Model:
     def interface(self, **hardware: Unpack[_Hardware]) -> dict[str, Any]: ...
     def latency(self, **hardware: Unpack[_Hardware]) -> int: ...
     def verify(
-        self, samples: int = 1000, seed: int = 1, timeout: int = 600, **hardware: Unpack[_Hardware]
+        self,
+        samples: int = 1000,
+        seed: int = 1,
+        timeout: int = 600,
+        input: ArrayLike | str | PathLike[str] | None = None,
+        expect: ArrayLike | str | PathLike[str] | None = None,
+        codes: bool = False,
+        rtl: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+        **hardware: Unpack[_Hardware],
     ) -> Verification: ...
     def project(self, output: str | PathLike[str], **options: Unpack[_Project]) -> Path: ...
     def view(self, output: str | PathLike[str], **options: Unpack[_View]) -> Path: ...

@@ -1,8 +1,8 @@
 //! What Python calls. Arrays pass as bytes of native doubles: the package `alir2hdl` makes them from numpy's.
 #![allow(missing_docs, reason = "documented where users see it, in alir2hdl/__init__.py")]
 
-use alir2hdl::cli;
-use alir2hdl::compile::{self, ErrorKind, Hardware};
+use alir2hdl::cli::{self, ExitStatus, InMemory};
+use alir2hdl::compile::{self, ErrorKind, Hardware, Provenance};
 use alir2hdl::diag::Diagnostics;
 use alir2hdl::formats;
 use alir2hdl::interp::{FaultKind, Plan, PlanOptions};
@@ -26,7 +26,16 @@ fn refused(problems: impl Into<Diagnostics>) -> PyErr {
 fn not_made(error: compile::Error) -> PyErr {
     match error.kind {
         ErrorKind::Request => PyValueError::new_err(error.to_string()),
-        ErrorKind::Bug | ErrorKind::Undecided => PyRuntimeError::new_err(error.to_string()),
+        ErrorKind::MissingTool | ErrorKind::Bug | ErrorKind::Undecided => PyRuntimeError::new_err(error.to_string()),
+    }
+}
+
+/// The same for what a sub-command says.
+fn failed(failure: cli::Failure) -> PyErr {
+    let message = failure.diagnostics.to_string();
+    match failure.status {
+        ExitStatus::Input | ExitStatus::Mismatch => PyValueError::new_err(message),
+        _ => PyRuntimeError::new_err(message),
     }
 }
 
@@ -44,19 +53,26 @@ struct Native {
     model: ir::Model,
     /// That of the file's bytes.
     checksum: String,
+    /// Where it was read from; `-` from memory.
+    file: String,
+    /// SHA-256 of the same, in hexadecimal digits.
+    sha256: String,
     plan: Plan,
 }
 
 impl Native {
-    fn of(bytes: &[u8]) -> PyResult<Native> {
+    fn of(bytes: &[u8], file: String) -> PyResult<Native> {
         let (model, _) = formats::read(bytes, &Limits::default(), None).map_err(refused)?;
         let plan = Plan::new(&model, PlanOptions::default());
-        Ok(Native { model, checksum: formats::checksum(bytes), plan })
+        let (checksum, sha256) = (formats::checksum(bytes), formats::sha256(bytes));
+        Ok(Native { model, checksum, sha256, file, plan })
     }
 
-    /// The hardware that options ask for.
-    fn hardware(&self, options: &[String]) -> PyResult<Hardware<'_>> {
-        let spec = cli::spec(options).map_err(refused)?;
+    /// The hardware that options ask for; `call` is the method's name, for the head of the text.
+    fn hardware(&self, call: &str, options: &[String]) -> PyResult<Hardware<'_>> {
+        let mut spec = cli::spec(options).map_err(refused)?;
+        let command = [format!("alir2hdl.{call}")].into_iter().chain(options.iter().cloned()).collect();
+        spec.provenance = Some(Provenance { command, model: self.sha256.clone() });
         compile::model(&self.model, &spec).map_err(not_made)
     }
 }
@@ -69,13 +85,13 @@ impl Native {
             let mut bytes = Vec::new();
             let mut file = formats::open(&path).map_err(refused)?;
             file.read_to_end(&mut bytes).map_err(|e| PyValueError::new_err(format!("{}: {e}", path.display())))?;
-            Native::of(&bytes)
+            Native::of(&bytes, path.display().to_string())
         })
     }
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Native> {
-        py.detach(|| Native::of(bytes))
+        py.detach(|| Native::of(bytes, "-".into()))
     }
 
     /// Inputs, outputs, operations.
@@ -108,12 +124,32 @@ impl Native {
     /// The text in a language; `options` as the program has them.
     fn emit(&self, py: Python<'_>, language_name: &str, options: Vec<String>) -> PyResult<String> {
         let language = language(language_name)?;
-        py.detach(|| self.hardware(&options)?.proved_text(language, &|_| {}).map_err(not_made))
+        py.detach(|| self.hardware("Model.emit", &options)?.proved_text(language, &|_| {}).map_err(not_made))
     }
 
     /// The interface as JSON; `options` as the program has them.
     fn interface(&self, py: Python<'_>, options: Vec<String>) -> PyResult<String> {
-        py.detach(|| Ok(self.hardware(&options)?.sidecar(&[], self.checksum.clone()).to_json()))
+        py.detach(|| Ok(self.hardware("Model.interface", &options)?.sidecar(&[], self.checksum.clone()).to_json()))
+    }
+
+    /// What every simulator found, as JSON; nothing where none is installed. `options` as `alir2hdl verify` has them.
+    fn verify(&self, py: Python<'_>, options: Vec<String>) -> PyResult<Option<String>> {
+        py.detach(|| match cli::on_model(InMemory::Verify, &self.model, &self.file, &options) {
+            Ok(found) => Ok(found.map(|found| found.json().to_string())),
+            Err(failure) if failure.status == ExitStatus::MissingTool => Ok(None),
+            Err(failure) => Err(failed(failure)),
+        })
+    }
+
+    /// Writes a folder; `options` as `alir2hdl project` has them.
+    fn project(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
+        let what = InMemory::Project { checksum: &self.checksum, sha256: &self.sha256 };
+        py.detach(|| cli::on_model(what, &self.model, &self.file, &options).map(|_| ()).map_err(failed))
+    }
+
+    /// Writes a page; `options` as `alir2hdl view` has them.
+    fn view(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
+        py.detach(|| cli::on_model(InMemory::View, &self.model, &self.file, &options).map(|_| ()).map_err(failed))
     }
 
     /// The report of a proof, as JSON.

@@ -1,69 +1,143 @@
-//! `alir2hdl check`: is this file a valid program?
+//! `alir2hdl check`: are these files valid programs?
 
 use super::input::{Design, InputArgs};
 use super::source::{self, Kind};
-use super::{ExitStatus, Failure, Global, print};
+use super::{ErrorFormat, ExitStatus, Failure, Global, print, report, schema};
+use crate::diag::Diagnostics;
 use crate::ir::machine::SignalKind;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 
-/// Check a model file and report every problem in it
+/// Check model files and report every problem in them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   alir2hdl check model.json.gz
+  alir2hdl check models/*.json.gz --json           one JSON object about all of them, on stdout
   alir2hdl check --error-format json model.json    one JSON object a problem, on stderr
   generate | alir2hdl check -
 
-Each code is explained in docs/errors.md.")]
+The exit code is 0 if all files are valid, else 2. Each code is explained in docs/errors.md.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
+    /// More models; every file is looked at, whatever is wrong with those before it
+    #[arg(value_name = "MORE")]
+    more: Vec<PathBuf>,
+    /// Print one JSON object about all files; problems are in it, not on stderr
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a valid file holds: in words, and as JSON.
+struct Found {
+    text: String,
+    facts: Value,
 }
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    if let Some((Kind::Graph, bytes)) = args.input.network_file()?
-        && !args.input.sources().has_weights()
+    let paths = std::iter::once(args.input.path()).chain(args.more.iter().map(PathBuf::as_path));
+    // Notes about a file would stand beside the JSON object.
+    let within = Global { quiet: global.quiet || args.json, ..global };
+    let results = paths.map(|path| (path, look(&args.input.of_path(path), within)));
+    if args.json {
+        return as_json(results);
+    }
+    let (mut files, mut valid) = (0, 0);
+    for (path, result) in results {
+        files += 1;
+        match result {
+            Ok(found) => {
+                valid += 1;
+                let name = if args.more.is_empty() { String::new() } else { format!("{}: ", shown(path)) };
+                if !global.quiet {
+                    print(crate::diag::printable(&format!("{name}{}\n", found.text)).as_bytes())?;
+                }
+            }
+            Err(failure) if args.more.is_empty() => return Err(failure),
+            Err(failure) => report(&failure.diagnostics, global),
+        }
+    }
+    if files > 1 && global.error_format == ErrorFormat::Text {
+        super::say(&format!("{valid} of {files} files are valid"), global);
+    }
+    Ok(if valid == files { ExitStatus::Ok } else { ExitStatus::Input })
+}
+
+/// All results as one object.
+fn as_json<'p>(results: impl Iterator<Item = (&'p Path, Result<Found, Failure>)>) -> Result<ExitStatus, Failure> {
+    let mut all_valid = true;
+    let file = |(path, result): (&Path, Result<Found, Failure>)| match result {
+        Ok(found) => {
+            let mut value = json!({ "file": shown(path), "valid": true });
+            if let (Value::Object(value), Value::Object(facts)) = (&mut value, found.facts) {
+                value.extend(facts);
+            }
+            value
+        }
+        Err(Failure { diagnostics: Diagnostics(problems), .. }) => {
+            all_valid = false;
+            json!({ "file": shown(path), "valid": false, "problems": problems })
+        }
+    };
+    let files: Vec<Value> = results.map(file).collect();
+    print(schema::document("alir2hdl.check/1", &json!({ "files": files })).as_bytes())?;
+    Ok(if all_valid { ExitStatus::Ok } else { ExitStatus::Input })
+}
+
+/// A file's name as messages have it.
+fn shown(path: &Path) -> String {
+    if path.as_os_str() == "-" { "stdin".into() } else { path.display().to_string() }
+}
+
+/// Looks at one file.
+fn look(input: &InputArgs, global: Global) -> Result<Found, Failure> {
+    if let Some((Kind::Graph, bytes)) = input.network_file()?
+        && !input.sources().has_weights()
     {
-        let structure = args.input.sources().structure(&bytes, &source::shown(&args.input.model))?;
+        let structure = input.sources().structure(&bytes, &source::shown(input.path()))?;
         let outline = &structure.outline;
+        let (nodes, weights, adders) = (outline.calls.len(), outline.size.weights, outline.size.adders());
         let text = format!(
-            "valid structure: {} nodes run, {} weights, some {} adders expected; weights were not looked at, as none are given\n",
-            outline.calls.len(),
-            outline.size.weights,
-            outline.size.adders()
+            "valid structure: {nodes} nodes run, {weights} weights, some {adders} adders expected; weights were not looked at, as none are given"
         );
-        return if global.quiet { Ok(ExitStatus::Ok) } else { print(text.as_bytes()) };
+        return Ok(Found { text, facts: json!({ "kind": "structure", "nodes": nodes, "weights": weights }) });
     }
-    let (design, file) = args.input.read_design(global)?;
+    let (design, file) = input.read_design(global)?;
     let form = file.form;
-    if global.quiet {
-        return Ok(ExitStatus::Ok);
-    }
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let model = match &design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
             let registers = machine.signals().iter().filter(|s| s.kind == SignalKind::Register).count();
+            let (inputs, outputs) = (machine.inputs().count(), machine.outputs().count());
+            let (blocks, bits) = (machine.blocks().len(), machine.register_bits());
             let text = format!(
-                "valid: a state machine, {}, {}, {}, {} of {} ({form})\n",
-                count(machine.inputs().count(), "input port"),
-                count(machine.outputs().count(), "output port"),
-                count(machine.blocks().len(), "block"),
+                "valid: a state machine, {}, {}, {}, {} of {} ({form})",
+                count(inputs, "input port"),
+                count(outputs, "output port"),
+                count(blocks, "block"),
                 count(registers, "register"),
-                count(machine.register_bits() as usize, "bit"),
+                count(bits as usize, "bit"),
             );
-            return print(text.as_bytes());
+            let facts = json!({
+                "kind": "machine", "form": form, "input_ports": inputs, "output_ports": outputs, "blocks": blocks,
+                "registers": registers, "register_bits": bits,
+            });
+            return Ok(Found { text, facts });
         }
     };
-    let mut text = format!(
-        "valid: {}, {}, {}",
-        count(model.n_inputs(), "input"),
-        count(model.outputs().len(), "output"),
-        count(model.nodes().len(), "operation"),
-    );
-    if !model.tables().is_empty() {
-        text.push_str(&format!(", {}", count(model.tables().len(), "table")));
+    let (inputs, outputs, operations) = (model.n_inputs(), model.outputs().len(), model.nodes().len());
+    let tables = model.tables().len();
+    let mut text =
+        format!("valid: {}, {}, {}", count(inputs, "input"), count(outputs, "output"), count(operations, "operation"));
+    if tables > 0 {
+        text.push_str(&format!(", {}", count(tables, "table")));
     }
-    text.push_str(&format!(" ({form})\n"));
-    print(text.as_bytes())
+    text.push_str(&format!(" ({form})"));
+    let facts = json!({
+        "kind": "program", "form": form, "inputs": inputs, "outputs": outputs, "operations": operations, "tables": tables,
+    });
+    Ok(Found { text, facts })
 }

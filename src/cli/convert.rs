@@ -2,11 +2,13 @@
 
 use super::graphs::{self, Form};
 use super::input::InputArgs;
-use super::{ExitStatus, Failure, Global};
+use super::{ExitStatus, Failure, Global, say};
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
 use crate::formats::{self, Target};
-use crate::llvlir::{bytes, text};
+use crate::ir::Model;
+use crate::llvlir::raise::raise;
+use crate::llvlir::{self, Program, bytes, text};
 use crate::prove::aignet::GateFlag;
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -22,6 +24,7 @@ Examples:
   alir2hdl convert model.json.gz model.alirz            half the size and less, fast to load
   alir2hdl convert model.json.gz code.bin --to bytecode4
   alir2hdl convert model.json.gz - | jq .model[0]
+  alir2hdl convert crc32.llvlirs crc32.llvlir           kernels and integer models, bytes or text
   alir2hdl convert model.json.gz model.aig              its gates as AIGER, for ABC and other provers
   alir2hdl convert model.json.gz model.aag --pipeline 3 the same with three registers behind each output bit
   alir2hdl convert graph.aignet graph.aig               from one form of gates to another
@@ -166,6 +169,28 @@ impl Args {
     }
 }
 
+/// A program of integers as a kernel; says where its numbers are read otherwise.
+fn of_model(model: &Model, global: Global) -> Result<Program, Failure> {
+    let program = raise(model, llvlir::Limits::default()).map_err(|refusal| {
+        let place = Place::Flag("--to".into());
+        let message = format!("this cannot be said in LLVLIR: {refusal}");
+        let help = "LLVLIR programs have integers on their ports and at most 1024 bits everywhere";
+        Failure::input(Diagnostic::error("E1109", place, message).with_help(help))
+    })?;
+    let outputs = (0..model.outputs().len()).map(|at| model.output_kif(at));
+    let unsigned = model.input_kifs().iter().copied().chain(outputs).filter(|kif| !kif.signed).count();
+    if unsigned > 0 {
+        say(
+            &format!(
+                "{unsigned} elements have no sign in the model: their bits stay, and LLVLIR reads them as two's \
+                 complement (of 8 bits 255 is -1)"
+            ),
+            global,
+        );
+    }
+    Ok(program)
+}
+
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let goal = args.goal()?;
@@ -178,10 +203,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
             stage(args, |out| prepared.write(out))
         }
         Goal::Kernel(as_text) => {
-            let Some(program) = args.input.read_kernel()? else {
-                let message = "only an integer kernel (LLVLIR) is written in this form";
-                let place = Place::Flag("--to".into());
-                return Err(Failure::input(Diagnostic::error("E1109", place, message)));
+            let program = match args.input.read_kernel()? {
+                Some(program) => program,
+                None => of_model(&args.input.read(global)?, global)?,
             };
             let bytes = if as_text { text::write(&program).into_bytes() } else { bytes::write(&program) };
             stage(args, |out| out.write_all(&bytes))

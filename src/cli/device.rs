@@ -40,9 +40,12 @@ fn device(text: &str) -> Result<Device, String> {
         return Ok(part.figures());
     }
     let names = Device::ALL.map(Device::name);
-    let distance = |name: &&str| project::edits(text.to_ascii_lowercase().as_bytes(), name.as_bytes());
-    let near = names.into_iter().min_by_key(distance).unwrap_or("generic");
-    Err(format!("no such device; the nearest is {near}; known are {}, and part numbers", names.join(", ")))
+    let guess = super::near(text, names.into_iter()).map(|name| format!("did you mean {name}? ")).unwrap_or_default();
+    Err(format!(
+        "no such device; {guess}known are {}, and part numbers that begin with {}",
+        names.join(", "),
+        project::families().join(", ")
+    ))
 }
 
 impl DelayModelArg {

@@ -1,11 +1,13 @@
 //! `alir2hdl diff`: what differs between two models, and whether it can be seen at the outputs.
 
+use super::diff_proof::{self, Effort, Proof};
 use super::input::{Design, InputArgs};
-use super::{ExitStatus, Failure, Global, print};
+use super::{ExitStatus, Failure, Global, print, schema};
 use crate::interp::samples::{Port, input_ports, output_ports};
 use crate::ir::machine::{Machine, SignalId};
 use crate::ir::{Model, Op, ValueId};
 use crate::num::{Kif, align, wrap};
+use crate::prove::engine::{Limits, WORK};
 use crate::verify::{MachineRun, Rows, Vectors, machine_stimulus};
 use num_bigint::BigInt;
 use serde::Serialize;
@@ -18,8 +20,11 @@ Examples:
   alir2hdl diff old.json.gz new.json.gz
   alir2hdl diff old.json.gz new.json.gz --samples 100000 --seed 7
   alir2hdl diff old.json.gz new.json.gz --json | jq .outputs
+  alir2hdl diff kernel.llv model.json.gz --prove         equal for every input, or inputs that show where not
 
-Models are equal (exit code 0) if ports, operations, tables and connections are the same; else they are different (1), also where the outputs agree on every sample: samples are no proof. Declared intervals, latencies and costs are not compared. Samples are the corners of both models' inputs and random ones; a sample is a real number, which each model quantises as it does. Operations are counted from 0 in each file; one whose operands are other operations counts as changed.")]
+Models are equal (exit code 0) if ports, operations, tables and connections are the same; else they are different (1), also where the outputs agree on every sample: samples are no proof. Declared intervals, latencies and costs are not compared. Samples are the corners of both models' inputs and random ones; a sample is a real number, which each model quantises as it does. Operations are counted from 0 in each file; one whose operands are other operations counts as changed.
+
+With --prove the question is another one: whether the outputs are the same numbers for every input, however the models are made. Exit code 0 says that this is proved, 1 that they differ (with inputs that the golden interpreters of both confirm), 5 that it was not decided. Where ports have different types, an input is any number of the smallest type that holds those of both, which each model quantises as it does. A lookup outside its table reads zero.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -32,6 +37,15 @@ pub(super) struct Args {
     /// Samples of another seed
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+    /// Prove that the outputs are equal for every input, or show where not
+    #[arg(long)]
+    prove: bool,
+    /// Units of work for each of the proofs, about a hundredth of a microsecond each; what is open then is `unknown`
+    #[arg(long, value_name = "N", default_value_t = WORK, requires = "prove")]
+    work: u64,
+    /// Steps of the SAT solver for one cone of a proof
+    #[arg(long, value_name = "N", default_value_t = Limits::default().sat_steps, requires = "prove")]
+    sat_steps: u64,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -40,7 +54,6 @@ pub(super) struct Args {
 /// Everything that differs.
 #[derive(Debug, Default, Serialize)]
 struct Difference {
-    schema: &'static str,
     equal: bool,
     /// What is different about the whole: kind, number of ports, connections.
     shape: Vec<String>,
@@ -48,6 +61,9 @@ struct Difference {
     ports: Vec<PortChange>,
     operations: Vec<Operations>,
     outputs: Outputs,
+    /// With `--prove`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<Proof>,
 }
 
 /// A port of another type.
@@ -104,8 +120,8 @@ struct OutputChange {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let first = args.input.read_design(global)?.0;
-    let second = args.input.of_path(&args.other).read_design(global)?.0;
+    let (first, facts) = args.input.read_design(global)?;
+    let (second, other_facts) = args.input.of_path(&args.other).read_design(global)?;
     let count = args.samples as usize;
     let mut found = match (&first, &second) {
         (Design::Model(a), Design::Model(b)) => of_models(a, b, count, args.seed),
@@ -113,19 +129,27 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         _ => Difference { shape: vec!["one is a program, the other a state machine".into()], ..Difference::default() },
     };
     let changed = |o: &Operations| !(o.removed.is_empty() && o.added.is_empty() && o.tables.is_empty());
-    found.schema = "alir2hdl.diff/1";
     found.operations.retain(|o| o.block.is_none() || changed(o));
     found.equal = found.shape.is_empty()
         && found.ports.is_empty()
         && found.outputs.different.is_empty()
         && !found.operations.iter().any(changed);
-    let text = if args.json {
-        format!("{}\n", serde_json::to_string_pretty(&found).expect("plain data"))
-    } else {
-        people(&found)
-    };
+    if args.prove {
+        let effort = Effort { work: args.work, sat_steps: args.sat_steps };
+        found.proof = Some(match (&first, &second) {
+            (Design::Model(a), Design::Model(b)) => diff_proof::of_models((a, &facts), (b, &other_facts), effort)?,
+            (Design::Machine(a), Design::Machine(b)) => diff_proof::of_machines(a, b, effort),
+            _ => Proof::differs("one is a program, the other a state machine".into()),
+        });
+    }
+    let text = if args.json { schema::document("alir2hdl.diff/1", &found) } else { people(&found) };
     print(text.as_bytes())?;
-    Ok(if found.equal { ExitStatus::Ok } else { ExitStatus::Mismatch })
+    Ok(match found.proof.as_ref().map(|proof| proof.verdict) {
+        Some("proved") => ExitStatus::Ok,
+        Some("unknown") => ExitStatus::Undecided,
+        None if found.equal => ExitStatus::Ok,
+        _ => ExitStatus::Mismatch,
+    })
 }
 
 fn of_models(a: &Model, b: &Model, count: usize, seed: u64) -> Difference {
@@ -392,6 +416,14 @@ fn cut(lines: impl ExactSizeIterator<Item = String>, text: &mut String) {
     }
 }
 
+/// The first of some codes, and how many there are.
+pub(super) fn codes(all: &[String]) -> String {
+    match all.len() {
+        0..=16 => all.join(" "),
+        n => format!("{} ... ({n} codes; all with --json)", all[..16].join(" ")),
+    }
+}
+
 fn people(found: &Difference) -> String {
     let mut text = String::new();
     cut(found.shape.iter().map(|line| crate::diag::printable(line)), &mut text);
@@ -414,10 +446,7 @@ fn people(found: &Difference) -> String {
     }
     let Outputs { samples, different } = &found.outputs;
     let output = |o: &OutputChange| {
-        let inputs = match o.inputs.len() {
-            0..=16 => o.inputs.join(" "),
-            n => format!("{} ... ({n} codes; all with --json)", o.inputs[..16].join(" ")),
-        };
+        let inputs = codes(&o.inputs);
         format!(
             "{}: differs in {} of {samples} samples, first in {}: {} and {}\n  inputs (codes): {inputs}",
             o.output, o.samples, o.first_sample, o.first, o.second
@@ -430,5 +459,8 @@ fn people(found: &Difference) -> String {
         (false, samples, true) => format!("different, with the same outputs on {samples} samples (no proof)\n"),
         (false, ..) => "different\n".to_owned(),
     });
+    if let Some(proof) = &found.proof {
+        text.push_str(&proof.people());
+    }
     text
 }

@@ -6,7 +6,7 @@ use super::machine;
 use super::optimise::{self, OptimiseArgs};
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
-use super::{ExitStatus, Failure, Global, on_interrupt, print, say};
+use super::{ExitStatus, Failure, Global, idle, on_interrupt, print, report, say, schema};
 use crate::compile::{self, Hardware, Spec, Step, Top};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
@@ -14,6 +14,7 @@ use crate::files::Batch;
 use crate::interp::cpp_header;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Everything that the main job can be told.
@@ -246,8 +247,8 @@ impl OutputArgs {
 /// small model.
 const LONG: usize = 10_000;
 
-/// Runs the main job.
-pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+/// Runs the main job; `words` is what the text says of it.
+pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
     let targets = args.output.targets();
     let problems = problems(&targets);
     if !problems.is_empty() {
@@ -257,7 +258,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (design, file) = args.input.read_design(global)?;
     let mut laps = Laps(vec![("read", start.elapsed())]);
     let stems: Vec<String> = targets.iter().map(|target| stem(target, &args.input.model)).collect();
-    let spec = args.spec(&stems[0]);
+    let mut spec = Spec { provenance: Some(file.provenance(words)), ..args.spec(&stems[0]) };
+    spec.module.labels = Arc::clone(&file.labels);
     let listener = |line: &str| {
         if global.verbose {
             say(line, global);
@@ -269,8 +271,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
             if !problems.is_empty() {
                 return Err(Failure::input(Diagnostics([problems, spec.problems()].concat())));
             }
-            match &file.kernel {
-                Some(program) => compile::lowered(model, program, &spec, &listener)?,
+            match file.source(model) {
+                Some(source) => compile::lowered(model, &*source, &spec, &listener)?,
                 None => compile::model_telling(model, &spec, &listener)?,
             }
         }
@@ -279,6 +281,10 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
             compile::machine(machine, &spec)?
         }
     };
+    let written = targets.iter().any(|target| target.language().is_some());
+    let options = (&args.pipeline, &args.ports, &args.text);
+    let idle = idle::warnings(options, &design, &first, written);
+    report(&idle, global);
     let others = others(&first, &targets, &stems)?;
     let made = |k: usize| others[k].as_ref().unwrap_or(&first);
     [&first].into_iter().chain(others.iter().flatten()).for_each(|hardware| laps.add(hardware));
@@ -325,7 +331,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         );
     }
     if args.output.json {
-        let solved = file.matrix.map(|facts| facts.solve_seconds);
+        let solved = file.matrix.as_ref().map(|facts| facts.solve_seconds);
         return print(laps.json(solved).as_bytes());
     }
     if args.output.timings {
@@ -455,7 +461,7 @@ impl Laps {
         let steps: serde_json::Map<_, _> =
             self.0.iter().map(|(step, time)| ((*step).to_owned(), time.as_secs_f64().into())).collect();
         let solved = solved.map(|seconds| serde_json::json!({ "cpu_seconds": seconds }));
-        format!("{}\n", serde_json::json!({ "seconds": steps, "cmvm_solve": solved }))
+        schema::document("alir2hdl.timings/1", &serde_json::json!({ "seconds": steps, "cmvm_solve": solved }))
     }
 
     fn report(&self) -> String {

@@ -1,6 +1,6 @@
-//! `alir2hdl explain`: what `docs/errors.md` says of a code, without the network.
+//! `alir2hdl explain`: what `docs/errors.md` says of a code, and the schemas of JSON outputs, without the network.
 
-use super::{ExitStatus, Failure, near, print};
+use super::{ExitStatus, Failure, near, print, schema};
 use crate::diag::{Diagnostic, Place};
 
 /// The table that the program carries.
@@ -11,11 +11,15 @@ const ERRORS: &str = include_str!("../../docs/errors.md");
 #[command(after_help = "\
 Examples:
   alir2hdl explain E0503
-  alir2hdl explain | grep -i table")]
+  alir2hdl explain | grep -i table
+  alir2hdl explain --schema info > info.schema.json")]
 pub(super) struct Args {
     /// The code: E and a number for errors, W for warnings, N for notes
     #[arg(value_name = "CODE")]
     code: Option<String>,
+    /// Print the JSON schema of an output instead: of `info --json` and the like
+    #[arg(long, value_name = "KIND", conflicts_with = "code", value_parser = schema::kinds())]
+    schema: Option<String>,
 }
 
 /// A row of the table.
@@ -48,6 +52,9 @@ fn entries(text: &str) -> Vec<Entry<'_>> {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
+    if let Some(kind) = &args.schema {
+        return print(schema::text(kind).as_bytes());
+    }
     let entries = entries(ERRORS);
     let Some(asked) = &args.code else {
         let mut text = String::new();

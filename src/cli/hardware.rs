@@ -6,6 +6,7 @@ use crate::diag::{Diagnostic, Place};
 use crate::netlist::{Ports, ResetOptions};
 use crate::schedule::{Effort, Objective};
 use clap::ValueEnum;
+use std::sync::Arc;
 
 /// Where the registers are.
 #[derive(Clone, Debug, clap::Args)]
@@ -242,6 +243,7 @@ impl PortArgs {
                 ResetArg::Sync => Some(reset(false)),
                 ResetArg::Async => Some(reset(true)),
             },
+            labels: Arc::clone(&spec.module.labels),
         };
     }
 

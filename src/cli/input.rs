@@ -3,16 +3,20 @@
 use super::matrix::{MatrixArgs, MatrixFacts};
 use super::source::{self, Kind, Network, SourceArgs};
 use super::{Failure, Global, report};
+use crate::compile::{self, Provenance, Source};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::formats::{self, Format};
 use crate::ir::machine::Machine;
-use crate::ir::{Limits, Model};
+use crate::ir::{Labels, Limits, Model};
 use crate::llvlir::{self, Program};
 use crate::network::matrix;
+use crate::network::port::Meaning;
 use clap::builder::{Resettable, StyledStr};
 use flate2::Crc;
+use sha2::{Digest, Sha256};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Which model is read, and how large it may be.
 #[derive(Clone, Debug, clap::Args)]
@@ -146,6 +150,11 @@ struct LimitArgs {
 }
 
 impl InputArgs {
+    /// Where the model is.
+    pub(super) fn path(&self) -> &Path {
+        &self.model
+    }
+
     /// The same about another file.
     pub(super) fn of_path(&self, path: &Path) -> InputArgs {
         InputArgs { model: path.to_owned(), ..self.clone() }
@@ -171,7 +180,7 @@ impl InputArgs {
     pub(super) fn read(&self, global: Global) -> Result<Model, Failure> {
         let (reader, head) = self.opened()?;
         if self.is_kernel(&head) {
-            return self.kernel(reader).and_then(|(program, _)| self.lowered(&program));
+            return self.kernel(reader).and_then(|(program, _)| self.lowered(&program)).map(|(model, _)| model);
         }
         if self.is_matrix(&head) {
             return self.matrix(reader).map(|(model, _)| model);
@@ -218,7 +227,8 @@ impl InputArgs {
         sources.refuse_graph_options("a matrix")?;
         let name = source::shown(&self.model);
         let (input_type, max_adders) = (sources.input_type(), sources.max_adders());
-        self.reading.0.matrix.read(&mut reader, &name, self.limits().limits(), input_type, max_adders)
+        let read = self.reading.0.matrix.read(&mut reader, &name, self.limits().limits(), input_type, max_adders);
+        read.map_err(|failure| failure.in_file(&self.model))
     }
 
     /// The options about sources that become programs here.
@@ -234,7 +244,8 @@ impl InputArgs {
     /// Reads a network as a whole.
     fn network(&self, kind: Kind, reader: impl Read, global: Global) -> Result<(Model, Network), Failure> {
         let bytes = self.bytes(reader)?;
-        self.sources().read(kind, &bytes, &source::shown(&self.model), global)
+        let read = self.sources().read(kind, &bytes, &source::shown(&self.model), global);
+        read.map_err(|failure| failure.in_file(&self.model))
     }
 
     /// The bytes of the file, if it holds a network; nothing where it is `-`.
@@ -259,9 +270,8 @@ impl InputArgs {
         let read = reader.take(most.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|e| Failure::io(&self.model, "read", &e))?;
         if bytes.len() as u64 > most {
-            let place = Place::Path(source::shown(&self.model));
             let message = format!("the file has more than {most} bytes");
-            return Err(Failure::input(Diagnostic::error("E0813", place, message).with_help("raise --max-bytes")));
+            return Err(self.wrong(Diagnostic::error("E0813", Place::Whole, message).with_help("raise --max-bytes")));
         }
         Ok(bytes)
     }
@@ -289,8 +299,8 @@ impl InputArgs {
         Ok((program, format!("{form}, edition 0{}", if is_gzip { ", gzip" } else { "" })))
     }
 
-    fn lowered(&self, program: &Program) -> Result<Model, Failure> {
-        llvlir::lower::lower(program, &self.limits().limits()).map_err(|e| self.wrong(e))
+    fn lowered(&self, program: &Program) -> Result<(Model, Labels), Failure> {
+        llvlir::lower::labelled(program, &self.limits().limits()).map_err(|e| self.wrong(e))
     }
 
     /// Reads and checks a model or a stateful design, whichever the file shows; notes are said at once. Beside it comes what
@@ -300,9 +310,10 @@ impl InputArgs {
     /// Every problem of the file (exit code 2).
     pub(super) fn read_design(&self, global: Global) -> Result<(Design, FileFacts), Failure> {
         let (reader, head) = self.opened()?;
-        let mut summed = Summed { reader, crc: Crc::new(), head: Vec::new() };
+        let mut summed = Summed { reader, crc: Crc::new(), sha: Sha256::new(), head: Vec::new() };
         let limits = self.limits().limits();
         let (mut kernel, mut network, mut of_matrix) = (None, None, None);
+        let mut labels = Labels::default();
         if !self.is_matrix(&head) {
             self.reading.0.matrix.refuse()?;
             if self.network_kind(&head).is_none() {
@@ -311,7 +322,8 @@ impl InputArgs {
         }
         let (design, form) = if self.is_kernel(&head) {
             let (program, form) = self.kernel(&mut summed)?;
-            let model = self.lowered(&program)?;
+            let (model, names) = self.lowered(&program)?;
+            labels = names;
             kernel = Some(program);
             (Design::Model(model), form)
         } else if self.is_matrix(&head) {
@@ -334,7 +346,9 @@ impl InputArgs {
             (Design::Model(model), form)
         };
         let checksum = format!("crc32:{:08x}", summed.crc.sum());
-        Ok((design, FileFacts { checksum, form, kernel, network, matrix: of_matrix }))
+        let sha256 = summed.sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let labels = Arc::new(labels);
+        Ok((design, FileFacts { checksum, sha256, form, kernel, labels, network, matrix: of_matrix }))
     }
 }
 
@@ -342,14 +356,52 @@ impl InputArgs {
 pub(super) struct FileFacts {
     /// CRC-32 of its bytes as they are: `crc32:` and eight hexadecimal digits.
     pub(super) checksum: String,
+    /// SHA-256 of the same bytes, in hexadecimal digits.
+    pub(super) sha256: String,
     /// Which form it has, for people: `ALIR JSON, version 4, gzip`.
     pub(super) form: String,
     /// The integer kernel that the model was lowered from.
     pub(super) kernel: Option<Program>,
+    /// Names that the file has for elements and values.
+    pub(super) labels: Arc<Labels>,
     /// The network that the model was made of.
     pub(super) network: Option<Network>,
     /// What is known of a matrix.
     pub(super) matrix: Option<MatrixFacts>,
+}
+
+impl FileFacts {
+    /// What the program was lowered from, if from anything.
+    pub(super) fn source(&self, lowered: &Model) -> Option<Box<dyn Source + '_>> {
+        if let Some(program) = &self.kernel {
+            return Some(Box::new(program));
+        }
+        let (meaning, kind): (&dyn Meaning, _) = match (&self.network, &self.matrix) {
+            (Some(made), _) => (&*made.meaning, "network"),
+            (None, Some(facts)) => (&facts.product, "matrix"),
+            (None, None) => return None,
+        };
+        Some(Box::new(compile::Network::new(meaning, kind, lowered)))
+    }
+
+    /// Of a program that is in memory and was lowered from nothing.
+    pub(super) fn of_memory(checksum: &str, sha256: &str) -> FileFacts {
+        let (checksum, sha256) = (checksum.to_owned(), sha256.to_owned());
+        FileFacts {
+            checksum,
+            sha256,
+            form: String::new(),
+            kernel: None,
+            labels: Arc::default(),
+            network: None,
+            matrix: None,
+        }
+    }
+
+    /// What generated text says of its making: the command and the file.
+    pub(super) fn provenance(&self, command: Vec<String>) -> Provenance {
+        Provenance { command, model: self.sha256.clone() }
+    }
 }
 
 /// What a file holds.
@@ -370,10 +422,11 @@ impl Design {
     }
 }
 
-/// A reader that keeps a checksum of what it has given.
+/// A reader that keeps checksums of what it has given.
 struct Summed<R> {
     reader: R,
     crc: Crc,
+    sha: Sha256,
     /// Its first bytes.
     head: Vec<u8>,
 }
@@ -382,6 +435,7 @@ impl<R: Read> Read for Summed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.reader.read(buffer)?;
         self.crc.update(&buffer[..n]);
+        self.sha.update(&buffer[..n]);
         let missing = 2usize.saturating_sub(self.head.len());
         self.head.extend_from_slice(&buffer[..n.min(missing)]);
         Ok(n)

@@ -5,10 +5,13 @@
 use super::{ExitStatus, Failure, print};
 use crate::diag::{Diagnostic, Place};
 use crate::interp::samples::{Port, Reader, Values, Writer};
-use crate::llvlir::program::{Element, File};
+use crate::llvlir::program::{Element, File, IntType, PortType, Table, ValueType};
+use crate::llvlir::rows::ROWS;
 use crate::llvlir::{Program, golden, text};
 use crate::num::Kif;
+use crate::verify::own;
 use num_bigint::BigInt;
+use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -41,7 +44,8 @@ impl Samples {
             _ if columns.is_empty() => None,
             Some(path) => Some(Reader::open(path, array, &columns, true).map_err(Failure::input)?),
             None => {
-                let error = Diagnostic::error("E0712", Place::Flag("--input".into()), "there is nothing to run on");
+                let error =
+                    Diagnostic::error(own::NO_SAMPLES, Place::Flag("--input".into()), "there is nothing to run on");
                 return Err(Failure::input(error.with_help("name a file of samples with --input")));
             }
         };
@@ -79,15 +83,116 @@ impl Samples {
                 Values::Wide(v) => Ok(v[self.next * self.columns + column].clone()),
             };
             row.push(code.map_err(|what| {
-                let place = Place::Path(reader.name().to_owned());
                 let message = format!("sample {}, input {column}: {what}", self.given);
-                Failure::input(Diagnostic::error("E0713", place, message).with_help("integer programs take integers"))
+                let error = Diagnostic::error(own::NO_INTEGER, Place::Whole, message).in_file(reader.name().as_ref());
+                Failure::input(error.with_help("integer programs take integers"))
             })?);
         }
         self.next += 1;
         self.given += 1;
         Ok(Some(row))
     }
+}
+
+/// What `info` says of a kernel: its ports and the rows that it uses.
+#[derive(Serialize)]
+pub(super) struct KernelFacts {
+    inputs: Vec<PortFacts>,
+    outputs: Vec<PortFacts>,
+    /// Operations of the program, names and tables too.
+    operations: usize,
+    /// Elements of its tables.
+    table_elements: usize,
+    /// Names of its rows, the most frequent first.
+    rows: Vec<RowFacts>,
+}
+
+#[derive(Serialize)]
+struct PortFacts {
+    name: String,
+    #[serde(rename = "type")]
+    ty: String,
+}
+
+#[derive(Serialize)]
+struct RowFacts {
+    row: u16,
+    name: String,
+    count: usize,
+}
+
+impl KernelFacts {
+    pub(super) fn of(program: &Program) -> KernelFacts {
+        let mut counts = std::collections::BTreeMap::<u16, usize>::new();
+        program.ops().iter().for_each(|op| *counts.entry(op.code()).or_default() += 1);
+        let mut rows: Vec<RowFacts> = counts
+            .into_iter()
+            .map(|(row, count)| RowFacts { row, name: ROWS[usize::from(row)].title(), count })
+            .collect();
+        rows.sort_by_key(|row| (std::cmp::Reverse(row.count), row.row));
+        let inputs = program.inputs().iter().map(|port| PortFacts { name: port.name.clone(), ty: port.ty.to_string() });
+        let outputs = program.outputs().iter().map(|port| {
+            let ty = match program.output_type(port) {
+                ValueType::R(width) => PortType::R(IntType::of(width)),
+                ValueType::X(lanes, width) => PortType::X(lanes, IntType::of(width)),
+                ValueType::M(lanes) => PortType::M(lanes),
+                ValueType::A(_) => unreachable!("an address goes nowhere"),
+            };
+            PortFacts { name: port.name.clone(), ty: ty.to_string() }
+        });
+        KernelFacts {
+            inputs: inputs.collect(),
+            outputs: outputs.collect(),
+            operations: program.ops().len(),
+            table_elements: program.tables().iter().map(Table::len).sum(),
+            rows,
+        }
+    }
+
+    /// A few lines, however many ports and rows there are.
+    pub(super) fn to_text(&self, out: &mut String) {
+        let port = |port: &PortFacts| format!("{}: {}", port.name.escape_default(), port.ty);
+        list(out, "ports in", self.inputs.iter().map(port));
+        list(out, "ports out", self.outputs.iter().map(port));
+        let count = |row: &RowFacts| match row.count {
+            1 => row.name.clone(),
+            count => format!("{} x {count}", row.name),
+        };
+        list(out, "rows", self.rows.iter().map(count));
+        let elements = match self.table_elements {
+            0 => String::new(),
+            elements => format!(", tables of {elements} elements"),
+        };
+        let _ = writeln!(
+            out,
+            "{:<12}{:>9}   of LLVLIR, {} different rows{elements}",
+            "kernel",
+            self.operations,
+            self.rows.len()
+        );
+    }
+}
+
+/// A title and at most four lines of items.
+fn list(out: &mut String, title: &str, items: impl ExactSizeIterator<Item = String>) {
+    const COLUMNS: usize = 100;
+    let mut left = items.len();
+    let mut lines = 1;
+    let mut line = format!("{title:<15}");
+    for item in items {
+        if line.len() > 15 && line.len() + item.len() > COLUMNS {
+            if lines == 4 {
+                let _ = write!(line, "... ({left} more)");
+                break;
+            }
+            let _ = writeln!(out, "{}", line.trim_end());
+            line = " ".repeat(15);
+            lines += 1;
+        }
+        left -= 1;
+        let _ = write!(line, "{item}{}", if left > 0 { ", " } else { "" });
+    }
+    let _ = writeln!(out, "{}", line.trim_end());
 }
 
 /// Runs all samples and writes the outputs.

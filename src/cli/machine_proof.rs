@@ -1,7 +1,7 @@
 //! `alir2hdl prove` for stateful designs.
 
 use super::prove::{Args, certificate, in_file};
-use super::{ExitStatus, Failure, machine, print};
+use super::{ExitStatus, Failure, machine, print, schema};
 use crate::diag::printable;
 use crate::files::Batch;
 use crate::ir::machine::Machine;
@@ -25,7 +25,7 @@ pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> 
     ];
     machine::refuse(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
     let file = args.file()?;
-    let source = std::fs::read(file).map(rtl::decoded).map_err(|e| Failure::io(file, "read", &e))?;
+    let source = super::prove::text_of(file)?;
     let language = rtl::Language::of(file, &source);
     let rtl = rtl::read(language, &source, args.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
     let request = Request {
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> 
         // The whole statement: a graph with registers whose output is never 1 from power-on.
         let product = product(design, &rtl, Box::new(Embedded)).ok();
         let graphs = product.map(|graph| ("product.aig", graph)).into_iter().collect();
-        certificate(dir, graphs, &report, &engine, &mut batch)?;
+        certificate(dir, graphs, ("alir2hdl.prove-machine/1", &report), &engine, &mut batch)?;
     }
     let bench = bench(args, language, design, &rtl, &report, &mut batch)?;
     batch.commit().map_err(|e| Failure::io(file, "write beside", &e))?;
@@ -74,7 +74,7 @@ fn json(report: &Report, seconds: f64) -> String {
     if let Some(object) = value.as_object_mut() {
         object.insert("seconds".into(), seconds.into());
     }
-    serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
+    schema::document("alir2hdl.prove-machine/1", &value)
 }
 
 fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {

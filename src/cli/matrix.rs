@@ -68,16 +68,18 @@ impl MatrixArgs {
         let matrix = matrix::read(reader, name, max_adders).map_err(Failure::input)?;
         let product = Product::new(matrix, quantiser);
         let begun = thread_seconds();
-        let program = product.solve(&options).map_err(|e| Failure::input(at_file(e, name)))?;
+        let program = product.solve(&options).map_err(|e| Failure::input(e.in_file(name.as_ref())))?;
         let seconds = thread_seconds() - begun;
         let model = product.model(&program, limits).map_err(Failure::input)?;
-        Ok((model, MatrixFacts { quantiser, solve_seconds: seconds }))
+        Ok((model, MatrixFacts { product, quantiser, solve_seconds: seconds }))
     }
 }
 
 /// What is known of a matrix beside its program.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct MatrixFacts {
+    /// What it means.
+    pub(super) product: Product,
     /// What becomes of a real input.
     quantiser: Quantiser,
     /// Processor time that [`cmvm::solve`] took.
@@ -101,14 +103,6 @@ impl MatrixFacts {
                 }
             })
         })
-    }
-}
-
-/// A diagnostic without a place gets that of the file.
-fn at_file(diagnostic: Diagnostic, name: &str) -> Diagnostic {
-    match diagnostic.place {
-        Place::Whole => Diagnostic { place: Place::Path(name.into()), ..diagnostic },
-        _ => diagnostic,
     }
 }
 

@@ -3,14 +3,18 @@
 //! One file per sub-command; this one holds what they share. Results go to stdout or to files, everything said to
 //! people goes to stderr. A sub-command returns an [`ExitStatus`] or a [`Failure`]; nothing else ends the program.
 
+mod browser;
+mod calibrate;
 mod check;
 mod convert;
 mod device;
 mod diff;
+mod diff_proof;
 mod emit;
 mod explain;
 mod graphs;
 mod hardware;
+mod idle;
 mod info;
 mod input;
 mod kernel;
@@ -22,12 +26,15 @@ mod names;
 mod network;
 mod onnx;
 mod optimise;
+mod own;
 mod paths;
 mod ports;
 mod project;
 mod prove;
+mod provenance;
 mod report;
 mod run;
+mod schema;
 mod source;
 mod text;
 mod verify;
@@ -36,6 +43,7 @@ mod wrapper;
 
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
+use crate::verify::runner::Verification;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -78,6 +86,17 @@ impl Failure {
         Failure::input(Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}")).in_file(path))
     }
 
+    /// The same about a file, as [`Diagnostic::in_file`].
+    fn in_file(self, path: &std::path::Path) -> Failure {
+        Failure { diagnostics: self.diagnostics.in_file(path), ..self }
+    }
+
+    /// A mistake of ours (exit code 4).
+    fn bug(message: impl Into<String>) -> Failure {
+        let error = Diagnostic::error("E0000", Place::Whole, message);
+        Failure { status: ExitStatus::Bug, diagnostics: Diagnostic { severity: Severity::Bug, ..error }.into() }
+    }
+
     /// What was wrong with an outside tool: that it is not there (exit code 3), or its answer (exit code 2).
     pub fn of_tool(diagnostic: Diagnostic) -> Failure {
         let missing = diagnostic.code == crate::verify::MISSING_TOOL;
@@ -94,6 +113,7 @@ impl From<compile::Error> for Failure {
     fn from(error: compile::Error) -> Failure {
         let status = match error.kind {
             compile::ErrorKind::Request => ExitStatus::Input,
+            compile::ErrorKind::MissingTool => ExitStatus::MissingTool,
             compile::ErrorKind::Bug => ExitStatus::Bug,
             compile::ErrorKind::Undecided => ExitStatus::Undecided,
         };
@@ -203,6 +223,7 @@ pub struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Calibrate(Box<calibrate::Args>),
     Check(check::Args),
     Convert(convert::Args),
     Diff(diff::Args),
@@ -271,9 +292,10 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
     };
     let global = cli.global;
     let protected = paths::check(&matches, self::command);
+    let words = provenance::command(&matches, &command);
     let outcome = std::panic::catch_unwind(|| {
         let _protected = protected?;
-        run(cli)
+        run(cli, words)
     });
     let status = match outcome {
         Ok(Ok(status)) => status,
@@ -315,6 +337,55 @@ pub fn spec(options: &[String]) -> Result<compile::Spec, Diagnostics> {
         Some(args) => args.wanted(),
         None => Err(usage("these are options of a sub-command").into()),
     }
+}
+
+/// A sub-command on a program in memory, by the options of that sub-command as they are typed, with nothing printed: for callers
+/// that take options by name and are no command line. `file` is where the program was read from, `-` if from nowhere.
+///
+/// # Errors
+/// What is wrong with the options, and what the sub-command fails for.
+pub fn on_model(
+    what: InMemory<'_>,
+    model: &crate::ir::Model,
+    file: &str,
+    options: &[String],
+) -> Result<Option<Verification>, Failure> {
+    let name = match what {
+        InMemory::Verify => "verify",
+        InMemory::Project { .. } => "project",
+        InMemory::View => "view",
+    };
+    let words = ["alir2hdl", name, file].into_iter().chain(options.iter().map(String::as_str));
+    let parsed =
+        command().try_get_matches_from(words).and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = parsed.map_err(|said| Failure::input(usage(&said.render().to_string())))?;
+    let _protected = paths::check(&matches, command)?;
+    let words = provenance::command(&matches, &command());
+    match (what, cli.command) {
+        (InMemory::Verify, Some(Command::Verify(args))) => verify::in_memory(&args, model).map(Some),
+        (InMemory::Project { checksum, sha256 }, Some(Command::Project(args))) => {
+            let file = input::FileFacts::of_memory(checksum, sha256);
+            project::in_memory(&args, model, words, file).map(|_| None)
+        }
+        (InMemory::View, Some(Command::View(args))) => view::in_memory(&args, model).map(|_| None),
+        _ => unreachable!("the words name the sub-command"),
+    }
+}
+
+/// What [`on_model`] does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InMemory<'a> {
+    /// Simulates.
+    Verify,
+    /// Writes a folder.
+    Project {
+        /// Checksum of the model's file, for what the folder says of it.
+        checksum: &'a str,
+        /// SHA-256 of the same bytes, for the head of generated text.
+        sha256: &'a str,
+    },
+    /// Writes a page.
+    View,
 }
 
 /// Prints what clap has to say instead of a parsed command line: help, version, or what is wrong with it.
@@ -420,15 +491,17 @@ fn on_interrupt(last: impl Fn() + Send + 'static) {
     let _ = ctrlc::set_handler(end);
 }
 
-fn run(cli: Cli) -> Result<ExitStatus, Failure> {
+/// Runs a command; `words` are what generated text says of it.
+fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
     match cli.command {
+        Some(Command::Calibrate(args)) => calibrate::run(&args, cli.global),
         Some(Command::Check(args)) => check::run(&args, cli.global),
         Some(Command::Convert(args)) => convert::run(&args, cli.global),
         Some(Command::Diff(args)) => diff::run(&args, cli.global),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Info(args)) => info::run(&args, cli.global),
         Some(Command::Prove(args)) => prove::run(&args, cli.global),
-        Some(Command::Project(args)) => project::run(&args, cli.global),
+        Some(Command::Project(args)) => project::run(&args, words, cli.global),
         Some(Command::Report(args)) => report::run(&args, cli.global),
         Some(Command::Run(args)) => run::run(&args, cli.global),
         Some(Command::Verify(args)) => verify::run(&args, cli.global),
@@ -441,7 +514,7 @@ fn run(cli: Cli) -> Result<ExitStatus, Failure> {
         }
         Some(Command::Man(args)) => man::run(&args, command()),
         None => match cli.main_job.0 {
-            Some(args) => emit::run(&args, cli.global),
+            Some(args) => emit::run(&args, words, cli.global),
             None => {
                 let _ = write!(std::io::stderr(), "{}", command().render_help());
                 Ok(ExitStatus::Input)

@@ -62,6 +62,24 @@ impl NameArgs {
         options.into_iter().filter_map(|(flag, given)| given.then_some(flag))
     }
 
+    /// The options that name a port which is not there.
+    pub(super) fn of_missing(
+        &self,
+        clock: bool,
+        reset: bool,
+        enable: bool,
+        valid: bool,
+    ) -> impl Iterator<Item = &'static str> {
+        let options = [
+            ("--clk-name", self.clk_name.is_some() && !clock),
+            ("--rst-name", self.rst_name.is_some() && !reset),
+            ("--ce-name", self.ce_name.is_some() && !enable),
+            ("--valid-in-name", self.valid_in_name.is_some() && !valid),
+            ("--valid-out-name", self.valid_out_name.is_some() && !valid),
+        ];
+        options.into_iter().filter_map(|(flag, missing)| missing.then_some(flag))
+    }
+
     /// The names that decide which control port is what: those given, and all of a style that was given.
     pub(super) fn control(&self, reset_low: Option<bool>) -> ControlNames {
         let all = self.names(reset_low != Some(true));

@@ -1,18 +1,19 @@
 //! What sub-commands do differently for a network: samples through its golden evaluator, its listing, its ports in the
 //! interface JSON.
 
-use super::{ExitStatus, Failure};
-use crate::diag::{Diagnostic, Place, Severity};
+use super::{ExitStatus, Failure, schema};
+use crate::diag::{Diagnostic, Place};
 use crate::interp::samples::{Port, Reader, Values, Writer, input_ports};
 use crate::ir::Model;
+use crate::network::deviation::Deviation;
 use crate::network::exact::Rational;
 use crate::network::graph::outline::size_of;
 use crate::network::graph::quant::QuantFile;
 use crate::network::graph::{Graph, Kind, Role};
-use crate::network::port::{Encoder, Group, InputElement, Meaning};
+use crate::network::port::{self, Encoder, Group, InputElement, Meaning};
 use crate::network::quantise::Quantiser;
 use crate::num::Kif;
-use crate::verify::Rows;
+use crate::verify::own;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use serde_json::{Value, json};
@@ -66,7 +67,9 @@ impl Run<'_> {
             for row in 0..rows {
                 let fail = |(k, why): (usize, String)| {
                     let message = format!("sample {}, input {k}: {why}", sample + row);
-                    Failure::input(Diagnostic::error("E0812", Place::Path(reader.name().into()), message))
+                    Failure::input(
+                        Diagnostic::error(own::NO_CODE, Place::Whole, message).in_file(reader.name().as_ref()),
+                    )
                 };
                 let codes = self.codes_of(&block, row, inputs, &ports).map_err(fail)?;
                 let exact = self.meaning.evaluate(&codes);
@@ -114,12 +117,7 @@ impl Run<'_> {
             if self.codes {
                 return block.code(index, ports[k], true);
             }
-            let x = match block {
-                Values::Reals(v) => Rational::of_f64(v[index]).ok_or_else(|| format!("{} has no code", v[index]))?,
-                Values::Integers(v) => Rational::from(v[index]),
-                Values::Wide(v) => Rational::from(v[index].clone()),
-            };
-            Ok(inputs[k].encoder.code(&x))
+            Ok(inputs[k].encoder.code(&port::number(block, index)?))
         };
         (0..inputs.len()).map(|k| code(k).map_err(|why| (k, why))).collect()
     }
@@ -133,68 +131,21 @@ fn number(block: &Values, index: usize) -> f64 {
     }
 }
 
-/// What a network makes of port codes, as port codes of its lowered program.
-///
-/// # Errors
-/// If a value is none of the port's type: our mistake (exit code 4).
-pub(super) fn expected(meaning: &dyn Meaning, model: &Model, inputs: &Rows) -> Result<Rows, Failure> {
-    let units = meaning.output_units();
-    let mut rows = Vec::with_capacity(inputs.len());
-    for sample in 0..inputs.len() {
-        let exact = meaning.evaluate(inputs.row(sample));
-        let code = |(k, value): (usize, &Rational)| {
-            let kif = model.output_kif(k);
-            units[k].code(value, kif.frac.into()).filter(|code| kif.holds(code))
-        };
-        let row: Option<Vec<BigInt>> = exact.iter().enumerate().map(code).collect();
-        rows.push(row.ok_or_else(|| bug("an output of the network is no code of its port"))?);
-    }
-    Ok(Rows::new(model.outputs().len(), rows))
-}
-
-/// The network as a program that a proof can be about, made by a road of its own.
-///
-/// # Errors
-/// If there is none: our mistake (exit code 4).
-pub(super) fn specification(meaning: &dyn Meaning) -> Result<Model, Failure> {
-    meaning.specification().map_err(|what| bug(&what))
-}
-
-fn bug(message: &str) -> Failure {
-    let error = Diagnostic::error("E0000", Place::Whole, message);
-    let diagnostics = Diagnostic { severity: Severity::Bug, ..error }.into();
-    Failure { status: ExitStatus::Bug, diagnostics }
-}
-
 /// How far a network lies from its floating-point form, by output.
 pub(super) struct Errors {
-    groups: Vec<(Group, Sums)>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Sums {
-    count: u64,
-    error: f64,
-    largest: f64,
-    signal: f64,
-    noise: f64,
+    groups: Vec<(Group, Deviation)>,
 }
 
 impl Errors {
     fn new(groups: &[Group]) -> Errors {
-        Errors { groups: groups.iter().map(|group| (group.clone(), Sums::default())).collect() }
+        Errors { groups: groups.iter().map(|group| (group.clone(), Deviation::default())).collect() }
     }
 
     fn add(&mut self, exact: &[Rational], float: &[f64]) {
         let mut pairs = exact.iter().zip(float);
         for (group, sums) in &mut self.groups {
             for (exact, float) in pairs.by_ref().take(group.size) {
-                let error = exact.to_f64() - float;
-                sums.count += 1;
-                sums.error += error.abs();
-                sums.largest = sums.largest.max(error.abs());
-                sums.signal += float * float;
-                sums.noise += error * error;
+                sums.add(exact.to_f64(), *float);
             }
         }
     }
@@ -203,14 +154,14 @@ impl Errors {
     fn table(&self) -> String {
         let mut text = format!("{:<24} {:>12} {:>12} {:>10}\n", "output", "mean error", "largest", "SNR dB");
         for (group, sums) in &self.groups {
-            let ratio = match (sums.signal > 0.0, sums.noise > 0.0) {
-                (true, true) => format!("{:.1}", 10.0 * (sums.signal / sums.noise).log10()),
-                (_, false) => "exact".into(),
-                (false, true) => "-".into(),
+            let ratio = match sums.ratio() {
+                Some(ratio) if ratio.is_finite() => format!("{ratio:.1}"),
+                Some(_) => "-".into(),
+                None => "exact".into(),
             };
-            let mean = sums.error / sums.count.max(1) as f64;
             let name = crate::diag::printable(&group.name);
-            text.push_str(&format!("{name:<24} {mean:>12.6} {:>12.6} {ratio:>10}\n", sums.largest));
+            let (mean, largest) = (sums.mean(), sums.largest());
+            text.push_str(&format!("{name:<24} {mean:>12.6} {largest:>12.6} {ratio:>10}\n"));
         }
         text
     }
@@ -291,8 +242,8 @@ fn encoder(encoder: &Encoder) -> Value {
 /// Nodes of one operation: how many, weights, thirds of adders, and whether the operation is supported.
 type Row = (usize, u128, u128, Result<&'static str, String>);
 
-/// The listing of a graph for `info`.
-pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool) -> String {
+/// The listing of a graph for `info`: one screen, or with its buffers if `all`.
+pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool, all: bool) -> String {
     let supported = |kind: &Kind| match kind {
         Kind::Unsupported(why) | Kind::Faulty(why) => Err(why.clone()),
         Kind::Norm { .. } => Ok("with a constant rstd"),
@@ -343,7 +294,7 @@ pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool) -> String
             "node_list": nodes.collect::<Vec<_>>(),
             "buffer_list": buffers.collect::<Vec<_>>(),
         });
-        return format!("{all:#}\n");
+        return schema::document("alir2hdl.info-network/1", &all);
     }
     let mut text = format!(
         "IR v2 graph: {} layers, {} nodes, {} buffers\n{weights} weights in matrices, {} expected adders\n\n",
@@ -364,6 +315,10 @@ pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool) -> String
             adders(*thirds),
             crate::diag::printable(&said)
         ));
+    }
+    if !all {
+        text.push_str(&format!("\n{} buffers (-v lists them)\n", graph.buffers.len()));
+        return text;
     }
     text.push_str(&format!("\n{:<20} {:<7} {:<11} {:<6} {:>14}  shape\n", "buffer", "scope", "role", "dtype", "bytes"));
     for buffer in &graph.buffers {

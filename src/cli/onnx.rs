@@ -33,30 +33,32 @@ pub(super) fn read(bytes: &[u8], file: &str, options: &Options, global: Global) 
     }
     if let Some(cut) = &network.cut {
         let message = format!("the {cut} at the end was cut off: the outputs are its inputs");
-        report(&Diagnostic::note("N0820", Place::Path("graph.output".into()), message).into(), global);
+        let note = Diagnostic::note("N0820", Place::Path("graph.output".into()), message).in_file(file.as_ref());
+        report(&note.into(), global);
     }
     let front = ports::front(&network, options.input_type).map_err(|r| refused(vec![r]))?;
     let lowering = lower::Options { max_table_bits: options.max_table_bits, ..lower::Options::default() };
     let lowered = lower::lower(&network, &front, &lowering).map_err(|r| refused(vec![r]))?;
     let types = lowered.model.output_intervals().to_vec();
     let meaning = Box::new(OnnxMeaning::new(network, front, lowered.units, types));
-    Ok((lowered.model, Network { meaning, form: format!("ONNX, {weights} weights") }))
+    let form = format!("ONNX, {weights} weights");
+    Ok((lowered.model, Network { meaning, form, layers: lowered.layers }))
 }
 
 fn diagnostic(refusal: &Refusal, file: &str) -> Diagnostic {
-    let place = if refusal.place.is_empty() { file.to_owned() } else { refusal.place.clone() };
-    let diagnostic = Diagnostic::error("E0820", Place::Path(place), refusal.message.clone());
+    let place = if refusal.place.is_empty() { Place::Whole } else { Place::Path(refusal.place.clone()) };
+    let diagnostic = Diagnostic::error("E0820", place, refusal.message.clone()).in_file(file.as_ref());
     match &refusal.help {
         Some(help) => diagnostic.with_help(help.clone()),
         None => diagnostic,
     }
 }
 
-/// What a file holds, whether it is supported or not, and whether it can be used as far as that shows.
+/// What a file holds (its initialisers one by one if `all`), whether it is supported or not, and whether it can be used as far as that shows.
 ///
 /// # Errors
 /// If it is no ONNX file (exit code 2).
-pub(super) fn info(bytes: &[u8], file: &str) -> Result<(String, bool), Failure> {
+pub(super) fn info(bytes: &[u8], file: &str, all: bool) -> Result<(String, bool), Failure> {
     let summary = onnx::summary(bytes).map_err(|r| Failure::input(diagnostic(&r, file)))?;
     let mut text = String::new();
     let needed = summary.nodes.iter().filter(|node| node.needed).count();
@@ -66,8 +68,9 @@ pub(super) fn info(bytes: &[u8], file: &str) -> Result<(String, bool), Failure> 
         let _ = writeln!(text, "  {count:6}  {operator}{remark}");
     }
     let bytes: u64 = summary.buffers.iter().map(|(_, _, bytes)| bytes).sum();
-    let _ = writeln!(text, "{} initialisers, {bytes} bytes", summary.buffers.len());
-    for (name, shape, bytes) in &summary.buffers {
+    let hint = if all { "" } else { " (-v lists them)" };
+    let _ = writeln!(text, "{} initialisers, {bytes} bytes{hint}", summary.buffers.len());
+    for (name, shape, bytes) in summary.buffers.iter().filter(|_| all) {
         let _ = writeln!(text, "  {name} {shape:?}, {bytes} bytes");
     }
     for node in summary.nodes.iter().filter(|node| node.needed && !node.supported) {

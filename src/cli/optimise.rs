@@ -78,6 +78,13 @@ pub(super) fn savings(stats: &[PassStat]) -> String {
     text
 }
 
+impl OptimiseArgs {
+    /// Whether passes were named one by one.
+    pub(super) fn names_passes(&self) -> bool {
+        self.passes.is_some()
+    }
+}
+
 /// `alir2hdl passes`: lists the passes.
 pub(super) fn list() -> Result<ExitStatus, Failure> {
     let mut text = String::new();

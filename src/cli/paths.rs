@@ -24,14 +24,17 @@ enum Role {
 const ROLES: &[(&str, Role)] = &[
     ("model", Role::Read),
     ("other", Role::Read),
+    ("more", Role::Read),
     ("files", Role::Read),
     ("folders", Role::Read),
     ("input", Role::Read),
     ("samples", Role::Read),
+    ("sample_files", Role::Read),
     ("weights", Role::Read),
     ("quant", Role::Read),
     ("weight_map", Role::Read),
-    ("stimulus", Role::Read),
+    ("expect", Role::Read),
+    ("rtl", Role::Read),
     ("output", Role::Written),
     ("output_file", Role::Written),
     ("cpp", Role::Written),
@@ -43,6 +46,11 @@ const ROLES: &[(&str, Role)] = &[
     ("certificate", Role::Folder),
     ("keep", Role::Folder),
 ];
+
+/// Whether an option names a result.
+pub(super) fn is_result(id: &str) -> bool {
+    ROLES.iter().any(|(known, role)| *known == id && *role != Role::Read)
+}
 
 /// Sub-commands that may write the file that they read: it is read as a whole before it is replaced.
 const IN_PLACE: &[&str] = &["convert"];

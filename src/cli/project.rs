@@ -1,20 +1,20 @@
 //! `alir2hdl project`: a folder for a synthesis or simulation flow.
 
 use super::hardware::{PipelineArgs, PortArgs};
-use super::input::{self, InputArgs};
+use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
+use super::own::{OwnArgs, settled, subject};
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, machine, say};
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place};
-use crate::emit::Language;
 use crate::ir::Model;
-use crate::ir::machine::Machine;
-use crate::project::{self, Design, Flow, Samples, Spec};
-use crate::verify::{Bench, Cycles, MachineRun, Streams, Testbench, Vectors, machine_stimulus};
+use crate::project::road::{self, Question};
+use crate::project::{self, Flow, Spec};
 use clap::ValueEnum;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Write a folder with RTL, testbenches, constraints and scripts for synthesis and simulation
 #[derive(Debug, clap::Args)]
@@ -22,6 +22,7 @@ use std::path::PathBuf;
 Examples:
   alir2hdl project m.json -o build --flow vivado --part xcvu13p-flga2577-2-e --pipeline auto --clock-period 5
   alir2hdl project model.json --output build --flow yosys,fusesoc --pipeline 3 --wrapper axis
+  alir2hdl project model.json -o build --input X.npy     own samples in the testbenches
   make -C build/sim verilator                 does it compute what the model says?
   alir2hdl report build                       what the tools said about it
 
@@ -31,6 +32,8 @@ pub(super) struct Args {
     input: InputArgs,
     #[command(flatten)]
     folder: FolderArgs,
+    #[command(flatten)]
+    own: OwnArgs,
     #[command(flatten)]
     pipeline: PipelineArgs,
     #[command(flatten)]
@@ -108,7 +111,10 @@ impl FolderArgs {
         let mut problems = Vec::new();
         for part in &self.part {
             if let Err(nearest) = project::find(part) {
-                let help = format!("the nearest known device is {nearest}; a part number begins with its device");
+                let known = project::families().join(", ");
+                let guess =
+                    nearest.map(|device| format!("did you mean one that begins with {device}? ")).unwrap_or_default();
+                let help = format!("{guess}known part numbers begin with {known}");
                 problems.push(refuse("--part", format!("no known part begins like {part:?}")).with_help(help));
             }
         }
@@ -144,114 +150,82 @@ impl Args {
     }
 }
 
-/// Runs the sub-command.
-pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let problems = args.folder.problems();
-    let (design, checksum) = match args.input.read_design(global) {
-        Ok((design, file)) => (design, file.checksum),
+/// Runs the sub-command; `words` is what the text says of it.
+pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
+    write(args, words, || args.input.read_design(global), global)
+}
+
+/// The same for a program in memory, with nothing printed: for callers that are no command line.
+///
+/// # Errors
+/// What is wrong with the options or the samples; if the folder cannot be written.
+pub(super) fn in_memory(
+    args: &Args,
+    model: &Model,
+    words: Vec<String>,
+    file: FileFacts,
+) -> Result<ExitStatus, Failure> {
+    let global = Global { quiet: true, ..Global::default() };
+    write(args, words, || Ok((Design::Model(model.clone()), file)), global)
+}
+
+fn write(
+    args: &Args,
+    words: Vec<String>,
+    design: impl FnOnce() -> Result<(Design, FileFacts), Failure>,
+    global: Global,
+) -> Result<ExitStatus, Failure> {
+    let mut problems = args.folder.problems();
+    let (design, file) = match design() {
+        Ok(read) => read,
         Err(mut failure) => {
             failure.diagnostics.0.splice(0..0, problems);
             return Err(failure);
         }
     };
-    match design {
-        input::Design::Model(model) => of_model(args, problems, &model, checksum, global),
-        input::Design::Machine(machine) => of_machine(args, problems, &machine, checksum, global),
-    }
-}
-
-/// The folder of a model.
-fn of_model(
-    args: &Args,
-    mut problems: Vec<Diagnostic>,
-    model: &Model,
-    checksum: String,
-    global: Global,
-) -> Result<ExitStatus, Failure> {
-    let spec = args.spec();
-    problems.extend(args.ports.problems());
-    problems.extend(args.wrapper.problems());
-    problems.extend(spec.problems());
-    refuse(problems)?;
-    let hardware = compile::model(model, &spec)?;
-    if hardware.axis.is_some() {
-        spec.every_input("a wrapper's testbench").map_err(Failure::input)?;
-    }
-    let (count, seed) = (args.folder.vectors as usize, args.folder.seed);
-    let vectors = Vectors::of(model, None, &spec, count, seed).map_err(Failure::input)?;
-    let lanes = [Cycles::plan(&hardware.netlist.interface, &vectors, seed)];
-    let pulses = Bench { lanes: &lanes, vcd: false };
-    let streams = hardware.axis.as_ref().map(|axis| Streams::plan(model, axis, count, seed));
-    let design = Design {
-        netlist: &hardware.netlist,
-        axis: hardware.axis.as_ref(),
-        verilog: hardware.text(Language::Verilog),
-        vhdl: hardware.text(Language::Vhdl),
-        bench: streams.as_ref().map_or(&pulses as &dyn Testbench, |streams| streams),
-        samples: Samples::Model(&vectors),
-        facts: serde_json::to_value(hardware.sidecar(&LANGUAGES, checksum)).expect("plain data"),
-        estimate: serde_json::to_value(hardware.estimate()).expect("plain data"),
+    let mut spec = compile::Spec { provenance: Some(file.provenance(words)), ..args.spec() };
+    spec.module.labels = Arc::clone(&file.labels);
+    let parts: Vec<&str> = args.folder.part.iter().map(String::as_str).collect();
+    let flows = args.folder.flows();
+    let question = Question {
+        folder: Spec {
+            flows: &flows,
+            parts: &parts,
+            clock_ns: args.pipeline.clock_period.filter(|ns| *ns > 0.0).unwrap_or(DEFAULT_CLOCK),
+            around: spec.surroundings(),
+            version: &args.folder.core_version,
+        },
+        hardware: &spec,
+        own: args.own.files(matches!(design, Design::Machine(_)))?,
+        count: args.folder.vectors as usize,
+        seed: args.folder.seed,
+        checksum: file.checksum.clone(),
     };
-    let latency = hardware.netlist.interface.latency;
-    write(args, &design, &format!("latency {latency}"), global)
-}
-
-/// The folder of a state machine. Its bench applies a run from power-on.
-fn of_machine(
-    args: &Args,
-    mut problems: Vec<Diagnostic>,
-    machine: &Machine,
-    checksum: String,
-    global: Global,
-) -> Result<ExitStatus, Failure> {
-    // The constraints want a clock whatever the pipeline is.
-    let refused = args.pipeline.given().into_iter().filter(|flag| *flag != "--clock-period");
-    let given = refused.chain(args.ports.given()).chain(args.wrapper.given());
-    problems.extend(machine::refuse(given).err().map(|failure| failure.diagnostics.0).unwrap_or_default());
-    refuse(problems)?;
-    let hardware = compile::machine(machine, &args.spec())?;
-    let netlist = &hardware.netlist;
-    let stimulus = machine_stimulus(machine, args.folder.vectors as usize, args.folder.seed);
-    let run = MachineRun::golden(machine, stimulus);
-    let lanes = [run.clone().cycles(&netlist.interface)];
-    let design = Design {
-        netlist,
-        axis: None,
-        verilog: hardware.text(Language::Verilog),
-        vhdl: hardware.text(Language::Vhdl),
-        bench: &Bench { lanes: &lanes, vcd: false },
-        samples: Samples::Machine(&run),
-        facts: serde_json::to_value(hardware.sidecar(&LANGUAGES, checksum)).expect("plain data"),
-        estimate: serde_json::to_value(hardware.estimate()).expect("plain data"),
+    let made = match &design {
+        Design::Model(model) => {
+            problems.extend(args.ports.problems());
+            problems.extend(args.wrapper.problems());
+            problems.extend(spec.problems());
+            refuse(problems)?;
+            let source = file.source(model);
+            road::of_model(subject(model, &file, source.as_deref()), &question)?
+        }
+        Design::Machine(machine) => {
+            // The constraints want a clock whatever the pipeline is.
+            let refused = args.pipeline.given().into_iter().filter(|flag| *flag != "--clock-period");
+            let given = refused.chain(args.ports.given()).chain(args.wrapper.given());
+            problems.extend(machine::refuse(given).err().map(|failure| failure.diagnostics.0).unwrap_or_default());
+            refuse(problems)?;
+            road::of_machine(machine, &question)?
+        }
     };
-    write(args, &design, &format!("{} register bits", netlist.register_bits()), global)
+    settled(&made.dissents)?;
+    let folder = &args.folder.output;
+    road::write(&made.files, folder).map_err(|e| Failure::io(folder, "write", &e))?;
+    say(&format!("{}: {} files, {}", folder.display(), made.files.0.len(), made.about), global);
+    Ok(ExitStatus::Ok)
 }
-
-/// What the text of a project is written in.
-const LANGUAGES: [Language; 2] = [Language::Verilog, Language::Vhdl];
 
 fn refuse(problems: Vec<Diagnostic>) -> Result<(), Failure> {
     if problems.is_empty() { Ok(()) } else { Err(Failure::input(Diagnostics(problems))) }
-}
-
-/// Writes the folder, and takes away what an earlier run has left there.
-fn write(args: &Args, design: &Design<'_>, about: &str, global: Global) -> Result<ExitStatus, Failure> {
-    let parts: Vec<&str> = args.folder.part.iter().map(String::as_str).collect();
-    let spec = Spec {
-        flows: &args.folder.flows(),
-        parts: &parts,
-        clock_ns: args.pipeline.clock_period.filter(|ns| *ns > 0.0).unwrap_or(DEFAULT_CLOCK),
-        around: args.spec().surroundings(),
-        version: &args.folder.core_version,
-    };
-    let files = project::package(&spec, design);
-    let folder = &args.folder.output;
-    let earlier = project::written(folder);
-    files.write_to(folder).map_err(|e| Failure::io(folder, "write", &e))?;
-    for stale in earlier.iter().filter(|name| !files.0.contains_key(*name)) {
-        // What is no longer part of the project would only mislead; if it cannot go it does no harm.
-        let _ = crate::files::remove(&folder.join(stale));
-    }
-    say(&format!("{}: {} files, {about}", folder.display(), files.0.len()), global);
-    Ok(ExitStatus::Ok)
 }

@@ -3,19 +3,21 @@
 use super::hardware::PolarityArg;
 use super::input::{Design, InputArgs};
 use super::names::NameArgs;
-use super::{ExitStatus, Failure, Global, machine, machine_proof, print};
+use super::{ExitStatus, Failure, Global, machine, machine_proof, print, schema};
+use crate::compile::{self, Source};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::files::Batch;
+use crate::formats;
 use crate::ir::Model;
-use crate::llvlir::Program;
 use crate::prove::aig::Aig;
 use crate::prove::engine::{Engine, Limits, WORK};
 use crate::prove::equiv::{self, Report, Request, Verdict};
 use crate::prove::sat::{Embedded, Proving, Solver};
-use crate::prove::{self, aiger, bench};
+use crate::prove::{aiger, bench};
 use crate::rtl::{self, Rtl};
 use crate::verify::solver::External;
 use crate::verify::{Tools, via};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -127,10 +129,9 @@ impl Args {
 
     /// The design in the files, and its language.
     fn design(&self) -> Result<(Rtl, rtl::Language), Failure> {
-        let read = |path: &Path| std::fs::read(path).map(rtl::decoded).map_err(|e| Failure::io(path, "read", &e));
         if self.via.is_none() {
             let file = self.file()?;
-            let source = read(file)?;
+            let source = text_of(file)?;
             every_input(file, &source)?;
             let language = rtl::Language::of(file, &source);
             return Ok((
@@ -138,7 +139,7 @@ impl Args {
                 language,
             ));
         }
-        let sources = self.files.iter().map(|path| Ok(via::Source { path: path.clone(), text: read(path)? }));
+        let sources = self.files.iter().map(|path| Ok(via::Source { path: path.clone(), text: text_of(path)? }));
         let sources: Vec<via::Source> = sources.collect::<Result<_, Failure>>()?;
         sources.iter().try_for_each(|source| every_input(&source.path, &source.text))?;
         let language = rtl::Language::of(&sources[0].path, &sources[0].text);
@@ -150,13 +151,9 @@ impl Args {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let start = Instant::now();
-    let (design, file) = args.input.read_design(global)?;
+    let (design, file) = args.input.read_design(global).map_err(|failure| exchanged(args, failure))?;
     let model = match design {
-        Design::Model(model) => match &file.network {
-            // The network's own meaning, not what it was lowered to.
-            Some(network) => super::network::specification(&*network.meaning)?,
-            None => model,
-        },
+        Design::Model(model) => model,
         Design::Machine(machine) => {
             machine::refuse(args.via.map(|_| "--via").into_iter())?;
             return machine_proof::run(args, &machine);
@@ -178,8 +175,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         names: args.names.control(args.reset_polarity.map(|p| p == PolarityArg::Low)),
     };
     let (mut report, engine) = equiv::prove(&model, &rtl, &request, args.solvers()?());
-    if let Some(program) = &file.kernel {
-        of_kernel(program, &model, &mut report, args.solvers()?());
+    if let Some(source) = file.source(&model) {
+        of_source(&*source, &model, &mut report, args.solvers()?())?;
     }
     if matches!(report.verdict, Verdict::Differs { .. }) && rtl.head.iter().any(|line| line == via::INCOMPLETE) {
         let reason =
@@ -193,7 +190,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if let Some(dir) = &args.certificate {
         let mut graphs = vec![("model.aig", equiv::model_graph(&model, report.latency))];
         graphs.extend(equiv::miter(&model, &rtl, &request.names, report.latency).map(|g| ("statement.aig", g)));
-        certificate(dir, graphs, &report, &engine, &mut batch)?;
+        certificate(dir, graphs, ("alir2hdl.prove/1", &report), &engine, &mut batch)?;
     }
     let bench_path = testbench(args, language, &model, &rtl, (&request.names, &report), &mut batch)?;
     batch.commit().map_err(|e| Failure::io(&args.files[0], "write beside", &e))?;
@@ -207,29 +204,64 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     })
 }
 
-/// Adds to a report on the lowered program that this is the kernel, by the prover's own reading of the kernel.
-fn of_kernel(program: &Program, model: &Model, report: &mut Report, solver: Box<dyn Solver>) {
-    let request = Request { latency: Some(0), work: Some(WORK), ..Request::default() };
-    let found = equiv::prove(model, &prove::kernel::rtl(program, model), &request, solver).0;
+/// Adds to a report on the lowered program that this is what it was lowered from, by the prover's own reading of that.
+///
+/// # Errors
+/// If the source does not say what it means: our mistake (exit code 4).
+fn of_source(source: &dyn Source, model: &Model, report: &mut Report, solver: Box<dyn Solver>) -> Result<(), Failure> {
+    let kind = source.kind();
+    let request = Request { work: Some(WORK), ..Request::default() };
+    let found = compile::of_lowering(model, source, &request, solver).map_err(Failure::bug)?;
     match found.verdict {
         Verdict::Proved => {
             let bits = &found.bits;
             report.notes.push(format!(
-                "the kernel, row by row, is the lowered program: bits by structure {}, affine forms {}, all assignments {}, SAT {}, sweeping {}",
+                "the {kind} by its own meaning is the lowered program: bits by structure {}, affine forms {}, all assignments {}, SAT {}, sweeping {}",
                 bits.structural, bits.affine, bits.exhaustive, bits.sat, bits.swept
             ));
         }
         Verdict::Differs { reason, .. } => {
-            let reason = format!("the lowered program is not the kernel (a mistake of alir2hdl): {reason}");
+            let reason = format!("the lowered program is not the {kind} (a mistake of alir2hdl): {reason}");
             report.verdict = Verdict::Differs { reason, counterexample: None };
         }
         Verdict::Unknown { reason } if matches!(report.verdict, Verdict::Proved) => {
             let reason =
-                format!("the file is the lowered program, but whether that is the kernel was not decided: {reason}");
+                format!("the file is the lowered program, but whether that is the {kind} was not decided: {reason}");
             report.verdict = Verdict::Unknown { reason };
         }
         Verdict::Unknown { .. } => {}
     }
+    Ok(())
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// If it cannot be read, or is a model, or in UTF-16 (exit code 2).
+pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
+    let bytes = std::fs::read(file).map_err(|e| Failure::io(file, "read", &e))?;
+    if formats::shows_model(&bytes) {
+        let message = "this is a model, not Verilog or VHDL";
+        let help = "the order is `alir2hdl prove MODEL FILE`; `alir2hdl diff A B` compares two models";
+        return Err(in_file(Diagnostic::error("E0911", Place::Whole, message).with_help(help), file));
+    }
+    rtl::decoded(bytes).map_err(|wrong| in_file(wrong, file))
+}
+
+/// What is wrong with a command line whose model is no model: where the text is one, they were exchanged.
+fn exchanged(args: &Args, failure: Failure) -> Failure {
+    let [file] = &args.files[..] else { return failure };
+    let head = |path: &Path| {
+        let mut head = Vec::new();
+        let read = std::fs::File::open(path).and_then(|file| file.take(1 << 12).read_to_end(&mut head));
+        read.map(|_| head).unwrap_or_default()
+    };
+    if !formats::shows_model(&head(file)) || formats::shows_model(&head(args.input.path())) {
+        return failure;
+    }
+    let message = format!("{} is a model: the model stands first, then Verilog or VHDL", file.display());
+    let help = format!("alir2hdl prove {} {}", file.display(), args.input.path().display());
+    Failure::input(Diagnostic::error("E0911", Place::Whole, message).with_help(help))
 }
 
 /// What is wrong with a text.
@@ -247,8 +279,7 @@ fn every_input(path: &Path, source: &str) -> Result<(), Failure> {
     if source.lines().take_while(|line| line.starts_with("//") || line.starts_with("--")).any(assumes) {
         let message = "the file says in its head that it assumes the inputs to stay in their declared intervals";
         let help = "a proof is about every input: write the file without --assume-intervals, or run `verify --assume-intervals`";
-        let place = Place::Path(path.display().to_string());
-        return Err(Failure::input(Diagnostic::error("E0907", place, message).with_help(help)));
+        return Err(in_file(Diagnostic::error("E0907", Place::Whole, message).with_help(help), path));
     }
     Ok(())
 }
@@ -272,11 +303,12 @@ report.json     the verdict, and how many bits were shown by which method. What 
 ";
 
 /// Writes what an outsider needs to check a proof again: graphs of what is to be shown, by file name; the questions that
-/// went to the solver, each a graph without registers whose output is never 1, its clauses and the proof; the report.
+/// went to the solver, each a graph without registers whose output is never 1, its clauses and the proof; the report, behind
+/// the name of its schema.
 pub(super) fn certificate(
     dir: &Path,
     graphs: Vec<(&str, Aig)>,
-    report: &impl serde::Serialize,
+    (name, report): (&'static str, &impl serde::Serialize),
     engine: &Engine,
     batch: &mut Batch,
 ) -> Result<(), Failure> {
@@ -295,8 +327,7 @@ pub(super) fn certificate(
             add(format!("question_{i:05}.drat"), proof)?;
         }
     }
-    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
-    text.push('\n');
+    let text = schema::document(name, report);
     add("README.txt".into(), HOW_TO_CHECK.as_bytes())?;
     add("report.json".into(), text.as_bytes())
 }
@@ -322,7 +353,7 @@ fn json(report: &Report, seconds: f64) -> String {
     if let Some(object) = value.as_object_mut() {
         object.insert("seconds".into(), seconds.into());
     }
-    serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
+    schema::document("alir2hdl.prove/1", &value)
 }
 
 fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {

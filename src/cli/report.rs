@@ -71,7 +71,8 @@ pub(super) fn run(args: &Args, _global: Global) -> Result<ExitStatus, Failure> {
         let found = report::read(&name, folder).map_err(|e| Failure::io(folder, "read", &e))?;
         if found.is_empty() {
             let help = "run the project's scripts first; `alir2hdl report --help` lists the files that are known";
-            problems.push(Diagnostic::error("E1201", Place::Path(name), "no report of a known tool").with_help(help));
+            let error = Diagnostic::error("E1201", Place::Whole, "no report of a known tool").in_file(folder);
+            problems.push(error.with_help(help));
         }
         rows.extend(found);
     }

@@ -1,7 +1,7 @@
 //! `alir2hdl run`: samples through the bit-accurate program.
 
 use super::input::{Design, InputArgs};
-use super::ports::{Inputs, Outputs};
+use super::ports::Outputs;
 use super::{ExitStatus, Failure, Global, on_interrupt, print, report};
 use super::{kernel, machine};
 use crate::diag::{Diagnostic, Diagnostics, Place};
@@ -13,6 +13,8 @@ use crate::ir::machine::{Machine, SignalId};
 use crate::ir::{Model, Op};
 use crate::llvlir::Program;
 use crate::num::Kif;
+use crate::verify::arrays::{Arrays, Side};
+use crate::verify::own;
 use clap::ValueEnum;
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use std::io::IsTerminal;
@@ -182,10 +184,13 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let message = "--cycles is for a state machine, and this is none";
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--cycles".into()), message)));
     }
-    let Some(input) = &args.input else { return Err(no_input()) };
-    let mut reader =
-        Reader::open(input, args.array.as_deref(), model.input_kifs(), args.codes).map_err(Failure::input)?;
-    if let Some(encoder) = file.matrix.and_then(|facts| facts.encoder())
+    let reader = match &args.input {
+        Some(input) => Reader::open(input, args.array.as_deref(), model.input_kifs(), args.codes),
+        None if model.n_inputs() == 0 => Reader::one_empty_row(),
+        None => return Err(no_input()),
+    };
+    let mut reader = reader.map_err(Failure::input)?;
+    if let Some(encoder) = file.matrix.as_ref().and_then(|facts| facts.encoder())
         && !args.codes
     {
         reader = reader.encoded(encoder);
@@ -276,7 +281,7 @@ fn of_network(args: &Args, model: &Model, network: &super::source::Network) -> R
 }
 
 fn no_input() -> Failure {
-    let error = Diagnostic::error("E0712", Place::Flag("--input".into()), "there is nothing to run on");
+    let error = Diagnostic::error(own::NO_SAMPLES, Place::Flag("--input".into()), "there is nothing to run on");
     Failure::input(error.with_help("name a file of samples with --input"))
 }
 
@@ -294,12 +299,12 @@ fn of_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitStat
     let Some(output) = &args.output else { unreachable!("needed unless an option is given that was refused") };
     let ports: Vec<SignalId> = machine.inputs().collect();
     if ports.is_empty() && args.cycles.is_none() {
-        let error = Diagnostic::error("E0712", Place::Flag("--cycles".into()), "nothing says how long to run");
+        let error = Diagnostic::error(own::NO_SAMPLES, Place::Flag("--cycles".into()), "nothing says how long to run");
         return Err(Failure::input(error.with_help("the machine has no input port: add --cycles N")));
     }
     let mut inputs = match &args.input {
         _ if ports.is_empty() => None,
-        Some(path) => Some(Inputs::open(machine, path, args.codes)?),
+        Some(path) => Some(Arrays::open(machine, Side::Inputs, path, args.codes).map_err(Failure::input)?),
         None => return Err(no_input()),
     };
     on_interrupt(|| {});
@@ -310,7 +315,7 @@ fn of_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitStat
     let mut cycle = 0;
     while args.cycles.is_none_or(|cycles| cycle < cycles) {
         if let Some(inputs) = &mut inputs {
-            let Some(row) = inputs.next()? else { break };
+            let Some(row) = inputs.next_codes().map_err(Failure::input)? else { break };
             let mut row = row.as_slice();
             for &port in &ports {
                 let (own, rest) = row.split_at(machine.signal(port).elements.len());
@@ -318,7 +323,7 @@ fn of_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitStat
                 row = rest;
             }
         }
-        sim.settle().map_err(|miss| missed(machine, &miss, cycle))?;
+        sim.settle().map_err(|miss| missed(args, machine, &miss, cycle))?;
         outputs.write(|port| sim.values(port))?;
         sim.clock();
         cycle += 1;
@@ -336,10 +341,10 @@ fn of_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitStat
     Ok(ExitStatus::Ok)
 }
 
-fn missed(machine: &Machine, miss: &BlockMiss, cycle: u64) -> Failure {
+fn missed(args: &Args, machine: &Machine, miss: &BlockMiss, cycle: u64) -> Failure {
     let block = &machine.blocks()[miss.block.index()];
     let place = Place::Path(format!("fsm.logic[{:?}]", block.name));
-    Failure::input(Fault::Miss(miss.miss.clone()).in_cycle(place, cycle))
+    Failure::input(Fault::Miss(miss.miss.clone()).in_cycle(place, cycle).in_file(&args.model.model))
 }
 
 /// Tells people how far a long run is: on a terminal, after the first second, with rate and time left.
@@ -426,11 +431,10 @@ fn no_such_sample(sample: u64, reader: &Reader, samples: u64) -> Failure {
 /// What is worth knowing about a run that worked.
 fn notes(summary: &Summary, name: &str) -> Diagnostics {
     let mut notes = Vec::new();
-    let place = || Place::Path(name.into());
     if let Some((sample, fault)) = &summary.first_failure {
         let message =
             format!("{} of {} samples have no result; the first is {sample}: {fault}", summary.failed, summary.samples);
-        notes.push(Diagnostic::warning("W0701", place(), message));
+        notes.push(Diagnostic::warning("W0701", Place::Whole, message).in_file(name.as_ref()));
     }
     if summary.rounded > 0 {
         let message = format!("{} output numbers are wider than float64 holds and were rounded", summary.rounded);

@@ -7,7 +7,10 @@
 use super::{Failure, Global, say};
 use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
+use crate::network::graph::golden::Golden;
 use crate::network::graph::{self, Structure, lower};
+use crate::network::json::Value;
+use crate::network::layers::Layers;
 use crate::network::onnx;
 use crate::network::port::Meaning;
 use crate::network::quantise::Quantiser;
@@ -60,6 +63,8 @@ pub(super) struct Network {
     pub(super) meaning: Box<dyn Meaning>,
     /// Which form it has, for people.
     pub(super) form: String,
+    /// Which node each operation was made for.
+    pub(super) layers: Layers,
 }
 
 impl Kind {
@@ -131,7 +136,16 @@ impl SourceArgs {
     /// # Errors
     /// What is wrong with it (exit code 2).
     pub(super) fn structure(&self, bytes: &[u8], file: &str) -> Result<Structure, Failure> {
-        Structure::read(bytes, file, &self.graph_options()).map_err(Failure::input)
+        Structure::read(bytes, file, &self.graph_options()).map_err(|e| Failure::input(e.in_file(file.as_ref())))
+    }
+
+    /// A graph whose own types do not matter, with its weights, for calibration; and the settings of nodes in the quantisation
+    /// file, which are kept.
+    ///
+    /// # Errors
+    /// What is wrong with it (exit code 2).
+    pub(super) fn floating(&self, bytes: &[u8], file: &str) -> Result<(Structure, Golden, Option<Value>), Failure> {
+        Structure::floating(bytes, file, &self.graph_options()).map_err(Failure::input)
     }
 
     /// The graph of a file with its quantisation, whatever is selected; no weight is read.
@@ -139,7 +153,7 @@ impl SourceArgs {
     /// # Errors
     /// What is wrong with it (exit code 2).
     pub(super) fn graph(&self, bytes: &[u8], file: &str) -> Result<(graph::Graph, graph::quant::QuantFile), Failure> {
-        Structure::read_graph(bytes, file, &self.graph_options()).map_err(Failure::input)
+        Structure::read_graph(bytes, file, &self.graph_options()).map_err(|e| Failure::input(e.in_file(file.as_ref())))
     }
 
     /// Reads a source: the program that it becomes, and what it means.
@@ -170,9 +184,9 @@ impl SourceArgs {
                 }
                 let golden = structure.bind(&self.graph_options()).map_err(Failure::input)?;
                 let limits = lower::Limits { max_table_bits: self.max_table_bits, ..lower::Limits::default() };
-                let model = lower::lower(golden.program(), &limits).map_err(Failure::input)?;
+                let (model, layers) = lower::with_layers(golden.program(), &limits).map_err(Failure::input)?;
                 let form = format!("IR v2 graph, {} weights", size.weights);
-                Ok((model, Network { meaning: Box::new(golden), form }))
+                Ok((model, Network { meaning: Box::new(golden), form, layers }))
             }
         }
     }
@@ -224,7 +238,7 @@ fn unused(flag: &'static str, what: &str) -> Failure {
 
 /// The name of a source for messages.
 pub(super) fn shown(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    path.display().to_string()
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! `alir2hdl view`: the program and its pipeline as one page.
 
+use super::browser::Browser;
 use super::hardware::PipelineArgs;
 use super::info::plot;
-use super::input::{Design, InputArgs};
+use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
-use super::{ExitStatus, Failure, Global, machine, ports, say};
+use super::{ExitStatus, Failure, Global, machine, say};
 use crate::compile::{self, Spec, Top};
 use crate::emit::{self, Language};
 use crate::files::Batch;
@@ -12,6 +13,8 @@ use crate::interp::samples::{self, Reader, Values};
 use crate::ir::Model;
 use crate::ir::machine::Machine;
 use crate::netlist;
+use crate::network::layers::Layers;
+use crate::verify::arrays::{Arrays, Side};
 use crate::view::{self, Column, Drawing, Pipeline};
 use std::path::PathBuf;
 
@@ -25,9 +28,12 @@ Examples:
   alir2hdl view model.json.gz --pipeline 5 -o model.html
   alir2hdl view model.json.gz --pipeline 5 --input samples.npy -o model.html     with values and histograms
   alir2hdl view model.json.gz --pipeline 5 -o model.html --svg stages.svg        the stages for a paper
+  alir2hdl view model.json.gz --pipeline 5 -o model.html --open                  and look at it
 
 The page needs no network. Search for a name (v17), a kind (mul), `stage 2`, `width > 12`, `depth = 3` or `out 0`; click
-an operation to see its type, interval, meaning, line of Verilog, and what it depends on and influences.
+an operation to see its type, interval, slack, meaning, line of Verilog, and what it depends on and influences; click the
+heading of a stage for its longest path. model.html#op=17 shows operation v17. Of a network the page shows which layer
+each operation was made for. `?` on the page lists keys and searches.
 For delay and registers over the number of stages: alir2hdl info MODEL --sweep --svg FILE.")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -35,6 +41,9 @@ pub(super) struct Args {
     /// The page
     #[arg(short, long, value_name = "FILE.html")]
     output: PathBuf,
+    /// Open the page in the browser once it is written
+    #[arg(long)]
+    open: bool,
     /// Also the chart of the stages by itself
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
@@ -54,18 +63,36 @@ pub(super) struct Args {
 /// A design as it is shown.
 struct Shown {
     drawing: Drawing,
-    /// What delays are counted in.
-    unit: &'static str,
     facts: String,
 }
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let shown = match args.input.read_design(global)?.0 {
-        Design::Model(model) => args.of_model(&model)?,
+    write(args, || args.input.read_design(global), global)
+}
+
+/// The same for a program in memory, with nothing printed: for callers that are no command line.
+///
+/// # Errors
+/// What is wrong with the options or the samples; if the page cannot be written.
+pub(super) fn in_memory(args: &Args, model: &Model) -> Result<ExitStatus, Failure> {
+    let global = Global { quiet: true, ..Global::default() };
+    write(args, || Ok((Design::Model(model.clone()), FileFacts::of_memory("", ""))), global)
+}
+
+fn write(
+    args: &Args,
+    design: impl FnOnce() -> Result<(Design, FileFacts), Failure>,
+    global: Global,
+) -> Result<ExitStatus, Failure> {
+    // Before there is a page: who asks to see it would not look for it elsewhere.
+    let browser = args.open.then(Browser::find).transpose()?;
+    let (design, file) = design()?;
+    let shown = match design {
+        Design::Model(model) => args.of_model(&model, file.network.as_ref().map(|network| &network.layers))?,
         Design::Machine(machine) => args.of_machine(&machine)?,
     };
-    let Shown { drawing, unit, facts } = shown;
+    let Shown { drawing, facts } = shown;
     let name = super::verify::stem(&args.input.model);
     let column = |c: &Column| plot::Column {
         label: c.short.clone(),
@@ -73,7 +100,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         register_bits: c.register_bits,
     };
     let columns: Vec<plot::Column> = drawing.timed().map(column).collect();
-    let chart = plot::stages(&format!("Stages of {name}"), unit, &columns);
+    let chart = plot::stages(&format!("Stages of {name}"), drawing.unit(), &columns);
     let page = view::page(name, &facts, &chart, &drawing);
     let mut batch = Batch::default();
     batch.add(&args.output, page.as_bytes()).map_err(|e| Failure::io(&args.output, "write", &e))?;
@@ -82,6 +109,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     batch.commit().map_err(|e| Failure::io(&args.output, "write", &e))?;
     say(&format!("{}: {facts}", args.output.display()), global);
+    if let Some(browser) = browser {
+        browser.open(&args.output)?;
+    }
     Ok(ExitStatus::Ok)
 }
 
@@ -97,13 +127,14 @@ impl Args {
         spec
     }
 
-    fn of_model(&self, model: &Model) -> Result<Shown, Failure> {
+    fn of_model(&self, model: &Model, layers: Option<&Layers>) -> Result<Shown, Failure> {
         let spec = self.spec();
         let hardware = compile::model(model, &spec)?;
         let (netlist, scheduled) = (&hardware.netlist, hardware.scheduled().expect("a program"));
         let (optimised, outcome) = (&*scheduled.program, &scheduled.outcome);
         let schedule = &outcome.schedule;
         let bits = netlist.stage_register_bits();
+        let unit = spec.unit(optimised).0;
         let after = |k: usize| bits.get(k + 1).copied().unwrap_or(0);
         let mut drawing = Drawing::of_model(&Pipeline {
             model: optimised,
@@ -114,6 +145,8 @@ impl Args {
             register_bits: &(0..outcome.stage_delays.len()).map(after).collect::<Vec<_>>(),
             view: &scheduled.stages(&spec),
             rtl: &emit::text(netlist, Language::Verilog, &emit::Options::default()),
+            unit,
+            layers,
         });
         if let Some(path) = &self.samples {
             let mut reader = Reader::open(path, None, optimised.input_kifs(), false).map_err(Failure::input)?;
@@ -122,7 +155,6 @@ impl Args {
             let observed = drawing.observe(optimised, &samples::input_ports(optimised), &block, rows);
             observed.map_err(|(row, fault)| Failure::input(fault.diagnostic(reader.name(), row as u64)))?;
         }
-        let unit = spec.unit(optimised).0;
         let longest = scheduled.longest();
         let facts = format!(
             "{} operations, {} inputs, {} outputs, latency {}, longest stage {:.2} {unit}, {} register bits",
@@ -133,7 +165,7 @@ impl Args {
             longest,
             netlist.register_bits(),
         );
-        Ok(Shown { drawing, unit, facts })
+        Ok(Shown { drawing, facts })
     }
 
     fn of_machine(&self, machine: &Machine) -> Result<Shown, Failure> {
@@ -142,19 +174,18 @@ impl Args {
         let (netlist, optimised) = (&hardware.netlist, &hardware.retimed().expect("a machine").machine);
         let mut inputs = Vec::new();
         if let Some(path) = &self.samples {
-            let mut arrays = ports::Inputs::open(machine, path, false)?;
-            while let (true, Some(row)) = (inputs.len() < self.max_samples as usize, arrays.next()?) {
+            let mut arrays = Arrays::open(machine, Side::Inputs, path, false).map_err(Failure::input)?;
+            let mut next = || arrays.next_codes().map_err(Failure::input);
+            while let (true, Some(row)) = (inputs.len() < self.max_samples as usize, next()?) {
                 inputs.push(row);
             }
         }
         let rtl = emit::text(netlist, Language::Verilog, &emit::Options::default());
         let drawing = Drawing::of_machine(optimised, &rtl, &inputs);
-        let timed = optimised.blocks().iter().any(|block| block.model.has_delays());
-        let unit = if timed { "latency units" } else { "LUT levels" };
         let longest = drawing.timed().filter_map(|column| column.delay).fold(0.0, f64::max);
         let summary = hardware.summary();
         let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts);
-        let facts = format!("{facts}, longest path {longest:.2} {unit}, {} boxes", drawing.boxes());
-        Ok(Shown { drawing, unit, facts })
+        let facts = format!("{facts}, longest path {longest:.2} {}, {} boxes", drawing.unit(), drawing.boxes());
+        Ok(Shown { drawing, facts })
     }
 }

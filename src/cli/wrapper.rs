@@ -90,6 +90,7 @@ impl WrapperArgs {
         let has_options = self.axis_width.is_some()
             || self.axis_depth.is_some()
             || self.axis_flow != FlowArg::Fifo
+            || self.axis_user != AxisOptions::default().user
             || self.packing != PackingArg::Auto;
         if self.is_asked() && self.axis_flow == FlowArg::Stall && self.axis_depth.is_some() {
             return refuse("--axis-depth", "a pipeline that stalls has no FIFO", "leave one of the two out");

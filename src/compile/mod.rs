@@ -28,14 +28,15 @@ mod spec;
 
 pub use machine::{Retimed, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
-pub use source::{Source, Theorem};
+pub use proof::of_lowering;
+pub use source::{Network, Source, Theorem};
 pub use spec::{
-    Clock, DelayModel, LookupTables, Module, Optimisation, Passes, Pipeline, Products, Retime, Spec, Stages, Target,
-    Text, Top,
+    Clock, DelayModel, LookupTables, Module, Optimisation, Passes, Pipeline, Products, Provenance, Retime, Spec,
+    Stages, Target, Text, Top,
 };
 
 use crate::device::Estimate;
-use crate::diag::{Diagnostics, Severity};
+use crate::diag::{Diagnostic, Diagnostics, Severity};
 use crate::emit::axis::Axis;
 use crate::emit::{self, Language, Sidecar};
 use crate::ir::Model;
@@ -47,7 +48,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Why there is no hardware.
+/// Why there is no hardware, or nothing was simulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// Whose matter it is.
@@ -59,8 +60,10 @@ pub struct Error {
 /// Whose matter an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The design or the [`Spec`]: something else has to be asked for.
+    /// The design, the [`Spec`] or, where hardware is simulated, the samples: something else has to be asked for.
     Request,
+    /// A simulator that is needed is not there. Only of a simulation.
+    MissingTool,
     /// Ours: a checker objects to our own work, or a proof has failed.
     Bug,
     /// Nobody's: a proof reached its limits.
@@ -71,6 +74,18 @@ impl Error {
     /// The request cannot be fulfilled.
     fn request(diagnostics: impl Into<Diagnostics>) -> Error {
         Error { kind: ErrorKind::Request, diagnostics: diagnostics.into() }
+    }
+}
+
+impl From<Diagnostic> for Error {
+    fn from(diagnostic: Diagnostic) -> Error {
+        Error::request(diagnostic)
+    }
+}
+
+impl From<Diagnostics> for Error {
+    fn from(diagnostics: Diagnostics) -> Error {
+        Error::request(diagnostics)
     }
 }
 
@@ -199,6 +214,10 @@ impl<'d> Hardware<'d> {
             Origin::Program { scheduled, .. } => scheduled.lower(spec, top),
             Origin::Machine(retimed) => Ok((retimed.lower(spec, top)?, None)),
         })?;
+        let netlist = match &spec.provenance {
+            Some(provenance) => netlist.with_head(&provenance.lines()),
+            None => netlist,
+        };
         Ok(Hardware { netlist, axis, spec: spec.clone(), origin, seconds })
     }
 

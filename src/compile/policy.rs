@@ -96,7 +96,7 @@ impl Spec {
 
     /// What a register takes of the clock period on the device, in nanoseconds.
     fn register_time(&self) -> f64 {
-        self.device().technology().times.register
+        self.device().technology().register_time()
     }
 
     /// Whether a clock is to be met.

@@ -14,7 +14,7 @@ use crate::netlist::{PortNames, elaborated};
 use crate::passes;
 use crate::prove::engine::{Limits, WORK};
 use crate::prove::equiv::{self, ControlNames, Report, Request, Verdict};
-use crate::prove::sat::Embedded;
+use crate::prove::sat::{Embedded, Solver};
 use crate::prove::{machine, program};
 use crate::rtl::{self, Rtl};
 
@@ -125,6 +125,23 @@ impl Chain {
     }
 }
 
+/// The proof that a program is what it was lowered from; of `request` the limits and the work count.
+///
+/// # Errors
+/// If the source does not say what it means, in words.
+pub fn of_lowering(
+    lowered: &Model,
+    source: &dyn Source,
+    request: &Request,
+    solver: Box<dyn Solver>,
+) -> Result<Report, String> {
+    let request = Request { latency: Some(0), ..request.clone() };
+    Ok(match source.theorem(lowered)? {
+        Theorem::Program(meant) => equiv::prove(&meant, &program::rtl(lowered, &meant), &request, solver).0,
+        Theorem::Design(meant) => equiv::prove(lowered, &meant, &request, solver).0,
+    })
+}
+
 /// Proves that a program is what it was lowered from.
 ///
 /// # Errors
@@ -134,11 +151,8 @@ pub(super) fn of_source(lowered: &Model, source: &dyn Source, listener: Listener
     let undecided = |reason: String| {
         open(format!("whether the lowered program is the {kind} was not decided, nothing is written: {reason}"))
     };
-    let request = Request { latency: Some(0), ..Request::default() };
-    let report = match source.theorem(lowered).map_err(undecided)? {
-        Theorem::Program(meant) => equiv::prove(&meant, &program::rtl(lowered, &meant), &request, Box::new(Embedded)).0,
-        Theorem::Design(meant) => equiv::prove(lowered, &meant, &request, Box::new(Embedded)).0,
-    };
+    let request = Request { work: Some(WORK), ..Request::default() };
+    let report = of_lowering(lowered, source, &request, Box::new(Embedded)).map_err(undecided)?;
     match report.verdict {
         Verdict::Proved => {
             tell(listener, &format!("the lowered program against the {kind}"), &matched(&report));

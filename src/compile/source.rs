@@ -5,6 +5,8 @@
 
 use crate::ir::Model;
 use crate::llvlir::{Program, golden};
+use crate::network::port::Meaning;
+use crate::num::Kif;
 use crate::prove::kernel;
 use crate::rtl::Rtl;
 use num_bigint::BigInt;
@@ -27,6 +29,20 @@ pub trait Source: Sync {
     fn theorem(&self, lowered: &Model) -> Result<Theorem, String>;
 }
 
+impl<S: Source + ?Sized> Source for &S {
+    fn kind(&self) -> &str {
+        (**self).kind()
+    }
+
+    fn outputs(&self, inputs: &[BigInt]) -> Result<Vec<BigInt>, String> {
+        (**self).outputs(inputs)
+    }
+
+    fn theorem(&self, lowered: &Model) -> Result<Theorem, String> {
+        (**self).theorem(lowered)
+    }
+}
+
 /// What a source means, for the prover.
 #[derive(Clone, Debug)]
 pub enum Theorem {
@@ -47,5 +63,40 @@ impl Source for Program {
 
     fn theorem(&self, lowered: &Model) -> Result<Theorem, String> {
         Ok(Theorem::Design(kernel::rtl(self, lowered)))
+    }
+}
+
+/// A network beside the types of the outputs that its lowered program has.
+pub struct Network<'a> {
+    meaning: &'a dyn Meaning,
+    kind: &'a str,
+    outputs: Vec<Kif>,
+}
+
+impl<'a> Network<'a> {
+    /// A network, or a matrix as one; `kind` says which.
+    pub fn new(meaning: &'a dyn Meaning, kind: &'a str, lowered: &Model) -> Network<'a> {
+        let outputs = (0..lowered.outputs().len()).map(|k| lowered.output_kif(k)).collect();
+        Network { meaning, kind, outputs }
+    }
+}
+
+impl Source for Network<'_> {
+    fn kind(&self) -> &str {
+        self.kind
+    }
+
+    fn outputs(&self, inputs: &[BigInt]) -> Result<Vec<BigInt>, String> {
+        let values = self.meaning.evaluate(inputs);
+        let ports = self.meaning.output_units().iter().zip(&self.outputs);
+        let code = |(k, (value, (unit, kif))): (usize, (_, (&crate::network::port::Unit, &Kif)))| {
+            let code = unit.code(value, kif.frac.into()).filter(|code| kif.holds(code));
+            code.ok_or_else(|| format!("output {k} is {value}, which is no code of its port ({kif})"))
+        };
+        values.iter().zip(ports).enumerate().map(code).collect()
+    }
+
+    fn theorem(&self, _: &Model) -> Result<Theorem, String> {
+        self.meaning.specification().map(Theorem::Program)
     }
 }

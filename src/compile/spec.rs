@@ -7,9 +7,11 @@ use crate::device::Device;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit;
 use crate::emit::axis::{AxisOptions, Flow};
+use crate::ir::Labels;
 use crate::netlist::{self, PortNames, Ports, ResetOptions, names};
 use crate::retime::Slack;
 use crate::schedule::{Effort, Objective};
+use std::sync::Arc;
 
 /// Everything that says which hardware is made of a design.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +32,60 @@ pub struct Spec {
     pub text: Text,
     /// Whether each optimisation, the netlist and each text is proved to be what was handed in.
     pub prove: bool,
+    /// What the head of the text says of its making; nothing: the version only.
+    pub provenance: Option<Provenance>,
+}
+
+/// What the head of a text says of its making.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provenance {
+    /// The call, word by word, without folders.
+    pub command: Vec<String>,
+    /// SHA-256 of the bytes of the design's file, in hexadecimal digits.
+    pub model: String,
+}
+
+/// Columns of the lines of [`Provenance`], without the sign of a comment. A single word may be longer.
+const HEAD_COLUMNS: usize = 100;
+
+impl Provenance {
+    /// The lines in the head: `command: ...`, as many as it takes, and `model: SHA-256 ...`. Words that a shell would take apart
+    /// stand in quotes; what is not printable ASCII is escaped.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for word in self.command.iter().map(|word| quoted(word)) {
+            match lines.last_mut() {
+                Some(line) if line.len() + 1 + word.len() <= HEAD_COLUMNS => {
+                    line.push(' ');
+                    line.push_str(&word);
+                }
+                _ => lines.push(format!("{COMMAND} {word}")),
+            }
+        }
+        lines.push(format!("model: SHA-256 {}", self.model));
+        lines
+    }
+}
+
+/// What each line of a command begins with. The prover looks at no such line when it looks for the latency that a head states.
+const COMMAND: &str = "command:";
+
+/// A word as a shell takes it as one.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,:=+@%^".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    let mut text = String::from("'");
+    for c in word.chars() {
+        match c {
+            '\'' => text.push_str("'\\''"),
+            ' '..='~' => text.push(c),
+            c => text.extend(c.escape_default()),
+        }
+    }
+    text.push('\'');
+    text
 }
 
 /// Which optimisations run.
@@ -162,6 +218,8 @@ pub struct Module {
     pub enable: bool,
     /// The reset, if there is one.
     pub reset: Option<ResetOptions>,
+    /// Names that the source of a program has for elements and values: they become names of signals.
+    pub labels: Arc<Labels>,
 }
 
 /// The name of the module.
@@ -175,8 +233,8 @@ pub enum Top {
 
 impl Default for Module {
     fn default() -> Module {
-        let netlist::Options { ports, names, valid, enable, reset, .. } = netlist::Options::default();
-        Module { top: Top::Like("model".into()), ports, names, valid, enable, reset }
+        let netlist::Options { ports, names, valid, enable, reset, labels, .. } = netlist::Options::default();
+        Module { top: Top::Like("model".into()), ports, names, valid, enable, reset, labels }
     }
 }
 
@@ -276,6 +334,7 @@ impl Spec {
             Some(wrapper) => netlist::Options {
                 top: format!("{top}_core"),
                 enable: wrapper.flow == Flow::Stall,
+                labels: Arc::clone(&self.module.labels),
                 ..netlist::Options::default()
             },
         };
@@ -292,6 +351,7 @@ impl Module {
             valid: self.valid,
             enable: self.enable,
             reset: self.reset,
+            labels: Arc::clone(&self.labels),
             ..netlist::Options::default()
         }
     }
@@ -300,5 +360,38 @@ impl Module {
     fn has_controls(&self) -> bool {
         let named = self.names != PortNames::default();
         self.valid || self.enable || self.reset.is_some() || self.ports != Ports::Packed || named
+    }
+}
+
+#[cfg(test)]
+mod provenance_tests {
+    use super::*;
+
+    fn lines(command: &[&str]) -> Vec<String> {
+        let command = command.iter().map(|word| (*word).to_owned()).collect();
+        Provenance { command, model: "00ff".into() }.lines()
+    }
+
+    #[test]
+    fn the_head_names_command_and_model() {
+        assert_eq!(
+            lines(&["alir2hdl", "m.json", "--pipeline", "3"]),
+            ["command: alir2hdl m.json --pipeline 3", "model: SHA-256 00ff"]
+        );
+    }
+
+    #[test]
+    fn long_commands_are_wrapped_between_words() {
+        let word = "--weights";
+        let found = lines(&[word; 40]);
+        assert!(found.len() > 3 && found.iter().all(|line| line.len() <= HEAD_COLUMNS), "{found:?}");
+        let rest = found.iter().filter_map(|line| line.strip_prefix("command: "));
+        assert_eq!(rest.flat_map(|line| line.split(' ')).count(), 40);
+    }
+
+    #[test]
+    fn names_of_files_cannot_leave_the_comment() {
+        let found = lines(&["a b", "it's", "", "x\nmodule y;", "\u{fc}.json", "end\\"]);
+        assert_eq!(found[0], "command: 'a b' 'it'\\''s' '' 'x\\nmodule y;' '\\u{fc}.json' 'end\\'");
     }
 }

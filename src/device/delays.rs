@@ -2,7 +2,6 @@
 
 use super::Device;
 use super::estimate::{Mapped, Resources};
-use super::timing::latest;
 use crate::ir::{Model, ValueId};
 use crate::netlist::{self, Fabric, Options};
 use crate::schedule::{Delay, Schedule};
@@ -30,7 +29,7 @@ impl Delays {
         for (index, net) in netlist.nets().iter().enumerate() {
             if let Some(operation) = net.operation {
                 let bits = mapped.gates.net(index, net.width).iter().copied();
-                let at = f64::from(latest(&mapped.arrivals, bits).at);
+                let at = f64::from(mapped.timing.latest(bits).at);
                 let slot: &mut Option<f64> = &mut there[operation as usize];
                 *slot = Some(slot.map_or(at, |before| before.max(at)));
             }
@@ -54,10 +53,9 @@ impl Delay for Delays {
     }
 
     fn negation_delay(&self, model: &Model, j: usize) -> f64 {
-        let times = &self.device.technology().times;
         match model.output_kif(j).width() {
             0 => 0.0,
-            width => times.chain + f64::from(width) * times.carry,
+            width => self.device.technology().chain_time(width),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::forms::{Form, Forms};
 use super::gates::{BlockKind, Gate, Gates, Lit};
 use super::tables::{self, TableStyle};
 use super::technology::{ErrorOf, Technology};
-use super::timing::{Arrival, Path, arrivals, latest};
+use super::timing::{Arrival, Path, Timing};
 use crate::netlist::Netlist;
 use serde::Serialize;
 
@@ -64,14 +64,14 @@ pub struct Surroundings {
 /// A netlist on a device.
 pub(super) struct Mapped {
     pub(super) gates: Gates,
-    pub(super) arrivals: Vec<Arrival>,
+    pub(super) timing: Timing,
     tables: Tables,
     /// Block memories.
     memories: u64,
 }
 
 /// All bits that something other than a table reads.
-fn roots(gates: &Gates) -> Vec<Lit> {
+pub(super) fn roots(gates: &Gates) -> Vec<Lit> {
     let mut roots = gates.ends.clone();
     for gate in &gates.gates {
         if let Gate::Carry { a, b, .. } = *gate {
@@ -89,16 +89,15 @@ impl Mapped {
         let cover = cover(&gates, &roots(&gates), technology);
         let tables = tables(&gates, &cover, technology);
         let size = total(&tables, technology).max(1.0);
-        let wires = 1.0 + technology.times.spread * (size / 1000.0).log2().max(0.0);
-        let arrivals = arrivals(&gates, &cover, technology, wires, inputs);
-        Mapped { gates, arrivals, tables, memories: memories(netlist, technology, &forms) }
+        let timing = Timing::of(&gates, &cover, technology, size, inputs);
+        Mapped { gates, timing, tables, memories: memories(netlist, technology, &forms) }
     }
 
     /// The latest of what registers and output ports read, and when it has to be there: outputs so much earlier.
     fn latest(&self, outputs: f64) -> (Arrival, f64) {
         let (registers, ports) = self.gates.ends.split_at(self.gates.register_ends);
-        let inside = latest(&self.arrivals, registers.iter().copied());
-        let outside = latest(&self.arrivals, ports.iter().copied());
+        let inside = self.timing.latest_at_registers(registers.iter().copied());
+        let outside = self.timing.latest(ports.iter().copied());
         let (of_inside, of_outside) = (f64::from(inside.at), f64::from(outside.at) + outputs);
         if of_inside >= of_outside { (inside, of_inside) } else { (outside, of_outside) }
     }
@@ -120,7 +119,7 @@ impl Estimate {
         let technology = device.technology();
         let mapped = Mapped::of(netlist, technology, resources, around.input_ns);
         let (longest, at) = mapped.latest(around.output_ns);
-        let registers = if netlist.register_bits() > 0 { technology.times.register } else { 0.0 };
+        let registers = if netlist.register_bits() > 0 { technology.clock_to_output() } else { 0.0 };
         let blocks = technology.block_registers().filter(|_| resources.multiplier_blocks);
         let in_blocks = blocks.map_or(0, |blocks| absorbed(netlist, blocks));
         let period = picoseconds(at + registers + around.uncertainty_ns);

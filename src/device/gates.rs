@@ -133,6 +133,8 @@ pub(super) struct Gates {
     pub(super) ends: Vec<Lit>,
     /// How many of these registers read.
     pub(super) register_ends: usize,
+    /// Bits of registers that a block memory in front of them takes in.
+    pub(super) behind_memories: Vec<Lit>,
     /// What makes several bits at once.
     pub(super) blocks: Vec<Block>,
     /// Bits of all carry chains, by the chain's length.
@@ -154,10 +156,15 @@ impl Gates {
             debug_assert_eq!(bits.len(), net.width as usize);
             taker.maker.gates.bits.extend(bits);
         }
-        for net in netlist.nets() {
+        for (index, net) in netlist.nets().iter().enumerate() {
             if let Cell::Register { d, .. } = net.cell {
                 let ends = taker.wiring(d);
-                taker.maker.gates.ends.extend(ends);
+                let gates = &mut taker.maker.gates;
+                let held: Vec<Lit> = gates.net(index, net.width).to_vec();
+                let within = ends.iter().zip(held).filter(|(end, _)| gates.is_memory(**end)).map(|(_, bit)| bit);
+                let within: Vec<Lit> = within.collect();
+                gates.behind_memories.extend(within);
+                gates.ends.extend(ends);
             }
         }
         taker.maker.gates.register_ends = taker.maker.gates.ends.len();
@@ -174,6 +181,11 @@ impl Gates {
         let address: Vec<Lit> = (0..rom.addr_width).map(|_| maker.push(Gate::Source)).collect();
         maker.gates.ends = (0..rom.word_width).map(|bit| maker.column(rom, bit, &address)).collect();
         maker.gates
+    }
+
+    /// Whether a bit comes out of a block memory.
+    fn is_memory(&self, x: Lit) -> bool {
+        matches!(self.gates[x.gate()], Gate::Block(block) if self.blocks[block as usize].kind == BlockKind::Memory)
     }
 
     /// The bits of a net.
@@ -318,6 +330,7 @@ impl<'a> Maker<'a> {
             inputs: Vec::new(),
             ends: Vec::new(),
             register_ends: 0,
+            behind_memories: Vec::new(),
             blocks: Vec::new(),
             chains: Vec::new(),
             starts: Vec::new(),

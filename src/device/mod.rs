@@ -8,6 +8,7 @@
 //! | file | what |
 //! |---|---|
 //! | `technology`, `fitted` | what each device is made of |
+//! | `arcs` | AMD's slices and wires, arc by arc |
 //! | `gates` | a netlist bit by bit |
 //! | `cover` | which gates become one table |
 //! | `timing` | when each bit is there |
@@ -19,6 +20,7 @@
 //! | `delays` | how long each operation takes, for the scheduler |
 
 mod absorbed;
+mod arcs;
 mod count;
 mod cover;
 mod delays;
@@ -30,13 +32,14 @@ mod tables;
 mod technology;
 mod timing;
 
+pub use arcs::{Arcs, Carry, Multiplexer, Wires};
 pub use count::Tables;
 pub use delays::Delays;
 pub use estimate::{Estimate, Resources, Surroundings};
 pub(crate) use forms::{Form, Forms};
 pub use tables::TableStyle;
 pub(crate) use tables::memory_words;
-pub use technology::{ErrorOf, Scale, Technology, Times};
+pub use technology::{ErrorOf, PartTimes, Scale, Technology, Times};
 pub use timing::Path;
 
 /// A device, or a family of them.

@@ -1,5 +1,6 @@
 //! What a device is made of, and how long its parts take.
 
+use super::arcs::{self, Arcs};
 use super::fitted;
 use crate::netlist::BlockRegisters;
 
@@ -32,11 +33,20 @@ pub struct Technology {
     /// Look-up tables for each block memory that a device of the family has.
     pub tables_per_memory: u64,
     /// Times of its parts.
-    pub times: Times,
+    pub times: PartTimes,
     /// What the counts of tables are multiplied by: logic, tables before carries.
     pub scale: Scale,
     /// How far the estimates may be off.
     pub error: ErrorOf,
+}
+
+/// How the times of a device's parts are known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PartTimes {
+    /// A few times, each with the wire behind it: fitted to a tool's results, or round figures.
+    Lumped(Times),
+    /// Every arc through a slice, measured, and wires apart.
+    Arcs(&'static Arcs),
 }
 
 /// Times of a device's parts in nanoseconds.
@@ -88,6 +98,30 @@ impl Technology {
         Some(BlockRegisters { longer, shorter, before, behind })
     }
 
+    /// What a register takes of a clock period as a rule, clock to output and setup behind a table together: nanoseconds.
+    pub fn register_time(&self) -> f64 {
+        match self.times {
+            PartTimes::Lumped(times) => times.register,
+            PartTimes::Arcs(arcs) => f64::from(arcs.clock_to_output + arcs.setup_behind_table) / 1000.0,
+        }
+    }
+
+    /// What registers take besides the setups that [`super::timing`] adds: nanoseconds.
+    pub(super) fn clock_to_output(&self) -> f64 {
+        match self.times {
+            PartTimes::Lumped(times) => times.register,
+            PartTimes::Arcs(arcs) => f64::from(arcs.clock_to_output) / 1000.0,
+        }
+    }
+
+    /// A carry chain of so many bits by itself, from its operands to its last sum bit: nanoseconds.
+    pub(super) fn chain_time(&self, width: u32) -> f64 {
+        match self.times {
+            PartTimes::Lumped(times) => times.chain + f64::from(width) * times.carry,
+            PartTimes::Arcs(arcs) => arcs.chain_time(width),
+        }
+    }
+
     /// Multiplier blocks of a product.
     pub(super) fn blocks(&self, longer: u32, shorter: u32) -> u64 {
         match self.multiplier {
@@ -110,8 +144,7 @@ const FOUR_ALONE: &[u32] = &[1, 1, 1, 1];
 const SIX_ALONE: &[u32] = &[1, 1, 1, 1, 1, 1];
 
 /// AMD's 7 series: a table makes the sum and the carry of three bits in front of its carry bit (UG474, "O5" and "O6"; the carry goes
-/// over a general wire, M. Kumm, P. Zipf, *Efficient High Speed Compression Trees on Xilinx FPGAs*, MBMV 2014; look-up tables for each memory: XC7A200T, DS180): 48E1 multipliers of 25 x 18, memories of 36 Kibit (UG479, UG473), two registers before a multiplier's factors and two behind its product. Times: DS181/DS182, -1 speed grade, for
-/// the parts; half of a path is wire (UG949).
+/// over a general wire, M. Kumm, P. Zipf, *Efficient High Speed Compression Trees on Xilinx FPGAs*, MBMV 2014; look-up tables for each memory: XC7A200T, DS180): 48E1 multipliers of 25 x 18, memories of 36 Kibit (UG479, UG473), two registers before a multiplier's factors and two behind its product. Times: [`arcs`].
 pub(super) const SERIES7: Technology = Technology {
     tables: SIX,
     table_inputs: 6,
@@ -125,7 +158,7 @@ pub(super) const SERIES7: Technology = Technology {
     multiplier_registers: (2, 2),
     memory: 36 * 1024,
     tables_per_memory: 369,
-    times: Times { register: 0.75, table: 0.62, chain: 0.85, carry: 0.029, multiplier: 4.2, spread: 0.02 },
+    times: PartTimes::Arcs(&arcs::SERIES7),
     scale: fitted::SERIES7,
     error: fitted::SERIES7_ERROR,
 };
@@ -135,7 +168,7 @@ pub(super) const ULTRASCALE_PLUS: Technology = Technology {
     carry_cell: 8,
     multiplier: Some((27, 18)),
     tables_per_memory: 452,
-    times: Times { register: 0.30, table: 0.34, chain: 0.45, carry: 0.015, multiplier: 1.9, spread: 0.02 },
+    times: PartTimes::Arcs(&arcs::ULTRASCALE_PLUS),
     scale: fitted::ULTRASCALE_PLUS,
     error: fitted::ULTRASCALE_PLUS_ERROR,
     ..SERIES7
@@ -156,7 +189,7 @@ pub(super) const ECP5: Technology = Technology {
     multiplier_registers: (1, 1),
     memory: 18 * 1024,
     tables_per_memory: 402,
-    times: fitted::ECP5_TIMES,
+    times: PartTimes::Lumped(fitted::ECP5_TIMES),
     scale: fitted::ECP5,
     error: fitted::ECP5_ERROR,
 };
@@ -176,7 +209,7 @@ pub(super) const ICE40: Technology = Technology {
     multiplier_registers: (0, 0),
     memory: 4 * 1024,
     tables_per_memory: 240,
-    times: fitted::ICE40_TIMES,
+    times: PartTimes::Lumped(fitted::ICE40_TIMES),
     scale: fitted::ICE40,
     error: fitted::ICE40_ERROR,
 };
@@ -197,7 +230,14 @@ pub(super) const AGILEX: Technology = Technology {
     multiplier_registers: (1, 1),
     memory: 20 * 1024,
     tables_per_memory: 137,
-    times: Times { register: 0.28, table: 0.33, chain: 0.42, carry: 0.012, multiplier: 1.7, spread: 0.02 },
+    times: PartTimes::Lumped(Times {
+        register: 0.28,
+        table: 0.33,
+        chain: 0.42,
+        carry: 0.012,
+        multiplier: 1.7,
+        spread: 0.02,
+    }),
     scale: fitted::ULTRASCALE_PLUS,
     error: ErrorOf { lut: None, clock: None },
 };
@@ -208,7 +248,14 @@ pub(super) const GENERIC: Technology = Technology {
     three_operands: false,
     multiplier: Some((18, 18)),
     multiplier_registers: (1, 1),
-    times: Times { register: 0.5, table: 0.5, chain: 0.65, carry: 0.025, multiplier: 3.0, spread: 0.02 },
+    times: PartTimes::Lumped(Times {
+        register: 0.5,
+        table: 0.5,
+        chain: 0.65,
+        carry: 0.025,
+        multiplier: 3.0,
+        spread: 0.02,
+    }),
     scale: fitted::ULTRASCALE_PLUS,
     error: ErrorOf { lut: None, clock: None },
     ..SERIES7

@@ -1,8 +1,12 @@
 //! When each bit is there: static timing over the cover, with every carry chain bit by bit.
+//!
+//! Families whose arcs were measured are timed arc by arc ([`by_arcs`]); the others by a few times for a table, a chain and a
+//! carry bit, each with the wire behind it ([`lumped`]).
 
+use super::arcs::{Arcs, Carry};
 use super::cover::Cover;
 use super::gates::{BlockKind, FIRST, Gate, Gates, Lit};
-use super::technology::Technology;
+use super::technology::{PartTimes, Technology, Times};
 use serde::Serialize;
 
 /// What a path goes through.
@@ -45,12 +49,61 @@ fn product_levels(shorter: u32) -> u32 {
     u32::BITS - shorter.saturating_sub(1).leading_zeros()
 }
 
-/// The arrival of every gate's output. `wires`: how much longer wires are than in a small design; `inputs`: when input ports
-/// are there, in nanoseconds.
-pub(super) fn arrivals(gates: &Gates, cover: &Cover, technology: &Technology, wires: f64, inputs: f64) -> Vec<Arrival> {
+/// When every gate's output is there, and what a register needs behind it.
+pub(super) struct Timing {
+    /// The arrival of every gate's output.
+    pub(super) arrivals: Vec<Arrival>,
+    /// What a register still needs behind each gate's output before the clock edge, in nanoseconds; empty where the time of a
+    /// register is one figure.
+    setup: Vec<f32>,
+}
+
+impl Timing {
+    /// Times a cover of so many tables. `inputs`: when input ports are there, in nanoseconds.
+    pub(super) fn of(gates: &Gates, cover: &Cover, technology: &Technology, tables: f64, inputs: f64) -> Timing {
+        match technology.times {
+            PartTimes::Lumped(times) => {
+                let wires = 1.0 + times.spread * (tables / 1000.0).log2().max(0.0);
+                Timing { arrivals: lumped(gates, cover, technology, &times, wires, inputs), setup: Vec::new() }
+            }
+            PartTimes::Arcs(arcs) => {
+                let wires = arcs.wires.by_readers(tables);
+                by_arcs(gates, cover, technology, arcs, &wires, inputs)
+            }
+        }
+    }
+
+    /// The latest of some bits.
+    pub(super) fn latest(&self, bits: impl IntoIterator<Item = Lit>) -> Arrival {
+        bits.into_iter().fold(Arrival::default(), |latest, x| latest.later(self.arrivals[x.gate()]))
+    }
+
+    /// The latest of some bits that registers read, with what the registers need before the clock edge.
+    pub(super) fn latest_at_registers(&self, bits: impl IntoIterator<Item = Lit>) -> Arrival {
+        let setup = |x: Lit| self.setup.get(x.gate()).copied().unwrap_or(0.0);
+        bits.into_iter().fold(Arrival::default(), |latest, x| {
+            latest.later(self.arrivals[x.gate()].plus(f64::from(setup(x)), |_| {}))
+        })
+    }
+}
+
+/// Nanoseconds of a number of picoseconds.
+fn ns(picoseconds: u16) -> f64 {
+    f64::from(picoseconds) / 1000.0
+}
+
+/// The arrival of every gate's output by a few times. `wires`: how much longer wires are than in a small design; `inputs`: when
+/// input ports are there, in nanoseconds.
+fn lumped(
+    gates: &Gates,
+    cover: &Cover,
+    technology: &Technology,
+    times: &Times,
+    wires: f64,
+    inputs: f64,
+) -> Vec<Arrival> {
     let mut outside = vec![false; gates.gates.len()];
     gates.inputs.iter().for_each(|x| outside[x.gate()] = true);
-    let times = &technology.times;
     let (table, chain) = (times.table * wires, times.chain * wires);
     let mut at: Vec<Arrival> = Vec::with_capacity(gates.gates.len());
     let mut carry = vec![Arrival::default(); gates.gates.len()];
@@ -105,7 +158,286 @@ pub(super) fn arrivals(gates: &Gates, cover: &Cover, technology: &Technology, wi
     at
 }
 
-/// The latest of some bits.
-pub(super) fn latest(arrivals: &[Arrival], bits: impl IntoIterator<Item = Lit>) -> Arrival {
-    bits.into_iter().fold(Arrival::default(), |latest, x| latest.later(arrivals[x.gate()]))
+/// A bit of a carry chain.
+#[derive(Clone, Copy)]
+struct ChainBit {
+    /// Its place in the cell.
+    position: usize,
+    /// The carry into its cell, unless that is a constant.
+    carry_in: Option<Arrival>,
+    /// When what selects is there.
+    select: Arrival,
+    /// When the direct input is there.
+    direct: Arrival,
+}
+
+/// The bits of a chain as far as they are known; times them by the arcs of a cell.
+struct Chains<'a> {
+    cell: &'a Carry,
+    bits: Vec<ChainBit>,
+}
+
+impl Chains<'_> {
+    /// The bits of the last bit's cell, lowest first.
+    fn cell_of_last(&self) -> &[ChainBit] {
+        let last = self.bits.last().map_or(0, |bit| bit.position);
+        &self.bits[self.bits.len() - 1 - last..]
+    }
+
+    /// The carry out of the last bit's cell, at the next cell's carry in.
+    fn carry_out(&self) -> Arrival {
+        let cell = self.cell;
+        let bits = self.cell_of_last();
+        let mut out = Arrival::default();
+        for (k, bit) in bits.iter().enumerate() {
+            let run = |path: &mut Path| path.carry_bits += (cell.bits - k) as u32;
+            out = out.later(bit.select.plus(ns(cell.select_to_out[k]), run));
+            out = out.later(bit.direct.plus(ns(cell.direct_to_out[k]), run));
+        }
+        if let Some(carry) = bits[0].carry_in {
+            out = out.later(carry.plus(ns(cell.in_to_out), |path| path.carry_bits += cell.bits as u32));
+        }
+        out.plus(ns(cell.between), |_| {})
+    }
+
+    /// Adds a bit, the first of a chain or the next one of the last, and gives the arrival of its sum.
+    fn next(&mut self, is_first: bool, select: Arrival, direct: Arrival) -> Arrival {
+        let entered = |arrival: Arrival| arrival.plus(0.0, |path| path.chains += 1);
+        let (select, direct) = (entered(select), entered(direct));
+        let (position, carry_in) = match self.bits.last() {
+            Some(last) if !is_first && last.position + 1 < self.cell.bits => (last.position + 1, last.carry_in),
+            Some(_) if !is_first => (0, Some(self.carry_out())),
+            _ => (0, None),
+        };
+        self.bits.push(ChainBit { position, carry_in, select, direct });
+        let cell = self.cell;
+        let mut sum = Arrival::default();
+        for (k, bit) in self.cell_of_last().iter().enumerate() {
+            let run = |path: &mut Path| path.carry_bits += (position - k) as u32;
+            sum = sum.later(bit.select.plus(ns(cell.select_to_sum[k][position]), run));
+            if k < position {
+                sum = sum.later(bit.direct.plus(ns(cell.direct_to_sum[k][position]), run));
+            }
+        }
+        if let Some(carry) = carry_in {
+            let run = |path: &mut Path| path.carry_bits += 1 + position as u32;
+            sum = sum.later(carry.plus(ns(cell.in_to_sum[position]), run));
+        }
+        sum
+    }
+}
+
+/// A table's inputs, the latest on the fastest pin.
+struct Inputs(Vec<Arrival>);
+
+impl Inputs {
+    fn new(arrivals: impl IntoIterator<Item = Arrival>) -> Inputs {
+        let mut all: Vec<Arrival> = arrivals.into_iter().collect();
+        all.sort_by(|a, b| b.at.total_cmp(&a.at));
+        Inputs(all)
+    }
+
+    /// The output of one table, or of several behind the slice's multiplexers, where the latest inputs select.
+    fn through(&self, arcs: &Arcs) -> Arrival {
+        let wide = self.0.len().saturating_sub(arcs.table.len()).min(2);
+        let mut out = Arrival::default();
+        // Data passes all multiplexers from the first, a select from its own on.
+        let behind =
+            |from: usize| arcs.multiplexers[from..wide.max(from)].iter().map(|each| ns(each.data)).sum::<f64>();
+        for (place, input) in self.0.iter().enumerate() {
+            let time = if place < wide {
+                let own = wide - 1 - place;
+                ns(arcs.select_pin) + ns(arcs.multiplexers[own].select) + behind(own + 1)
+            } else {
+                let pin = ns(arcs.table[(place - wide).min(arcs.table.len() - 1)]);
+                let into = if wide > 0 { ns(arcs.into_multiplexer) } else { 0.0 };
+                pin + into + behind(0)
+            };
+            out = out.later(input.plus(time, |_| {}));
+        }
+        out.plus(0.0, |path| path.tables += 1)
+    }
+}
+
+/// How many tables, chain bits, blocks, registers and ports read each gate.
+fn readers(gates: &Gates, cover: &Cover, technology: &Technology) -> Vec<u32> {
+    let mut readers = vec![0u32; gates.gates.len()];
+    for (index, gate) in gates.gates.iter().enumerate() {
+        match *gate {
+            Gate::Carry { a, b, .. } => {
+                // A table in front of the chain is no reader over a wire.
+                if !(technology.table_before_carry && gates.gates[a.gate()].is_logic()) {
+                    readers[a.gate()] += 1;
+                }
+                readers[b.gate()] += 1;
+            }
+            _ if cover.used[index] => {
+                let leaves = cover.cut(index).map_or(&[][..], |cut| cut.leaves());
+                leaves.iter().for_each(|&leaf| readers[leaf as usize] += 1);
+            }
+            _ => {}
+        }
+    }
+    gates.blocks.iter().flat_map(|block| &block.inputs).for_each(|x| readers[x.gate()] += 1);
+    gates.ends.iter().for_each(|x| readers[x.gate()] += 1);
+    readers
+}
+
+/// Times a cover arc by arc. `wires`: delays of wires in picoseconds by the number of readers.
+fn by_arcs(gates: &Gates, cover: &Cover, technology: &Technology, arcs: &Arcs, wires: &[f64], inputs: f64) -> Timing {
+    let count = gates.gates.len();
+    let readers = readers(gates, cover, technology);
+    let wire = |gate: usize| wires[(readers[gate] as usize).min(wires.len() - 1)] / 1000.0;
+    let short = wires[1.min(wires.len() - 1)] / 1000.0;
+    let is_wide = |gate: usize| cover.cut(gate).is_some_and(|cut| cut.leaves().len() > arcs.table.len());
+    // From a gate's output to the pin of what reads it.
+    let reach = |gate: usize| match gates.gates[gate] {
+        Gate::Carry { .. } => ns(arcs.carry.sum_to_pin) + wire(gate),
+        // The table in front of a chain makes the sum of three too: what enters it came over the wire.
+        Gate::Block(block) if gates.blocks[block as usize].kind == BlockKind::SumOfThree => 0.0,
+        _ if is_wide(gate) => ns(arcs.multiplexer_to_pin) + wire(gate),
+        _ => wire(gate),
+    };
+    let mut start = vec![0.0f64; count];
+    gates.inputs.iter().for_each(|x| start[x.gate()] = inputs);
+    let from_memory = ns(arcs.memory_to_output) - ns(arcs.clock_to_output);
+    gates.behind_memories.iter().for_each(|x| start[x.gate()] = from_memory);
+    let mut at: Vec<Arrival> = Vec::with_capacity(count);
+    let mut blocks: Vec<Option<Arrival>> = vec![None; gates.blocks.len()];
+    let mut chains = Chains { cell: &arcs.carry, bits: Vec::new() };
+    for (index, gate) in gates.gates.iter().enumerate() {
+        // A constant is there from the start.
+        let wired = |at: &[Arrival], x: Lit| match x.is_constant() {
+            true => Arrival::default(),
+            false => at[x.gate()].plus(reach(x.gate()), |_| {}),
+        };
+        let arrival = match *gate {
+            Gate::Source => Arrival::default().plus(start[index], |_| {}),
+            Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => {
+                let leaves = cover.cut(index).map_or(&[][..], |cut| cut.leaves());
+                let reached = |&leaf: &u32| at[leaf as usize].plus(reach(leaf as usize), |_| {});
+                Inputs::new(leaves.iter().map(reached)).through(arcs)
+            }
+            Gate::Carry { a, b, before, own_table: _ } => {
+                let in_front = gates.gates[a.gate()].is_logic();
+                let select = match in_front {
+                    // The table in front of a chain belongs to the chain.
+                    true => at[a.gate()].plus(0.0, |path| path.tables -= 1),
+                    false => {
+                        Inputs::new([wired(&at, a), wired(&at, b)]).through(arcs).plus(0.0, |path| path.tables -= 1)
+                    }
+                };
+                let direct = wired(&at, b).plus(ns(arcs.carry.from_pin), |_| {});
+                chains.next(before == FIRST, select.plus(ns(arcs.carry.from_table), |_| {}), direct)
+            }
+            Gate::Block(block) => *blocks[block as usize].get_or_insert_with(|| {
+                let block = &gates.blocks[block as usize];
+                let entering: Vec<Arrival> = block.inputs.iter().map(|&x| wired(&at, x)).collect();
+                let latest = entering.iter().fold(Arrival::default(), |latest, &x| latest.later(x));
+                match block.kind {
+                    BlockKind::Dsp(..) => latest.plus(ns(arcs.multiplier), |path| path.multipliers += 1),
+                    BlockKind::SoftProduct(longer, shorter) => {
+                        let levels = product_levels(shorter);
+                        let cell = &arcs.carry;
+                        let last = cell.bits - 1;
+                        let adder = ns(arcs.table[1]) + ns(cell.from_table) + ns(cell.select_to_sum[0][last]);
+                        let level = adder + ns(cell.sum_to_pin) + short;
+                        let rippled = f64::from(longer) / cell.bits as f64 * (ns(cell.in_to_out) + ns(cell.between));
+                        latest.plus(f64::from(levels) * level + rippled, |path| {
+                            path.tables += levels;
+                            path.chains += 1;
+                            path.carry_bits += longer;
+                        })
+                    }
+                    BlockKind::Memory | BlockKind::SumOfThree => latest,
+                    BlockKind::Piece | BlockKind::CarryOfThree => Inputs::new(entering).through(arcs),
+                    BlockKind::Table(address, _) => {
+                        let levels = 1 + address.saturating_sub(technology.table_inputs).div_ceil(2);
+                        let time = f64::from(levels) * (ns(arcs.table[1]) + short) - short;
+                        latest.plus(time, |path| path.tables += levels)
+                    }
+                }
+            }),
+        };
+        at.push(arrival);
+    }
+    let behind_wire = |gate: usize| reach(gate) + ns(arcs.setup_behind_wire);
+    let setup = |(gate, kind): (usize, &Gate)| match *kind {
+        Gate::Source => behind_wire(gate),
+        Gate::Carry { .. } => ns(arcs.setup_behind_carry),
+        _ if is_wide(gate) => ns(arcs.setup_behind_multiplexer),
+        Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => ns(arcs.setup_behind_table),
+        Gate::Block(block) => match gates.blocks[block as usize].kind {
+            BlockKind::Memory => ns(arcs.memory_setup),
+            BlockKind::Dsp(..) => behind_wire(gate),
+            _ => ns(arcs.setup_behind_table),
+        },
+    };
+    let setup = gates.gates.iter().enumerate().map(|gate| setup(gate) as f32).collect();
+    Timing { arrivals: at, setup }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::arcs::{SERIES7, ULTRASCALE_PLUS};
+    use super::super::cover::cover;
+    use super::super::estimate::roots;
+    use super::super::forms::Forms;
+    use super::super::tables::TableStyle;
+    use super::super::technology;
+    use super::*;
+    use crate::ir::{Builder, Model, Op, Output};
+    use crate::num::Interval;
+    use crate::schedule::Schedule;
+    use num_bigint::BigInt;
+
+    /// The last output bit in picoseconds where wires take nothing.
+    fn before_wires(model: &Model, technology: &Technology, arcs: &Arcs) -> f64 {
+        let netlist = crate::netlist::lower(model, &Schedule::combinational(model.nodes().len()), &Default::default());
+        let forms = Forms::of(&netlist, TableStyle::default());
+        let gates = Gates::of(&netlist, technology, false, &forms);
+        let cover = cover(&gates, &roots(&gates), technology);
+        let timing = by_arcs(&gates, &cover, technology, arcs, &[0.0, 0.0], 0.0);
+        f64::from(timing.latest(gates.ends.iter().copied()).at) * 1000.0
+    }
+
+    /// Sum of two unsigned inputs of so many bits.
+    fn sum(width: u32) -> Model {
+        let mut builder = Builder::new(vec![0; 2]);
+        let most = (BigInt::from(1) << width) - 1;
+        let [a, b] = [0, 1].map(|input| builder.op(Op::Input { input }, Interval::new(0, &most, 0)));
+        let sum = builder.op(Op::Add { a, b, shift: 0 }, Interval::new(0, most.clone() * 2, 0));
+        builder.output(Output { source: Some(sum), shift: 0, neg: false });
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn sums_take_what_their_arcs_take() {
+        // By hand: docs/estimates.md.
+        for (width, picoseconds) in [(4, 315.0), (8, 390.0), (16, 450.0), (32, 548.0), (64, 744.0)] {
+            let time = before_wires(&sum(width), &technology::ULTRASCALE_PLUS, &ULTRASCALE_PLUS);
+            assert!((time - picoseconds).abs() < 0.5, "{width} bits: {time}");
+        }
+        // Table 236; S1 to CO3 528, then a cell of 114 each, CIN to O0 222.
+        for (width, picoseconds) in [(4, 236.0 + 528.0 + 222.0), (16, 236.0 + 528.0 + 3.0 * 114.0 + 222.0)] {
+            let time = before_wires(&sum(width), &technology::SERIES7, &SERIES7);
+            assert!((time - picoseconds).abs() < 0.5, "{width} bits: {time}");
+        }
+    }
+
+    #[test]
+    fn the_latest_input_takes_the_fastest_pin() {
+        let at = |times: &[f32]| {
+            let all = times.iter().map(|&at| Arrival { at, path: Path::default() });
+            (Inputs::new(all).through(&ULTRASCALE_PLUS).at * 1000.0).round()
+        };
+        assert_eq!(at(&[0.0]), 78.0);
+        assert_eq!(at(&[0.0; 6]), 224.0);
+        assert_eq!(at(&[1.0, 0.0, 0.0]), 1078.0);
+        // A seventh input selects between two tables; an eighth between two pairs.
+        assert_eq!(at(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), 1000.0 + 65.0 + 77.0);
+        assert_eq!(at(&[0.0; 7]), 224.0 + 25.0 + 70.0);
+        assert_eq!(at(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), 1000.0 + 65.0 + 77.0);
+        assert_eq!(at(&[0.0; 8]), 224.0 + 25.0 + 70.0 + 70.0);
+    }
 }

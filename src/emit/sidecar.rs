@@ -17,6 +17,7 @@ pub struct StageFacts {
 /// Everything that a program needs to know to use a module.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sidecar<'a> {
+    schema: &'static str,
     generator: &'static str,
     version: &'static str,
     model_checksum: String,
@@ -119,6 +120,7 @@ impl<'a> Sidecar<'a> {
         let bits = netlist.stage_register_bits();
         let after = |stage: usize| bits.get(stage).copied().unwrap_or(0);
         Sidecar {
+            schema: "alir2hdl.interface/1",
             generator: env!("CARGO_PKG_NAME"),
             version: env!("CARGO_PKG_VERSION"),
             model_checksum,

@@ -106,7 +106,10 @@ impl<R: Read> Json<R> {
     /// Those of the source; `E0106` if there is nothing in it.
     pub(super) fn new(source: Source<R>) -> Result<Json<R>, Stop> {
         let mut json = Json { source, buf: vec![0; CHUNK], pos: 0, end: 0, base: 0, line: 1, line_start: 0 };
-        while json.end < 3 && json.more()? {}
+        while json.end < 8 && json.more()? {}
+        if let Some(problem) = crate::diag::utf16(&json.buf[..json.end]) {
+            return Err(Box::new(problem));
+        }
         if json.buf[..json.end].starts_with(b"\xef\xbb\xbf") {
             json.pos = 3;
         }

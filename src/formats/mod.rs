@@ -18,7 +18,7 @@ mod upgrade;
 
 pub use fsm::{head, is_machine, look_ahead, read_machine, unpacked};
 
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place, utf16};
 use crate::ir::{Limits, Model};
 use alir::Frame;
 use bytecode::Header;
@@ -267,6 +267,12 @@ pub fn checksum(bytes: &[u8]) -> String {
     format!("crc32:{:08x}", crc.sum())
 }
 
+/// What the head of generated text states of the bytes of a model file: SHA-256 in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Opens a model file.
 ///
 /// # Errors
@@ -287,6 +293,8 @@ pub fn open(path: &Path) -> Result<File, Diagnostics> {
 /// mark shows none here.
 pub fn detect(bytes: &[u8]) -> Option<Format> {
     match bytes {
+        // What reads text says so.
+        _ if utf16(bytes).is_some() => None,
         _ if bytes.starts_with(alirz::MAGIC) => Some(Format::Alirz),
         _ if bytes.starts_with(bytecode::MAGIC) => Some(Format::Bytecode),
         [0x1f, 0x8b, ..] => None,
@@ -298,8 +306,33 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
     }
 }
 
+/// The hardware language that the beginning of a text shows.
+pub fn shows_hdl(bytes: &[u8]) -> Option<&'static str> {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 12)]);
+    let code = |line: &&str| !line.is_empty() && !line.starts_with("//") && !line.starts_with("--");
+    let first = text.trim_start_matches('\u{feff}').lines().map(str::trim).find(code)?;
+    let word = first.split(|c: char| !(c.is_ascii_alphanumeric() || "_`".contains(c))).next()?.to_ascii_lowercase();
+    match word.as_str() {
+        "module" | "`timescale" | "`default_nettype" | "`include" | "`define" => Some("Verilog"),
+        "library" | "entity" | "package" | "architecture" => Some("VHDL"),
+        _ => None,
+    }
+}
+
+/// Whether the first bytes of a file show a model of any form rather than text of a hardware language.
+pub fn shows_model(head: &[u8]) -> bool {
+    let head = unpacked(head);
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
+    let known = matches!(detect(text), Some(format) if format != Format::AnyWords);
+    known || is_machine(&head) || head.starts_with(b"\x93NUMPY")
+}
+
 /// Not a model: what it looks like, and what would be one.
 fn unknown(bytes: &[u8]) -> Diagnostic {
+    if let Some(language) = shows_hdl(bytes) {
+        return Diagnostic::error("E0115", Place::Whole, format!("not a model file: it looks like {language}"))
+            .with_help("the model comes first; `alir2hdl prove MODEL FILE` compares a model with Verilog or VHDL");
+    }
     // As many as were looked at in any case, however the file arrives.
     let shown = &bytes[..bytes.len().min(8)];
     let what = match bytes {

@@ -172,6 +172,11 @@ impl Builder {
         self
     }
 
+    /// The output elements so far.
+    pub fn outputs(&self) -> &[Output] {
+        &self.parts.outputs
+    }
+
     /// What [`Builder::finish`] would object to.
     pub fn check(&self) -> Vec<Problem> {
         check::check(&self.parts, &self.limits, self.ports.as_ref()).problems

@@ -7,6 +7,7 @@
 mod builder;
 mod check;
 mod draw;
+mod labels;
 pub mod machine;
 mod model;
 mod op;
@@ -14,5 +15,6 @@ mod op;
 pub use builder::{Builder, Limits};
 pub use check::{Part, Problem, Site};
 pub use draw::draw_inputs;
+pub use labels::Labels;
 pub use model::{Model, Node, Output, Table};
 pub use op::{BinaryBits, Op, TableId, Term, UnaryBits, ValueId};

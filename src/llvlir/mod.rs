@@ -1,7 +1,7 @@
 //! LLVLIR: straight-line code on integers of any width and on vectors, as byte code or text.
 //!
 //! The contract is `docs/llvlir.md`. [`read`] takes either form and gives a checked [`Program`]; [`golden`] says what it
-//! means, in exact integers; [`lower`] makes an ALIR program of it. The interpreter does not know ALIR, and nothing
+//! means, in exact integers; [`lower`] makes an ALIR program of it, [`raise`] a program of an ALIR program. The interpreter does not know ALIR, and nothing
 //! here trusts the lowering: simulation and proof compare hardware with the interpreter's meaning or the prover's own.
 
 pub mod bytes;
@@ -9,6 +9,7 @@ pub mod fault;
 pub mod golden;
 pub mod lower;
 pub mod program;
+pub mod raise;
 pub mod rows;
 pub mod text;
 
@@ -20,6 +21,7 @@ pub use program::{Limits, Program};
 /// # Errors
 /// The first problem.
 pub fn read(bytes: &[u8], limits: Limits) -> Result<Program, Problem> {
+    let bytes = unmarked(bytes);
     match bytes.first() {
         Some(b'L') => bytes::read(bytes, limits),
         _ => text::read(bytes, limits),
@@ -28,5 +30,11 @@ pub fn read(bytes: &[u8], limits: Limits) -> Result<Program, Problem> {
 
 /// Whether the beginning of a file shows an LLVLIR program.
 pub fn is_program(head: &[u8]) -> bool {
+    let head = unmarked(head);
     head.first() == Some(&b'L') || text::is_text(head)
+}
+
+/// A text without the byte order mark of UTF-8.
+fn unmarked(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }

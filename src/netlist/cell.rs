@@ -426,6 +426,11 @@ pub struct Netlist {
     pub interface: Interface,
 }
 
+/// A line with question marks for what is not printable ASCII.
+fn printable(line: &str) -> String {
+    line.chars().map(|c| if c == ' ' || c.is_ascii_graphic() { c } else { '?' }).collect()
+}
+
 impl Netlist {
     /// All nets, in topological order except for the operands of registers.
     pub fn nets(&self) -> &[Net] {
@@ -471,8 +476,13 @@ impl Netlist {
 
     /// With one more line for the head of the file; what is not printable ASCII becomes a question mark.
     pub fn with_remark(mut self, line: &str) -> Netlist {
-        let printable = |c: char| if c == ' ' || c.is_ascii_graphic() { c } else { '?' };
-        self.header.push(line.chars().map(printable).collect());
+        self.header.push(printable(line));
+        self
+    }
+
+    /// With lines at the beginning of the head of the file, as [`Netlist::with_remark`] adds them at its end.
+    pub fn with_head(mut self, lines: &[String]) -> Netlist {
+        self.header.splice(0..0, lines.iter().map(|line| printable(line)));
         self
     }
 

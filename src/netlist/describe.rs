@@ -5,11 +5,11 @@
 
 use super::builder::{Origin, Owner};
 use super::cell::{Element, Interface};
-use super::names::{Scheme, push_letters, unique};
-use crate::ir::{Model, Op, ValueId};
+use super::names::{Scheme, Stems, push_letters, unique};
+use crate::ir::{Labels, Model, Op, ValueId};
 use crate::num::{Code, Interval, Kif, push_decimal};
 use crate::schedule::Schedule;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 
 /// Why a describer is never asked for [`Owner::Object`].
@@ -28,6 +28,8 @@ pub(super) struct Describer<'a> {
     repeated: Vec<u32>,
     /// How many memories of each table have a name, and of products.
     memories: FxHashMap<Origin, u32>,
+    /// What operations are called that have a name in the source, by where they stem from.
+    labels: FxHashMap<u32, String>,
 }
 
 impl<'a> Describer<'a> {
@@ -41,7 +43,26 @@ impl<'a> Describer<'a> {
             repeated: repeated_origins(model),
             memories: FxHashMap::default(),
             taken: taken.into_iter().map(str::to_owned).collect(),
+            labels: FxHashMap::default(),
         }
+    }
+
+    /// A describer that calls values as the source does, as far as that is legal and cannot clash.
+    pub(super) fn labelled(model: &'a Model, taken: Vec<&str>, labels: &Labels) -> Describer<'a> {
+        let mut stems = Stems::avoiding(&taken);
+        let mut named = FxHashMap::default();
+        // What optimisation has dropped takes no name away from what is left.
+        let present: FxHashSet<u32> = match labels.values.is_empty() {
+            true => FxHashSet::default(),
+            false => model.nodes().iter().map(|node| node.origin).collect(),
+        };
+        for (origin, label) in labels.values.iter().filter(|(origin, _)| present.contains(origin)) {
+            named.entry(*origin).or_insert_with(|| match stems.take(label) {
+                Ok(stem) => stem,
+                Err(stem) => format!("v{origin}_{stem}"),
+            });
+        }
+        Describer { labels: named, ..Describer::new(model, taken) }
     }
 
     /// A describer of a part of something larger: the names of its scheme all begin with `prefix`.
@@ -94,8 +115,14 @@ impl<'a> Describer<'a> {
 
     /// An operation's name without the scheme's prefix.
     fn push_value(&mut self, id: ValueId) {
-        self.text.push('v');
-        push_decimal(&mut self.text, self.origins.get(id.index()).copied().unwrap_or(id.0).into());
+        let origin = self.origins.get(id.index()).copied().unwrap_or(id.0);
+        match self.labels.get(&origin) {
+            Some(label) => self.text.push_str(label),
+            None => {
+                self.text.push('v');
+                push_decimal(&mut self.text, origin.into());
+            }
+        }
         if let Some(&earlier) = self.repeated.get(id.index())
             && earlier > 0
         {

@@ -15,7 +15,7 @@ use crate::num::{Code, Kif};
 use crate::schedule::Schedule;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Above every position that a value may have: for results that nothing cuts off.
 const UNLIMITED: i64 = i64::MAX / 4;
@@ -470,11 +470,14 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Values whose top bit a multiplexer looks at, and what only holds that bit for it.
+/// Values whose top bit a multiplexer looks at, and what only holds that bit for it; but not differences whose sign does nothing
+/// but choose one of the two that are compared. Such a minimum or maximum is best left to the synthesiser as a comparison.
 fn selects(model: &Model) -> Vec<bool> {
     let mut selects = vec![false; model.nodes().len()];
+    let extremes = extremes(model);
     for id in model.ids().rev() {
         match model.node(id).op {
+            Op::Mux { .. } if extremes.contains(&id) => {}
             Op::Mux { cond, .. } => selects[cond.index()] = true,
             Op::Quantise { x, .. } | Op::Unary { op: UnaryBits::Not, x } if selects[id.index()] => {
                 selects[x.index()] = true;
@@ -483,6 +486,34 @@ fn selects(model: &Model) -> Vec<bool> {
         }
     }
     selects
+}
+
+/// Multiplexers that choose one of two values by the sign of their difference, which nobody else reads.
+fn extremes(model: &Model) -> FxHashSet<ValueId> {
+    let mut found = FxHashSet::default();
+    if !model.nodes().iter().any(|node| matches!(node.op, Op::Mux { .. })) {
+        return found;
+    }
+    let mut readers = vec![0u8; model.nodes().len()];
+    let mut read = |v: ValueId| readers[v.index()] = readers[v.index()].saturating_add(1);
+    model.nodes().iter().for_each(|node| node.op.for_each_operand(&mut read));
+    model.outputs().iter().filter_map(|output| output.source).for_each(&mut read);
+    for id in model.ids() {
+        let Op::Mux { cond, on_true, on_false, shift: 0 } = model.node(id).op else { continue };
+        let mut sign = cond;
+        while let Op::Quantise { x, .. } | Op::Unary { op: UnaryBits::Not, x } = model.node(sign).op
+            && readers[sign.index()] == 1
+        {
+            sign = x;
+        }
+        if let Op::Sub { a, b, shift: 0 } = model.node(sign).op
+            && readers[sign.index()] == 1
+            && ((a, b) == (on_true, on_false) || (b, a) == (on_true, on_false))
+        {
+            found.insert(id);
+        }
+    }
+    found
 }
 
 /// The bits of a value of type `kif` in the frame of `frac` fractional bits, times `2^shift`.

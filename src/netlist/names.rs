@@ -6,6 +6,7 @@
 //! port names are free; [`Scheme::avoiding`] picks a prefix that keeps out of their way.
 
 use super::keywords::is_reserved;
+use rustc_hash::FxHashSet;
 
 /// Whether `name` can be used as it is in both languages.
 pub fn is_legal(name: &str) -> bool {
@@ -99,6 +100,46 @@ impl Scheme {
     }
 }
 
+/// Names from a source as beginnings of names of nets: a net is called like its stem, or that, an underscore and more.
+///
+/// No stem is another one with an underscore and more behind it, so that whatever follows, names differ.
+pub(super) struct Stems {
+    taken: Vec<String>,
+    stems: FxHashSet<String>,
+    /// What stands before each underscore of the stems.
+    beginnings: FxHashSet<String>,
+}
+
+impl Stems {
+    /// None yet; those to come differ from all of `taken`.
+    pub(super) fn avoiding(taken: &[&str]) -> Stems {
+        let taken = taken.iter().map(|name| name.to_ascii_lowercase()).collect();
+        Stems { taken, stems: FxHashSet::default(), beginnings: FxHashSet::default() }
+    }
+
+    /// The label as a stem.
+    ///
+    /// # Errors
+    /// The label as a legal name, where names that begin with it would not differ from others.
+    pub(super) fn take(&mut self, label: &str) -> Result<String, String> {
+        let legal = legalise(label);
+        let key = legal.to_ascii_lowercase();
+        let before = || key.match_indices('_').map(|(at, _)| &key[..at]);
+        let follows = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with('_'));
+        let clashes = !Scheme::is_free("", std::iter::once(key.as_str()))
+            || self.taken.iter().any(|name| *name == key || follows(name, &key) || follows(&key, name))
+            || self.stems.contains(&key)
+            || self.beginnings.contains(&key)
+            || before().any(|beginning| self.stems.contains(beginning));
+        if clashes {
+            return Err(legal);
+        }
+        self.beginnings.extend(before().map(str::to_owned));
+        self.stems.insert(key);
+        Ok(legal)
+    }
+}
+
 /// Appends `a`, `b`, ..., `z`, `aa`, ... for 1, 2, ...
 pub(super) fn push_letters(text: &mut String, number: u32) {
     let mut letters = [0u8; 7];
@@ -140,6 +181,23 @@ mod tests {
         assert_eq!(Scheme::avoiding(["model_inp", "value1", "invalid"].into_iter()).prefix(), "");
         assert_eq!(Scheme::avoiding(["V3"].into_iter()).prefix(), "n_");
         assert_eq!(Scheme::avoiding(["v3", "n_rom0"].into_iter()).prefix(), "n1_");
+    }
+
+    #[test]
+    fn stems_keep_apart_whatever_follows_them() {
+        let mut stems = Stems::avoiding(&["clk", "model_inp"]);
+        assert_eq!(stems.take("crc"), Ok("crc".into()));
+        assert_eq!(stems.take("data[0]"), Ok("data_0".into()));
+        assert_eq!(stems.take("data[1]"), Ok("data_1".into()));
+        // `data_0_s2` would be a register of both.
+        assert_eq!(stems.take("data[0] s2"), Err("data_0_s2".into()));
+        assert_eq!(stems.take("data"), Err("data".into()));
+        assert_eq!(stems.take("CRC"), Err("CRC".into()));
+        assert_eq!(stems.take("model"), Err("model".into()));
+        assert_eq!(stems.take("clk net"), Err("clk_net".into()));
+        assert_eq!(stems.take("v17"), Err("v17".into()));
+        assert_eq!(stems.take("signal"), Ok("signal_m".into()));
+        assert_eq!(stems.take("ä"), Ok("m".into()));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use super::names;
 use crate::diag::{Diagnostic, Place};
+use crate::ir::Labels;
 use crate::ir::machine::Machine;
+use std::sync::Arc;
 
 /// How elements are laid out on ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -191,6 +193,8 @@ pub struct Options {
     pub reset: Option<ResetOptions>,
     /// What the logic is made for.
     pub fabric: Fabric,
+    /// Names that the source has for elements and values.
+    pub labels: Arc<Labels>,
 }
 
 impl Default for Options {
@@ -203,6 +207,7 @@ impl Default for Options {
             enable: false,
             reset: None,
             fabric: Fabric::default(),
+            labels: Arc::default(),
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn assemble(drafted: Drafted, model: &Model, schedule: &Schedule, opt
     let demand = Demand::of(&draft, &outputs, reader);
     let registered = demand.held_bits() > 0;
     let outside = Outside::new(model, schedule, options, registered);
-    let describer = Describer::new(model, outside.taken_names());
+    let describer = Describer::labelled(model, outside.taken_names(), &options.labels);
     let mut assembly = Assembly {
         draft: &draft,
         demand: &demand,
@@ -112,9 +112,9 @@ impl Outside {
         direction: Direction,
         kifs: impl Iterator<Item = Kif>,
     ) -> Vec<(Option<PortId>, Element)> {
-        let (label, packed, prefix) = match direction {
-            Direction::In => ("inp", &options.names.inputs, &options.names.input_prefix),
-            Direction::Out => ("out", &options.names.outputs, &options.names.output_prefix),
+        let (label, packed, prefix, own) = match direction {
+            Direction::In => ("inp", &options.names.inputs, &options.names.input_prefix, &options.labels.inputs),
+            Direction::Out => ("out", &options.names.outputs, &options.names.output_prefix, &options.labels.outputs),
         };
         let name = match options.ports {
             Ports::Packed => names::unique(packed, &self.taken_names()),
@@ -129,7 +129,7 @@ impl Outside {
                 width: kif.width(),
                 signed: kif.signed,
                 fractionals: kif.frac,
-                name: format!("{label}[{index}]"),
+                name: own.get(index).cloned().unwrap_or_else(|| format!("{label}[{index}]")),
             };
             let mut port = None;
             if element.width > 0 {

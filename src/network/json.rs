@@ -77,6 +77,25 @@ impl Value {
         }
     }
 
+    /// The value as JSON, numbers as they were spelt.
+    pub fn to_text(&self) -> String {
+        match self {
+            Value::Null => "null".into(),
+            Value::Bool(b) => b.to_string(),
+            Value::Number(text) => text.clone(),
+            Value::String(text) => serde_json::Value::from(text.as_str()).to_string(),
+            Value::Array(elements) => {
+                format!("[{}]", elements.iter().map(Value::to_text).collect::<Vec<_>>().join(", "))
+            }
+            Value::Object(members) => {
+                let member = |(name, value): &(String, Value)| {
+                    format!("{}: {}", serde_json::Value::from(name.as_str()), value.to_text())
+                };
+                format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
     /// The value as short text, for messages.
     pub fn brief(&self) -> String {
         let text = match self {
@@ -113,6 +132,9 @@ pub fn parse(bytes: &[u8], max_values: usize) -> Result<Value, JsonError> {
     let mut parser = Parser { bytes, at: 0, left: max_values };
     if bytes.starts_with(b"\xef\xbb\xbf") {
         parser.at = 3;
+    }
+    if let Some(problem) = crate::diag::utf16(bytes) {
+        return Err(JsonError { line: 1, column: 1, what: problem.message });
     }
     let value = parser.value(0).and_then(|value| {
         parser.skip();

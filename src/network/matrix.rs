@@ -3,6 +3,7 @@
 //! `matrix.npy` has two axes, inputs and outputs; the inputs' type comes with the request. The product is made by
 //! [`crate::cmvm`], which also judges it: no program leaves here that was not compared with the matrix.
 
+use super::digits;
 use super::exact::Rational;
 use super::port::{Encoder, Group, InputElement, Meaning, Unit};
 use super::quantise::Quantiser;
@@ -31,7 +32,7 @@ const ADDERS_A_WEIGHT: u64 = 3;
 /// # Errors
 /// `E1501` if this is no matrix of finite numbers, `E1502` if it would take more than `max_adders`.
 pub fn read(reader: &mut dyn Read, name: &str, max_adders: u64) -> Result<Matrix, Diagnostic> {
-    let wrong = |what: String| Diagnostic::error("E1501", Place::Path(name.into()), what);
+    let wrong = |what: String| Diagnostic::error("E1501", Place::Whole, what).in_file(name.as_ref());
     let array = Array::read(reader, MAX_WEIGHTS, MAX_AXES).map_err(wrong)?;
     let &[n_in, n_out] = array.shape.as_slice() else {
         let what = format!("an array of shape {:?}, which is no matrix", array.shape);
@@ -43,7 +44,8 @@ pub fn read(reader: &mut dyn Read, name: &str, max_adders: u64) -> Result<Matrix
     let expected = n_in * n_out * ADDERS_A_WEIGHT;
     if expected > max_adders {
         let what = format!("{} weights, about {expected} adders; at most {max_adders} are made", n_in * n_out);
-        return Err(Diagnostic::error("E1502", Place::Path(name.into()), what)
+        return Err(Diagnostic::error("E1502", Place::Whole, what)
+            .in_file(name.as_ref())
             .with_help(format!("split the matrix, or raise the limit: --max-adders {expected}")));
     }
     let weights: Vec<Weight> = match &array.numbers {
@@ -164,6 +166,12 @@ fn total(a: &Interval, b: &Interval) -> Interval {
     Interval::new(end(&a.min, &b.min), end(&a.max, &b.max), frac)
 }
 
+/// The range of whole multiples.
+fn multiple(x: &Interval, factor: &BigInt) -> Interval {
+    let (a, b) = (x.min.to_big() * factor, x.max.to_big() * factor);
+    if a < b { Interval::new(a, b, x.frac) } else { Interval::new(b, a, x.frac) }
+}
+
 impl Meaning for Product {
     fn inputs(&self) -> &[InputElement] {
         &self.inputs
@@ -192,32 +200,28 @@ impl Meaning for Product {
         (0..self.matrix.n_out()).map(sum).collect()
     }
 
-    /// Each output is one chain of sums over the binary digits of its weights: nothing of the solver's.
+    /// Each output is one sum over the digits of its weights: nothing of the solver's.
     fn specification(&self) -> Result<Model, String> {
         let mut builder = Builder::new(vec![0; self.inputs.len()]);
+        builder.limits(Limits::derived());
         let inputs: Vec<ValueId> = (0..)
             .zip(&self.inputs)
             .map(|(input, element)| builder.op(Op::Input { input }, Interval::full(element.kif)))
             .collect();
         for o in 0..self.matrix.n_out() {
-            let mut sum: Option<(ValueId, Interval)> = None;
+            let (mut sum, mut range) = (Vec::new(), Interval::new(0, 0, 0));
             for (i, &x) in inputs.iter().enumerate() {
                 let weight = self.matrix.weight(i, o);
-                let digits = (0..64).filter(|k| weight.mantissa.unsigned_abs() >> k & 1 == 1);
-                for digit in digits {
-                    let shift = digit + weight.exponent;
-                    let range = Interval::full(self.inputs[i].kif).scaled(shift);
-                    let minus = weight.mantissa < 0;
-                    let (a, before) = sum.unwrap_or_else(|| {
-                        let zero = Interval::new(0, 0, 0);
-                        (builder.op(Op::Const { value: Code::from(&BigInt::ZERO) }, zero.clone()), zero)
-                    });
-                    let after = total(&before, &if minus { range.negated() } else { range });
-                    let op = if minus { Op::Sub { a, b: x, shift } } else { Op::Add { a, b: x, shift } };
-                    sum = Some((builder.op(op, after.clone()), after));
+                if weight.mantissa == 0 {
+                    continue;
                 }
+                let zeros = weight.mantissa.trailing_zeros();
+                let (factor, shift) = (BigInt::from(weight.mantissa >> zeros), weight.exponent + zeros as i32);
+                sum.extend(digits::terms(x, &factor, shift));
+                range = total(&range, &multiple(&Interval::full(self.inputs[i].kif), &factor).scaled(shift));
             }
-            builder.output(Output { source: sum.map(|(id, _)| id), shift: 0, neg: false });
+            let source = (!sum.is_empty()).then(|| builder.op(Op::Sum { terms: sum.into() }, range));
+            builder.output(Output { source, shift: 0, neg: false });
         }
         builder.finish().map_err(|problems| format!("the matrix as a program: {:?}", problems.first()))
     }

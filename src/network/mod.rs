@@ -4,8 +4,11 @@
 //!
 //! - [`exact`]: [`exact::Rational`], decimals as they are written, nearest doubles of rationals and of square roots.
 //! - [`quantise`]: types and their texts, every rounding and overflow mode ([`quantise::Quantiser`]).
+//! - [`deviation`]: how far quantised values lie from floating-point ones.
 //! - [`function`]: sigmoid, tanh, silu, exp, gelu, decided correctly ([`function::Functions`]).
+//! - [`layers`]: which node each operation of a lowered program was made for.
 //! - [`json`]: a reader that keeps decimals as they are written.
+//! - `digits`: products with constants as sums of shifted values.
 //! - [`weights`]: safetensors, npz, npy, folders.
 //! - [`wires`]: sums, tables, quantisers as ALIR, bit for bit.
 //! - [`port`]: encoders of real inputs, what codes mean, and [`port::Meaning`], through which others see a network's golden
@@ -13,10 +16,13 @@
 //!
 //! The front ends: [`graph`] (IR v2), [`onnx`] (QONNX).
 
+pub mod deviation;
+pub(crate) mod digits;
 pub mod exact;
 pub mod function;
 pub mod graph;
 pub mod json;
+pub mod layers;
 pub mod matrix;
 pub mod onnx;
 pub mod port;

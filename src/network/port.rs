@@ -5,6 +5,7 @@
 
 use super::exact::Rational;
 use super::quantise::{Quantiser, Round};
+use crate::interp::samples::Values;
 use crate::ir::Model;
 use crate::num::Kif;
 use num_bigint::BigInt;
@@ -50,6 +51,18 @@ impl Encoder {
             }
             Encoder::Sign { gain, bias } => BigInt::from(u8::from(!(&(gain * x) + bias).is_negative())),
         }
+    }
+}
+
+/// The number at an index of a file of samples, exactly.
+///
+/// # Errors
+/// If it is not finite, in words.
+pub fn number(block: &Values, index: usize) -> Result<Rational, String> {
+    match block {
+        Values::Reals(v) => Rational::of_f64(v[index]).ok_or_else(|| format!("{} has no code", v[index])),
+        Values::Integers(v) => Ok(Rational::from(v[index])),
+        Values::Wide(v) => Ok(Rational::from(v[index].clone())),
     }
 }
 

@@ -55,6 +55,24 @@ impl Round {
             _ => Round::NAMED.iter().find(|(_, round)| *round == self).map_or("", |(name, _)| name),
         }
     }
+
+    /// What is added before the last `dropped` bits, one or more, are cut off: to a code below zero, and to any other. With
+    /// [`Round::HalfEven`] another 1 is added where the last bit that stays is set.
+    pub(super) fn summands(self, dropped: u32) -> (BigInt, BigInt) {
+        let half = BigInt::from(1) << (dropped - 1);
+        let below_half: BigInt = &half - 1;
+        let below_one: BigInt = &half * 2 - 1;
+        match self {
+            Round::Floor => (BigInt::ZERO, BigInt::ZERO),
+            Round::Ceil => (below_one.clone(), below_one),
+            Round::TowardZero => (below_one, BigInt::ZERO),
+            Round::AwayFromZero => (BigInt::ZERO, below_one),
+            Round::HalfUp => (half.clone(), half),
+            Round::HalfDown | Round::HalfEven => (below_half.clone(), below_half),
+            Round::HalfAway => (below_half, half),
+            Round::HalfTowardZero => (half, below_half),
+        }
+    }
 }
 
 /// What becomes of a code beyond its type.

@@ -133,8 +133,14 @@ fn half(bits: u16) -> f64 {
     }
 }
 
-fn wrong(place: impl Into<String>, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::error("E2005", Place::Path(place.into()), message)
+fn wrong(file: impl AsRef<Path>, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error("E2005", Place::Whole, message).in_file(file.as_ref())
+}
+
+/// What is wrong with one tensor of a file; the place names both.
+fn wrong_tensor(file: impl AsRef<Path>, tensor: &str, message: impl Into<String>) -> Diagnostic {
+    let place = Place::Path(format!("{}: {tensor}", file.as_ref().display()));
+    Diagnostic { place, ..wrong(file, message) }
 }
 
 /// All tensors of all files by name.
@@ -175,30 +181,30 @@ impl Weights {
     }
 
     fn put(&mut self, name: String, home: Home, file: &str) -> Result<(), Diagnostic> {
-        let place = format!("{file}: {name}");
-        if self.tensors.insert(name, home).is_some() {
-            return Err(wrong(place, "this tensor is in two of the files")
+        if self.tensors.contains_key(&name) {
+            return Err(wrong_tensor(file, &name, "this tensor is in two of the files")
                 .with_help("give each tensor once: leave out one --weights, or name npy files differently"));
         }
+        self.tensors.insert(name, home);
         Ok(())
     }
 
     fn add(&mut self, path: &Path) -> Result<(), Diagnostic> {
         let shown = path.display().to_string();
-        let meta = std::fs::metadata(path).map_err(|e| wrong(&*shown, format!("cannot read: {e}")))?;
+        let meta = std::fs::metadata(path).map_err(|e| wrong(path, format!("cannot read: {e}")))?;
         if meta.is_dir() {
             return self.add_folder(path);
         }
-        let mut file = File::open(path).map_err(|e| wrong(&*shown, format!("cannot read: {e}")))?;
+        let mut file = File::open(path).map_err(|e| wrong(path, format!("cannot read: {e}")))?;
         let mut head = Vec::new();
         let read = (&mut file).take(8).read_to_end(&mut head);
-        read.map_err(|e| wrong(&*shown, format!("cannot read: {e}")))?;
+        read.map_err(|e| wrong(path, format!("cannot read: {e}")))?;
         if head.starts_with(b"\x93NUMPY") {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             return self.put(name, Home::Npy(path.into()), &shown);
         }
         if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
-            for name in archive_names(file, meta.len()).map_err(|e| wrong(&*shown, e))? {
+            for name in archive_names(file, meta.len()).map_err(|e| wrong(path, e))? {
                 self.put(name.clone(), Home::Npz(path.into(), name), &shown)?;
             }
             return Ok(());
@@ -212,7 +218,7 @@ impl Weights {
 
     fn add_folder(&mut self, path: &Path) -> Result<(), Diagnostic> {
         let shown = path.display().to_string();
-        let failed = |e: std::io::Error| wrong(&*shown, format!("cannot read: {e}"));
+        let failed = |e: std::io::Error| wrong(path, format!("cannot read: {e}"));
         let mut files = Vec::new();
         for entry in std::fs::read_dir(path).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
@@ -265,7 +271,7 @@ impl Weights {
         for (start, end, name) in parts {
             if start != filled {
                 let what = if start < filled { "overlaps the tensor before" } else { "leaves a gap before it" };
-                return Err(wrong(format!("{shown}: {name}"), format!("data_offsets {start}..{end} {what}")));
+                return Err(wrong_tensor(shown, name, format!("data_offsets {start}..{end} {what}")));
             }
             filled = end;
         }
@@ -281,35 +287,32 @@ impl Weights {
     /// What is wrong with it.
     pub fn read(&self, name: &str, max_elements: u64) -> Result<Option<Tensor>, Diagnostic> {
         let Some(home) = self.tensors.get(name) else { return Ok(None) };
-        let from_array = |array: Result<Array, String>, place: String| {
-            let Array { shape, numbers } = array.map_err(|message| wrong(place, message))?;
+        let from_array = |array: Result<Array, String>, file: &Path| {
+            let Array { shape, numbers } = array.map_err(|message| wrong_tensor(file, name, message))?;
             Ok(Some(Tensor { shape, numbers }))
         };
         match home {
             Home::Memory(tensor) => Ok(Some(tensor.clone())),
             Home::Npy(path) => {
-                let place = path.display().to_string();
                 let array = File::open(path).map_err(|e| e.to_string());
-                from_array(array.and_then(|mut file| Array::read(&mut file, max_elements, MAX_AXES)), place)
+                from_array(array.and_then(|mut file| Array::read(&mut file, max_elements, MAX_AXES)), path)
             }
             Home::Npz(path, array) => {
-                let place = format!("{}: {name}", path.display());
                 let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
                 let reader = opened.map_err(|e| e.to_string()).and_then(|(n, file)| open_in_archive(file, n, array));
-                from_array(reader.and_then(|mut reader| Array::read(&mut reader, max_elements, MAX_AXES)), place)
+                from_array(reader.and_then(|mut reader| Array::read(&mut reader, max_elements, MAX_AXES)), path)
             }
             Home::Safetensors { file, dtype, shape, start, bytes } => {
-                let place = format!("{}: {name}", file.display());
                 let count = bytes / dtype.size();
                 if count > max_elements {
-                    return Err(wrong(place, format!("{count} elements; at most {max_elements} are read")));
+                    return Err(wrong_tensor(file, name, format!("{count} elements; at most {max_elements} are read")));
                 }
                 let mut data = vec![0; *bytes as usize];
                 let read = File::open(file).and_then(|mut file| {
                     file.seek(SeekFrom::Start(*start))?;
                     file.read_exact(&mut data)
                 });
-                read.map_err(|e| wrong(place, format!("cannot read: {e}")))?;
+                read.map_err(|e| wrong_tensor(file, name, format!("cannot read: {e}")))?;
                 Ok(Some(Tensor { shape: shape.clone(), numbers: dtype.decode(&data) }))
             }
         }
@@ -325,7 +328,7 @@ fn tensor_of(
     base: u64,
     data: u64,
 ) -> Result<(Home, u64, u64), Diagnostic> {
-    let wrong = |message: String| wrong(format!("{shown}: {name}"), message);
+    let wrong = |message: String| wrong_tensor(shown, name, message);
     let dtype = record.get("dtype").and_then(Value::text).ok_or_else(|| wrong("there is no dtype".into()))?;
     let dtype = Dtype::parse(dtype).ok_or_else(|| {
         wrong(format!("the dtype {dtype:?} is not supported"))

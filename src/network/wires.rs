@@ -3,6 +3,7 @@
 //! Each [`Wire`] carries the exact interval of what it can be, so that no operation wraps and no bit is computed that is always
 //! the same. Equal operations on equal operands are made once.
 
+use super::digits;
 use super::exact::Rational;
 use super::quantise::{Overflow, Quantiser, Round};
 use crate::cmvm::{self, Matrix, SolveError, Weight};
@@ -336,8 +337,8 @@ impl Wires {
     pub fn weighted_sum(&mut self, terms: &[(Wire, BigInt)], frac: i32, constant: &(BigInt, i32)) -> Wire {
         let mut parts: Vec<(Wire, i32, bool)> = Vec::new();
         for (x, factor) in terms.iter().filter(|(x, _)| !x.is_zero()) {
-            for (place, negative) in digits(factor) {
-                parts.push((x.clone(), place - frac, negative));
+            for (place, negative) in digits::signed(factor) {
+                parts.push((x.clone(), place as i32 - frac, negative));
             }
         }
         if parts.is_empty() {
@@ -454,23 +455,6 @@ impl Wires {
     }
 }
 
-/// The digits -1 and 1 of an integer in non-adjacent form, with their places: as few as there can be.
-fn digits(number: &BigInt) -> Vec<(i32, bool)> {
-    // Bits of n and 3n differ just where digits are: n = (3n - n) / 2.
-    let negative = number.is_negative();
-    let magnitude = number.magnitude();
-    let triple = magnitude * 3u32;
-    let mut found = Vec::new();
-    for bit in 0..triple.bits().max(1) {
-        match (triple.bit(bit), magnitude.bit(bit)) {
-            (true, false) if bit > 0 => found.push((bit as i32 - 1, negative)),
-            (false, true) if bit > 0 => found.push((bit as i32 - 1, !negative)),
-            _ => {}
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -532,14 +516,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn digits_make_the_number(n in -100_000i64..100_000) {
-            let sum: i64 = digits(&n.into()).iter().map(|(place, neg)| if *neg { -1 << place } else { 1 << place }).sum();
-            prop_assert_eq!(sum, n);
-            let places: Vec<i32> = digits(&n.into()).iter().map(|(place, _)| *place).collect();
-            prop_assert!(places.windows(2).all(|w| w[1] > w[0] + 1));
-        }
-
         /// Sums of weighted inputs are exact, and their types are those of their exact ranges.
         #[test]
         fn weighted_sums(

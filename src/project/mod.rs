@@ -4,8 +4,9 @@
 //! the folder is written enters it, and scripts find their files relative to themselves.
 
 mod parts;
+pub mod road;
 
-pub use parts::{DEVICES, Device, edits, find};
+pub use parts::{DEVICES, Device, edits, families, find};
 
 use crate::device::Surroundings;
 use crate::emit::axis::Axis;
@@ -379,6 +380,7 @@ pub fn package(spec: &Spec<'_>, design: &Design<'_>) -> FileSet {
         }
     }
     let mut facts = design.facts.clone();
+    facts["schema"] = "alir2hdl.project/1".into();
     facts["estimate"] = design.estimate.clone();
     facts["project"] = json!({
         "flows": spec.flows.iter().map(|f| flow_name(*f)).collect::<Vec<_>>(),

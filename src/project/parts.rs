@@ -126,8 +126,8 @@ pub const DEVICES: &[Device] = &[
 /// The device that a part number names: the longest that it begins with.
 ///
 /// # Errors
-/// The nearest known device.
-pub fn find(part: &str) -> Result<Device, &'static str> {
+/// The known device that was probably meant: its beginning differs in few letters. Nothing if there is none.
+pub fn find(part: &str) -> Result<Device, Option<&'static str>> {
     let lower = part.to_ascii_lowercase();
     let known = DEVICES.iter().filter(|d| lower.starts_with(d.prefix)).max_by_key(|d| d.prefix.len());
     let sound = part.len() <= 64 && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
@@ -137,13 +137,38 @@ pub fn find(part: &str) -> Result<Device, &'static str> {
     }
 }
 
-/// The device with the fewest edits to the beginning of `part`; of several the longest, of which most letters agree.
-fn nearest(part: &str) -> &'static str {
+/// Letters that may differ in a device that is guessed, of a short name no more than a third.
+const MOST_EDITS: usize = 2;
+
+/// The device with the fewest edits to the beginning of `part`, if these are few; of several the longest, of which most
+/// letters agree.
+fn nearest(part: &str) -> Option<&'static str> {
     let distance = |device: &&Device| {
         let beginning: String = part.chars().take(device.prefix.len()).collect();
         (edits(beginning.as_bytes(), device.prefix.as_bytes()), std::cmp::Reverse(device.prefix.len()))
     };
-    DEVICES.iter().min_by_key(distance).map_or("", |d| d.prefix)
+    DEVICES
+        .iter()
+        .min_by_key(distance)
+        .filter(|d| distance(d).0 <= MOST_EDITS.min(d.prefix.len() / 3))
+        .map(|d| d.prefix)
+}
+
+/// What the part numbers of each known family begin with, in the order of [`DEVICES`].
+pub fn families() -> Vec<&'static str> {
+    let mut families: Vec<(&str, &str)> = Vec::new();
+    for device in DEVICES {
+        match families.iter_mut().find(|(family, _)| *family == device.family) {
+            Some((_, beginning)) => {
+                let shared = beginning.bytes().zip(device.prefix.bytes()).take_while(|(a, b)| a == b).count();
+                *beginning = &beginning[..shared];
+            }
+            None => families.push((device.family, device.prefix)),
+        }
+    }
+    let mut beginnings: Vec<&str> = families.into_iter().map(|(_, beginning)| beginning).collect();
+    beginnings.dedup();
+    beginnings
 }
 
 /// Levenshtein's distance.
@@ -169,7 +194,9 @@ mod tests {
         assert_eq!(find("xcvu13p-flga2577-2-e").map(|d| d.family), Ok("Virtex UltraScale+"));
         assert_eq!(find("XC7A35TCPG236-1").map(|d| d.prefix), Ok("xc7a35t"));
         assert_eq!(find("5CSEMA5F31C6").map(|d| d.flow), Ok(Flow::Quartus));
-        assert_eq!(find("xcvu31p-flga2577-2-e"), Err("xcvu11p"));
+        assert_eq!(find("xcvu31p-flga2577-2-e"), Err(Some("xcvu11p")));
+        assert_eq!(find("abacus"), Err(None));
+        assert!(families().contains(&"xc7a") && families().len() < 40, "{:?}", families());
         assert!(find("xcvu13p; exec rm").is_err());
         assert!(find("").is_err());
     }

@@ -8,7 +8,7 @@ use super::equiv::{Report, Seen, Verdict, Witness, explain, operation_of};
 use super::ports::{Controls, Ports};
 use super::unroll::{Fault, Gates, Leaves, Unroll};
 use super::word::resize;
-use crate::ir::Model;
+use crate::ir::{Model, ValueId};
 use crate::num::{Kif, wrap};
 use crate::rtl::{Rtl, SignalId};
 use num_bigint::BigInt;
@@ -88,6 +88,13 @@ struct Matching<'a, 'p> {
 }
 
 impl Matching<'_, '_> {
+    /// Remembers what a signal shows that is not known to be its operation.
+    fn open(&mut self, op: ValueId, signal: SignalId, bits: &[Lit]) {
+        if !self.proved.matched.contains(&op.0) && self.unmatched.len() < 100_000 {
+            self.unmatched.push((op.0, signal, bits.to_vec()));
+        }
+    }
+
     /// Replaces bits by bits of the model that they equal.
     fn swept(&self, e: &mut Engine, bits: Vec<Lit>) -> Vec<Lit> {
         e.simulate();
@@ -161,6 +168,7 @@ impl Leaves for Matching<'_, '_> {
         }
         if self.limits.sat_steps == 0 || e.left <= self.reserve {
             self.proved.unmatched.entry(op.0).or_insert(signal);
+            self.open(op, signal, &bits);
             return bits;
         }
         e.simulate();
@@ -177,9 +185,7 @@ impl Leaves for Matching<'_, '_> {
         }
         let swept = self.swept(e, bits.clone());
         self.proved.unmatched.entry(op.0).or_insert(signal);
-        if !self.proved.matched.contains(&op.0) && self.unmatched.len() < 100_000 {
-            self.unmatched.push((op.0, signal, bits));
-        }
+        self.open(op, signal, &bits);
         swept
     }
 }
@@ -206,7 +212,7 @@ pub(super) fn compare(
     let saved = std::mem::replace(&mut e.limits, effort.limits);
     let decided = within_effort((model, rtl, ports), gates, (latency, structure), effort, proved, report, e);
     e.limits = saved;
-    e.left += kept;
+    e.give_back(kept);
     decided
 }
 
@@ -280,24 +286,21 @@ fn within_effort(
     let mut unmatched = std::mem::take(&mut matching.unmatched);
     unmatched.retain(|u| !matching.proved.matched.contains(&u.0));
     e.spend(GATE * (e.words.aig.gates() as u64 - made));
-    if effort.limits.sat_steps > 0 {
-        let roots: Vec<Lit> =
-            outputs.iter().flat_map(|(j, w)| w.iter().chain(&gates.bits.outputs[*j])).copied().collect();
+    let roots: Vec<Lit> = outputs.iter().flat_map(|(j, w)| w.iter().chain(&gates.bits.outputs[*j])).copied().collect();
+    let without_sat = effort.limits.sat_steps == 0;
+    if without_sat {
+        e.normalise(&roots);
+    } else {
         let small = Limits { sat_steps: effort.limits.sat_steps / 30, cone: 5_000, ..effort.limits };
         let most = e.left / 2;
         e.within(most, |e| e.sweep(&roots, small));
     }
     for (at, (j, word)) in outputs.iter().enumerate() {
-        if effort.limits.sat_steps == 0 {
-            if *word == gates.bits.outputs[*j] {
-                e.counts.structural += word.len() as u64;
-                matching.proved.outputs.insert(*j);
-            }
-            continue;
-        }
         // What one output leaves is there for the others: none can take what is theirs.
         let share = e.left / 2_u64.min((outputs.len() - at) as u64);
-        match e.within(share, |e| e.equal(word, &gates.bits.outputs[*j])) {
+        let wanted = &gates.bits.outputs[*j];
+        let outcome = if without_sat { e.compared(word, wanted) } else { e.within(share, |e| e.equal(word, wanted)) };
+        match outcome {
             Outcome::Equal => {
                 matching.proved.outputs.insert(*j);
             }

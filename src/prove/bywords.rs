@@ -24,6 +24,8 @@ use std::sync::Arc;
 const MULTIPLIED: u64 = 1_000_000;
 /// Terms looked at to take names apart for one question.
 const UNFOLDED: u64 = 10_000_000;
+/// Terms looked at for one question about names nearby.
+const NEARBY: u64 = 2_000_000;
 /// What a question may take at least, however many were asked in vain: monomials or terms.
 const LEAST: u64 = 5_000;
 /// Widest signal that is looked for among all of the model's values.
@@ -245,7 +247,7 @@ impl Design<'_> {
             return Ok(Some(same));
         }
         for (found, part, claim) in open.iter().take(3) {
-            if self.same_multiplied(f, *part, width) || self.same_apart(f, *part, width) {
+            if self.same_by_names(f, *part, *part, width) {
                 return Ok(Some((*found, claim.clone())));
             }
         }
@@ -314,10 +316,7 @@ impl Design<'_> {
                 return Ok(Some((found, claim)));
             }
         }
-        let asked = thoroughly
-            && (self.same_multiplied(f, part, width)
-                || self.same_apart(f, part, width)
-                || self.same_gates(f, part, width)?);
+        let asked = thoroughly && (self.same_by_names(f, part, part, width) || self.same_gates(f, part, width)?);
         Ok(asked.then_some((found, claim)))
     }
 
@@ -394,10 +393,7 @@ impl Design<'_> {
                     return Ok(Some((found, claim)));
                 }
             }
-            if self.same_multiplied(f, part, width)
-                || self.same_apart(f, part, width)
-                || self.same_gates(f, part, width)?
-            {
+            if self.same_by_names(f, part, part, width) || self.same_gates(f, part, width)? {
                 return Ok(Some((found, claim)));
             }
         }
@@ -432,6 +428,20 @@ impl Design<'_> {
         let equal = self.same_bits(f, g, width, small) || matches!(self.is_zero(d, width, small), Answer::Equal);
         self.hints = self.hints.saturating_sub(before - self.e.left);
         Ok(equal)
+    }
+
+    /// Whether two forms are equal once names are taken apart: those near to them, all that are multiplied, or all that only one
+    /// of them speaks of. `named` is what `g` is the meaning of, or `g` itself.
+    fn same_by_names(&mut self, f: FormId, g: FormId, named: FormId, width: u32) -> bool {
+        self.same_locally(f, g, width) || self.same_multiplied(f, g, width) || self.same_apart(f, named, width)
+    }
+
+    /// Whether two forms are equal by the names near to them, if all operations have one.
+    fn same_locally(&mut self, f: FormId, g: FormId, width: u32) -> bool {
+        if !self.terms.is_local() {
+            return false;
+        }
+        self.terms.within(NEARBY, |t| t.same_locally(f, g, width)).unwrap_or(false)
     }
 
     /// Whether two forms are equal once products are multiplied out, as long as that may be asked.
@@ -738,6 +748,8 @@ pub(super) enum Rules {
     Pieces,
     /// The same with the rows of multipliers.
     RowPieces,
+    /// Few rules, runs of bits, and a name for every operation: each is compared by its own operands.
+    Local,
     /// All rules, where tables' names are numbers like any other.
     Bits,
     /// All rules.
@@ -750,7 +762,12 @@ impl Rules {
         let has = |wanted: fn(&Op) -> bool| model.nodes().iter().any(|n| wanted(&n.op));
         let (multiplies, looks_up) =
             (has(|op| matches!(op, Op::Mul { .. })), has(|op| matches!(op, Op::Lookup { .. })));
-        let few = if multiplies { [Rules::Rows, Rules::RowPieces] } else { [Rules::Basic, Rules::Pieces] };
+        // Names hide the rows of a multiplier from each other.
+        let few = if multiplies {
+            [Rules::Rows, Rules::Local, Rules::RowPieces]
+        } else {
+            [Rules::Local, Rules::Basic, Rules::Pieces]
+        };
         let by_bits = (multiplies && looks_up).then_some(Rules::Bits);
         let few = (!all_rules).then_some(few).into_iter().flatten();
         few.chain(by_bits).chain([Rules::All]).collect()
@@ -760,6 +777,7 @@ impl Rules {
         match self {
             Rules::Basic | Rules::Pieces => Terms::new(),
             Rules::Rows | Rules::RowPieces => Terms::of_rows(),
+            Rules::Local => Terms::local(),
             Rules::Bits => Terms::by_bits(),
             Rules::All => Terms::anew(),
         }
@@ -792,10 +810,11 @@ pub(super) fn compare(
     // Three quarters for forms where no gates of outputs are asked about, else half.
     let most = e.left / 4 * if effort.asks_gates { 2 } else { 3 } / FORMS;
     terms.set_most(most);
+    let for_forms = e.set_aside(e.left - FORMS * most);
     let decided = match forms(&mut terms, model) {
         Err(_) => false,
         Ok(model_forms) => {
-            let hints = e.left / 4;
+            let hints = e.left / if effort.asks_gates { 2 } else { 1 };
             let mut design = Design {
                 terms: &mut terms,
                 e,
@@ -805,7 +824,7 @@ pub(super) fn compare(
                 ports,
                 latency,
                 controls: Controls::running(ports),
-                bits: Bits::default(),
+                bits: Bits::new(rules == Rules::All),
                 samples: None,
                 columns: None,
                 apart: most,
@@ -828,9 +847,10 @@ pub(super) fn compare(
             }
         }
     };
+    e.give_back(for_forms);
     e.spend(FORMS * terms.work());
     e.limits = saved;
-    e.left += kept;
+    e.give_back(kept);
     decided
 }
 
@@ -882,7 +902,7 @@ fn outputs(design: &mut Design<'_>, structure: u32, asks_gates: bool, report: &m
         let share = design.e.left / 2_u64.min((count - at) as u64);
         let kept = design.e.set_aside(share);
         let answer = output(design, (j, width, f), asks_gates);
-        design.e.left += kept;
+        design.e.give_back(kept);
         match answer {
             Ok(Answer::Equal) => {
                 design.proved.outputs.insert(j);
@@ -910,7 +930,7 @@ fn output(design: &mut Design<'_>, (j, width, f): (usize, u32, FormId), asks_gat
     };
     let meaning = design.terms.meaning(expected);
     let alike = design.samples_agree(d, width);
-    if alike && (design.same_multiplied(f, meaning, width) || design.same_apart(f, expected, width)) {
+    if alike && design.same_by_names(f, meaning, expected, width) {
         design.e.counts.affine += u64::from(width);
         return Ok(Answer::Equal);
     }

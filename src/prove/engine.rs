@@ -1,6 +1,6 @@
 //! Decides whether words of one graph are equal: the methods, cheapest first.
 //!
-//! 1. the same literals (structural hashing did the work);
+//! 1. the same literals (structural hashing and [`super::parity`] did the work);
 //! 2. simulation of random patterns, which only refutes;
 //! 3. affine integer forms ([`super::affine`]), for sums in another order;
 //! 4. all assignments of the leaves of the cone, if they are at most twenty;
@@ -9,6 +9,7 @@
 
 use super::affine;
 use super::aig::{Aig, Gate, Lit, Simulation};
+use super::parity;
 use super::sat::{Answer, Problem, Solver};
 use super::word::Words;
 use crate::num::SplitMix;
@@ -29,10 +30,13 @@ pub const FORMS: u64 = 3;
 /// Gates of a cone under 64 assignments at once that are one unit.
 const EVALUATED: u64 = 12;
 
+/// Variables of parities that are formed at most for some gates, and more for each of them.
+const PARITIES: (u64, u64) = (1_000_000, 20);
+
 /// How equalities were shown, in bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
-    /// The same gates.
+    /// The same gates, or parities of the same.
     pub structural: u64,
     /// By affine integer forms.
     pub affine: u64,
@@ -90,6 +94,10 @@ pub struct Engine {
     /// Units of work that are left for the whole run; every question takes what it costs. A unit is about a hundredth
     /// of a microsecond. Without any, nothing more is decided.
     pub left: u64,
+    /// Units that were spent beyond what was there; they are taken from what is given back.
+    debt: u64,
+    /// Units that were spent in all.
+    pub spent: u64,
     /// How much was shown, and how.
     pub counts: Counts,
     /// SAT questions that were answered "no difference", for a certificate.
@@ -128,6 +136,8 @@ impl Engine {
             solver,
             limits: Limits::default(),
             left: WORK,
+            debt: 0,
+            spent: 0,
             counts: Counts::default(),
             questions: Vec::new(),
             keep_questions: false,
@@ -299,8 +309,9 @@ impl Engine {
             if self.left == 0 {
                 return Outcome::Unknown;
             }
-            let Some(cone) = self.cone(&[x, y], levels, limits.cone) else {
-                self.spend(GATE * limits.cone as u64);
+            let most = self.affordable(limits.cone);
+            let Some(cone) = self.cone(&[x, y], levels, most) else {
+                self.spend(GATE * (most as u64 + 1));
                 return Outcome::Unknown;
             };
             self.spend(GATE * (cone.gates.len() + cone.leaves.len()) as u64);
@@ -321,25 +332,25 @@ impl Engine {
                 if steps == 0 {
                     continue;
                 }
-                let problem =
-                    Problem { aig: &self.words.aig, gates: &cone.gates, leaves: &cone.leaves, differ: &[(x, y)] };
                 // A step is a decision and what follows from it: the more gates, the more that is.
                 let gates = cone.gates.len() as u64;
-                self.left = self.left.saturating_sub(CLAUSES * gates);
+                self.spend(CLAUSES * gates);
                 let price = STEP.0 + gates / STEP.1;
                 let given = steps.min(self.left / price);
                 let mut rest = given;
+                let problem =
+                    Problem { aig: &self.words.aig, gates: &cone.gates, leaves: &cone.leaves, differ: &[(x, y)] };
                 let answer = self.solver.solve(&problem, &mut rest);
-                self.left = self.left.saturating_sub((given - rest) * price);
-                if rest == 0 && given < steps {
-                    self.left = 0;
-                }
                 if answer == Answer::Unsat {
                     self.counts.sat += 1;
                     if self.keep_questions {
                         let (miter, dimacs) = (problem.miter(), problem.dimacs());
                         self.questions.push(Question { miter, dimacs, proof: self.solver.take_proof() });
                     }
+                }
+                self.spend((given - rest) * price);
+                if rest == 0 && given < steps {
+                    self.left = 0;
                 }
                 answer
             };
@@ -365,20 +376,36 @@ impl Engine {
     pub fn within<T>(&mut self, units: u64, run: impl FnOnce(&mut Engine) -> T) -> T {
         let kept = self.set_aside(units);
         let out = run(self);
-        self.left += kept;
+        self.give_back(kept);
         out
     }
 
-    /// Leaves `units` at most: what is to be given back to [`Engine::left`] afterwards.
+    /// Leaves `units` at most: what is to be given back ([`Engine::give_back`]) afterwards.
     pub fn set_aside(&mut self, units: u64) -> u64 {
         let kept = self.left.saturating_sub(units);
         self.left -= kept;
         kept
     }
 
+    /// Gives back what [`Engine::set_aside`] took, without what was spent in excess since then: a run keeps its budget
+    /// though parts of it may not.
+    pub fn give_back(&mut self, kept: u64) {
+        self.left += kept;
+        let due = self.debt.min(self.left);
+        self.debt -= due;
+        self.left -= due;
+    }
+
     /// Takes units from what is left.
     pub fn spend(&mut self, units: u64) {
+        self.spent += units;
+        self.debt += units.saturating_sub(self.left);
         self.left = self.left.saturating_sub(units);
+    }
+
+    /// Gates of a cone that what is left allows to look at.
+    fn affordable(&self, gates: usize) -> usize {
+        gates.min((self.left / GATE) as usize)
     }
 
     /// The limit that a question met which was not decided, in words.
@@ -389,18 +416,48 @@ impl Engine {
         format!("it takes more than {} solver steps or {} gates (--sat-steps)", self.limits.sat_steps, self.limits.cone)
     }
 
+    /// Everything below literals, as far as it is affordable.
+    fn whole_cone(&mut self, roots: &[Lit]) -> Option<Cone> {
+        let most = self.affordable(5_000_000);
+        let cone = self.cone(roots, 1_000_000, most);
+        self.spend(GATE * cone.as_ref().map_or(most as u64, |cone| (cone.gates.len() + cone.leaves.len()) as u64));
+        cone
+    }
+
+    /// Merges nodes below `roots` that are equal by structure and by parities ([`parity`]).
+    pub fn normalise(&mut self, roots: &[Lit]) {
+        let Some(cone) = self.whole_cone(roots) else { return };
+        let gates = cone.gates.len() as u64;
+        let most = (PARITIES.0 + PARITIES.1 * gates).min(self.left);
+        let (found, variables) = parity::equalities(&cone.gates, most);
+        self.spend(variables);
+        for (node, older) in found {
+            self.merge(Lit::new(node, false), older);
+        }
+    }
+
+    /// Whether two words are known to be equal, or to differ for a pattern that was simulated.
+    pub fn compared(&mut self, a: &[Lit], b: &[Lit]) -> Outcome {
+        if a.iter().zip(b).all(|(&x, &y)| self.root(x) == self.root(y)) {
+            self.counts.structural += a.len() as u64;
+            return Outcome::Equal;
+        }
+        self.simulate();
+        self.simulated_difference(a, b).map_or(Outcome::Unknown, Outcome::Differs)
+    }
+
     /// Looks for internal equivalences below `roots` among all nodes, oldest first, each decided within small limits.
     /// What it finds makes later cones smaller.
     pub fn sweep(&mut self, roots: &[Lit], limits: Limits) {
+        self.normalise(roots);
         self.simulate();
-        let Some(cone) = self.cone(roots, 1_000_000, 5_000_000) else { return };
+        let Some(cone) = self.whole_cone(roots) else { return };
         let normal = |s: [u64; WORDS]| if s[0] & 1 == 1 { (s.map(|w| !w), true) } else { (s, false) };
         let mut oldest: FxHashMap<[u64; WORDS], Vec<Lit>> = FxHashMap::default();
         oldest.insert([0; WORDS], vec![Lit::FALSE]);
         let mut nodes: Vec<u32> = cone.leaves.clone();
         nodes.extend(cone.gates.iter().map(|g| g.0));
         nodes.sort_unstable();
-        self.spend(GATE * nodes.len() as u64);
         for node in nodes {
             if self.left == 0 {
                 return;

@@ -144,6 +144,11 @@ impl Report {
     }
 }
 
+/// A report of nothing that was compared, and why.
+pub fn undecided(reason: String) -> Report {
+    Report { verdict: Verdict::Unknown { reason }, ..Report::before(0) }
+}
+
 /// Proves or refutes that `rtl` computes `model`.
 pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver>) -> (Report, Engine) {
     let mut e = Engine::new(solver);
@@ -940,6 +945,25 @@ mod tests {
             proved += usize::from(verdicts[6]);
         }
         assert!(proved >= 5, "only {proved} of 6 are proved");
+    }
+
+    #[test]
+    fn no_run_exceeds_its_work_by_a_fifth() {
+        let mut open = 0;
+        for seed in 0..8u64 {
+            let profile = if seed % 2 == 0 { crate::random::Profile::TINY } else { crate::random::Profile::SMALL };
+            let model = crate::random::Recipe::seeded(profile, 40, seed).build();
+            let netlist = hardware(&model, 2, (seed % 3) as u32, &crate::netlist::Options::default());
+            let rtl = read(Language::Verilog, &emitted(&netlist, Language::Verilog), None).unwrap();
+            for work in [50_000, 200_000, 1_000_000, 5_000_000, 25_000_000] {
+                let latency = Some(netlist.interface.latency);
+                let request = Request { latency, work: Some(work), ..Request::default() };
+                let (report, e) = prove(&model, &rtl, &request, Box::new(Embedded));
+                assert!(e.spent <= work + work / 5, "seed {seed}: {} of {work}", e.spent);
+                open += usize::from(matches!(report.verdict, Verdict::Unknown { .. }));
+            }
+        }
+        assert!(open >= 5, "only {open} runs were ended by their budget");
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub mod equiv;
 mod held;
 pub mod kernel;
 pub mod machine;
+pub mod pair;
+mod parity;
 mod ports;
 pub mod program;
 mod rounds;

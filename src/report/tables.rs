@@ -115,6 +115,11 @@ impl Column {
         }
     }
 
+    /// Whether it counts something.
+    fn is_count(self) -> bool {
+        matches!(self, Luts | Registers | Dsps | Brams | Urams | Carries | Failing | Latency)
+    }
+
     fn is_word(self) -> bool {
         matches!(self, Run | Tool | State | Part)
     }
@@ -206,15 +211,20 @@ pub fn markdown(rows: &[Row]) -> String {
     text
 }
 
-/// For programs: an array of objects; what is not known is null. Numbers are not rounded.
+/// For programs: the rows as objects; what is not known is null. Numbers are not rounded, and whole counts are integers.
 pub fn json(rows: &[Row]) -> String {
     let value = |row: &Row, c: Column| match c.is_word() {
         true => c.word(row).map_or(Value::Null, Value::from),
-        false => c.number(row).map_or(Value::Null, |n| json!(n)),
+        false => c.number(row).map_or(Value::Null, |n| number(n, c.is_count())),
     };
     let object = |row: &Row| -> Map<String, Value> {
         Column::ALL.into_iter().map(|c| (c.name().to_owned(), value(row, c))).collect()
     };
     let rows: Vec<_> = rows.iter().map(object).collect();
-    serde_json::to_string_pretty(&rows).expect("plain data") + "\n"
+    serde_json::to_string_pretty(&json!({ "schema": "alir2hdl.report/1", "rows": rows })).expect("plain data") + "\n"
+}
+
+/// A number; of a count an integer, but where a tool counts halves (memory blocks).
+fn number(n: f64, is_count: bool) -> Value {
+    if is_count && n.fract() == 0.0 && n.abs() < 9e15 { json!(n as i64) } else { json!(n) }
 }

@@ -51,8 +51,11 @@ impl Language {
         match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("v" | "sv" | "vh") => Language::Verilog,
             Some("vhd" | "vhdl") => Language::Vhdl,
-            _ if text.to_ascii_lowercase().contains("end architecture") => Language::Vhdl,
-            _ => Language::Verilog,
+            _ => {
+                let text = text.to_ascii_lowercase();
+                let has = |word: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|w| w == word);
+                if has("architecture") && !has("endmodule") { Language::Vhdl } else { Language::Verilog }
+            }
         }
     }
 }
@@ -63,9 +66,18 @@ const STACK: usize = 1 << 30;
 /// The longest text that is read.
 const MAX_TEXT: usize = 1 << 28;
 
-/// Text of a file's bytes: UTF-8, else ISO 8859-1, which is what VHDL is written in.
-pub fn decoded(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect())
+/// Text of a file's bytes: UTF-8, else ISO 8859-1, which is what VHDL is written in. A byte order mark is left out.
+///
+/// # Errors
+/// `E0005` for UTF-16.
+pub fn decoded(mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
+    if let Some(problem) = crate::diag::utf16(&bytes) {
+        return Err(problem);
+    }
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
+    }
+    Ok(String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect()))
 }
 
 /// Reads a file.

@@ -57,6 +57,14 @@ impl MachineRun {
         MachineRun { inputs, outputs: Rows::new(width, shown), defined }
     }
 
+    /// The same inputs with other outputs to be seen; what is not defined stays so.
+    ///
+    /// # Panics
+    /// If it is not a row for each cycle.
+    pub fn expecting(self, outputs: Rows) -> MachineRun {
+        MachineRun::recorded(self.inputs, outputs, self.defined)
+    }
+
     /// Codes of all input elements in each cycle.
     pub fn inputs(&self) -> &Rows {
         &self.inputs

@@ -10,12 +10,17 @@
 //!                                                                 Report ◄────┘
 //! ```
 
+pub mod arrays;
 mod bench;
 mod compare;
 mod cycles;
+pub mod foreign;
 mod locate;
 mod machine;
+pub mod own;
+pub mod road;
 mod run;
+pub mod runner;
 mod sim;
 pub mod solver;
 mod stream;
@@ -27,7 +32,7 @@ pub use compare::{Difference, Mismatch, Report};
 pub use cycles::{Bits, Cycle, Cycles, Field, Layout};
 pub use locate::{Signal, first_difference};
 pub use machine::{MachineRun, machine_stimulus};
-pub use run::{Check, Finding, Origin, StreamCheck};
+pub use run::{BenchCheck, Check, Finding, Origin};
 pub use sim::{Deadline, Ghdl, Icarus, Job, MISSING_TOOL, SIMULATORS, SimError, Simulator, Tools, Verilator, end_all};
 pub use stream::{Beat, Streams};
 pub use vectors::{Rows, Vectors};

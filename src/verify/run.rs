@@ -1,12 +1,12 @@
 //! One module in one simulator: run it, and if it is wrong say where it goes wrong.
 
-use super::bench::Bench;
+use super::bench::{Bench, Testbench};
 use super::compare::Report;
 use super::cycles::Cycles;
 use super::locate::{Signal, first_difference};
 use super::sim::{Deadline, Job, SimError, Simulator, Tools};
-use super::stream::Streams;
 use crate::emit::Language;
+use crate::files::FileSet;
 use crate::netlist::Netlist;
 use std::fs::File;
 use std::io::BufReader;
@@ -95,22 +95,22 @@ impl Check<'_> {
     }
 }
 
-/// A wrapper with AXI4-Stream ports and what goes through it.
-#[derive(Clone, Copy, Debug)]
-pub struct StreamCheck<'a> {
-    /// Name of the file of the design.
-    pub file: &'a str,
-    /// The text, core and wrapper.
-    pub text: &'a str,
-    /// The language of the text.
+/// Files and a testbench that judges them as a whole.
+#[derive(Clone, Copy)]
+pub struct BenchCheck<'a> {
+    /// The sources, in the order in which a compiler must read them.
+    pub design: &'a [(String, Vec<u8>)],
+    /// Files that they read and that are not compiled.
+    pub beside: &'a [(String, Vec<u8>)],
+    /// The language of the sources.
     pub language: Language,
     /// VHDL revision for simulators that ask (`93` or `08`).
     pub vhdl_standard: &'a str,
-    /// The run.
-    pub streams: &'a Streams<'a>,
+    /// The testbench.
+    pub bench: &'a dyn Testbench,
 }
 
-impl StreamCheck<'_> {
+impl BenchCheck<'_> {
     /// Simulates in `dir`, which is empty.
     ///
     /// # Errors
@@ -122,14 +122,11 @@ impl StreamCheck<'_> {
         dir: &Path,
         deadline: Deadline,
     ) -> Result<Finding, SimError> {
-        let job = Job {
-            design: &[(self.file.to_owned(), self.text.as_bytes().to_vec())],
-            language: self.language,
-            bench: self.streams,
-            vhdl_standard: self.vhdl_standard,
-            dir,
-            deadline,
-        };
+        let mut beside = FileSet::default();
+        self.beside.iter().for_each(|(name, bytes)| beside.add(name.clone(), bytes.clone()));
+        beside.write_to(dir).map_err(SimError::Io)?;
+        let (design, language, bench) = (self.design, self.language, self.bench);
+        let job = Job { design, language, bench, vhdl_standard: self.vhdl_standard, dir, deadline };
         simulator.run(&job, tools).map(|report| Finding { report, origin: None })
     }
 }

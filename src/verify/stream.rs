@@ -55,7 +55,8 @@ impl<'a> Streams<'a> {
     /// If the wrapper is not one for this model.
     pub fn plan(model: &Model, axis: &'a Axis, count: usize, seed: u64) -> Streams<'a> {
         let golden = |inputs| Ok(Vectors::of_inputs(model, inputs));
-        Streams::plan_by(model, &golden, axis, count, seed).expect("a model has a code for every output")
+        let drawn = Vectors::generate_inputs(model, count, seed);
+        Streams::plan_by(&drawn, true, &golden, axis, seed).expect("a model has a code for every output")
     }
 
     /// [`Streams::plan`] for a model that was lowered from `source`, which says what must come out.
@@ -73,30 +74,40 @@ impl<'a> Streams<'a> {
         seed: u64,
     ) -> Result<Streams<'a>, Diagnostic> {
         let golden = |inputs| Vectors::of_inputs(model, inputs).judged_by(source);
-        Streams::plan_by(model, &golden, axis, count, seed)
+        Streams::plan_by(&Vectors::generate_inputs(model, count, seed), true, &golden, axis, seed)
     }
 
+    /// These samples through `axis`, whole ones. Padding carries garbage.
+    ///
+    /// # Panics
+    /// If the wrapper is not one for these samples.
+    pub fn plan_own(vectors: &Vectors, axis: &'a Axis, seed: u64) -> Streams<'a> {
+        let expected = |inputs| Ok(Vectors { inputs, outputs: vectors.outputs.clone() });
+        Streams::plan_by(&vectors.inputs, false, &expected, axis, seed).expect("nothing is asked")
+    }
+
+    /// `cuts`: some packets end inside a sample.
     fn plan_by(
-        model: &Model,
+        drawn: &Rows,
+        cuts: bool,
         golden: &dyn Fn(Rows) -> Result<Vectors, Diagnostic>,
         axis: &'a Axis,
-        count: usize,
         seed: u64,
     ) -> Result<Streams<'a>, Diagnostic> {
         let mut random = SplitMix::new(seed ^ 0x6178_6973);
-        let drawn = Vectors::generate(model, count, seed);
+        let count = drawn.len();
         let (mut inputs, mut codes, mut flags) = (Vec::new(), Vec::new(), Vec::new());
         let mut unstalled = (0, count / 3);
         let mut places = Vec::new();
-        for sample in 0..drawn.inputs.len() {
+        for sample in 0..drawn.len() {
             if sample == unstalled.1 {
                 unstalled.0 = inputs.len();
             }
             let stream = &axis.input;
             let mut bits = Bits::zero(stream.sample_width());
             bits.put(0, stream.sample_width(), &random.bits(stream.sample_width()));
-            put(&mut bits, stream, &axis.core.inputs, drawn.inputs.row(sample), false);
-            let cut = stream.beats > 1 && random.below(8) == 0;
+            put(&mut bits, stream, &axis.core.inputs, drawn.row(sample), false);
+            let cut = cuts && stream.beats > 1 && random.below(8) == 0;
             let beats = if cut { 1 + random.below(u64::from(stream.beats - 1)) as u32 } else { stream.beats };
             let last = cut || random.below(4) == 0;
             let user = user(axis, &mut random);
@@ -123,7 +134,7 @@ impl<'a> Streams<'a> {
                 outputs.push(Beat { data, last: last && beat == stream.beats - 1, user: user.clone() });
             }
         }
-        Ok(Streams { axis, samples: drawn.inputs.len(), inputs, outputs, places, unstalled, seed })
+        Ok(Streams { axis, samples: drawn.len(), inputs, outputs, places, unstalled, seed })
     }
 
     fn view(&self) -> View<'_> {

@@ -43,10 +43,19 @@ impl Rows {
         all
     }
 
-    fn push(&mut self, row: Vec<BigInt>) {
+    /// Appends a row.
+    ///
+    /// # Panics
+    /// If it has another length.
+    pub(super) fn push(&mut self, row: Vec<BigInt>) {
         assert_eq!(row.len(), self.elements, "a code for each element");
         self.codes.extend(row);
         self.rows += 1;
+    }
+
+    /// Codes of a row.
+    pub fn elements(&self) -> usize {
+        self.elements
     }
 
     /// Number of rows.
@@ -129,6 +138,16 @@ impl Vectors {
             outputs.push(row);
         }
         Ok(Vectors { inputs: self.inputs, outputs })
+    }
+
+    /// The first sample, and its input element, that is outside of the intervals that the readers of the element declare.
+    pub fn outside(model: &Model, inputs: &Rows) -> Option<(usize, usize)> {
+        let elements = insides_of(model);
+        let wrong = |sample: usize| {
+            let row = inputs.row(sample).iter().zip(&elements);
+            row.enumerate().find(|(_, (code, element))| !element.holds(code)).map(|(at, _)| (sample, at))
+        };
+        (0..inputs.len()).find_map(wrong)
     }
 
     fn inside(model: &Model, count: usize, seed: u64) -> Result<Vectors, Diagnostic> {

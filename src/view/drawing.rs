@@ -26,6 +26,8 @@ pub(super) struct Node {
     /// Where the text has it: line from 1, and the line; 0 if it has not.
     pub(super) line: (usize, String),
     pub(super) operands: Vec<u32>,
+    /// Index of the layer of a network that it was made for.
+    pub(super) layer: Option<usize>,
 }
 
 impl Node {
@@ -50,14 +52,8 @@ pub struct Column {
 }
 
 impl Column {
-    fn note(&self, has_registers: bool) -> String {
-        let Some(delay) = self.delay else { return String::new() };
-        let delay = format!("{delay:.3}");
-        let delay = delay.trim_end_matches('0').trim_end_matches('.');
-        match has_registers {
-            true => format!("delay {delay}, {} register bits", self.register_bits),
-            false => format!("delay {delay}"),
-        }
+    fn data(&self) -> Value {
+        json!({ "title": self.title, "short": self.short, "delay": self.delay, "bits": self.register_bits })
     }
 }
 
@@ -66,9 +62,15 @@ pub struct Drawing {
     pub(super) nodes: Vec<Node>,
     pub(super) columns: Vec<Column>,
     pub(super) has_registers: bool,
+    /// Whether values come back: registers are boxes, and no stage begins anew.
+    pub(super) has_loops: bool,
+    /// What delays are counted in.
+    pub(super) unit: &'static str,
+    /// Names of the layers of a network; none of anything else.
+    pub(super) layers: Vec<String>,
     /// From where operations are counted.
     pub(super) origin: &'static str,
-    /// The longest path of each column.
+    /// The longest path of each column; empty where a column has none.
     pub(super) paths: Vec<Vec<u32>>,
     /// Outputs: name, and what drives it.
     pub(super) outputs: Vec<(String, Option<u32>)>,
@@ -165,6 +167,11 @@ impl Drawing {
         self.columns.iter().filter(|column| column.delay.is_some())
     }
 
+    /// What delays are counted in.
+    pub fn unit(&self) -> &'static str {
+        self.unit
+    }
+
     /// Number of boxes.
     pub fn boxes(&self) -> usize {
         self.nodes.len()
@@ -202,7 +209,11 @@ impl Drawing {
         let outputs = self.outputs.iter();
         json!({
             "kinds": kinds,
-            "columns": columns.map(|c| json!([c.title, c.note(self.has_registers), c.short])).collect::<Vec<_>>(),
+            "columns": columns.map(Column::data).collect::<Vec<_>>(),
+            "registers": self.has_registers,
+            "loops": self.has_loops,
+            "unit": self.unit,
+            "layers": self.layers,
             "origin": self.origin,
             "paths": self.paths,
             "outputs": outputs.clone().map(|(_, v)| v.map_or(-1, i64::from)).collect::<Vec<_>>(),
@@ -220,6 +231,7 @@ impl Drawing {
                 "d": of(|node| node.delay.into()),
                 "a": nodes.iter().flat_map(|node| &node.operands).collect::<Vec<_>>(),
                 "p": starts,
+                "y": of(|node| node.layer.map_or(-1, |layer| layer as i64).into()),
                 "m": of(|node| node.meaning.as_str().into()),
                 "l": of(|node| node.line.0.into()),
                 "t": of(|node| node.line.1.as_str().into()),

@@ -80,6 +80,7 @@ impl Draft<'_> {
             delay: 0.0,
             meaning,
             operands: Vec::new(),
+            layer: None,
         });
         self.at[signal.index()][at] = vec![node];
         node
@@ -306,6 +307,9 @@ impl Drawing {
         Drawing {
             columns,
             has_registers: true,
+            has_loops: true,
+            unit: if timed { "latency units" } else { "LUT levels" },
+            layers: Vec::new(),
             origin: "inputs and registers",
             paths,
             outputs,

@@ -4,6 +4,7 @@ use super::drawing::{Column, Declarations, Drawing, Node, Observed};
 use crate::interp::samples::{Port, Values};
 use crate::interp::{LookupMiss, Step, batch, golden_steps, meaning};
 use crate::ir::{Model, ValueId};
+use crate::network::layers::Layers;
 use crate::schedule::{self, Delay};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
@@ -26,6 +27,10 @@ pub struct Pipeline<'a> {
     pub view: &'a schedule::View,
     /// The Verilog text.
     pub rtl: &'a str,
+    /// What delays are counted in.
+    pub unit: &'static str,
+    /// Which layer of a network each operation of the program that was read was made for.
+    pub layers: Option<&'a Layers>,
 }
 
 /// The names that the generated text has for the operations, behind `prefix`.
@@ -66,6 +71,7 @@ pub(super) fn nodes(
             meaning: meaning(model, &node.op, &name),
             line: declared.named(&names[id.index()]),
             operands,
+            layer: None,
         }
     };
     model.ids().map(node).collect()
@@ -87,7 +93,7 @@ impl Drawing {
             register_bits: pipeline.register_bits.get((k as usize).wrapping_sub(1)).copied().unwrap_or(0),
         };
         let last = pipeline.stage.iter().copied().max().unwrap_or(0).max(pipeline.stage_delays.len() as u32);
-        let paths = pipeline.view.stages.iter().map(|stage| {
+        let paths = pipeline.view.stages.iter().map(|stage| -> Vec<u32> {
             let ops = stage.path.iter().filter_map(|step| match step.what {
                 schedule::Step::Op(id) => Some(id.0),
                 _ => None,
@@ -95,12 +101,23 @@ impl Drawing {
             ops.collect()
         });
         let outputs = (0..).zip(model.outputs()).map(|(j, o): (usize, _)| (format!("out[{j}]"), o.source.map(|v| v.0)));
+        // Columns before the first stage have no path.
+        let without = (last as usize + 1).saturating_sub(pipeline.view.stages.len());
+        let mut nodes = nodes(model, "", 0, pipeline.delay, &declared, |id| pipeline.stage[id.index()]);
+        if let Some(layers) = pipeline.layers {
+            for (node, drawn) in model.nodes().iter().zip(&mut nodes) {
+                drawn.layer = layers.of(node.origin as usize);
+            }
+        }
         Drawing {
-            nodes: nodes(model, "", 0, pipeline.delay, &declared, |id| pipeline.stage[id.index()]),
+            nodes,
             columns: (0..=last).map(stage).collect(),
             has_registers: pipeline.stages > 0,
+            has_loops: false,
+            unit: pipeline.unit,
+            layers: pipeline.layers.map_or_else(Vec::new, |layers| layers.names().to_vec()),
             origin: "the inputs",
-            paths: paths.collect(),
+            paths: std::iter::repeat_n(Vec::new(), without).chain(paths).collect(),
             outputs: outputs.collect(),
             observed: None,
         }

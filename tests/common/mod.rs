@@ -4,8 +4,19 @@ use assert_cmd::Command;
 use std::path::Path;
 
 /// Where a model of the tests lies.
+#[allow(dead_code, reason = "not every test that shares this file reads a model")]
 pub(crate) fn model(name: &str) -> String {
     format!("{}/tests/data/models/{name}/model.json.gz", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Generated text without the lines of its head that say which command and model it comes from.
+#[allow(dead_code, reason = "not every test that shares this file compares texts")]
+pub(crate) fn body(text: &str) -> String {
+    let is_origin = |line: &str| {
+        let comment = line.strip_prefix("// ").or_else(|| line.strip_prefix("-- "));
+        comment.is_some_and(|said| said.starts_with("command: ") || said.starts_with("model: SHA-256 "))
+    };
+    text.lines().filter(|line| !is_origin(line)).map(|line| format!("{line}\n")).collect()
 }
 
 /// Runs the program in a folder: exit code, standard output and standard error.

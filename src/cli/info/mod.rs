@@ -8,9 +8,10 @@ mod sweep;
 use super::device;
 use super::hardware::PipelineArgs;
 use super::input::{Design, InputArgs};
+use super::kernel::KernelFacts;
 use super::optimise::{self, OptimiseArgs};
 use super::text::RomStyleArg;
-use super::{ExitStatus, Failure, Global, network, print, source};
+use super::{ExitStatus, Failure, Global, network, print, schema, source};
 use crate::compile::{self, Spec};
 use crate::device::Estimate;
 use crate::diag::{Diagnostic, Place};
@@ -35,7 +36,7 @@ Examples:
   alir2hdl info machine.json.gz                    ports, registers, blocks and schedule of a state machine
 
 Operations are counted as the file has them and as they are after optimisation; depth and stages are those of the
-optimised program, as the main job with the same options makes it.")]
+optimised program, as the main job with the same options makes it. -v shows all: what each pass did, every stage's longest path.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -84,6 +85,9 @@ struct Facts {
     form: String,
     inputs: Elements,
     outputs: Elements,
+    /// Of an integer kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<KernelFacts>,
     operations: usize,
     operations_after_optimisation: usize,
     /// What each optimisation did, in order.
@@ -128,12 +132,12 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         && !args.input.sources().has_weights()
     {
         let (graph, quant) = args.input.sources().graph(&bytes, &source::shown(&args.input.model))?;
-        return print(network::listing(&graph, &quant, args.json).as_bytes());
+        return print(network::listing(&graph, &quant, args.json, global.verbose).as_bytes());
     }
     if let Some((source::Kind::Onnx, bytes)) = args.input.network_file()?
         && !args.json
     {
-        let (listing, usable) = super::onnx::info(&bytes, &source::shown(&args.input.model))?;
+        let (listing, usable) = super::onnx::info(&bytes, &source::shown(&args.input.model), global.verbose)?;
         let printed = print(listing.as_bytes());
         if !usable {
             return printed;
@@ -162,10 +166,11 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     };
     let facts = facts(&model, program, &spec, estimate);
     let passes = optimised.passes;
-    let facts = Facts { form: file.form, passes, pipeline, sweep, ..facts };
+    let kernel = file.kernel.as_ref().map(KernelFacts::of);
+    let facts = Facts { form: file.form, kernel, passes, pipeline, sweep, ..facts };
     let text = match args.json {
-        true => serde_json::to_string_pretty(&facts).expect("plain data") + "\n",
-        false => facts.to_text(),
+        true => schema::document("alir2hdl.info/1", &facts),
+        false => facts.to_text(global.verbose, args.optimise.names_passes()),
     };
     print(text.as_bytes())
 }
@@ -194,6 +199,7 @@ fn facts(model: &Model, optimised: &Model, spec: &Spec, estimate: Estimate) -> F
         form: String::new(),
         inputs: elements(model.input_kifs().iter().copied()),
         outputs: elements(output_kifs),
+        kernel: None,
         operations: model.nodes().len(),
         operations_after_optimisation: optimised.nodes().len(),
         passes: Vec::new(),
@@ -274,7 +280,8 @@ fn depth(model: &Model, delay: &dyn Delay) -> (u32, f64) {
 }
 
 impl Facts {
-    fn to_text(&self) -> String {
+    /// Tables for people: one screen, or everything if `all`; what each pass did also if `passes`.
+    fn to_text(&self, all: bool, passes: bool) -> String {
         let mut text = String::new();
         let out = &mut text;
         let side = |name: &str, side: &Elements| {
@@ -284,6 +291,9 @@ impl Facts {
         let _ = writeln!(out, "{:<12}{}", "form", self.form);
         out.push_str(&side("inputs", &self.inputs));
         out.push_str(&side("outputs", &self.outputs));
+        if let Some(kernel) = &self.kernel {
+            kernel.to_text(out);
+        }
         let _ = writeln!(
             out,
             "{:<12}{:>9}   {} after optimisation",
@@ -304,7 +314,8 @@ impl Facts {
         );
         let _ = writeln!(out, "{:<12}{:>9}", "cost", short(self.cost));
         let _ = writeln!(out, "\n{:<12}{:>9}{:>9}{:>9}   widths", "operation", "count", "share", "after");
-        for kind in &self.kinds {
+        let most = if all { self.kinds.len() } else { KINDS };
+        for kind in self.kinds.iter().take(most) {
             let share = 100.0 * kind.count as f64 / self.operations.max(1) as f64;
             let widths = range(kind.narrowest, kind.widest);
             let _ = writeln!(
@@ -313,12 +324,22 @@ impl Facts {
                 kind.operation, kind.count, kind.after_optimisation
             );
         }
-        if !self.passes.is_empty() {
-            let _ = writeln!(out, "\n{}", optimise::savings(&self.passes));
+        if self.kinds.len() > most {
+            let _ = writeln!(out, "and {} more (-v lists all)", self.kinds.len() - most);
+        }
+        match (self.passes.first(), self.passes.last()) {
+            (Some(_), Some(_)) if all || passes => {
+                let _ = writeln!(out, "\n{}", optimise::savings(&self.passes));
+            }
+            (Some(first), Some(last)) => {
+                let (count, before, after) = (self.passes.len(), first.bits_before, last.bits_after);
+                let _ = writeln!(out, "{:<12}{count:>9}   {before} to {after} bits computed (-v lists them)", "passes");
+            }
+            _ => {}
         }
         device::show(&self.estimate, out);
         if let Some(pipeline) = &self.pipeline {
-            pipeline.to_text(out);
+            pipeline.to_text(out, all);
         }
         if let Some(rows) = &self.sweep {
             sweep::to_text(rows, self.delay_unit, out);
@@ -326,6 +347,9 @@ impl Facts {
         text
     }
 }
+
+/// Kinds of operations that are shown without -v.
+const KINDS: usize = 6;
 
 fn range(narrowest: u32, widest: u32) -> String {
     if narrowest == widest { widest.to_string() } else { format!("{narrowest} to {widest}") }

@@ -90,6 +90,9 @@ impl PathPart {
     }
 }
 
+/// Stages that are shown without -v.
+const STAGES: usize = 5;
+
 impl Pipeline {
     /// Schedules the program and looks at the result; `whole_values`: also at what holding whole values would take.
     pub(super) fn new(optimised: &Optimised<'_>, spec: &Spec, whole_values: bool) -> Result<Pipeline, Failure> {
@@ -126,8 +129,8 @@ impl Pipeline {
         })
     }
 
-    /// Tables for people.
-    pub(super) fn to_text(&self, out: &mut String) {
+    /// Tables for people: what fits a screen, or every stage and every path if `all`.
+    pub(super) fn to_text(&self, out: &mut String, all: bool) {
         let clocks = if self.latency == 1 { "clock" } else { "clocks" };
         let _ =
             writeln!(out, "\nlatency {} {clocks}, {} register bits{}", self.latency, self.register_bits, self.quality);
@@ -152,7 +155,8 @@ impl Pipeline {
         if self.input_register_bits > 0 {
             let _ = writeln!(out, "{:<8}{:>35}", "inputs", self.input_register_bits);
         }
-        for stage in &self.stages {
+        let most = if all { self.stages.len() } else { STAGES };
+        for stage in self.stages.iter().take(most) {
             let Origin { made_here, balancing, inputs, outputs, valid } = stage.registers;
             let _ = writeln!(
                 out,
@@ -163,10 +167,14 @@ impl Pipeline {
                 stage.register_bits
             );
         }
+        if self.stages.len() > most {
+            let _ = writeln!(out, "and {} more stages (-v lists all)", self.stages.len() - most);
+        }
         if self.output_register_bits > 0 {
             let _ = writeln!(out, "{:<8}{:>35}", "outputs", self.output_register_bits);
         }
-        for stage in &self.stages {
+        let slowest = self.stages.iter().rev().max_by(|a, b| a.delay.total_cmp(&b.delay)).map(|stage| stage.stage);
+        for stage in self.stages.iter().filter(|stage| all || Some(stage.stage) == slowest) {
             let _ =
                 writeln!(out, "\nlongest path of stage {}, {} {}:", stage.stage, short(stage.delay), self.delay_unit);
             let mut line = String::new();

@@ -183,7 +183,7 @@ fn text(out: &mut String, x: f64, y: f64, anchor: &str, text: &str, more: &str) 
 }
 
 /// Text for XML; what XML 1.0 cannot hold at all becomes a question mark.
-fn escaped(text: &str) -> String {
+pub(in crate::cli) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,6 +1,6 @@
 //! Ports, registers, blocks and schedule of a state machine.
 
-use super::super::{ExitStatus, Failure, device, machine, print};
+use super::super::{ExitStatus, Failure, device, machine, print, schema};
 use super::{Args, depth, short};
 use crate::compile;
 use crate::device::Estimate;
@@ -125,7 +125,7 @@ pub(super) fn of_machine(args: &Args, machine: &Machine, form: String) -> Result
         estimate: hardware.estimate(),
     };
     let text = match args.json {
-        true => serde_json::to_string_pretty(&shape).expect("plain data") + "\n",
+        true => schema::document("alir2hdl.info-machine/1", &shape),
         false => shape.to_text(),
     };
     print(text.as_bytes())

@@ -65,7 +65,10 @@ impl<R: BufRead> CsvReader<R> {
         if read as u64 == limit && self.line.last() != Some(&b'\n') {
             return Err(CsvError::Line(self.line_number, format!("the line is longer than {limit} bytes")));
         }
-        Ok(read > 0)
+        match crate::diag::utf16(&self.line) {
+            Some(problem) if self.line_number == 1 => Err(CsvError::Line(1, problem.message)),
+            _ => Ok(read > 0),
+        }
     }
 
     /// Parses the line into `into`; whether it was a sample, and not a heading, a comment or empty.

@@ -127,6 +127,8 @@ pub struct Reader {
     columns: usize,
     body: Body,
     encoder: Option<Encoder>,
+    /// Samples that were given by [`Reader::read`], for messages.
+    given: u64,
 }
 
 /// What becomes of a real number before it is quantised by floor and wrap; `Err` says in words why nothing does.
@@ -200,6 +202,14 @@ impl Reader {
         Reader::from_stream(Box::new(stream), None, None, name.into(), columns, codes)
     }
 
+    /// One sample without numbers: what a program without inputs runs on.
+    ///
+    /// # Errors
+    /// None.
+    pub fn one_empty_row() -> Result<Reader, Diagnostic> {
+        Reader::from_reader(io::Cursor::new(npy::write_header("<f8", 1, 0)), "nothing", &[], false)
+    }
+
     /// `regular` is the same file once more with its length, if it is one that can be read anywhere.
     fn from_stream(
         mut stream: Box<dyn Read + Send>,
@@ -230,7 +240,7 @@ impl Reader {
             let whole = io::Cursor::new(prefix).chain(stream);
             Body::Csv(CsvReader::new(Box::new(BufReader::with_capacity(1 << 16, whole)), columns, codes))
         };
-        Ok(Reader { name, columns: columns.len(), body, encoder: None })
+        Ok(Reader { name, columns: columns.len(), body, encoder: None, given: 0 })
     }
 
     /// Encodes all numbers that are read from now on.
@@ -270,16 +280,22 @@ impl Reader {
     pub fn read(&mut self, max_rows: usize, block: &mut Values) -> Result<usize, Diagnostic> {
         let rows = self.read_body(max_rows, block)?;
         if let Some(encoder) = &self.encoder {
-            let encode =
-                |x: f64| encoder(x).map_err(|what| Diagnostic::error("E0714", Place::Path(self.name.clone()), what));
+            let encode = |(index, x): (usize, f64)| {
+                encoder(x).map_err(|why| {
+                    let sample = self.given + (index / self.columns) as u64;
+                    let message = format!("sample {sample}, input {}: {why}", index % self.columns);
+                    Diagnostic::error("E0714", Place::Whole, message).in_file(self.name.as_ref())
+                })
+            };
             let reals: Result<Vec<f64>, Diagnostic> = match &*block {
-                Values::Reals(v) => v.iter().map(|&x| encode(x)).collect(),
-                Values::Integers(v) => v.iter().map(|&x| encode(x as f64)).collect(),
+                Values::Reals(v) => v.iter().copied().enumerate().map(encode).collect(),
+                Values::Integers(v) => v.iter().map(|&x| x as f64).enumerate().map(encode).collect(),
                 // Far beyond any type that is encoded exactly; only which end they lie at counts.
-                Values::Wide(v) => v.iter().map(|x| encode(x.to_f64().unwrap_or(f64::NAN))).collect(),
+                Values::Wide(v) => v.iter().map(|x| x.to_f64().unwrap_or(f64::NAN)).enumerate().map(encode).collect(),
             };
             *block = Values::Reals(reals?);
         }
+        self.given += rows as u64;
         Ok(rows)
     }
 

@@ -12,7 +12,7 @@ mod shift;
 use super::program::{File, Operation, Program, ValueType};
 use super::rows::{Lane, Meaning, Sign};
 use crate::diag::{Diagnostic, Diagnostics, Place};
-use crate::ir::{self, Builder, Model, Op, Output, Table, TableId, ValueId};
+use crate::ir::{self, Builder, Labels, Model, Op, Output, Table, TableId, ValueId};
 use crate::num::{Interval, Kif};
 use logic::{Logic, Negative};
 use num_bigint::BigInt;
@@ -27,6 +27,14 @@ const PART: u32 = 31;
 /// # Errors
 /// What the limits of ALIR do not allow.
 pub fn lower(program: &Program, limits: &ir::Limits) -> Result<Model, Diagnostics> {
+    labelled(program, limits).map(|(model, _)| model)
+}
+
+/// [`lower`], with the names of ports, and of values those that labels and ports give them.
+///
+/// # Errors
+/// As [`lower`].
+pub fn labelled(program: &Program, limits: &ir::Limits) -> Result<(Model, Labels), Diagnostics> {
     let elements = program.input_elements();
     let mut builder = Builder::new(vec![0; elements.len()]);
     builder.limits(*limits);
@@ -38,25 +46,43 @@ pub fn lower(program: &Program, limits: &ir::Limits) -> Result<Model, Diagnostic
         m: Vec::new(),
         a: Vec::new(),
         tables: FxHashMap::default(),
+        labels: Labels {
+            inputs: elements.into_iter().map(|element| element.name).collect(),
+            outputs: program.output_elements().into_iter().map(|element| element.name).collect(),
+            values: Vec::new(),
+        },
+        hints: program.hints().map(|(op, name)| (op, name.to_owned())).collect(),
+        next_hint: 0,
     };
     lowering.inputs();
-    for op in program.ops() {
+    for (at, op) in program.ops().iter().enumerate() {
         // A short program may become a large one; the checker says that it is.
         if lowering.logic.builder.nodes().len() as u64 > limits.max_ops {
             break;
         }
         lowering.operation(op);
+        lowering.hint(at, op);
     }
     if lowering.logic.builder.nodes().len() as u64 <= limits.max_ops {
         lowering.outputs();
     }
-    lowering.logic.builder.finish().map_err(|problems| {
+    let labels = std::mem::take(&mut lowering.labels);
+    let finished = lowering.logic.builder.finish().map(|model| (model, labels));
+    finished.map_err(|problems| {
         let told = problems.into_iter().map(|problem| {
             Diagnostic::error(problem.code, Place::Whole, format!("lowered to ALIR: {}", problem.message))
                 .with_help(problem.help)
         });
         Diagnostics(told.collect())
     })
+}
+
+/// Names a value, and what it is the low bits of: optimisation may leave only that.
+fn name_value(labels: &mut Labels, logic: &Logic, value: ValueId, name: &str) {
+    labels.name(value, name);
+    if let Op::Quantise { x, shift: 0 } = logic.builder.nodes()[value.index()].op {
+        labels.name(x, name);
+    }
 }
 
 struct Lowering<'p> {
@@ -69,6 +95,10 @@ struct Lowering<'p> {
     a: Vec<(u32, ValueId)>,
     /// Tables by their number, part and number of entries.
     tables: FxHashMap<(u32, u32, usize), TableEntry>,
+    labels: Labels,
+    /// Operations whose results have names, in order, and the first that is not reached.
+    hints: Vec<(usize, String)>,
+    next_hint: usize,
 }
 
 /// A part of a table for an operand of some range.
@@ -96,6 +126,8 @@ impl Lowering<'_> {
                 .map(|_| {
                     let full = Interval::of_width(signed, width, 0);
                     let v = self.logic.push(Op::Input { input: next }, full.min.to_big(), full.max.to_big());
+                    let name = self.labels.inputs[next as usize].clone();
+                    self.labels.name(v, name);
                     next += 1;
                     v
                 })
@@ -106,6 +138,27 @@ impl Lowering<'_> {
                 ValueType::M(_) => self.m.push(lanes),
                 ValueType::A(_) => {}
             }
+        }
+    }
+
+    /// Names the result of operation `at`, if a label stands before it.
+    fn hint(&mut self, at: usize, op: &Operation) {
+        while let Some((_, name)) = self.hints.get(self.next_hint).filter(|(hinted, _)| *hinted == at) {
+            if let Some((file, value)) = op.result() {
+                let lanes = match file {
+                    File::R => std::slice::from_ref(&self.r[value as usize]),
+                    File::X => &self.x[value as usize],
+                    File::M => &self.m[value as usize],
+                    File::A => &[],
+                };
+                for (k, lane) in lanes.iter().enumerate() {
+                    match file {
+                        File::R => name_value(&mut self.labels, &self.logic, *lane, name),
+                        _ => name_value(&mut self.labels, &self.logic, *lane, &format!("{name}[{k}]")),
+                    }
+                }
+            }
+            self.next_hint += 1;
         }
     }
 
@@ -126,6 +179,9 @@ impl Lowering<'_> {
                     true => v,
                     false => self.logic.push(Op::Quantise { x: v, shift: 0 }, full.min.to_big(), full.max.to_big()),
                 };
+                let element = self.logic.builder.outputs().len();
+                let name = self.labels.outputs[element].clone();
+                name_value(&mut self.labels, &self.logic, shown, &name);
                 self.logic.builder.output(Output { source: Some(shown), shift: 0, neg: false });
             }
         }

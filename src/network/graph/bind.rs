@@ -26,6 +26,8 @@ pub struct Constants {
     pub frac: i64,
     /// The same constants without quantisation, for the floating-point network.
     pub floats: Vec<f64>,
+    /// The name of their buffer, `LAYER:NAME` or `NAME`.
+    pub name: String,
 }
 
 impl Constants {
@@ -111,6 +113,8 @@ pub struct Step {
     pub node: usize,
     /// Where it is in the file: `nodes[3]`.
     pub place: String,
+    /// The node, for people: `3. mlp_up (layer 1)`.
+    pub title: String,
     /// The slot that it fills.
     pub slot: usize,
     /// Elements of the result.
@@ -140,15 +144,16 @@ pub struct Program {
 ///
 /// # Errors
 /// What is wrong, with its place.
-pub fn read_map(bytes: &[u8], file: &str, graph: &Graph) -> Result<WeightMap, Diagnostic> {
+pub fn read_map(bytes: &[u8], graph: &Graph) -> Result<WeightMap, Diagnostic> {
     let wrong = |place: String, message: String| Diagnostic::error("E2008", Place::Path(place), message);
     let value = json::parse(bytes, 1 << 20).map_err(|e| {
-        wrong(format!("{file}, line {}, column {}", e.line, e.column), format!("this is no JSON: {}", e.what))
+        let place = Place::Line { line: e.line, column: e.column };
+        Diagnostic::error("E2008", place, format!("this is no JSON: {}", e.what))
     })?;
-    let members = value.members().ok_or_else(|| wrong(file.into(), format!("{} is no weight map", value.kind())))?;
+    let members = value.members().ok_or_else(|| wrong("map".into(), format!("{} is no weight map", value.kind())))?;
     let mut map = WeightMap::default();
     for (key, value) in members {
-        let place = format!("{file}: {key}");
+        let place = format!("map.{key}");
         let of_layer = key.split_once(':').filter(|(l, _)| l.parse::<i64>().is_ok()).map(|(_, name)| name);
         let known = graph.buffer(key).or_else(|| graph.buffer(of_layer?));
         if known.is_none() {
@@ -192,6 +197,7 @@ impl Program {
                 let step = Step {
                     node: call.node,
                     place: node.place(),
+                    title: format!("{}. {}", node.index, node.title()),
                     slot,
                     elements: value.elements as usize,
                     quantiser,
@@ -282,7 +288,9 @@ impl Binder<'_> {
                 Some(bias) => vec![(Operation::AddConstants { x, bias }, y)],
                 None => {
                     let elements = self.graph.buffers[out.buffer].elements() as usize;
-                    let bias = Constants { codes: vec![Code::ZERO; elements], frac: 0, floats: vec![0.0; elements] };
+                    let (codes, floats) = (vec![Code::ZERO; elements], vec![0.0; elements]);
+                    let name = title(self.graph, instance(self.graph, node.layer, b.buffer));
+                    let bias = Constants { codes, frac: 0, floats, name };
                     vec![(Operation::AddConstants { x, bias: Arc::new(bias) }, y)]
                 }
             },
@@ -325,6 +333,7 @@ impl Binder<'_> {
         let setting = self.setting(instance, Purpose::Weight);
         let mut constants =
             quantised(&tensor, &setting, &Rational::one(), false).map_err(|m| self.of_weight(node, instance, &m))?;
+        constants.name = title(self.graph, instance);
         if heads {
             constants = by_output(&constants, &self.graph.buffers[arg.buffer].shape());
         }
@@ -342,8 +351,9 @@ impl Binder<'_> {
         }
         let Some(tensor) = self.tensor(node, arg)? else { return Ok(None) };
         let setting = self.setting(instance, Purpose::Bias);
-        let constants =
+        let mut constants =
             quantised(&tensor, &setting, &Rational::one(), false).map_err(|m| self.of_weight(node, instance, &m))?;
+        constants.name = title(self.graph, instance);
         let constants = Arc::new(constants);
         self.constants.insert((instance, true, false), constants.clone());
         Ok(Some(constants))
@@ -354,7 +364,10 @@ impl Binder<'_> {
         let instance = instance(self.graph, node.layer, arg.buffer);
         let tensor = self.tensor(node, arg)?.ok_or_else(|| self.missing(node, instance))?;
         let setting = self.setting(instance, Purpose::Weight);
-        quantised(&tensor, &setting, rstd, true).map(Arc::new).map_err(|m| self.of_weight(node, instance, &m))
+        let name = title(self.graph, instance);
+        quantised(&tensor, &setting, rstd, true)
+            .map(|constants| Arc::new(Constants { name, ..constants }))
+            .map_err(|m| self.of_weight(node, instance, &m))
     }
 
     fn of_weight(&self, node: &Node, instance: Instance, message: &str) -> Diagnostic {
@@ -588,7 +601,7 @@ fn quantised(tensor: &Tensor, setting: &Setting, factor: &Rational, typed: bool)
     let floats: Vec<f64> = floats.collect();
     if let Some(quantiser) = setting.quantiser() {
         let codes = (0..tensor.len()).map(|k| Code::from(quantiser.code(&value(k)))).collect();
-        return Ok(Constants { codes, frac: quantiser.kif.frac.into(), floats });
+        return Ok(Constants { codes, frac: quantiser.kif.frac.into(), floats, name: String::new() });
     }
     if !tensor.is_integer() || typed {
         let what = if setting.form == Form::Exact { "is exact, but" } else { "" };
@@ -599,7 +612,7 @@ fn quantised(tensor: &Tensor, setting: &Setting, factor: &Rational, typed: bool)
     }
     let frac = scale.frac().unwrap_or_default();
     let codes = (0..tensor.len()).map(|k| Code::from(value(k).code(frac).expect("a multiple of the scale's step")));
-    Ok(Constants { codes: codes.collect(), frac, floats })
+    Ok(Constants { codes: codes.collect(), frac, floats, name: String::new() })
 }
 
 /// `[heads][embed][head_dim]` as rows of outputs: `[embed][heads * head_dim]`.
@@ -615,5 +628,6 @@ fn by_output(constants: &Constants, shape: &[u64]) -> Constants {
         codes: order.iter().map(|&k| constants.codes[k].clone()).collect(),
         frac: constants.frac,
         floats: order.iter().map(|&k| constants.floats[k]).collect(),
+        name: constants.name.clone(),
     }
 }

@@ -7,6 +7,7 @@ use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
 use crate::network::exact::Rational;
 use crate::network::function::{Function, Functions};
+use crate::network::layers::Layers;
 use crate::network::quantise::Quantiser;
 use crate::network::wires::{Wire, Wires};
 use crate::num::Interval;
@@ -38,6 +39,14 @@ impl Default for Limits {
 /// # Errors
 /// Tables that are too large or cannot be decided; limits.
 pub fn lower(program: &Program, limits: &Limits) -> Result<Model, Diagnostic> {
+    with_layers(program, limits).map(|(model, _)| model)
+}
+
+/// [`lower`], and which node each operation was made for.
+///
+/// # Errors
+/// As [`lower`].
+pub fn with_layers(program: &Program, limits: &Limits) -> Result<(Model, Layers), Diagnostic> {
     let inputs = program.inputs.iter().map(|input| input.elements).sum();
     let mut lowering = Lowering {
         wires: Wires::new(inputs),
@@ -54,8 +63,11 @@ pub fn lower(program: &Program, limits: &Limits) -> Result<Model, Diagnostic> {
             index += 1;
         }
     }
+    let mut layers = Layers::default();
+    layers.note("inputs", lowering.wires.len());
     for step in &program.steps {
         lowering.slots[step.slot] = lowering.step(step)?;
+        layers.note(&step.title, lowering.wires.len());
         if lowering.wires.len() as u64 > limits.max_ops {
             let message = format!("more than {} operations so far", limits.max_ops);
             return Err(refused(step, message).with_help("cut out a smaller part with --nodes, or raise --max-ops"));
@@ -65,7 +77,8 @@ pub fn lower(program: &Program, limits: &Limits) -> Result<Model, Diagnostic> {
     for (wire, port) in program.outputs.iter().flat_map(|&slot| &lowering.slots[slot]).zip(ports) {
         lowering.wires.output(wire, &port);
     }
-    lowering.wires.finish().map_err(too_large)
+    layers.note("outputs", lowering.wires.len());
+    Ok((lowering.wires.finish().map_err(too_large)?, layers))
 }
 
 fn too_large(what: String) -> Diagnostic {

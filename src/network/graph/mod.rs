@@ -5,11 +5,13 @@
 //! - [`quant`]: the quantisation file ([`quant::QuantFile`]).
 //! - [`outline`]: what comes in, what goes out, how large it would be.
 //! - [`bind`]: graph, selection, quantisation and weights to a [`Program`] in single-assignment form; sizes first.
+//! - [`calibrate`]: types from samples.
 //! - [`golden`]: what a [`Program`] means, line by line in exact rational numbers.
 //! - [`lower`]: the program as ALIR.
 //! - [`transcribe`]: the program as ALIR once more, plainly and by other means, for proofs.
 
 pub mod bind;
+pub mod calibrate;
 pub mod golden;
 pub mod lower;
 pub mod outline;
@@ -35,6 +37,7 @@ pub const MAX_PORT: u64 = 1 << 20;
 pub const MAX_WEIGHTS: u64 = 1 << 24;
 
 use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::network::json::{self, Value};
 use bind::WeightMap;
 use golden::Golden;
 use outline::Outline;
@@ -91,6 +94,38 @@ impl Structure {
     /// What is wrong with the graph, the quantisation file, the selection.
     pub fn read(bytes: &[u8], file: &str, options: &Options) -> Result<Structure, Diagnostics> {
         let (graph, quant) = Structure::read_graph(bytes, file, options)?;
+        Structure::of(graph, quant, options)
+    }
+
+    /// A graph with a type of no meaning for everything, and its weights: what is left of it is the floating-point network. Of a
+    /// quantisation file the settings of nodes are taken, which are returned too.
+    ///
+    /// # Errors
+    /// What is wrong with the files, as by [`Structure::read`] and [`Structure::bind`].
+    pub fn floating(
+        bytes: &[u8],
+        file: &str,
+        options: &Options,
+    ) -> Result<(Structure, Golden, Option<Value>), Diagnostics> {
+        let (graph, _) = Structure::read_graph(bytes, file, options)?;
+        let mut nodes = None;
+        if let Some(path) = &options.quant {
+            // It was read, and is sound.
+            nodes = json::parse(&read_file(path)?, quant::MAX_VALUES).ok().and_then(|all| all.get("nodes").cloned());
+        }
+        let wide = "{\"type\": [1, 15, 16], \"overflow\": \"SAT\"}";
+        let text = format!(
+            "{{\"format\": \"alir2hdl-quant\", \"version\": 1, \"default\": {{\"weight\": {wide}, \"activation\": {wide}, \
+             \"table\": {wide}}}, \"nodes\": {}}}",
+            nodes.as_ref().map_or_else(|| "{}".into(), Value::to_text)
+        );
+        let quant = QuantFile::read(text.as_bytes(), &graph)?;
+        let structure = Structure::of(graph, quant, options)?;
+        let golden = structure.bind(options)?;
+        Ok((structure, golden, nodes))
+    }
+
+    fn of(graph: Graph, quant: QuantFile, options: &Options) -> Result<Structure, Diagnostics> {
         let selection = match &options.nodes {
             Some(text) => Selection::parse(text)?,
             None => Selection::default(),
@@ -106,7 +141,7 @@ impl Structure {
     pub fn read_graph(bytes: &[u8], file: &str, options: &Options) -> Result<(Graph, QuantFile), Diagnostics> {
         let graph = Graph::read(bytes, file)?;
         let quant = match &options.quant {
-            Some(path) => QuantFile::read(&read_file(path)?, &path.display().to_string(), &graph)?,
+            Some(path) => QuantFile::read(&read_file(path)?, &graph).map_err(|e| e.in_file(path))?,
             None => QuantFile::default(),
         };
         Ok((graph, quant))
@@ -119,7 +154,7 @@ impl Structure {
     pub fn bind(&self, options: &Options) -> Result<Golden, Diagnostics> {
         self.outline.check_size(&self.graph, options.max_adders)?;
         let map = match &options.weight_map {
-            Some(path) => bind::read_map(&read_file(path)?, &path.display().to_string(), &self.graph)?,
+            Some(path) => bind::read_map(&read_file(path)?, &self.graph).map_err(|e| e.in_file(path))?,
             None => WeightMap::default(),
         };
         let weights = super::weights::Weights::open(&options.weights)?;
@@ -133,13 +168,13 @@ impl Structure {
 /// # Errors
 /// If it cannot be read or is too large.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {
-    let place = || Place::Path(path.display().to_string());
-    let failed = |e: std::io::Error| Diagnostic::error("E0001", place(), format!("cannot read: {e}"));
+    let wrong = |code, message: String| Diagnostic::error(code, Place::Whole, message).in_file(path);
+    let failed = |e: std::io::Error| wrong("E0001", format!("cannot read: {e}"));
     let file = std::fs::File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
     let read = std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_BYTES + 1), &mut bytes).map_err(failed)?;
     if read as u64 > MAX_BYTES {
-        return Err(Diagnostic::error("E2001", place(), format!("more than {MAX_BYTES} bytes")));
+        return Err(wrong("E2001", format!("more than {MAX_BYTES} bytes")));
     }
     Ok(bytes)
 }

@@ -118,7 +118,9 @@ impl Outline {
         let mut maker = Maker::new(graph, quant);
         let mut problems = Vec::new();
         for node in graph.nodes.iter().filter(|node| node.runs && selection.holds(node)) {
-            if let Err(problem) = maker.call(node) {
+            if let Err(problem) = maker.call(node)
+                && !problems.contains(&problem)
+            {
                 problems.push(problem);
                 if problems.len() >= 20 {
                     break;
@@ -294,6 +296,11 @@ impl<'a> Maker<'a> {
                 }
             },
             Kind::Norm { norm: _, x, gamma, beta, y } => {
+                if self.quant.node(node).rstd.is_none() {
+                    return Err(at_node(node, "this divides by a root of its inputs").with_help(
+                        "give a constant rstd in the quantisation file, under nodes, or cut it out with --nodes",
+                    ));
+                }
                 same(*x, *gamma)?;
                 same(*x, *y)?;
                 beta.map_or(Ok(()), |b| same(b, *y))

@@ -9,7 +9,7 @@ use crate::num::Kif;
 use std::collections::BTreeMap;
 
 /// Values of a file at most.
-const MAX_VALUES: usize = 1 << 22;
+pub(super) const MAX_VALUES: usize = 1 << 22;
 
 /// What an entry is about, which decides what its missing keys are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,13 +114,14 @@ fn wrong(place: impl Into<String>, message: impl Into<String>) -> Diagnostic {
 }
 
 impl QuantFile {
-    /// Reads a file for a graph; `file` is its name for messages.
+    /// Reads a file for a graph.
     ///
     /// # Errors
     /// The first problem, with its place.
-    pub fn read(bytes: &[u8], file: &str, graph: &Graph) -> Result<QuantFile, Diagnostic> {
+    pub fn read(bytes: &[u8], graph: &Graph) -> Result<QuantFile, Diagnostic> {
         let value = json::parse(bytes, MAX_VALUES).map_err(|e| {
-            wrong(format!("{file}, line {}, column {}", e.line, e.column), format!("this is no JSON: {}", e.what))
+            let place = Place::Line { line: e.line, column: e.column };
+            Diagnostic::error("E2004", place, format!("this is no JSON: {}", e.what))
         })?;
         let members =
             value.members().ok_or_else(|| wrong("quant", format!("{} is no quantisation file", value.kind())))?;

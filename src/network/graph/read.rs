@@ -269,10 +269,11 @@ impl Graph {
     /// All problems of its records.
     pub fn read(bytes: &[u8], file: &str) -> Result<Graph, Diagnostics> {
         let value = json::parse(bytes, MAX_VALUES).map_err(|e| {
-            let place = Place::Path(format!("{file}, line {}, column {}", e.line, e.column));
-            Diagnostic::error("E2001", place, format!("this is no JSON file of a graph: {}", e.what))
+            let place = Place::Line { line: e.line, column: e.column };
+            let message = format!("this is no JSON file of a graph: {}", e.what);
+            Diagnostic::error("E2001", place, message).in_file(file.as_ref())
         })?;
-        Reader::default().graph(&value)
+        Reader::default().graph(&value).map_err(|problems| problems.in_file(file.as_ref()))
     }
 
     /// Layers that the nodes belong to, in order.

@@ -1,11 +1,12 @@
 //! A network as a plain program, for proofs: what the hardware is compared with.
 //!
-//! It is made straight from the network, by other means than the lowering, of which it knows nothing: every row of a matrix is
-//! one sum over the binary digits of its weights; rounding is the floor, the remainder, and one bit that says whether to add one;
-//! overflow is a comparison of whole numbers with both ends. The golden evaluator holds it, as it holds the lowering.
+//! It is made straight from the network and calls nothing of the lowering: every row of a matrix is one sum over the digits of
+//! its weights; rounding is the floor of a sum, as section 1 defines it; overflow is a comparison of whole numbers with both
+//! ends. The golden evaluator holds it, as it holds the lowering.
 
 use super::bind::{Constants, Operation, Program, Step};
-use crate::ir::{BinaryBits, Builder, Model, Op, Output, Table, Term, UnaryBits, ValueId};
+use crate::ir::{Builder, Model, Op, Output, Table, Term, ValueId};
+use crate::network::digits;
 use crate::network::exact::Rational;
 use crate::network::function::{Function, Functions};
 use crate::network::quantise::{Overflow, Quantiser, Round};
@@ -131,16 +132,12 @@ impl Writer {
         constant: &Rational,
         quantiser: Option<Quantiser>,
     ) -> Value {
-        let mut digits: Vec<Term> = Vec::new();
+        let mut sum: Vec<Term> = Vec::new();
         let (mut parts, mut finest) = (Vec::new(), i32::MIN);
         for (x, factor) in terms.iter().filter(|(x, f)| !(f.is_zero() || x.low.is_zero() && x.high.is_zero())) {
             let own = x.frac + frac as i32 - factor.trailing_zeros().unwrap_or(0) as i32;
             finest = finest.max(own);
-            for bit in 0..factor.bits() {
-                if factor.magnitude().bit(bit) {
-                    digits.push(Term { value: x.id, shift: bit as i32 - frac as i32, neg: factor.is_negative() });
-                }
-            }
+            sum.extend(digits::terms(x.id, factor, -frac as i32));
             let ends = if factor.is_negative() {
                 (&x.high * factor, &x.low * factor)
             } else {
@@ -156,7 +153,7 @@ impl Writer {
                 &below + &Rational::one().shifted(-places - 1)
             }
         };
-        if digits.is_empty() {
+        if sum.is_empty() {
             let frac = constant.frac().unwrap_or_default();
             return self.constant(constant.code(frac).unwrap_or_default(), frac as i32);
         }
@@ -165,14 +162,14 @@ impl Writer {
             let frac = constant.frac().unwrap_or_default();
             out = out.max(frac);
             let value = self.constant(constant.code(frac).unwrap_or_default(), frac as i32);
-            digits.push(Term { value: value.id, shift: 0, neg: false });
+            sum.push(Term { value: value.id, shift: 0, neg: false });
         }
         let total = |side: fn(&(BigInt, BigInt)) -> &BigInt| {
             parts.iter().fold(constant.clone(), |sum, (ends, frac)| &sum + &Rational::of_code(side(ends), *frac))
         };
         let (low, high) = (total(|e| &e.0), total(|e| &e.1));
         let (low, high) = (low.code(out).unwrap_or_default(), high.code(out).unwrap_or_default());
-        self.value(Op::Sum { terms: digits.into() }, low, high, out as i32)
+        self.value(Op::Sum { terms: sum.into() }, low, high, out as i32)
     }
 
     fn table(&mut self, x: &Value, function: Function, quantiser: &Quantiser) -> Result<Value, String> {
@@ -213,62 +210,41 @@ impl Writer {
         self.overflow(&rounded, quantiser)
     }
 
-    /// The floor, and one more where the mode says so.
+    /// The floor of the value and what the mode adds to it: for values below zero, and from zero on.
     fn round(&mut self, x: &Value, frac: i32, round: Round) -> Value {
         if frac >= x.frac {
             return x.clone();
         }
         let dropped = (x.frac - frac) as u32;
-        let (low, high) = (&x.low >> dropped, &x.high >> dropped);
-        let whole = self.value(Op::Quantise { x: x.id, shift: 0 }, low, high, frac);
-        if round == Round::Floor {
-            return whole;
+        let (negative, positive) = round.summands(dropped);
+        let mut moved = match negative == positive || !x.low.is_negative() {
+            true => self.plus(x, &positive),
+            false => {
+                let (on_negative, otherwise) =
+                    (self.constant(negative.clone(), x.frac), self.constant(positive.clone(), x.frac));
+                let op = Op::Mux { cond: x.id, on_true: on_negative.id, on_false: otherwise.id, shift: 0 };
+                let (low, high) = (negative.clone().min(positive.clone()), negative.max(positive));
+                let added = self.value(op, low.clone(), high.clone(), x.frac);
+                self.value(Op::Add { a: x.id, b: added.id, shift: 0 }, &x.low + low, &x.high + high, x.frac)
+            }
+        };
+        if round == Round::HalfEven {
+            // A half goes up where the floor is odd.
+            let odd = self.value(Op::Quantise { x: x.id, shift: 0 }, BigInt::ZERO, BigInt::one(), frac);
+            let op = Op::Add { a: moved.id, b: odd.id, shift: frac - x.frac };
+            moved = self.value(op, moved.low.clone(), &moved.high + 1, x.frac);
         }
-        // The remainder: below one step, never negative.
-        let most = (BigInt::one() << dropped) - 1;
-        let rest = self.value(Op::Sub { a: x.id, b: whole.id, shift: 0 }, BigInt::ZERO, most, x.frac);
-        let some = self.any(&rest);
-        let half = self.value(Op::Quantise { x: rest.id, shift: 0 }, BigInt::ZERO, BigInt::one(), frac + 1);
-        let half = self.any(&half);
-        let below = match dropped {
-            1 => self.constant(BigInt::ZERO, 0),
-            _ => {
-                // The remainder modulo half a step.
-                let most = (BigInt::one() << (dropped - 1)) - 1;
-                let low = self.value(Op::Quantise { x: rest.id, shift: 0 }, BigInt::ZERO, most, x.frac);
-                self.any(&low)
-            }
-        };
-        let negative = self.is_negative(x);
-        let up = match round {
-            Round::Floor => return whole,
-            Round::Ceil => some,
-            Round::TowardZero => self.both(BinaryBits::And, &negative, &some),
-            Round::AwayFromZero => {
-                let positive = self.not(&negative);
-                self.both(BinaryBits::And, &positive, &some)
-            }
-            Round::HalfUp => half,
-            Round::HalfDown => self.both(BinaryBits::And, &half, &below),
-            Round::HalfAway => {
-                let positive = self.not(&negative);
-                let more = self.both(BinaryBits::Or, &positive, &below);
-                self.both(BinaryBits::And, &half, &more)
-            }
-            Round::HalfTowardZero => {
-                let more = self.both(BinaryBits::Or, &negative, &below);
-                self.both(BinaryBits::And, &half, &more)
-            }
-            Round::HalfEven => {
-                let odd = self.value(Op::Quantise { x: whole.id, shift: 0 }, BigInt::ZERO, BigInt::one(), frac);
-                let odd = self.any(&odd);
-                let more = self.both(BinaryBits::Or, &odd, &below);
-                self.both(BinaryBits::And, &half, &more)
-            }
-        };
         let end = |code: &BigInt| Rational::of_code(code, dropped.into()).round(round);
-        // The bit counts whole steps.
-        self.value(Op::Add { a: whole.id, b: up.id, shift: -frac }, end(&x.low), end(&x.high), frac)
+        self.value(Op::Quantise { x: moved.id, shift: 0 }, end(&x.low), end(&x.high), frac)
+    }
+
+    /// `x + code * 2^-frac`, the code with as many fractional bits as `x`.
+    fn plus(&mut self, x: &Value, code: &BigInt) -> Value {
+        if code.is_zero() {
+            return x.clone();
+        }
+        let op = Op::AddConst { x: x.id, value: Code::from(code), shift: x.frac };
+        self.value(op, &x.low + code, &x.high + code, x.frac)
     }
 
     fn overflow(&mut self, x: &Value, quantiser: &Quantiser) -> Value {
@@ -305,22 +281,6 @@ impl Writer {
             value = self.value(op, low, top, kif.frac);
         }
         self.value(Op::Quantise { x: value.id, shift: 0 }, first, last, kif.frac)
-    }
-
-    /// One bit: whether a value that is never negative is above zero.
-    fn any(&mut self, x: &Value) -> Value {
-        self.value(Op::Unary { op: UnaryBits::Any, x: x.id }, BigInt::ZERO, BigInt::one(), 0)
-    }
-
-    fn not(&mut self, bit: &Value) -> Value {
-        if bit.high.is_zero() {
-            return self.constant(BigInt::one(), 0);
-        }
-        self.value(Op::Unary { op: UnaryBits::Not, x: bit.id }, BigInt::ZERO, BigInt::one(), 0)
-    }
-
-    fn both(&mut self, op: BinaryBits, a: &Value, b: &Value) -> Value {
-        self.value(Op::Binary { op, a: a.id, b: b.id, shift: 0 }, BigInt::ZERO, BigInt::one(), 0)
     }
 
     /// One bit: whether a value is below zero.

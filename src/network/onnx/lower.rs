@@ -17,6 +17,7 @@ use crate::cmvm;
 use crate::ir::{Limits, Model, Op, Output};
 use crate::network::exact::Rational;
 use crate::network::function::{Function, Functions};
+use crate::network::layers::Layers;
 use crate::network::port::Unit;
 use crate::network::quantise::Round;
 use crate::num::Interval;
@@ -49,6 +50,8 @@ pub struct Lowered {
     pub model: Model,
     /// What the codes of each output element mean.
     pub units: Vec<Unit>,
+    /// Which node each operation was made for.
+    pub layers: Layers,
 }
 
 /// The program of a network.
@@ -57,6 +60,8 @@ pub struct Lowered {
 /// What cannot be hardware, with its node: values too wide, tables too large, a latency that no matrix meets.
 pub fn lower(network: &Network, front: &Front, options: &Options) -> Result<Lowered, Refusal> {
     let mut lowering = Lowering::new(network, front, options);
+    let mut layers = Layers::default();
+    layers.note("inputs", lowering.atoms.builder.nodes().len());
     for (number, step) in network.steps.iter().enumerate() {
         if lowering.elements[step.output].is_some() || lowering.before_front(&step.inputs) {
             continue;
@@ -64,13 +69,14 @@ pub fn lower(network: &Network, front: &Front, options: &Options) -> Result<Lowe
         let result = lowering.step(&step.kernel, &step.inputs);
         let elements = result.map_err(|message| Refusal::new(step.place.clone(), message))?;
         lowering.elements[step.output] = Some(elements);
+        layers.note(step.place.strip_prefix("node ").unwrap_or(&step.place), lowering.atoms.builder.nodes().len());
         for &read in &step.inputs {
             if network.last_use(read) == Some(number) {
                 lowering.elements[read] = None;
             }
         }
     }
-    lowering.finish()
+    lowering.finish(layers)
 }
 
 struct Lowering<'a> {
@@ -469,7 +475,7 @@ impl<'a> Lowering<'a> {
         Codes::Round { low: low.floor() - 1, high: high.ceil() + 1, round }
     }
 
-    fn finish(mut self) -> Result<Lowered, Refusal> {
+    fn finish(mut self, mut layers: Layers) -> Result<Lowered, Refusal> {
         let output = self.network.output.tensor;
         let refused = |message: String| Refusal::new("graph.output", message);
         let count = self.network.output.elements() as u32;
@@ -482,6 +488,7 @@ impl<'a> Lowering<'a> {
             units.push(unit);
         }
         let Atoms { mut builder, .. } = self.atoms;
+        layers.note("outputs", builder.nodes().len());
         // Widths are limited here, element by element.
         builder.limits(Limits { max_ops: Limits::default().max_ops, ..Limits::derived() });
         for output in outputs {
@@ -491,7 +498,7 @@ impl<'a> Lowering<'a> {
             let shown = problems.first().map_or_else(String::new, ToString::to_string);
             refused(format!("the program that was made is not valid: {shown}"))
         })?;
-        Ok(Lowered { model, units })
+        Ok(Lowered { model, units, layers })
     }
 
     /// An output element: powers of two go into its type, and so does an offset that a sum brings in.

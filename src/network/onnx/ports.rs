@@ -124,7 +124,10 @@ impl<'a> Search<'a> {
             let element = InputElement { kif: Kif::ZERO, unit: Unit::plain(), encoder: Encoder::Quantise(quantiser) };
             (element, (BigInt::ZERO, BigInt::ZERO))
         };
-        let (inputs, ranges) = self.found.into_iter().map(|found| found.unwrap_or_else(unread)).unzip();
+        let (inputs, _): (Vec<InputElement>, Vec<_>) =
+            self.found.into_iter().map(|found| found.unwrap_or_else(unread)).unzip();
+        // Every code of the type: a proof is about every pattern of the port's bits, those too that no encoder gives.
+        let ranges = inputs.iter().map(|input| (input.kif.min_code(), input.kif.max_code())).collect();
         Ok(Front { inputs, ranges, starts: self.starts })
     }
 

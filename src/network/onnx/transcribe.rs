@@ -1,15 +1,16 @@
 //! A network as a plain program, for proofs: what the hardware is compared with.
 //!
-//! It is made straight from the kernels, by other means than the lowering, of which it knows nothing. Every sum is one operation
-//! over the binary digits of its weights. A quantiser is a table of what the golden evaluator's rule says for every integer,
-//! or a count of comparisons with thresholds that are searched for with that rule, or floor, remainder and one bit that says whether
-//! to add one. The golden evaluator holds it, as it holds the lowering.
+//! It is made straight from the kernels and calls nothing of the lowering. Every sum is one operation over the digits of its
+//! weights. A quantiser is a table of what the golden evaluator's rule says for every integer, or a count of comparisons with
+//! thresholds that are searched for with that rule, or the floor of a sum, as section 1 defines rounding. The golden evaluator
+//! holds it, as it holds the lowering.
 
 use super::golden::code_of;
 use super::kernel::{Binary, Codes, Dot, Kernel, Quant, Step, Trunc, Unary};
 use super::ports::{Front, Start};
 use super::{Network, Source};
-use crate::ir::{BinaryBits, Builder, Limits, Model, Op, Output, Table, Term, UnaryBits, ValueId};
+use crate::ir::{Builder, Limits, Model, Op, Output, Table, Term, ValueId};
+use crate::network::digits;
 use crate::network::exact::Rational;
 use crate::network::function::{Function, Functions};
 use crate::network::port::Unit;
@@ -302,7 +303,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A sum over the binary digits of all factors, in units of which everything is a whole multiple.
+    /// A sum over the digits of all factors, in units of which everything is a whole multiple.
     fn sum(&mut self, terms: Vec<(Rational, Number)>) -> Result<Number, String> {
         let mut offset = Rational::zero();
         let mut parts: Vec<(Whole, Rational)> = Vec::new();
@@ -335,12 +336,10 @@ impl Writer<'_> {
         {
             return Ok(whole.clone());
         }
-        let mut digits = Vec::new();
+        let mut sum = Vec::new();
         let (mut low, mut high) = (summand.clone(), summand.clone());
         for (whole, factor) in terms {
-            for bit in (0..factor.bits()).filter(|&bit| factor.magnitude().bit(bit)) {
-                digits.push(Term { value: whole.id, shift: whole.frac + bit as i32, neg: factor.is_negative() });
-            }
+            sum.extend(digits::terms(whole.id, factor, whole.frac));
             let (a, b) = (&whole.low * factor, &whole.high * factor);
             low += (&a).min(&b);
             high += (&a).max(&b);
@@ -350,12 +349,12 @@ impl Writer<'_> {
         }
         if !summand.is_zero() {
             let constant = self.constant(summand);
-            digits.push(Term { value: constant.id, shift: 0, neg: false });
+            sum.push(Term { value: constant.id, shift: 0, neg: false });
         }
-        if digits.is_empty() {
+        if sum.is_empty() {
             return Ok(self.constant(&BigInt::ZERO));
         }
-        Ok(self.op(Op::Sum { terms: digits.into() }, low, high, 0))
+        Ok(self.op(Op::Sum { terms: sum.into() }, low, high, 0))
     }
 
     /// `whole * factor + summand` for whole numbers.
@@ -639,68 +638,33 @@ impl Writer<'_> {
         Ok(Some(self.limited(&above, &most, false)?))
     }
 
+    /// The floor of the integer and what the mode adds to it: for integers below zero, and from zero on.
     fn round(&mut self, x: &Whole, dropped: u32, round: Round) -> Result<Whole, String> {
         if dropped == 0 {
             return Ok(x.clone());
         }
-        let (zero, one) = (BigInt::ZERO, BigInt::one());
-        let floor = Op::Quantise { x: x.id, shift: x.frac - dropped as i32 };
-        let floor = self.op(floor, &x.low >> dropped, &x.high >> dropped, 0);
-        let rest = self.low_bits(x, dropped);
-        let (some, half) = (self.any(&rest), self.bit(x, dropped - 1));
-        let below = if dropped > 1 {
-            let rest = self.low_bits(x, dropped - 1);
-            self.any(&rest)
+        let one = BigInt::one();
+        let (negative, positive) = round.summands(dropped);
+        let mut moved = if negative == positive || !x.low.is_negative() {
+            self.line(x, &one, &positive)?
         } else {
-            self.constant(&zero)
+            let from_zero_on = self.reaches(x, &BigInt::ZERO)?;
+            let (on_negative, otherwise) = (self.constant(&negative), self.constant(&positive));
+            let added = self.choose(&from_zero_on, &otherwise, &on_negative);
+            self.whole_sum(&[(x.clone(), one.clone()), (added, one.clone())], &BigInt::ZERO)?
         };
-        let positive = self.reaches(x, &zero)?;
-        let negative = self.not(&positive);
-        let up = match round {
-            Round::Floor => return Ok(floor),
-            Round::Ceil => some,
-            Round::TowardZero => self.both(BinaryBits::And, &negative, &some),
-            Round::AwayFromZero => self.both(BinaryBits::And, &positive, &some),
-            Round::HalfUp => half,
-            Round::HalfDown => self.both(BinaryBits::And, &half, &below),
-            Round::HalfAway => {
-                let more = self.both(BinaryBits::Or, &positive, &below);
-                self.both(BinaryBits::And, &half, &more)
-            }
-            Round::HalfTowardZero => {
-                let more = self.both(BinaryBits::Or, &negative, &below);
-                self.both(BinaryBits::And, &half, &more)
-            }
-            Round::HalfEven => {
-                let odd = self.bit(x, dropped);
-                let more = self.both(BinaryBits::Or, &odd, &below);
-                self.both(BinaryBits::And, &half, &more)
-            }
-        };
-        self.whole_sum(&[(floor, one.clone()), (up, one)], &zero)
-    }
-
-    fn low_bits(&mut self, x: &Whole, count: u32) -> Whole {
-        self.op(Op::Quantise { x: x.id, shift: x.frac }, BigInt::ZERO, (BigInt::one() << count) - 1, 0)
+        if round == Round::HalfEven {
+            // A half goes up where the floor is odd.
+            let odd = self.bit(x, dropped);
+            moved = self.whole_sum(&[(moved, one.clone()), (odd, one)], &BigInt::ZERO)?;
+        }
+        let end = |code: &BigInt| Rational::of_code(code, dropped.into()).round(round);
+        let floor = Op::Quantise { x: moved.id, shift: moved.frac - dropped as i32 };
+        Ok(self.op(floor, end(&x.low), end(&x.high), 0))
     }
 
     fn bit(&mut self, x: &Whole, position: u32) -> Whole {
         self.op(Op::Quantise { x: x.id, shift: x.frac - position as i32 }, BigInt::ZERO, BigInt::one(), 0)
-    }
-
-    fn any(&mut self, x: &Whole) -> Whole {
-        self.op(Op::Unary { op: UnaryBits::Any, x: x.id }, BigInt::ZERO, BigInt::one(), 0)
-    }
-
-    fn not(&mut self, bit: &Whole) -> Whole {
-        if bit.low == bit.high {
-            return self.constant(&(BigInt::one() - &bit.low));
-        }
-        self.op(Op::Unary { op: UnaryBits::Not, x: bit.id }, BigInt::ZERO, BigInt::one(), bit.frac)
-    }
-
-    fn both(&mut self, op: BinaryBits, a: &Whole, b: &Whole) -> Whole {
-        self.op(Op::Binary { op, a: a.id, b: b.id, shift: b.frac - a.frac }, BigInt::ZERO, BigInt::one(), a.frac)
     }
 
     /// The code, in the type that the port promises: its interval may be narrower than what is known here.

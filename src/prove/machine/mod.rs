@@ -209,9 +209,9 @@ pub fn product(machine: &Machine, rtl: &Rtl, solver: Box<dyn Solver>) -> Result<
 
 /// A new engine, which has only as much work left as the one before.
 fn renew(e: &mut Engine, new: &dyn Fn() -> Engine) {
-    let left = e.left;
+    let (left, spent) = (e.left, e.spent);
     *e = new();
-    e.left = left;
+    (e.left, e.spent) = (left, spent);
 }
 
 /// The part of all work, one over this, with which registers are compared one by one before pipelines are looked for.
@@ -246,7 +246,7 @@ impl Pair<'_> {
             e.left = all / QUICK;
             let mut classes = Classes::new(self, simulated.clone());
             open = classes.settle(self, report, e, new_engine, true)?;
-            e.left += all - all / QUICK;
+            e.give_back(all - all / QUICK);
             if open.is_none() {
                 report.registers = classes.report(self);
                 return Ok(Verdict::Proved);

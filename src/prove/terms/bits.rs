@@ -1,6 +1,6 @@
 //! Gates of forms: what forms leave open is decided on them.
 
-use super::{Atom, AtomId, Beyond, Fit, FormId, Shape, Terms, power};
+use super::{Atom, AtomId, Beyond, Fit, FormId, Shape, Terms, add, mul, power};
 use crate::prove::aig::Lit;
 use crate::prove::engine::Engine;
 use crate::prove::word::{Words, resize};
@@ -13,6 +13,26 @@ pub struct Bits {
     words: FxHashMap<AtomId, Vec<Lit>>,
     /// The same of forms of which more is known than their terms.
     shaped: FxHashMap<FormId, Vec<Lit>>,
+    /// Whether cones are cut at wide sums too.
+    cuts_sums: bool,
+    /// The same of wide sums that atoms look at, by their terms without what all factors have in common.
+    sums: FxHashMap<Addends, Vec<Lit>>,
+}
+
+/// The terms of a sum: atoms and factors.
+type Addends = Vec<(AtomId, i128)>;
+
+/// Terms from which on a sum is wide.
+const WIDE: usize = 4;
+
+/// The terms of a wide sum divided by what all factors have in common, the first one positive, and that.
+fn bare(terms: &Terms, f: FormId) -> Option<(Addends, i128)> {
+    if terms.len(f) < WIDE {
+        return None;
+    }
+    let first = terms.terms(f).next()?.1;
+    let content = if first < 0 { -terms.content(f) } else { terms.content(f) };
+    Some((terms.terms(f).map(|(a, c)| (a, c / content)).collect(), content))
 }
 
 /// What gates are made of.
@@ -32,7 +52,35 @@ fn constant(value: i128, width: usize) -> Vec<Lit> {
     (0..width).map(|i| Lit::constant(value >> i.min(127) & 1 == 1)).collect()
 }
 
+/// `total + factor * word`, as wide as `total`.
+fn plus_multiple(w: &mut Words, mut total: Vec<Lit>, word: &[Lit], factor: i128) -> Vec<Lit> {
+    let width = total.len();
+    let word = resize(word, true, width);
+    // Signed digits: few ones.
+    let mut rest = factor;
+    let mut at = 0usize;
+    while rest != 0 && at < width {
+        if rest & 1 == 1 {
+            let digit = if rest & 3 == 3 { -1 } else { 1 };
+            let (low, high) = total.split_at(at);
+            let operand = &word[..width - at];
+            let sum = if digit > 0 { w.add(high, operand, Lit::FALSE, false) } else { w.sub(high, operand, false) };
+            total = [low, &sum].concat();
+            rest -= digit;
+        }
+        rest >>= 1;
+        at += 1;
+    }
+    total
+}
+
 impl Bits {
+    /// No gates yet. `cuts_sums`: a wide sum that atoms look at is a value at which cones are cut. Where both sides have it, that
+    /// decides much; where only some of its bits are, it hides them.
+    pub fn new(cuts_sums: bool) -> Bits {
+        Bits { cuts_sums, ..Bits::default() }
+    }
+
     /// Gates that some atoms have already.
     pub fn atom(&self, a: AtomId) -> Option<&[Lit]> {
         self.words.get(&a).map(Vec::as_slice)
@@ -74,6 +122,9 @@ impl Bits {
                     if stack.len() > before {
                         continue;
                     }
+                    for f in terms.parts(a).0 {
+                        self.cut_at_sum(terms, e, f)?;
+                    }
                     let word = self.make(terms, e, a)?;
                     // Cones are cut at values of the model first.
                     if matches!(terms.atom(a), Atom::Value(_)) {
@@ -85,6 +136,28 @@ impl Bits {
             stack.pop();
         }
         self.sum(terms, &mut e.words, f, width)
+    }
+
+    /// Makes a wide sum that an atom looks at a value at which cones are cut, without its constant: what several atoms make of
+    /// it, on both sides, are functions of one number.
+    fn cut_at_sum(&mut self, terms: &Terms, e: &mut Engine, f: FormId) -> Fit<()> {
+        if !self.cuts_sums {
+            return Ok(());
+        }
+        let Some((sum, _)) = bare(terms, f).filter(|_| terms.shape(f).is_none()) else { return Ok(()) };
+        if self.sums.contains_key(&sum) {
+            return Ok(());
+        }
+        let mut range = (0, 0);
+        for &(a, c) in &sum {
+            let (low, high) = terms.atom_range(a);
+            let (x, y) = (mul(low, c)?, mul(high, c)?);
+            range = (add(range.0, x.min(y))?, add(range.1, x.max(y))?);
+        }
+        let word = self.added(&mut e.words, &sum, 0, width(range) as usize)?;
+        e.add_cut(&word);
+        self.sums.insert(sum, word);
+        Ok(())
     }
 
     fn open_atoms(&self, terms: &Terms, f: FormId) -> Vec<Part> {
@@ -142,26 +215,21 @@ impl Bits {
         if let Some(word) = self.shaped.get(&f) {
             return Ok(resize(word, true, width));
         }
-        let mut total = constant(terms.constant_of(f), width);
-        for (a, c) in terms.terms(f) {
-            let word = self.words.get(&a).ok_or(Beyond)?;
-            let word = resize(word, true, width);
-            // Signed digits: few ones.
-            let mut rest = c;
-            let mut at = 0usize;
-            while rest != 0 && at < width {
-                if rest & 1 == 1 {
-                    let digit = if rest & 3 == 3 { -1 } else { 1 };
-                    let (low, high) = total.split_at(at);
-                    let operand = &word[..width - at];
-                    let sum =
-                        if digit > 0 { w.add(high, operand, Lit::FALSE, false) } else { w.sub(high, operand, false) };
-                    total = [low, &sum].concat();
-                    rest -= digit;
-                }
-                rest >>= 1;
-                at += 1;
-            }
+        let start = terms.constant_of(f);
+        if let Some((sum, content)) = bare(terms, f)
+            && let Some(word) = self.sums.get(&sum)
+        {
+            return Ok(plus_multiple(w, constant(start, width), word, content));
+        }
+        let all: Addends = terms.terms(f).collect();
+        self.added(w, &all, start, width)
+    }
+
+    /// The low `width` bits of a sum of multiples of atoms that have gates, and a constant.
+    fn added(&self, w: &mut Words, sum: &[(AtomId, i128)], start: i128, width: usize) -> Fit<Vec<Lit>> {
+        let mut total = constant(start, width);
+        for (a, c) in sum {
+            total = plus_multiple(w, total, self.words.get(a).ok_or(Beyond)?, *c);
         }
         Ok(total)
     }

@@ -17,6 +17,7 @@
 pub mod bits;
 #[cfg(test)]
 mod check;
+mod local;
 pub mod model;
 pub mod polynomial;
 pub mod rules;
@@ -171,6 +172,12 @@ pub struct Terms {
     recoded: bool,
     /// Whether a name of a table is a number like any other; see [`Terms::by_bits`].
     by_bits: bool,
+    /// Whether sums have names too; see [`Terms::local`].
+    local: bool,
+    /// Names of sums, said by the values that are no sums.
+    expansions: FxHashMap<AtomId, FormId>,
+    /// Such sums without constant and common factor, of either sign: a name, its factor and its constant.
+    summed: FxHashMap<FormId, (FormId, i128, i128)>,
     /// Names are being taken apart: none is put in.
     taking_apart: bool,
     /// How forms came about, where that says more of their bits than their terms do.
@@ -231,6 +238,34 @@ impl Terms {
     /// to multiply. Else its bits are tables of the same argument.
     pub fn by_bits() -> Terms {
         Terms { by_bits: true, ..Terms::anew() }
+    }
+
+    /// Nothing yet, where every operation has a name, sums too: each is compared by its own operands, whatever these are made of.
+    pub fn local() -> Terms {
+        Terms { local: true, ..Terms::default() }
+    }
+
+    /// Whether sums have names.
+    pub fn is_local(&self) -> bool {
+        self.local
+    }
+
+    /// The form with sums of the model taken apart down to values that are none. The form itself has no wider range then.
+    pub(super) fn expanded(&mut self, f: FormId) -> Fit<FormId> {
+        if !self.terms(f).any(|(a, _)| self.expansions.contains_key(&a)) {
+            return Ok(f);
+        }
+        let Sum { terms, constant } = self.sum_of(f);
+        let mut out = self.constant(constant);
+        for (a, factor) in terms {
+            let part = match self.expansions.get(&a) {
+                Some(&known) => known,
+                None => self.single(a)?,
+            };
+            out = self.linear(out, factor, part)?;
+        }
+        self.narrow(f, self.range(out));
+        Ok(out)
     }
 
     /// Whether there are more rules.
@@ -423,7 +458,7 @@ impl Terms {
     /// A model's value under a name of its own, unless it is linear in such values and inputs.
     pub(super) fn named(&mut self, f: FormId) -> Fit<FormId> {
         let linear = self.terms(f).all(|(a, _)| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_)));
-        if linear {
+        if linear && (!self.local || self.len(f) < 2) {
             return Ok(f);
         }
         // A multiple has the name of what it is a multiple of.
@@ -434,6 +469,9 @@ impl Terms {
             let out = self.scale(name, content)?;
             return self.offset(out, self.constant_of(f).rem_euclid(content));
         }
+        if linear {
+            return self.named_sum(f);
+        }
         let atom = self.intern(Atom::Value(f), self.range(f));
         let name = self.single(atom)?;
         self.names.insert(f, name);
@@ -443,6 +481,33 @@ impl Terms {
             self.tell_bits(whole, bits, name);
         }
         self.solve(f, name)?;
+        Ok(name)
+    }
+
+    /// The same for a sum of names: that of an equal sum, or of one that it is a multiple of, whatever the order of their terms.
+    fn named_sum(&mut self, f: FormId) -> Fit<FormId> {
+        let whole = self.expanded(f)?;
+        let constant = self.constant_of(whole);
+        let plain = self.offset(whole, -constant)?;
+        let sign = if self.terms(plain).last().is_some_and(|(_, c)| c < 0) { -1 } else { 1 };
+        let factor = mul(self.content(plain), sign)?;
+        if factor == 0 {
+            return Ok(whole);
+        }
+        let turned = self.scale(plain, sign)?;
+        let key = self.divided(turned, factor.abs())?;
+        if let Some(&(name, of_name, offset)) = self.summed.get(&key)
+            && factor % of_name == 0
+        {
+            let times = factor / of_name;
+            let out = self.scale(name, times)?;
+            return self.offset(out, add(constant, -mul(times, offset)?)?);
+        }
+        let atom = self.intern(Atom::Value(f), self.range(f));
+        let name = self.single(atom)?;
+        self.names.insert(f, name);
+        self.expansions.insert(atom, whole);
+        self.summed.insert(key, (name, factor, constant));
         Ok(name)
     }
 

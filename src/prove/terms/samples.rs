@@ -84,6 +84,11 @@ impl Samples {
         out
     }
 
+    /// These atoms have these values; no other atom that is free, or is not made of them, can be asked for.
+    pub(super) fn assigned(values: impl Iterator<Item = (AtomId, Lanes)>) -> Samples {
+        Samples { values: values.map(|(a, lanes)| (a, Box::new(lanes))).collect(), work: 0 }
+    }
+
     /// The free atoms' values, by their place among them, in each lane.
     #[cfg(test)]
     pub fn given(terms: &Terms, value: impl Fn(usize, usize) -> i128) -> Samples {

@@ -12,9 +12,19 @@ const MAX_ATOMS: usize = 2_000;
 /// Depth of atoms within atoms.
 const MAX_DEPTH: u32 = 200;
 
+/// A form whose newest name was taken apart.
+pub(super) enum Without {
+    /// It speaks of no name.
+    NoName,
+    /// Nothing is left of it.
+    Nothing,
+    /// What is left.
+    Form(FormId),
+}
+
 impl Terms {
     /// The free and named values that a form speaks of, without those that the latter stand for.
-    fn spoken(&mut self, f: FormId) -> Fit<FxHashSet<AtomId>> {
+    pub(super) fn spoken(&mut self, f: FormId) -> Fit<FxHashSet<AtomId>> {
         let mut values: FxHashSet<AtomId> = FxHashSet::default();
         let mut seen: FxHashSet<AtomId> = FxHashSet::default();
         let mut stack: Vec<AtomId> = self.terms(f).map(|t| t.0).collect();
@@ -50,16 +60,13 @@ impl Terms {
         }
         // In what differs, the newest names first: what is left of the older ones then often falls away.
         let Some(mut d) = self.difference(f, g, width)? else { return Ok(true) };
-        let zero = self.constant(0);
         let most = 2 * self.len(d) + 20;
         for _ in 0..SINGLES {
-            let names = self.spoken(d)?.into_iter().filter(|&a| matches!(self.atom(a), Atom::Value(_)));
-            let Some(newest) = names.max() else { break };
-            let unfolded = self.unfolded(d, &FxHashSet::from_iter([newest]), &mut FxHashMap::default(), 0)?;
-            match self.difference(unfolded, zero, width)? {
-                None => return Ok(true),
-                Some(next) if self.len(next) <= most => d = next,
-                Some(_) => break,
+            let spoken = self.spoken(d)?;
+            match self.without_newest(d, &spoken, width)? {
+                Without::Nothing => return Ok(true),
+                Without::Form(next) if self.len(next) <= most => d = next,
+                Without::Form(_) | Without::NoName => break,
             }
         }
         // All names that only one of them speaks of.
@@ -79,6 +86,15 @@ impl Terms {
             }
         }
         Ok(false)
+    }
+
+    /// A form modulo `2^width` with the newest of the names that it speaks of taken apart; `spoken` is what it speaks of.
+    pub(super) fn without_newest(&mut self, d: FormId, spoken: &FxHashSet<AtomId>, width: u32) -> Fit<Without> {
+        let names = spoken.iter().copied().filter(|&a| matches!(self.atom(a), Atom::Value(_)));
+        let Some(newest) = names.max() else { return Ok(Without::NoName) };
+        let unfolded = self.unfolded(d, &FxHashSet::from_iter([newest]), &mut FxHashMap::default(), 0)?;
+        let zero = self.constant(0);
+        Ok(self.difference(unfolded, zero, width)?.map_or(Without::Nothing, Without::Form))
     }
 
     /// Whether a form is zero modulo `2^width` once the values are taken apart that stand for something which the form
@@ -108,7 +124,7 @@ impl Terms {
     }
 
     /// The form with these names replaced by what they mean.
-    fn unfolded(
+    pub(super) fn unfolded(
         &mut self,
         f: FormId,
         names: &FxHashSet<AtomId>,

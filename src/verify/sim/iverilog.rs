@@ -31,8 +31,10 @@ impl Simulator for Icarus {
         let mut files = FileSet::default();
         files.add("bench.v", job.bench.verilog());
         job.write(&files)?;
+        // Our own text is Verilog-2001; hardware from elsewhere may be SystemVerilog.
+        let is_system = job.design_names().any(|name| name.ends_with(".sv"));
         let compile = Invocation::new(compiler)
-            .args(["-g2001", "-o", "simulation.vvp", "-s"])
+            .args([if is_system { "-g2012" } else { "-g2001" }, "-o", "simulation.vvp", "-s"])
             .arg(job.bench.name())
             .args(job.design_names())
             .arg("bench.v");

@@ -214,8 +214,10 @@ impl Job<'_> {
         }
         let (command, log) = (what.shell(), log_tail(&self.dir.join(log)));
         match status.code() {
-            // A shell tells of its command's signal by 128 and more.
-            Some(code) if code < 128 => Err(SimError::Refused { command, log }),
+            // A shell tells of its command's signal by 128 and more; Icarus ends with the number of errors, whatever it is.
+            Some(code) if code < 128 || log.contains("syntax error") || log.contains("error: ") => {
+                Err(SimError::Refused { command, log })
+            }
             _ => Err(SimError::Crashed { command, log }),
         }
     }

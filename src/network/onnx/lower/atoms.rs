@@ -6,10 +6,11 @@
 use super::constant_op;
 use super::elem::{Elem, Wire, common_unit, whole_quotient};
 use crate::ir::{BinaryBits, Builder, Limits, Op, Table, UnaryBits, ValueId};
+use crate::network::digits;
 use crate::network::exact::Rational;
 use crate::num::{Interval, Kif};
 use num_bigint::BigInt;
-use num_traits::{One, Signed, ToPrimitive, Zero};
+use num_traits::{One, Signed, Zero};
 use rustc_hash::FxHashMap;
 
 /// Bits of a value at most.
@@ -196,7 +197,7 @@ impl Atoms {
 
     /// `a * factor`, the factor positive: sums and differences of shifted copies, as its signed digits say.
     pub(super) fn times(&mut self, a: u32, factor: &BigInt) -> Result<u32, String> {
-        let digits = signed_digits(factor);
+        let digits = digits::signed(factor);
         let (top, _) = *digits.last().ok_or("a factor of zero")?;
         // From the top: intermediate values stay positive multiples.
         let (mut sum, mut position) = (a, top);
@@ -437,21 +438,4 @@ impl Atoms {
             }
         }
     }
-}
-
-/// The digits of a positive number in canonical signed form, from the lowest: position, and whether it is negative.
-pub(super) fn signed_digits(value: &BigInt) -> Vec<(u32, bool)> {
-    let mut digits = Vec::new();
-    let mut rest = value.clone();
-    let mut position = 0u32;
-    while !rest.is_zero() {
-        let zeros = rest.trailing_zeros().unwrap_or(0);
-        rest >>= zeros;
-        position += zeros as u32;
-        // 3 modulo 4: one less here, one more above.
-        let negative = (&rest & BigInt::from(3)).to_u32() == Some(3);
-        digits.push((position, negative));
-        rest += if negative { 1 } else { -1 };
-    }
-    digits
 }

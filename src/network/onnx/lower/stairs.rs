@@ -5,9 +5,10 @@
 //! count of look-up tables: a comparison, a shift, a table, a search by comparisons, or a product with a constant that is checked
 //! against every threshold.
 
-use super::atoms::{Atoms, signed_digits};
+use super::atoms::Atoms;
 use super::bits_of;
 use super::elem::{Elem, Wire};
+use crate::network::digits;
 use crate::network::exact::Rational;
 use crate::network::function::{Function, Functions};
 use crate::network::onnx::golden;
@@ -437,7 +438,7 @@ fn product(gain: &Rational, thresholds: &[BigInt], bits: u32) -> Option<Method> 
             if let (Some(least), Some(largest)) = (least, largest)
                 && least <= largest
             {
-                let digits = signed_digits(&factor).len() as u32;
+                let digits = digits::signed(&factor).len() as u32;
                 let summand = fewest_ones(&least, &largest);
                 if best.as_ref().is_none_or(|(known, _)| digits < *known) {
                     best = Some((digits, Method::Product { factor, summand, shift, most: most.clone() }));
@@ -486,7 +487,7 @@ impl Method {
                 bits * width + tables * 2 / 3
             }
             Method::Product { factor, shift, most, .. } => {
-                let digits = signed_digits(factor).len() as u64;
+                let digits = digits::signed(factor).len() as u64;
                 (digits - 1) * (width + factor.bits() / 2) + width + u64::from(*shift) + clamp(most)
             }
         }

@@ -1,8 +1,9 @@
 //! Sums of multiples of integers: a matrix over the greatest common unit of each row, as adders.
 
-use super::atoms::{Atoms, signed_digits};
+use super::atoms::Atoms;
 use super::elem::{Elem, common_unit, whole_quotient};
 use crate::cmvm::{self, Input, Matrix, SolveError, Weight};
+use crate::network::digits;
 use crate::network::exact::Rational;
 use crate::num::Interval;
 use num_bigint::BigInt;
@@ -212,7 +213,7 @@ fn plain(question: &Question) -> Program {
     for row in &question.rows {
         let mut terms: Vec<(u64, u32, u32, bool)> = Vec::new();
         for (column, weight) in row.iter().enumerate().filter(|(_, w)| !w.is_zero()) {
-            for (shift, negative) in signed_digits(&weight.abs()) {
+            for (shift, negative) in digits::signed(&weight.abs()) {
                 terms.push((widths[column] + u64::from(shift), column as u32, shift, negative != weight.is_negative()));
             }
         }

@@ -314,6 +314,9 @@ impl Terms {
 
     /// Whether a form is linear in inputs and names, and one floor once.
     pub(super) fn is_plain_floor(&self, f: FormId) -> bool {
+        if self.local {
+            return false;
+        }
         let mut open = self.terms(f).filter(|(a, _)| !matches!(self.atom(*a), Atom::Free(_) | Atom::Value(_)));
         let found = open.next().is_some_and(|(a, c)| c == 1 && matches!(self.atom(a), Atom::Floor(..)));
         found && open.next().is_none()

@@ -1,0 +1,235 @@
+//! `alir2hdl calibrate`: types for a network from samples, and how far the network with them lies from its floating-point form.
+
+use super::info::plot;
+use super::input::InputArgs;
+use super::source::{self, Kind};
+use super::{ExitStatus, Failure, Global, print, schema};
+use crate::diag::{Diagnostic, Place, printable};
+use crate::files::Batch;
+use crate::interp::samples::array::{Array, Numbers};
+use crate::network::graph::Program;
+use crate::network::graph::calibrate::{self, Bits, BufferError, Calibration, MAX_BITS};
+use crate::network::graph::read_file;
+use serde_json::json;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Numbers of all samples of one input at most.
+const MAX_NUMBERS: u64 = 1 << 28;
+
+/// Choose types for a network from samples, and report how far it then lies from its floating-point form
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  alir2hdl calibrate net.json --weights w.safetensors --samples x.npy --bits 8 -o quant.json
+  alir2hdl calibrate net.json --weights w.npz --samples a=a.npy --samples b=b.npy --bits 8 -o quant.json
+  alir2hdl net.json --weights w.safetensors --quant quant.json --verilog net.v
+
+Samples are real numbers, one row a sample, in an npy file for each input. With --quant the constants of norms (rstd, mean)
+of that file are taken, and kept in the result.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    /// Samples of an input, NAME=x.npy, or x.npy where there is one input; once for each input
+    #[arg(long = "samples", value_name = "[NAME=]FILE", required = true)]
+    sample_files: Vec<PathBuf>,
+    /// Bits of a buffer
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=MAX_BITS as i64))]
+    bits: u32,
+    /// Bits of a weight, if not as many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=MAX_BITS as i64))]
+    weight_bits: Option<u32>,
+    /// Write the quantisation file
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Draw the signal-to-noise ratio of every buffer
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn wrong(place: &str, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error("E2010", Place::Path(place.into()), message.into())
+}
+
+/// Runs the sub-command.
+pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    let bytes = read_file(&args.input.model).map_err(Failure::input)?;
+    let name = source::shown(&args.input.model);
+    if Kind::of(&bytes, &args.input.model) != Some(Kind::Graph) {
+        let message = "this is no IR v2 graph, and only those are calibrated";
+        let help = "QONNX files and programs have the types of all their values in them";
+        return Err(Failure::input(wrong(&name, message).with_help(help)));
+    }
+    let (structure, golden, nodes) = args.input.sources().floating(&bytes, &name)?;
+    let samples = samples(&args.sample_files, golden.program())?;
+    let bits = Bits { activations: args.bits, weights: args.weight_bits.unwrap_or(args.bits) };
+    let found = calibrate::calibrate(&structure.graph, golden.program(), &samples, bits, nodes.as_ref())
+        .map_err(|what| Failure::input(wrong(&name, what)))?;
+    let mut batch = Batch::default();
+    let mut add = |path: &Path, bytes: &[u8]| batch.add(path, bytes).map_err(|e| Failure::io(path, "write", &e));
+    add(&args.output, found.file.as_bytes())?;
+    if let Some(path) = &args.svg {
+        add(path, picture(&name, &found.report).as_bytes())?;
+    }
+    batch.commit().map_err(|e| Failure::io(&args.output, "write", &e))?;
+    match (args.json, global.quiet) {
+        (true, _) => print(as_json(&found, samples.len()).as_bytes()),
+        (false, false) => print(table(&found, samples.len()).as_bytes()),
+        (false, true) => Ok(ExitStatus::Ok),
+    }
+}
+
+/// The samples of all inputs side by side.
+fn samples(files: &[PathBuf], program: &Program) -> Result<Vec<Vec<f64>>, Failure> {
+    let names: Vec<&str> = program.inputs.iter().map(|input| program.names[input.slot].name.as_str()).collect();
+    let mut found: Vec<Option<(usize, Vec<f64>)>> = vec![None; names.len()];
+    for file in files {
+        let text = file.to_string_lossy();
+        let given = text.split_once('=').map(|(name, path)| (name.to_owned(), PathBuf::from(path)));
+        let (index, path) = match given {
+            // `0:input`, or `input` where that is one instance only.
+            Some((name, path)) => {
+                let bare = |full: &str| full.split_once(':').map_or(full.to_owned(), |(_, bare)| bare.to_owned());
+                let exact = names.iter().position(|known| *known == name);
+                let mut alike = (0..names.len()).filter(|&k| bare(names[k]) == name);
+                let only = alike.next().filter(|_| alike.next().is_none());
+                (exact.or(only).ok_or_else(|| unknown(&name, &names))?, path)
+            }
+            None if names.len() == 1 => (0, file.clone()),
+            None => return Err(unknown(&text, &names)),
+        };
+        if found[index].is_some() {
+            return Err(Failure::input(wrong(&text, format!("the input {} has samples already", names[index]))));
+        }
+        found[index] = Some(rows(&path, program.inputs[index].elements)?);
+    }
+    let missing =
+        |k: usize| Failure::input(wrong(names[k], "the input has no samples").with_help("add --samples NAME=x.npy"));
+    let found: Vec<(usize, Vec<f64>)> =
+        found.into_iter().enumerate().map(|(k, rows)| rows.ok_or_else(|| missing(k))).collect::<Result<_, _>>()?;
+    let count = found.first().map_or(0, |(count, _)| *count);
+    if let Some(k) = found.iter().position(|(other, _)| *other != count) {
+        let message = format!("{} samples, but {} has {count}", found[k].0, names[0]);
+        return Err(Failure::input(wrong(names[k], message)));
+    }
+    if count == 0 {
+        return Err(Failure::input(wrong(names[0], "there are no samples")));
+    }
+    let width = |k: usize| program.inputs[k].elements;
+    let row = |row: usize| {
+        found.iter().enumerate().flat_map(|(k, (_, all))| all[row * width(k)..(row + 1) * width(k)].to_vec()).collect()
+    };
+    Ok((0..count).map(row).collect())
+}
+
+fn unknown(name: &str, names: &[&str]) -> Failure {
+    let message = format!("{name} is none of the inputs: {}", names.join(", "));
+    Failure::input(wrong("--samples", message).with_help("give --samples NAME=x.npy for each input"))
+}
+
+/// The rows of a file with so many elements each: how many, and all numbers.
+fn rows(path: &Path, elements: usize) -> Result<(usize, Vec<f64>), Failure> {
+    let shown = path.display().to_string();
+    let failed = |what: String| Failure::input(wrong(&shown, what));
+    let mut file = File::open(path).map_err(|e| Failure::io(path, "read", &e))?;
+    let array = Array::read(&mut file, MAX_NUMBERS, 32).map_err(failed)?;
+    let count = array.shape.first().copied().unwrap_or(1) as usize;
+    if count.checked_mul(elements) != Some(array.len()) {
+        return Err(failed(format!(
+            "an array of shape {:?}; a sample has {elements} elements, a row each",
+            array.shape
+        )));
+    }
+    let numbers: Vec<f64> = match array.numbers {
+        Numbers::Floats(v) => v,
+        Numbers::Integers(v) => v.into_iter().map(|x| x as f64).collect(),
+        Numbers::Words(v) => v.into_iter().map(|x| x as f64).collect(),
+    };
+    match numbers.iter().position(|x| !x.is_finite()) {
+        Some(k) => {
+            Err(failed(format!("row {}, column {} is {}", k / elements.max(1), k % elements.max(1), numbers[k])))
+        }
+        None => Ok((count, numbers)),
+    }
+}
+
+fn ratio(row: &BufferError) -> String {
+    row.ratio.map_or_else(|| "exact".into(), |ratio| format!("{ratio:.1}"))
+}
+
+/// The report for people.
+fn table(found: &Calibration, samples: usize) -> String {
+    let mut text = format!(
+        "{:<24} {:<10} {:>11} {:>11} {:>10} {:>12} {:>12} {:>8}\n",
+        "buffer", "type", "least", "most", "saturated", "mean error", "largest", "SNR dB"
+    );
+    for row in &found.report {
+        let kif = row.kif.map_or_else(|| "exact".into(), |kif| kif.to_string());
+        let _ = writeln!(
+            text,
+            "{:<24} {kif:<10} {:>11.5} {:>11.5} {:>9.3}% {:>12.7} {:>12.7} {:>8}{}",
+            printable(&row.name),
+            row.range.0,
+            row.range.1,
+            row.saturated * 100.0,
+            row.mean,
+            row.largest,
+            ratio(row),
+            if row.output { "  output" } else { "" }
+        );
+    }
+    let errors: Vec<String> = found.baseline.iter().map(|error| format!("{error:.7}")).collect();
+    let _ = writeln!(text, "{samples} samples; mean error of the outputs by the baseline rule: {}", errors.join(", "));
+    text
+}
+
+fn as_json(found: &Calibration, samples: usize) -> String {
+    let row = |row: &BufferError| {
+        json!({
+            "name": row.name, "type": row.kif.map(|kif| kif.to_string()), "output": row.output,
+            "least": row.range.0, "most": row.range.1, "saturated": row.saturated,
+            "mean_error": row.mean, "largest_error": row.largest, "snr_db": row.ratio,
+        })
+    };
+    let all: Vec<_> = found.report.iter().map(row).collect();
+    let content = json!({ "samples": samples, "buffers": all, "baseline_mean_error": found.baseline });
+    schema::document("alir2hdl.calibrate/1", &content)
+}
+
+/// One bar a buffer: its signal-to-noise ratio, and what saturates.
+fn picture(title: &str, report: &[BufferError]) -> String {
+    const LINE: usize = 22;
+    let escaped = |text: &str| plot::escaped(&printable(text));
+    let most = report.iter().filter_map(|row| row.ratio).fold(1.0, f64::max);
+    let height = 70 + LINE * report.len();
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\" height=\"{height}\" viewBox=\"0 0 720 {height}\" \
+         font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#222\">\n<rect width=\"720\" height=\"{height}\" \
+         fill=\"#fff\"/>\n<text x=\"16\" y=\"28\" font-size=\"16\" font-weight=\"bold\">{}: signal-to-noise ratio (dB)</text>\n",
+        escaped(title)
+    );
+    for (k, row) in report.iter().enumerate() {
+        let y = 56 + LINE * k;
+        let length = row.ratio.map_or(300.0, |ratio| 300.0 * (ratio / most).clamp(0.0, 1.0));
+        let kif = row.kif.map_or_else(String::new, |kif| format!(" {kif}"));
+        let over =
+            if row.saturated > 0.0 { format!(", {:.2}% saturate", row.saturated * 100.0) } else { String::new() };
+        let colour = if row.output { "#b5541c" } else { "#2f6690" };
+        let _ = writeln!(
+            out,
+            "<text x=\"250\" y=\"{}\" text-anchor=\"end\">{}</text>\n<rect x=\"260\" y=\"{y}\" width=\"{length:.1}\" height=\"14\" \
+             fill=\"{colour}\"/>\n<text x=\"{:.1}\" y=\"{}\">{}{over}</text>",
+            y + 11,
+            escaped(&format!("{}{kif}", row.name)),
+            266.0 + length,
+            y + 11,
+            ratio(row)
+        );
+    }
+    out.push_str("</svg>\n");
+    out
+}

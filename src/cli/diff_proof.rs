@@ -1,0 +1,276 @@
+//! `alir2hdl diff --prove`: whether two models are equal for every input.
+
+use super::Failure;
+use super::diff::codes;
+use super::input::FileFacts;
+use crate::compile::{self, Spec};
+use crate::emit::Language;
+use crate::interp::samples::{Port, input_ports, output_ports};
+use crate::ir::Model;
+use crate::ir::machine::Machine;
+use crate::prove::engine::Limits;
+use crate::prove::equiv::{Report, Request, Verdict};
+use crate::prove::sat::Embedded;
+use crate::prove::{equiv, machine, pair};
+use crate::rtl;
+use crate::verify::{MachineRun, Rows};
+use num_bigint::BigInt;
+use serde::Serialize;
+
+/// Cycles of a counterexample that are shown to people: the last ones tell most.
+const CYCLES: usize = 8;
+
+/// What was proved.
+#[derive(Debug, Serialize)]
+pub(super) struct Proof {
+    /// `proved`, `differs` or `unknown`.
+    pub(super) verdict: &'static str,
+    /// Why it is not proved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
+    /// Inputs for which the golden interpreters of both differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) counterexample: Option<Counterexample>,
+    /// What else the statement says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<String>,
+}
+
+/// Inputs that show a difference.
+#[derive(Debug, Serialize)]
+pub(super) struct Counterexample {
+    /// Codes on the first model's input port; of a state machine, for each cycle from power-on.
+    pub(super) inputs: Vec<Vec<String>>,
+    /// The same numbers as codes of the second model, where its ports have other types.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) inputs_of_second: Option<Vec<String>>,
+    pub(super) output: String,
+    /// Codes there with their values.
+    pub(super) first: String,
+    pub(super) second: String,
+}
+
+/// How much may be done.
+#[derive(Clone, Copy)]
+pub(super) struct Effort {
+    pub(super) work: u64,
+    pub(super) sat_steps: u64,
+}
+
+impl Effort {
+    fn request(self) -> Request {
+        Request { latency: Some(0), limits: self.limits(), work: Some(self.work), ..Request::default() }
+    }
+
+    fn limits(self) -> Limits {
+        Limits { sat_steps: self.sat_steps, ..Limits::default() }
+    }
+}
+
+impl Proof {
+    /// What cannot be asked, or was not decided.
+    fn unknown(reason: String) -> Proof {
+        Proof { verdict: "unknown", reason: Some(reason), counterexample: None, notes: Vec::new() }
+    }
+
+    /// What is different by itself.
+    pub(super) fn differs(reason: String) -> Proof {
+        Proof { verdict: "differs", reason: Some(reason), counterexample: None, notes: Vec::new() }
+    }
+
+    fn of(verdict: &Verdict) -> Proof {
+        match verdict {
+            Verdict::Proved => Proof { verdict: "proved", reason: None, counterexample: None, notes: Vec::new() },
+            Verdict::Differs { reason, .. } => Proof::differs(reason.clone()),
+            Verdict::Unknown { reason } => Proof::unknown(reason.clone()),
+        }
+    }
+
+    /// In words, with a last line that says the verdict.
+    pub(super) fn people(&self) -> String {
+        let mut text = String::new();
+        if let Some(found) = &self.counterexample {
+            let first = found.inputs.len().saturating_sub(CYCLES);
+            for (cycle, row) in found.inputs.iter().enumerate().skip(first) {
+                let when = if found.inputs.len() > 1 { format!(" in cycle {cycle}") } else { String::new() };
+                text.push_str(&format!("  inputs{when} (codes): {}\n", codes(row)));
+            }
+            if let Some(row) = &found.inputs_of_second {
+                text.push_str(&format!("  the same as codes of the second: {}\n", codes(row)));
+            }
+        }
+        for note in &self.notes {
+            text.push_str(&format!("  {note}\n"));
+        }
+        let reason = crate::diag::printable(self.reason.as_deref().unwrap_or_default());
+        text.push_str(&match self.verdict {
+            "proved" => "proved: the same outputs for every input\n".to_owned(),
+            verdict => format!("{verdict}: {reason}\n"),
+        });
+        text
+    }
+
+    fn of_machine(verdict: &machine::Verdict) -> Proof {
+        match verdict {
+            machine::Verdict::Proved => Proof::of(&Verdict::Proved),
+            machine::Verdict::Differs { reason, .. } => Proof::differs(reason.clone()),
+            machine::Verdict::Unknown { reason } => Proof::unknown(reason.clone()),
+        }
+    }
+}
+
+/// Proves or refutes that two programs are equal for every input: what they are made from, if that is another form.
+pub(super) fn of_models(
+    (a, of_a): (&Model, &FileFacts),
+    (b, of_b): (&Model, &FileFacts),
+    effort: Effort,
+) -> Result<Proof, Failure> {
+    for (what, x, y) in [("input", a.n_inputs(), b.n_inputs()), ("output", a.outputs().len(), b.outputs().len())] {
+        if x != y {
+            return Ok(Proof::differs(format!("{x} {what} elements in the first, {y} in the second")));
+        }
+    }
+    let (report, difference) = pair::prove(a, b, &effort.request(), Box::new(Embedded));
+    let mut proof = Proof::of(&report.verdict);
+    if let Some(difference) = difference {
+        let shown = counterexample(a, b, &difference);
+        proof.reason =
+            Some(format!("{} is {} in the first, {} in the second", shown.output, shown.first, shown.second));
+        proof.counterexample = Some(shown);
+    }
+    if proof.verdict != "proved" {
+        return Ok(proof);
+    }
+    for (which, model, facts) in [("first", a, of_a), ("second", b, of_b)] {
+        let Some((kind, report)) = own_meaning(model, facts, effort) else { continue };
+        match report.verdict {
+            Verdict::Proved => {
+                proof.notes.push(format!("the {which} is the {kind} that it was lowered from: proved too"))
+            }
+            Verdict::Differs { reason, .. } => {
+                let message = format!("the {which} is not the {kind} that it was lowered from: {reason}");
+                return Err(Failure::bug(message));
+            }
+            Verdict::Unknown { reason } => {
+                let reason = format!(
+                    "the lowered programs are equal, but whether the {which} is its {kind} was not decided: {reason}"
+                );
+                return Ok(Proof::unknown(reason));
+            }
+        }
+    }
+    Ok(proof)
+}
+
+/// Whether a lowered program is what it was lowered from, with the kind of that; nothing where it was not lowered.
+fn own_meaning(model: &Model, facts: &FileFacts, effort: Effort) -> Option<(String, Report)> {
+    let source = facts.source(model)?;
+    let report = compile::of_lowering(model, &*source, &effort.request(), Box::new(Embedded));
+    Some((source.kind().to_owned(), report.unwrap_or_else(equiv::undecided)))
+}
+
+fn shown(code: &BigInt, port: &Port) -> String {
+    format!("{code} ({})", port.real_of_code(code).0)
+}
+
+fn strings(codes: &[BigInt]) -> Vec<String> {
+    codes.iter().map(ToString::to_string).collect()
+}
+
+fn counterexample(a: &Model, b: &Model, found: &pair::Difference) -> Counterexample {
+    let j = found.output;
+    Counterexample {
+        inputs: vec![strings(&found.inputs[0])],
+        inputs_of_second: (input_ports(a) != input_ports(b)).then(|| strings(&found.inputs[1])),
+        output: format!("output {j}"),
+        first: shown(&found.codes[0], &output_ports(a)[j]),
+        second: shown(&found.codes[1], &output_ports(b)[j]),
+    }
+}
+
+/// Proves or refutes that two state machines behave alike from power-on: hardware is made of the second without any
+/// optimisation, and both are proved to be that hardware.
+pub(super) fn of_machines(a: &Machine, b: &Machine, effort: Effort) -> Proof {
+    let ports = |m: &Machine| {
+        let port = |id| (m.signal(id).name.clone(), m.signal(id).elements.clone());
+        [m.inputs().map(port).collect::<Vec<_>>(), m.outputs().map(port).collect()]
+    };
+    if ports(a) != ports(b) {
+        return Proof::differs("the ports have other names or types".into());
+    }
+    // Hardware of a machine may choose what an undefined register holds: what two of them have in common proves nothing then.
+    let undefined = |m: &Machine| {
+        let open =
+            m.signals().iter().find(|s| s.kind == crate::ir::machine::SignalKind::Register && s.reset_to.is_none());
+        open.map(|signal| signal.name.clone())
+    };
+    if let Some(name) = undefined(a).or_else(|| undefined(b)) {
+        return Proof::unknown(format!(
+            "register {name:?} has no value at power-on, where machines cannot be compared"
+        ));
+    }
+    let spec = Spec {
+        optimisation: compile::Optimisation { passes: compile::Passes::Level(0), ..Default::default() },
+        ..Spec::default()
+    };
+    let text = match compile::machine(b, &spec) {
+        Ok(hardware) => hardware.text(Language::Verilog),
+        Err(error) => return Proof::unknown(format!("no hardware can be made of the second: {}", error.diagnostics)),
+    };
+    let rtl = match rtl::read(rtl::Language::Verilog, &text, None) {
+        Ok(rtl) => rtl,
+        Err(why) => return Proof::unknown(format!("the hardware of the second cannot be read: {why}")),
+    };
+    let request = machine::Request { limits: effort.limits(), work: effort.work, ..machine::Request::default() };
+    let against = |design: &Machine| machine::prove(design, &rtl, &request, &|| Box::new(Embedded)).0.verdict;
+    let verdict = against(a);
+    if let machine::Verdict::Differs { counterexample: Some(found), .. } = &verdict {
+        return confirmed(a, b, found.inputs.clone());
+    }
+    let proof = Proof::of_machine(&verdict);
+    match (proof.verdict, against(b)) {
+        ("proved", machine::Verdict::Proved) => proof,
+        ("proved", _) => Proof::unknown("whether hardware of the second is the second was not decided".into()),
+        // What is different by itself, such as a control port, is not about values.
+        ("differs", _) => Proof::unknown(proof.reason.unwrap_or_default()),
+        _ => proof,
+    }
+}
+
+/// The difference that inputs from power-on show, if the golden simulator confirms it.
+fn confirmed(a: &Machine, b: &Machine, inputs: Vec<Vec<BigInt>>) -> Proof {
+    let width = inputs.first().map_or(0, Vec::len);
+    let rows = Rows::new(width, inputs.clone());
+    let runs = [a, b].map(|machine| MachineRun::golden(machine, rows.clone()));
+    let mut names = Vec::new();
+    for id in a.outputs() {
+        let signal = a.signal(id);
+        for (k, &kif) in signal.elements.iter().enumerate() {
+            names
+                .push((format!("output port {:?}, element {k}", signal.name), Port { kif, frac: i64::from(kif.frac) }));
+        }
+    }
+    for cycle in 0..inputs.len() {
+        for (j, (name, port)) in names.iter().enumerate() {
+            let seen = |run: &MachineRun| match run.defined()[cycle][j] {
+                true => shown(&run.outputs().row(cycle)[j], port),
+                false => "undefined".to_owned(),
+            };
+            let (first, second) = (seen(&runs[0]), seen(&runs[1]));
+            if first != second {
+                let mut proof = Proof::differs(format!(
+                    "{name} is {first} in the first, {second} in the second, in cycle {cycle} from power-on"
+                ));
+                proof.counterexample = Some(Counterexample {
+                    inputs: inputs[..=cycle].iter().map(|row| strings(row)).collect(),
+                    inputs_of_second: None,
+                    output: name.clone(),
+                    first,
+                    second,
+                });
+                return proof;
+            }
+        }
+    }
+    Proof::unknown("a difference was found that the golden simulator does not confirm".into())
+}

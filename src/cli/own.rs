@@ -1,0 +1,83 @@
+//! The options that name the user's own samples for testbenches, the same in `verify` and `project`.
+
+use super::input::FileFacts;
+use super::{ExitStatus, Failure};
+use crate::compile::Source;
+use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::ir::Model;
+use crate::verify::own::{Dissents, Files, Numbers, Subject};
+use std::path::PathBuf;
+
+/// Which samples are applied, and what must come out.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Own samples")]
+pub(super) struct OwnArgs {
+    /// Samples instead of random ones, as `run` reads them: npy, npz or CSV, a row a sample. For a state machine an array for
+    /// each input port, a row a cycle: an npz file or a folder of npy files
+    #[arg(long, alias = "stimulus", value_name = "FILE", conflicts_with = "vectors")]
+    input: Option<PathBuf>,
+    /// Which array of the npz file
+    #[arg(long, value_name = "NAME", requires = "input")]
+    array: Option<String>,
+    /// What must come out, as `run` writes it, a row for each sample [default: what the golden interpreter says]
+    #[arg(long, value_name = "FILE")]
+    expect: Option<PathBuf>,
+    /// Which array of the npz file
+    #[arg(long, value_name = "NAME", requires = "expect")]
+    expect_array: Option<String>,
+    /// The numbers of both files are codes, not reals
+    #[arg(long)]
+    codes: bool,
+}
+
+impl OwnArgs {
+    /// The files, if any were named.
+    ///
+    /// # Errors
+    /// Options that have no effect (exit code 2).
+    pub(super) fn files(&self, is_machine: bool) -> Result<Option<Files<'_>>, Failure> {
+        let refuse = |flag: &str, why: &str, help: &str| {
+            let error = Diagnostic::error("E1011", Place::Flag(flag.into()), format!("{flag} {why}"));
+            Err(Failure::input(error.with_help(help)))
+        };
+        if self.input.is_none() && self.expect.is_none() {
+            return match self.codes {
+                true => refuse("--codes", "is about files of samples", "name them with --input and --expect"),
+                false => Ok(None),
+            };
+        }
+        if is_machine && self.array.as_ref().or(self.expect_array.as_ref()).is_some() {
+            let flag = if self.array.is_some() { "--array" } else { "--expect-array" };
+            let help = "a file for a state machine has an array for each port, called like the port";
+            return refuse(flag, "does not go with a state machine", help);
+        }
+        Ok(Some(Files {
+            input: self.input.as_deref(),
+            array: self.array.as_deref(),
+            expect: self.expect.as_deref(),
+            expect_array: self.expect_array.as_deref(),
+            codes: self.codes,
+        }))
+    }
+}
+
+/// What a program is about for its own samples: what it was lowered from, as `file` knows it.
+pub(super) fn subject<'a>(model: &'a Model, file: &'a FileFacts, source: Option<&'a dyn Source>) -> Subject<'a> {
+    let numbers = match (&file.network, &file.kernel) {
+        (Some(network), _) => Numbers::Network(&*network.meaning),
+        (None, Some(_)) => Numbers::Kernel,
+        (None, None) => Numbers::Ports(file.matrix.as_ref().and_then(|facts| facts.encoder())),
+    };
+    Subject { model, source, numbers }
+}
+
+/// Ends a command that simulates nothing where expected values are not the model's: nothing is written then.
+pub(super) fn settled(dissents: &Dissents) -> Result<(), Failure> {
+    if dissents.is_empty() {
+        return Ok(());
+    }
+    let lines = dissents.lines();
+    let message = format!("{} expected values are not the model's own:\n{}", dissents.count, lines.trim_end());
+    let error = Diagnostic::error("E1012", Place::Flag("--expect".into()), message);
+    Err(Failure { status: ExitStatus::Mismatch, diagnostics: Diagnostics(vec![error]) })
+}

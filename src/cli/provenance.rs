@@ -1,0 +1,94 @@
+//! What the head of generated text says of its making: the options in one order and without folders, so that the same request
+//! gives the same bytes wherever, and in whatever order, it is typed.
+
+use super::paths;
+use clap::{Arg, ArgMatches, Command, parser::ValueSource};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Options that say nothing about the hardware, beside the global ones and those that name results.
+const SILENT: &[&str] = &["prove", "timings", "json", "namespace"];
+
+/// The words of a command line that was parsed with `command`: the sub-command, the model, then options in the order of the
+/// help, each as `--option value`. Of a path only the last component is kept.
+pub(super) fn command(matches: &ArgMatches, command: &Command) -> Vec<String> {
+    let mut words = vec!["alir2hdl".to_owned()];
+    let (command, matches) = match matches.subcommand() {
+        Some((name, inner)) => {
+            words.push(name.to_owned());
+            (command.find_subcommand(name).unwrap_or(command), inner)
+        }
+        None => (command, matches),
+    };
+    let (positional, options): (Vec<&Arg>, Vec<&Arg>) =
+        command.get_arguments().filter(|arg| speaks(arg)).partition(|arg| arg.is_positional());
+    for arg in positional.into_iter().chain(options) {
+        let id = arg.get_id().as_str();
+        if !matches.try_contains_id(id).unwrap_or(false) || matches.value_source(id) != Some(ValueSource::CommandLine) {
+            continue;
+        }
+        let name = match (arg.get_long(), arg.get_short()) {
+            (Some(long), _) => Some(format!("--{long}")),
+            (None, Some(short)) => Some(format!("-{short}")),
+            (None, None) => None,
+        };
+        if !arg.get_action().takes_values() {
+            words.extend(name);
+            continue;
+        }
+        let is_path = arg.get_value_parser().type_id() == clap::builder::ValueParser::path_buf().type_id();
+        let shown =
+            |value: &OsStr| if is_path { file_name(Path::new(value)) } else { value.to_string_lossy().into_owned() };
+        for occurrence in matches.get_raw_occurrences(id).into_iter().flatten() {
+            let values: Vec<String> = occurrence.map(shown).collect();
+            match (&name, arg.get_value_delimiter()) {
+                (Some(name), Some(delimiter)) => {
+                    words.extend([name.clone(), values.join(&delimiter.to_string())]);
+                }
+                (Some(name), None) if name.len() == 2 => words.push(format!("{name}{}", values.concat())),
+                (name, _) => words.extend(name.iter().cloned().chain(values)),
+            }
+        }
+    }
+    words
+}
+
+/// Whether an option says something about the hardware.
+fn speaks(arg: &Arg) -> bool {
+    let id = arg.get_id().as_str();
+    !arg.is_global_set() && !SILENT.contains(&id) && !paths::is_result(id)
+}
+
+/// The last component of a path; a path that has none stays. What a shell would act on, were a comment ever given to one, is
+/// shown as an underline.
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().map_or_else(|| path.to_owned(), PathBuf::from);
+    name.to_string_lossy().replace(['$', '`'], "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> String {
+        let mut parser = super::super::command();
+        let matches = parser.try_get_matches_from_mut(line.split(' ')).expect("a line that is right");
+        command(&matches, &parser).join(" ")
+    }
+
+    #[test]
+    fn the_same_request_is_the_same_words() {
+        let expected = "alir2hdl m.json --pipeline 3 --valid -O2";
+        assert_eq!(of("alir2hdl m.json --pipeline 3 --valid -O2 --verilog m.v"), expected);
+        assert_eq!(of("alir2hdl --verilog=out/x.v -q --valid -O 2 --pipeline=3 --prove a/../b/m.json"), expected);
+        assert_eq!(of("alir2hdl m.json --vhdl -"), "alir2hdl m.json");
+        assert_eq!(of("alir2hdl - --vhdl -"), "alir2hdl -");
+    }
+
+    #[test]
+    fn values_with_commas_and_options_that_come_twice_are_kept() {
+        assert_eq!(of("alir2hdl m --passes dce,cse --verilog x"), "alir2hdl m --passes dce,cse");
+        assert_eq!(of("alir2hdl m --weights a/b --weights c --verilog x"), "alir2hdl m --weights b --weights c");
+        assert_eq!(of("alir2hdl project m -o out --flow yosys,plain"), "alir2hdl project m --flow yosys,plain");
+    }
+}

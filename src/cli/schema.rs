@@ -1,0 +1,48 @@
+//! JSON for programs: every document says which schema it keeps to, and the schemas come with the program.
+//!
+//! The name is `alir2hdl.KIND/VERSION`; the version counts up where a reader of the older one would go wrong, not where something
+//! is added. `docs/json.md` describes the kinds, `docs/schema/KIND.json` holds each in JSON Schema 2020-12.
+
+use clap::builder::PossibleValuesParser;
+use serde::Serialize;
+
+/// The kinds of documents and their schemas.
+const SCHEMAS: &[(&str, &str)] = &[
+    ("calibrate", include_str!("../../docs/schema/calibrate.json")),
+    ("check", include_str!("../../docs/schema/check.json")),
+    ("diagnostic", include_str!("../../docs/schema/diagnostic.json")),
+    ("diff", include_str!("../../docs/schema/diff.json")),
+    ("info", include_str!("../../docs/schema/info.json")),
+    ("info-machine", include_str!("../../docs/schema/info-machine.json")),
+    ("info-network", include_str!("../../docs/schema/info-network.json")),
+    ("interface", include_str!("../../docs/schema/interface.json")),
+    ("project", include_str!("../../docs/schema/project.json")),
+    ("prove", include_str!("../../docs/schema/prove.json")),
+    ("prove-machine", include_str!("../../docs/schema/prove-machine.json")),
+    ("report", include_str!("../../docs/schema/report.json")),
+    ("timings", include_str!("../../docs/schema/timings.json")),
+    ("verify", include_str!("../../docs/schema/verify.json")),
+];
+
+/// The kinds, for the parser of options.
+pub(super) fn kinds() -> PossibleValuesParser {
+    PossibleValuesParser::new(SCHEMAS.iter().map(|(kind, _)| *kind))
+}
+
+/// The schema of a kind.
+pub(super) fn text(kind: &str) -> &'static str {
+    SCHEMAS.iter().find(|(known, _)| *known == kind).map_or("", |(_, text)| text)
+}
+
+/// A document: the name of its schema, then what it says.
+#[derive(Serialize)]
+struct Document<'a, T: Serialize> {
+    schema: &'static str,
+    #[serde(flatten)]
+    content: &'a T,
+}
+
+/// The text of a document, readable, with a newline at the end. `schema` is its name with the version.
+pub(super) fn document(schema: &'static str, content: &impl Serialize) -> String {
+    serde_json::to_string_pretty(&Document { schema, content }).expect("plain data") + "\n"
+}

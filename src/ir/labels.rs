@@ -1,0 +1,27 @@
+//! Names that a source has for elements and values, beside the program: they change no meaning, only what people read.
+
+use super::ValueId;
+
+/// Names from the file that a program was lowered from. Empty for programs that have none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// Of the input elements, in their order; empty: they have none.
+    pub inputs: Vec<String>,
+    /// Of the output elements, in their order; empty: they have none.
+    pub outputs: Vec<String>,
+    /// Values by the operation that they stem from ([`super::Node::origin`]). Of several names of one operation the first
+    /// counts.
+    pub values: Vec<(u32, String)>,
+}
+
+impl Labels {
+    /// Whether nothing has a name.
+    pub fn is_empty(&self) -> bool {
+        self.inputs.is_empty() && self.outputs.is_empty() && self.values.is_empty()
+    }
+
+    /// Gives a value of a program that stems from itself a name.
+    pub fn name(&mut self, value: ValueId, name: impl Into<String>) {
+        self.values.push((value.0, name.into()));
+    }
+}

@@ -1,0 +1,120 @@
+//! The whole road of a project: a design and what is asked, hardware, samples, the files of the folder.
+
+use super::{Design, Samples, Spec, package, written};
+use crate::compile::{self, Error, Hardware};
+use crate::emit::Language;
+use crate::files::FileSet;
+use crate::ir::machine::Machine;
+use crate::verify::own::{self, Dissents, Files, OwnRun, Subject};
+use crate::verify::road::own_vectors;
+use crate::verify::{Bench, Cycles, MachineRun, Streams, Testbench, Vectors, machine_stimulus};
+use std::io;
+use std::path::Path;
+
+/// What the text of a project is written in.
+const LANGUAGES: [Language; 2] = [Language::Verilog, Language::Vhdl];
+
+/// What is asked of a project.
+pub struct Question<'a> {
+    /// The folder.
+    pub folder: Spec<'a>,
+    /// The hardware.
+    pub hardware: &'a compile::Spec,
+    /// The user's own samples for the testbenches; nothing: random ones.
+    pub own: Option<Files<'a>>,
+    /// How many random samples, or cycles.
+    pub count: usize,
+    /// Samples and stalls of another seed.
+    pub seed: u64,
+    /// Checksum of the file that the design is from.
+    pub checksum: String,
+}
+
+/// A project.
+pub struct Made {
+    /// Its files.
+    pub files: FileSet,
+    /// What was made, for people.
+    pub about: String,
+    /// Where expected values of the user are not the model's: then its testbenches fail.
+    pub dissents: Dissents,
+}
+
+/// The folder of a program.
+///
+/// # Errors
+/// What is wrong with the request or the samples.
+pub fn of_model(subject: Subject<'_>, question: &Question<'_>) -> Result<Made, Error> {
+    let (model, source, spec) = (subject.model, subject.source, question.hardware);
+    let hardware = compile::model(model, spec)?;
+    if hardware.axis.is_some() {
+        spec.every_input("a wrapper's testbench")?;
+    }
+    let (count, seed) = (question.count, question.seed);
+    let own = question.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
+    let is_own = own.is_some();
+    let (vectors, dissents) = match own {
+        Some(own) => (own.vectors, own.dissents),
+        None => (Vectors::of(model, source, spec, count, seed)?, Dissents::default()),
+    };
+    let lanes = [Cycles::plan(&hardware.netlist.interface, &vectors, seed)];
+    let pulses = Bench { lanes: &lanes, vcd: false };
+    let streams = |axis| match source {
+        _ if is_own => Ok(Streams::plan_own(&vectors, axis, seed)),
+        Some(source) => Streams::plan_lowered(model, source, axis, count, seed),
+        None => Ok(Streams::plan(model, axis, count, seed)),
+    };
+    let streams = hardware.axis.as_ref().map(streams).transpose()?;
+    let bench = streams.as_ref().map_or(&pulses as &dyn Testbench, |streams| streams);
+    let about = format!("latency {}", hardware.netlist.interface.latency);
+    let files = files(question, &hardware, bench, Samples::Model(&vectors));
+    Ok(Made { files, about, dissents })
+}
+
+/// The folder of a state machine. Its testbenches apply a run from power-on.
+///
+/// # Errors
+/// What is wrong with the request or the samples.
+pub fn of_machine(machine: &Machine, question: &Question<'_>) -> Result<Made, Error> {
+    let hardware = compile::machine(machine, question.hardware)?;
+    let OwnRun { run, dissents } = match &question.own {
+        Some(files) => own::read_run(machine, files, question.count)?,
+        None => {
+            let stimulus = machine_stimulus(machine, question.count, question.seed);
+            OwnRun { run: MachineRun::golden(machine, stimulus), dissents: Dissents::default() }
+        }
+    };
+    let lanes = [run.clone().cycles(&hardware.netlist.interface)];
+    let about = format!("{} register bits", hardware.netlist.register_bits());
+    let files = files(question, &hardware, &Bench { lanes: &lanes, vcd: false }, Samples::Machine(&run));
+    Ok(Made { files, about, dissents })
+}
+
+fn files(question: &Question<'_>, hardware: &Hardware<'_>, bench: &dyn Testbench, samples: Samples<'_>) -> FileSet {
+    let facts = hardware.sidecar(&LANGUAGES, question.checksum.clone());
+    let design = Design {
+        netlist: &hardware.netlist,
+        axis: hardware.axis.as_ref(),
+        verilog: hardware.text(Language::Verilog),
+        vhdl: hardware.text(Language::Vhdl),
+        bench,
+        samples,
+        facts: serde_json::to_value(facts).expect("plain data"),
+        estimate: serde_json::to_value(hardware.estimate()).expect("plain data"),
+    };
+    package(&question.folder, &design)
+}
+
+/// Writes a project into its folder, and takes away what an earlier run has left there.
+///
+/// # Errors
+/// If the folder cannot be written.
+pub fn write(files: &FileSet, folder: &Path) -> io::Result<()> {
+    let earlier = written(folder);
+    files.write_to(folder)?;
+    for stale in earlier.iter().filter(|name| !files.0.contains_key(*name)) {
+        // What is no longer part of the project would only mislead; if it cannot go it does no harm.
+        let _ = crate::files::remove(&folder.join(stale));
+    }
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! The whole road of a verification: a design and what is asked, hardware, samples, simulations, what they found.
+
+use super::cycles::Cycles;
+use super::foreign::Foreign;
+use super::machine::{MachineRun, machine_stimulus};
+use super::own::{self, Dissents, Files, Numbers, Own, OwnRun, Subject};
+use super::runner::{self, Event, Part, Settings, Verification, Work};
+use super::sim::Tools;
+use super::stream::Streams;
+use super::vectors::Vectors;
+use crate::compile::{self, Error, Hardware, Passes, Spec};
+use crate::diag::{Diagnostic, Place};
+use crate::interp::samples::output_ports;
+use crate::ir::machine::Machine;
+use crate::schedule::Effort;
+use num_bigint::BigInt;
+
+/// What is asked of a verification, beside the hardware.
+pub struct Question<'a> {
+    /// The user's own samples; nothing: random ones.
+    pub own: Option<Files<'a>>,
+    /// How many random samples, or cycles.
+    pub count: usize,
+    /// Samples and stalls of another seed.
+    pub seed: u64,
+    /// Hardware from elsewhere that is simulated instead of ours, and the name of its module.
+    pub foreign: Option<(Foreign, String)>,
+    /// Who simulates.
+    pub parts: Vec<Part>,
+    /// How.
+    pub settings: Settings<'a>,
+    /// Where programs are looked for.
+    pub tools: &'a Tools,
+}
+
+impl Question<'_> {
+    /// The hardware that the ports, and the latency, are taken from: ours, or for hardware from elsewhere as little as has them.
+    fn spec(&self, spec: &Spec) -> Spec {
+        let mut spec = spec.clone();
+        if let Some((_, top)) = &self.foreign {
+            spec.module.top = compile::Top::Named(top.clone());
+            spec.optimisation.passes = Passes::Level(0);
+            spec.optimisation.retime = None;
+            spec.pipeline.effort = Effort::Fast;
+        }
+        spec
+    }
+
+    fn check_ports(&self, hardware: &Hardware<'_>) -> Result<(), Error> {
+        match &self.foreign {
+            Some((foreign, top)) => Ok(foreign.check_ports(top, &hardware.netlist, hardware.axis.as_ref())?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The user's samples, which the hardware of a [`Spec`] has to be right for.
+///
+/// # Errors
+/// What is wrong with the files; a sample outside of the intervals that the hardware assumes.
+pub fn own_vectors(subject: Subject<'_>, files: &Files<'_>, spec: &Spec) -> Result<Own, Diagnostic> {
+    let model = subject.model;
+    let own = subject.read(files)?;
+    if spec.optimisation.assume_intervals
+        && let Some((sample, input)) = Vectors::outside(model, &own.vectors.inputs)
+    {
+        let message = format!("sample {sample}, input {input} is outside of the interval that the model declares");
+        return Err(Diagnostic::error("E0302", Place::Flag("--assume-intervals".into()), message)
+            .with_help("without the option nothing is assumed of the inputs"));
+    }
+    Ok(own)
+}
+
+/// Simulates the hardware of a program, or hardware from elsewhere, and compares it with what the program was made from.
+///
+/// # Errors
+/// What is wrong with the request, the samples or the files.
+pub fn of_model(
+    subject: Subject<'_>,
+    spec: &Spec,
+    question: Question<'_>,
+    watch: &(dyn Fn(Event) + Sync),
+) -> Result<Verification, Error> {
+    let (model, source) = (subject.model, subject.source);
+    let hardware = compile::model(model, &question.spec(spec))?;
+    question.check_ports(&hardware)?;
+    let (count, seed) = (question.count, question.seed);
+    // Reals are shown beside codes where the files have reals and the ports mean them.
+    let has_reals = question.own.is_some_and(|files| !files.codes) && matches!(subject.numbers, Numbers::Ports(_));
+    let own = question.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
+    let is_own = own.is_some();
+    // Expected values are those of the source, or of the model as it was read: lowering and optimisation are under test too.
+    let (vectors, dissents) = match own {
+        Some(own) => (own.vectors, own.dissents),
+        None => (Vectors::of(model, source, spec, count, seed)?, Dissents::default()),
+    };
+    if hardware.axis.is_some() {
+        spec.every_input("a wrapper's simulation")?;
+    }
+    let cycles = match &question.foreign {
+        // Only ours is known to show zeros after a reset.
+        Some(_) => Cycles::plan(&hardware.netlist.interface, &vectors, seed),
+        None => Cycles::of(&hardware.netlist, &vectors, seed),
+    };
+    let streams = |axis| match source {
+        _ if is_own => Ok(Streams::plan_own(&vectors, axis, seed)),
+        Some(source) => Streams::plan_lowered(model, source, axis, count, seed),
+        None => Ok(Streams::plan(model, axis, count, seed)),
+    };
+    let streams = hardware.axis.as_ref().map(streams).transpose()?;
+    let ports = output_ports(model);
+    let real = move |element: usize, code: &BigInt| ports[element].real_of_code(code).0;
+    let work = Work {
+        hardware: &hardware,
+        cycles: &cycles,
+        streams: streams.as_ref(),
+        foreign: question.foreign.as_ref().map(|(foreign, _)| foreign),
+        dissents,
+        real: has_reals.then_some(&real),
+    };
+    runner::simulate(question.parts, &question.settings, question.tools, work, watch)
+}
+
+/// The same for a state machine, cycle by cycle from power-on.
+///
+/// # Errors
+/// What is wrong with the request, the samples or the files.
+pub fn of_machine(
+    machine: &Machine,
+    spec: &Spec,
+    question: Question<'_>,
+    watch: &(dyn Fn(Event) + Sync),
+) -> Result<Verification, Error> {
+    let hardware = compile::machine(machine, &question.spec(spec))?;
+    question.check_ports(&hardware)?;
+    // Expected values are those of the machine as it was read: optimisation is under test too.
+    let OwnRun { run, dissents } = match &question.own {
+        Some(files) => own::read_run(machine, files, question.count)?,
+        None => {
+            let stimulus = machine_stimulus(machine, question.count, question.seed);
+            OwnRun { run: MachineRun::golden(machine, stimulus), dissents: Dissents::default() }
+        }
+    };
+    let cycles = run.cycles(&hardware.netlist.interface);
+    let work = Work {
+        hardware: &hardware,
+        cycles: &cycles,
+        streams: None,
+        foreign: question.foreign.as_ref().map(|(foreign, _)| foreign),
+        dissents,
+        real: None,
+    };
+    runner::simulate(question.parts, &question.settings, question.tools, work, watch)
+}

@@ -1,0 +1,32 @@
+//! Tools that tests start, and the one rule about those that are not there: a test says which and is counted as skipped, unless
+//! `ALIR2HDL_REQUIRE` lists the tool (`scripts/test.sh` lists all that `scripts/setup.sh` brings).
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Says that something is skipped because of a tool that is not there.
+///
+/// # Panics
+/// If the tool has to be there.
+pub(crate) fn skip(tool: &str, why: &str) {
+    let required = std::env::var("ALIR2HDL_REQUIRE").unwrap_or_default();
+    assert!(!required.split_whitespace().any(|r| r == tool), "{tool} has to be there and cannot be used: {why}");
+    eprintln!("skipped: {tool}: {why}");
+    // What scripts/test.sh counts in its last line.
+    let Some(path) = std::env::var_os("ALIR2HDL_SKIPPED") else { return };
+    let list = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    let name = std::thread::current().name().unwrap_or("a test").to_owned();
+    list.and_then(|mut list| list.write_all(format!("{tool} {name}\n").as_bytes())).expect("the list can be written");
+}
+
+/// A program on the PATH or in the private environment; else it is named as skipped.
+pub(crate) fn tool(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin");
+    let mut folders = std::env::split_paths(&path).chain([own]);
+    let found = folders.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()));
+    if found.is_none() {
+        skip(name, "not found");
+    }
+    found
+}
