@@ -198,11 +198,11 @@ impl Recipe {
     /// # Panics
     /// Never for any words, as long as the profile stays far below the default limits of a [`Builder`].
     pub fn build(&self) -> Model {
-        let mut cook = Cook::new(&self.profile);
+        let mut generator = Generator::new(&self.profile);
         for gene in &self.genes {
-            cook.add(*gene);
+            generator.add(*gene);
         }
-        cook.finish()
+        generator.finish()
     }
 }
 
@@ -270,7 +270,7 @@ enum Freedom {
 }
 
 /// Decodes genes one after the other.
-struct Cook<'a> {
+struct Generator<'a> {
     profile: &'a Profile,
     inp_shifts: Vec<i32>,
     nodes: Vec<Node>,
@@ -282,9 +282,9 @@ struct Cook<'a> {
     zero_output: bool,
 }
 
-impl<'a> Cook<'a> {
-    fn new(profile: &'a Profile) -> Cook<'a> {
-        Cook {
+impl<'a> Generator<'a> {
+    fn new(profile: &'a Profile) -> Generator<'a> {
+        Generator {
             profile,
             inp_shifts: Vec::new(),
             nodes: Vec::new(),

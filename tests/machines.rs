@@ -53,7 +53,7 @@ fn compare(machine: &Machine, sim: &Simulation<'_>, port: SignalId, row: &[f64],
     compared
 }
 
-/// The checked hardware of a machine, its blocks optimised and, if asked for, its pipelines cut anew.
+/// The checked hardware of a machine, its blocks optimised and, if asked for, its pipeline registers placed again.
 fn hardware(machine: &Machine, level: u8, slack: Option<Slack>) -> Netlist {
     let optimise = |model: &Model| passes::run(model, passes::pipeline(level)).0;
     let optimised = machine.clone().with_blocks(optimise);

@@ -119,7 +119,7 @@ fn a_rare_difference_in_a_pipeline_is_found() {
     }
 }
 
-/// The text of a machine whose pipelines were cut anew, and how many of them were.
+/// The text of a machine whose pipelines were cut again, and how many of them were.
 fn moved(machine: &Machine, level: u8, slack: Slack) -> (String, usize) {
     cut(machine, level, Some(slack), emit::Language::Verilog)
 }

@@ -35,7 +35,7 @@ fn hold(recipe: &Recipe, names: &[&str], samples: usize) -> Result<(), String> {
     same(&before, &after, 7, samples).map_err(|e| format!("{names:?}: {e}\nafter: {}", listing(&after)))
 }
 
-/// Adder-heavy programs for the passes that solve sums anew, everything for all.
+/// Adder-heavy programs for the passes that re-solve sums, everything for all.
 fn recipes() -> impl Strategy<Value = Recipe> {
     let profile = (0..Profile::ALL.len()).prop_map(|k| Profile::ALL[k].1);
     (profile, prop::collection::vec(any::<Gene>(), 1..40)).prop_map(|(profile, genes)| Recipe::new(profile, genes))

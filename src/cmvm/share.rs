@@ -6,7 +6,7 @@
 //!
 //! What makes it fast: digits of one value in one row are two machine words of positions, so that the places of a pattern in a row
 //! are an `and` and a shift. Counts are never updated: a pattern's count can only fall after its two values exist, so the count at
-//! its making is an upper bound, and a pattern that reaches the head of the queue is counted anew and put back if it has fallen.
+//! its making is an upper bound, and a pattern that reaches the head of the queue is counted again and put back if it has fallen.
 
 use super::rows::Deadline;
 use super::values::{Coefficient, Part, Values};

@@ -1,4 +1,4 @@
-//! State machines on the road: optimised, their pipelines cut anew, lowered; and what is told about them.
+//! State machines on the road: optimised, their pipeline registers placed again, lowered; and what is told about them.
 
 use super::spec::{Passes, Retime, Spec, Top};
 use super::{Error, bug};
@@ -18,7 +18,7 @@ pub struct Retimed<'d> {
     pub source: &'d Machine,
     /// With each of its blocks optimised, which are those of the file.
     pub blocks: Machine,
-    /// The same with its pipelines cut anew, if that is wanted: as it is made.
+    /// The same with its pipeline registers placed again, if that is wanted: as it is made.
     pub machine: Machine,
     /// These pipelines.
     pub pipelines: Vec<Pipeline>,
@@ -96,7 +96,8 @@ impl<'d> Retimed<'d> {
         let registers = machine.signals().iter().filter(|s| s.kind == SignalKind::Register).count();
         let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
         let moved = self.pipelines.iter().filter(|p| p.moved).count();
-        let moved = if moved > 0 { format!("; {} cut anew", count(moved, "pipeline")) } else { String::new() };
+        let moved =
+            if moved > 0 { format!("; {} with registers moved", count(moved, "pipeline")) } else { String::new() };
         format!(
             "{}: a state machine, {}, {}, {}, {} register bits of {}{moved}",
             netlist.interface.top,

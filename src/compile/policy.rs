@@ -312,7 +312,7 @@ impl Spec {
 const ROUNDS: u32 = 8;
 
 /// Schedules with tighter and tighter bounds until the estimate of what comes out meets `period`: delays of operations add
-/// up to a little less than a stage takes, where a chain of carries begins anew behind a register.
+/// up to a little less than a stage takes, where a chain of carries starts again behind a register.
 fn meet<T>(period: f64, bound: f64, mut attempt: impl FnMut(f64) -> Result<(T, Estimate), Error>) -> Result<T, Error> {
     let register = period - bound;
     let mut bound = bound;

@@ -88,7 +88,7 @@ pub struct ScheduleFacts {
     pub signal: String,
     /// Cycles at which it becomes valid and invalid.
     pub toggles: Vec<i64>,
-    /// Cycles after which it begins anew; 0: it is always valid.
+    /// Cycles after which it starts again; 0: it is always valid.
     pub period: i64,
 }
 

@@ -95,7 +95,7 @@ impl Builder {
     /// Other limits than the default ones.
     pub fn limits(&mut self, limits: Limits) -> &mut Builder {
         self.limits = limits;
-        // What was judged by others is judged anew.
+        // What was judged by others is judged again.
         self.along = Along::default();
         self
     }
@@ -121,9 +121,9 @@ impl Builder {
         id
     }
 
-    /// Appends an operation and checks it while it is at hand. If all were appended so, [`Builder::finish`] does not go through
-    /// them again; for what is wrong it says the same as ever. The tables that an operation
-    /// reads have to be there before.
+    /// Appends an operation and checks it at once. If all operations were appended by this method, [`Builder::finish`] does not
+    /// check them a second time; the messages about invalid operations are the same. The tables that an operation reads must
+    /// be added before it.
     #[inline(always)]
     pub fn push_checked(&mut self, node: Node) -> ValueId {
         let id = ValueId(self.parts.nodes.len() as u32);

@@ -1,4 +1,4 @@
-//! `linear`: sums of sums are solved anew, with fewer adder bits.
+//! `linear`: sums of sums are solved again, with fewer adder bits.
 //!
 //! Additions, subtractions, negations and shifts between two non-linear operations compute integer combinations of the
 //! same values: a constant matrix times a vector. How many adders that takes depends on which partial sums are shared. The
@@ -25,7 +25,7 @@ const MOST_COEFFICIENTS: usize = 8_000_000;
 const PAIRS_PER_OPERATION: usize = 8;
 const SPARE_PAIRS: usize = 1 << 14;
 
-/// Solves every group of sums anew and keeps what got smaller.
+/// Solves every group of sums again and keeps what got smaller.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let facts = &*known.whole(model);
     let sums = Sums::of(model, facts)?;

@@ -133,7 +133,7 @@ pub const PASSES: &[PassInfo] = &[
     },
     PassInfo {
         name: "linear",
-        summary: "solve groups of sums anew, sharing partial sums, where that takes fewer adder bits",
+        summary: "re-solve groups of sums, sharing partial sums, where that takes fewer adder bits",
         level: 2,
         tables_only: false,
         run: linear::run,
@@ -452,7 +452,7 @@ mod tests {
             let ab = b.op(Op::Sub { a: v[0], b: v[1], shift: 1 }, q(-40, 40, 1));
             let ba = b.op(Op::Sub { a: v[1], b: v[0], shift: -1 }, q(-40, 40, 2));
             let relu = |b: &mut Builder, x| b.op(Op::Relu { x }, q(0, 40, 2));
-            // 3 ab, solved anew as a sum of a and b, keeps the pass from leaving the group alone.
+            // 3 ab, solved again as a sum of a and b, keeps the pass from leaving the group alone.
             let a3 = b.op(Op::Add { a: v[0], b: v[0], shift: 1 }, q(-40, 40, 0));
             let b3 = b.op(Op::Add { a: v[1], b: v[1], shift: 1 }, q(-40, 40, 1));
             let ab3 = b.op(Op::Sub { a: a3, b: b3, shift: 1 }, q(-100, 100, 1));

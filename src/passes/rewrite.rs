@@ -225,7 +225,7 @@ impl<'a> Rewrite<'a> {
     }
 }
 
-/// [`rebuild`] for a pass that makes all tables anew ([`Rewrite::table`]): the old ones are forgotten.
+/// [`rebuild`] for a pass that makes all tables itself ([`Rewrite::table`]): the old ones are forgotten.
 pub(super) fn rebuild_with_tables(
     model: &Model,
     mut decide: impl FnMut(&mut Rewrite<'_>, ValueId) -> ValueId,
@@ -257,7 +257,7 @@ mod tests {
     use crate::random::{Profile, Recipe};
 
     /// As the old program from the first operation on.
-    fn written_anew(model: &Model) -> Model {
+    fn written_again(model: &Model) -> Model {
         let mut rewrite = Rewrite::new(model);
         rewrite.begin();
         for id in model.ids() {
@@ -271,20 +271,24 @@ mod tests {
     fn what_is_left_out_is_what_would_be_written() {
         for (seed, (_, profile)) in (0..400).zip(Profile::ALL.iter().cycle()) {
             let model = Recipe::seeded(*profile, 60, seed).build();
-            let anew = written_anew(&model);
-            assert_eq!(rebuild(&model, |rw, id| rw.keep(id)).unwrap_or_else(|| model.clone()), anew, "seed {seed}");
-            // Written anew, all latencies and costs are those that a pass gives.
-            assert_eq!(rebuild(&anew, |rw, id| rw.keep(id)), None, "seed {seed}");
+            let rewritten = written_again(&model);
+            assert_eq!(
+                rebuild(&model, |rw, id| rw.keep(id)).unwrap_or_else(|| model.clone()),
+                rewritten,
+                "seed {seed}"
+            );
+            // Rewritten, all latencies and costs are those that a pass gives.
+            assert_eq!(rebuild(&rewritten, |rw, id| rw.keep(id)), None, "seed {seed}");
             // One operation is touched: what is before it was left out at first.
-            let touched = anew.ids().nth(seed as usize % anew.nodes().len());
+            let touched = rewritten.ids().nth(seed as usize % rewritten.nodes().len());
             let write = |rw: &mut Rewrite<'_>, id| {
                 if Some(id) != touched {
                     return rw.keep(id);
                 }
                 let op = rw.translated(id);
-                rw.replace(id, op, anew.node(id).interval.clone())
+                rw.replace(id, op, rewritten.node(id).interval.clone())
             };
-            assert_eq!(rebuild(&anew, write), Some(anew.clone()), "seed {seed}");
+            assert_eq!(rebuild(&rewritten, write), Some(rewritten.clone()), "seed {seed}");
         }
     }
 }

@@ -7,7 +7,7 @@
 //! modulo at least `2^width`; what stays is not zero means "not proved by this", never "different".
 
 use super::aig::Lit;
-use super::word::{Adder, Words};
+use super::bit_vector::{Adder, Words};
 use std::collections::BTreeMap;
 
 /// Steps before a difference is given up.
@@ -123,8 +123,8 @@ fn eliminate(form: &mut Form, adder: &Adder, bit: usize, node: u32, coefficient:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prove::word::resize;
-    use crate::prove::word::tests::inputs;
+    use crate::prove::bit_vector::resize;
+    use crate::prove::bit_vector::tests::inputs;
 
     fn add(w: &mut Words, a: &[Lit], b: &[Lit], width: usize) -> Vec<Lit> {
         let (a, b) = (resize(a, true, width), resize(b, true, width));

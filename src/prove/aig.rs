@@ -3,7 +3,7 @@
 //! Nodes are in topological order, node 0 is the constant false, and a literal is `2 * node + negated`: the
 //! conventions of ACL2's Aignet and of AIGER. [`Aig::and`] folds constants and shares equal gates (structural
 //! hashing), so that equal structure is equal literals. Reading and writing files is left to [`super::aiger`] and
-//! [`super::aignet`], arithmetic to [`super::word`].
+//! [`super::aignet`], arithmetic to [`super::bit_vector`].
 
 use std::fmt;
 

@@ -6,7 +6,7 @@
 //! sign) is used at once, so that both sides of a proof agree on it.
 
 use super::aig::Lit;
-use super::word::{Words, extension, resize};
+use super::bit_vector::{Words, extension, resize};
 use crate::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
 use crate::num::{Kif, align, wrap};
 use num_bigint::BigInt;

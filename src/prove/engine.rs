@@ -9,9 +9,9 @@
 
 use super::affine;
 use super::aig::{Aig, Gate, Lit, Simulation};
+use super::bit_vector::Words;
 use super::parity;
 use super::sat::{Answer, Problem, Solver};
-use super::word::Words;
 use crate::num::SplitMix;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -19,18 +19,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub const WORDS: usize = 4;
 /// Units of work for one run, if nothing else is asked for: well under a minute of one core.
 pub const WORK: u64 = 5_000_000_000;
-/// Units of one gate met in a cone.
+/// Units of work for one gate of a cone.
 pub const GATE: u64 = 8;
-/// Units of one gate told to the solver.
+/// Units of work for the clauses of one gate that the solver is given.
 const CLAUSES: u64 = 80;
-/// Units of one step of the solver, and how many gates of its cone add another one.
+/// Units of work for one step of the solver: a constant, and one more for each so many gates of the cone.
 const STEP: (u64, u64) = (80, 5);
-/// Units of one unit of work on forms.
+/// Units of work for one unit of the linear forms.
 pub const FORMS: u64 = 3;
-/// Gates of a cone under 64 assignments at once that are one unit.
+/// Gates evaluated for 64 assignments at once that count as one unit.
 const EVALUATED: u64 = 12;
 
-/// Variables of parities that are formed at most for some gates, and more for each of them.
+/// Most variables of parities formed for a graph: a constant, and so many more for each of its gates.
 const PARITIES: (u64, u64) = (1_000_000, 20);
 
 /// How equalities were shown, in bits.
@@ -553,9 +553,9 @@ fn exhaust(aig: &Aig, cone: &Cone, x: Lit, y: Lit) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prove::bit_vector::resize;
+    use crate::prove::bit_vector::tests::inputs;
     use crate::prove::sat::Embedded;
-    use crate::prove::word::resize;
-    use crate::prove::word::tests::inputs;
 
     #[test]
     fn a_multiplexer_written_twice_is_equal_and_a_wrong_one_differs() {

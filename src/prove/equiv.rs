@@ -11,6 +11,7 @@
 //! reset it is about the time since the last one: every register that the reset touches must become zero.
 
 use super::aig::Lit;
+use super::bit_vector::Words;
 use super::blast::blast;
 use super::control::check_control;
 #[cfg(test)]
@@ -20,8 +21,7 @@ pub use super::ports::ControlNames;
 use super::ports::{Ports, find_ports, stated_latency};
 use super::sat::Solver;
 use super::unroll::depth;
-use super::word::Words;
-use super::{bygates, rounds};
+use super::{bit_level, rounds};
 use crate::interp::{LookupMiss, Step, golden_steps};
 use crate::ir::{Model, ValueId};
 use crate::num::{Kif, wrap};
@@ -81,19 +81,19 @@ fn as_strings<S: serde::Serializer>(all: &[BigInt], s: S) -> Result<S::Ok, S::Er
 /// The result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "verdict")]
-pub enum Verdict {
-    /// Equal for every input.
+pub enum Verdict<C = Counterexample> {
+    /// Equal for every input; of state machines, in every cycle.
     Proved,
     /// Different.
     Differs {
         /// Why, in a sentence.
         reason: String,
         /// Values that show it, where it is a matter of values.
-        counterexample: Option<Counterexample>,
+        counterexample: Option<C>,
     },
     /// Not decided.
     Unknown {
-        /// The cone and the limit reached.
+        /// What could not be shown and the limit reached.
         reason: String,
     },
 }
@@ -340,7 +340,7 @@ pub fn model_graph(model: &Model, latency: u32) -> super::aig::Aig {
 pub fn miter(model: &Model, rtl: &Rtl, names: &ControlNames, latency: u32) -> Option<super::aig::Aig> {
     let ports = find_ports(model, rtl, names).ok()?;
     let control: Vec<SignalId> = [ports.clock, ports.reset, ports.enable].into_iter().flatten().collect();
-    bygates::miter(model, rtl, &ports, latency, depth(rtl, &control))
+    bit_level::miter(model, rtl, &ports, latency, depth(rtl, &control))
 }
 
 #[cfg(test)]

@@ -8,28 +8,28 @@ pub mod aig;
 pub mod aiger;
 pub mod aignet;
 pub mod bench;
+mod bit_level;
+pub mod bit_vector;
 pub mod blast;
-mod bygates;
-mod bywords;
+mod candidates;
 pub mod circuit;
-mod claims;
 mod control;
+pub mod design_forms;
 pub mod engine;
 pub mod equiv;
-mod held;
 pub mod kernel;
+pub mod linear_forms;
 pub mod machine;
 pub mod pair;
 mod parity;
 mod ports;
 pub mod program;
+mod proved;
+mod register_holds;
 mod rounds;
 pub mod sat;
-mod shown;
-pub mod terms;
 pub mod unroll;
-pub mod word;
-pub mod words;
+mod word_level;
 
 /// The seeds of a test on random programs: those of the suite, or `FROM..TO` of the environment variable `PROVE_SEEDS`
 /// for a longer run.

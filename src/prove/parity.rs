@@ -4,7 +4,7 @@
 //! in any polarity) gets a normal form: the set of nodes whose sum modulo two it is, and a constant. Nodes are taken
 //! apart as far as they are exclusive ors themselves; what is no exclusive or is a variable. Two gates with the same set are equal or
 //! complements, so that parities, CRCs, LFSRs and Gray codes compare equal in whatever order they are summed up; gates above
-//! them are shared anew. (Elimination with one row a gate: the variables of a component are its own leaves.)
+//! them are shared again. (Elimination with one row a gate: the variables of a component are its own leaves.)
 
 use super::aig::Lit;
 use rustc_hash::FxHashMap;

@@ -6,12 +6,12 @@
 //! round alone, not on how much work is left: what is proved with some work is proved with more. Within a road no question
 //! may take more than a part, so that one open cone does not keep others from being looked at.
 
-use super::bygates::{self, ModelGates};
-use super::bywords::{self, Rules};
-use super::claims::Proved;
+use super::bit_level::{self, ModelGates};
 use super::engine::{Engine, GATE, Limits};
 use super::equiv::{Report, Verdict};
 use super::ports::Ports;
+use super::proved::Proved;
+use super::word_level::{self, Rules};
 use crate::ir::{Model, Op};
 use crate::rtl::Rtl;
 
@@ -80,9 +80,9 @@ impl Schedule<'_, '_> {
             let postponed = round == 0 && self.multiplies && !self.rules.is_empty();
             let limits = Limits { sat_steps: if postponed { 0 } else { self.e.limits.sat_steps }, ..self.e.limits };
             for rules in self.rules.clone() {
-                let effort = bywords::Effort { cap, limits, asks_gates: round >= WITHOUT_SAT };
+                let effort = word_level::Effort { cap, limits, asks_gates: round >= WITHOUT_SAT };
                 let road =
-                    bywords::compare(self.pair, self.depths, rules, &effort, &mut self.proved, self.report, self.e);
+                    word_level::compare(self.pair, self.depths, rules, &effort, &mut self.proved, self.report, self.e);
                 if road || self.is_complete() {
                     return true;
                 }
@@ -107,8 +107,8 @@ impl Schedule<'_, '_> {
             self.gates = Some(ModelGates::of(self.pair.0, self.e));
         }
         let Some(gates) = &self.gates else { return false };
-        let effort = bygates::Effort { cap, limits };
-        let road = bygates::compare(self.pair, gates, self.depths, &effort, &mut self.proved, self.report, self.e);
+        let effort = bit_level::Effort { cap, limits };
+        let road = bit_level::compare(self.pair, gates, self.depths, &effort, &mut self.proved, self.report, self.e);
         road || self.is_complete()
     }
 

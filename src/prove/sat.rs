@@ -235,7 +235,7 @@ impl Callbacks for Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prove::word::resize;
+    use crate::prove::bit_vector::resize;
 
     #[test]
     fn decides_both_ways() {
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn proofs_are_accepted_by_a_checker_and_fail_for_another_question() {
-        let mut w = crate::prove::word::Words::new();
+        let mut w = crate::prove::bit_vector::Words::new();
         let x: Vec<Lit> = (0..6).map(|_| w.aig.input("")).collect();
         let wide = |part: &[Lit]| resize(part, false, 5);
         let (a, b, c) = (wide(&x[..2]), wide(&x[2..4]), wide(&x[4..]));

@@ -6,8 +6,8 @@
 //! stack: chains of a million adders are normal.
 
 use super::aig::Lit;
+use super::bit_vector::{Words, resize};
 use super::engine::Engine;
-use super::word::{Words, resize};
 use crate::rtl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId};
 use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
@@ -23,7 +23,7 @@ pub trait Domain {
     /// A constant.
     ///
     /// # Errors
-    /// [`Fault::Beyond`], here and below, where the domain cannot say it.
+    /// [`Fault::Overflow`], here and below, where the domain cannot say it.
     fn constant(&mut self, value: &BigUint, width: u32) -> Made<Self>;
     /// Bits `lo .. lo + width`.
     fn slice(&mut self, x: &Self::Word, lo: u32, width: u32) -> Made<Self>;
@@ -78,7 +78,7 @@ pub enum Fault {
     /// The signal depends on itself without a register.
     Loop(SignalId),
     /// The domain cannot say it.
-    Beyond,
+    Overflow,
 }
 
 /// The unrolling of one design.
@@ -152,7 +152,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
                 }
             }
         }
-        self.known(root, k).cloned().ok_or(Fault::Beyond)
+        self.known(root, k).cloned().ok_or(Fault::Overflow)
     }
 
     /// A signal on the path to name a loop by.
@@ -197,11 +197,11 @@ impl<'a, W: Clone> Unroll<'a, W> {
         if !missing.is_empty() {
             return Ok(Next::Needs(missing));
         }
-        let of = |n: &NodeId| self.known(*n, k).ok_or(Fault::Beyond);
+        let of = |n: &NodeId| self.known(*n, k).ok_or(Fault::Overflow);
         let made = match expr {
             Expr::Const(v) => d.constant(v, width),
             Expr::Free => d.unknown(width),
-            Expr::Signal(_) | Expr::Mux(..) => Err(Fault::Beyond),
+            Expr::Signal(_) | Expr::Mux(..) => Err(Fault::Overflow),
             Expr::Slice { x, lo } => d.slice(of(x)?, *lo, width),
             Expr::Concat(parts) => self.concat(d, parts, k),
             Expr::Repeat { x } => {
@@ -244,13 +244,13 @@ impl<'a, W: Clone> Unroll<'a, W> {
                 copies += rtl.width(next);
                 at += 1;
             }
-            let word = self.known(part, k).ok_or(Fault::Beyond)?;
+            let word = self.known(part, k).ok_or(Fault::Overflow)?;
             let word = if copies > 0 { d.extend(word, width, true, width + copies)? } else { word.clone() };
             words.push((word, width + copies));
             at += 1;
         }
         if words.len() == 1 {
-            return words.pop().map(|w| w.0).ok_or(Fault::Beyond);
+            return words.pop().map(|w| w.0).ok_or(Fault::Overflow);
         }
         d.concat(&words)
     }

@@ -27,12 +27,12 @@ impl MachineRecipe {
     /// # Panics
     /// Never, whatever the words are.
     pub fn build(&self) -> Machine {
-        let mut cook =
-            Cook { builder: MachineBuilder::default(), readable: Vec::new(), registers: Vec::new(), parts: 0 };
+        let mut generator =
+            Generator { builder: MachineBuilder::default(), readable: Vec::new(), registers: Vec::new(), parts: 0 };
         for &gene in &self.0 {
-            cook.part(gene);
+            generator.part(gene);
         }
-        cook.finish()
+        generator.finish()
     }
 }
 
@@ -84,7 +84,7 @@ impl Words<'_> {
     }
 }
 
-struct Cook {
+struct Generator {
     builder: MachineBuilder,
     /// Signals that everything may read.
     readable: Vec<SignalId>,
@@ -93,7 +93,7 @@ struct Cook {
     parts: usize,
 }
 
-impl Cook {
+impl Generator {
     fn part(&mut self, gene: Gene) {
         let mut words = Words(gene.iter());
         self.parts += 1;
@@ -136,7 +136,7 @@ impl Cook {
 
     fn input(&mut self, words: &mut Words<'_>) {
         let n = 1 + words.below(4);
-        let kifs = Cook::kifs(words, n);
+        let kifs = Generator::kifs(words, n);
         let name = self.name("i", words.once_in(3));
         let id = self.signal(name, SignalKind::Input, kifs, false);
         self.readable.push(id);
@@ -144,7 +144,7 @@ impl Cook {
 
     fn register(&mut self, words: &mut Words<'_>, gene: Gene) {
         let n = 1 + words.below(6);
-        let kifs = Cook::kifs(words, n);
+        let kifs = Generator::kifs(words, n);
         let first = words.below(1 << 10) as u64;
         let name = self.name("r", words.once_in(3));
         let reset_to = (!first.is_multiple_of(4)).then(|| {
@@ -170,7 +170,7 @@ impl Cook {
 
     fn wire(&mut self, words: &mut Words<'_>) {
         let n = 1 + words.below(4);
-        let kifs = Cook::kifs(words, n);
+        let kifs = Generator::kifs(words, n);
         let name = self.name("w", words.once_in(3));
         let output = words.once_in(2);
         let id = self.signal(name, SignalKind::Wire, kifs, output);
@@ -203,13 +203,13 @@ impl Cook {
         let same = words.below(2) == 0;
         let id = self.builder.block(name, model);
         if !inputs.is_empty() {
-            let kifs = if same { inputs } else { Cook::kifs(words, inputs.len()) };
+            let kifs = if same { inputs } else { Generator::kifs(words, inputs.len()) };
             let n = kifs.len();
             let signal = self.signal(format!("INTERNAL_{}_inp", self.parts), SignalKind::BlockInput(id), kifs, false);
             self.drive(signal, n, words);
         }
         if outputs > 0 {
-            let kifs = if same { result } else { Cook::kifs(words, outputs) };
+            let kifs = if same { result } else { Generator::kifs(words, outputs) };
             let output = words.once_in(3);
             let signal =
                 self.signal(format!("INTERNAL_{}_outp", self.parts), SignalKind::BlockOutput(id), kifs, output);
@@ -221,7 +221,8 @@ impl Cook {
     fn pipeline(&mut self, words: &mut Words<'_>) {
         let depth = 1 + words.below(3);
         let controls = words.below(8);
-        let when = |cook: &Self, words: &mut Words<'_>, wanted: bool| if wanted { cook.bit(words) } else { None };
+        let when =
+            |generator: &Self, words: &mut Words<'_>, wanted: bool| if wanted { generator.bit(words) } else { None };
         let enable_if = when(self, words, controls == 1 || controls == 2);
         let reset_if = when(self, words, controls == 2 || controls == 3);
         let starts = reset_if.is_some() || controls == 4;
@@ -254,7 +255,7 @@ impl Cook {
             if stage == depth {
                 break;
             }
-            let kifs = if (odd + stage).is_multiple_of(4) { Cook::kifs(words, result.len()) } else { result };
+            let kifs = if (odd + stage).is_multiple_of(4) { Generator::kifs(words, result.len()) } else { result };
             let reset_to = starts.then(|| vec![BigInt::ZERO; kifs.len()]);
             let register = self.signal(format!("p{}_r{stage}", self.parts), SignalKind::Register, kifs, false);
             self.builder.reset_to(register, reset_to);

@@ -1,7 +1,7 @@
 //! Moving the registers of a state machine's pipelines: where its schedule leaves slack, that is used.
 //!
 //! A machine may hold whole pipelines: blocks with nothing but registers between them. Which operation stands before such a
-//! register and which behind it cannot be seen from outside, so that all of it may be cut anew, at the same number of
+//! register and which behind it cannot be seen from outside, so that all of it may be placed again, at the same number of
 //! places: with fewer register bits, or with a shorter longest stage (C. E. Leiserson, J. B. Saxe, "Retiming synchronous
 //! circuitry", Algorithmica 6, 1991, for the feed-forward case, in which the scheduler of [`crate::schedule`] finds the optimum).
 //!
@@ -36,7 +36,7 @@ pub enum Slack {
     Delay,
 }
 
-/// A machine whose pipelines were cut anew.
+/// A machine whose pipelines were cut again.
 #[derive(Clone, Debug)]
 pub struct Retimed {
     /// The machine.
@@ -62,7 +62,7 @@ pub struct Pipeline {
     pub moved: bool,
 }
 
-/// Cuts the pipelines of a machine anew. `optimise` is applied to the program that each is.
+/// Places the pipeline registers of a machine again. `optimise` is applied to the program that each is.
 ///
 /// The machine never has more register bits than before; a pipeline of which nothing would be gained stays as it is.
 pub fn retime(machine: &Machine, slack: Slack, optimise: &dyn Fn(&Model) -> Model) -> Retimed {

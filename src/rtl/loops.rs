@@ -411,7 +411,7 @@ impl<'a> Tangle<'a> {
         (named.unwrap_or(s), Fault::Loop(through))
     }
 
-    /// Makes all parts anew, and signals of them.
+    /// Makes all parts again, and signals of them.
     fn rewrite(&mut self, signals: &[SignalId], order: &[Part]) {
         let mut made: FxHashMap<Part, NodeId> = FxHashMap::default();
         let mut wires: FxHashMap<SignalId, Vec<NodeId>> = FxHashMap::default();

@@ -8,7 +8,7 @@
 //!
 //! The maximum flow is found by preflow-push (A. V. Goldberg, R. E. Tarjan, *A new approach to the maximum flow
 //! problem*, 1988): what is left at a node is pushed one residual arc nearer to what wants it, the farthest first, and a
-//! node from which no arc leads nearer gets a new distance. Now and then all distances are found anew, and where no node
+//! node from which no arc leads nearer gets a new distance. Now and then all distances are computed again, and where no node
 //! has some distance, what is farther is given up until then (B. V. Cherkassky, A. V. Goldberg, *On implementing the
 //! push-relabel method for the maximum flow problem*, 1997). What cannot be served stays where it was pushed.
 
@@ -417,7 +417,7 @@ impl Network {
         }
     }
 
-    /// Pushes nearer what is left until all of it is served or stuck, or distances should be found anew.
+    /// Pushes nearer what is left until all of it is served or stuck, or distances should be computed again.
     fn push_nearer(&mut self, limit: u64) {
         let enough = self.work + self.tail.len() as u64 + 6 * self.label.len() as u64;
         // Nobody at this distance or beyond can reach anything any more.

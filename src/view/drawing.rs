@@ -62,7 +62,7 @@ pub struct Drawing {
     pub(super) nodes: Vec<Node>,
     pub(super) columns: Vec<Column>,
     pub(super) has_registers: bool,
-    /// Whether values come back: registers are boxes, and no stage begins anew.
+    /// Whether values come back: registers are boxes, and no stage starts again.
     pub(super) has_loops: bool,
     /// What delays are counted in.
     pub(super) unit: &'static str,

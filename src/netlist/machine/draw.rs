@@ -31,7 +31,7 @@ pub(super) struct Drawn {
 
 /// Draws a machine. `shown` says what readers see of each register, as an earlier drawing found it.
 pub(super) fn draw(machine: &Machine, shown: Option<Vec<Vec<Piece>>>) -> Drawn {
-    let mut pen = Pen {
+    let mut lowering = Lowering {
         machine,
         draft: Draft::with_capacity(machine.blocks().iter().map(|b| b.model.nodes().len()).sum()),
         values: machine.signals().iter().map(|s| vec![EMPTY; s.elements.len()]).collect(),
@@ -42,22 +42,23 @@ pub(super) fn draw(machine: &Machine, shown: Option<Vec<Vec<Piece>>>) -> Drawn {
         blocks: Vec::new(),
         reads: FxHashMap::default(),
     };
-    pen.inputs();
-    pen.registers(shown);
+    lowering.inputs();
+    lowering.registers(shown);
     for &step in machine.order() {
         match step {
-            Settle::Connection(c) => pen.settle(&machine.connections()[c]),
-            Settle::Block(b) => pen.block(b),
+            Settle::Connection(c) => lowering.settle(&machine.connections()[c]),
+            Settle::Block(b) => lowering.block(b),
         }
     }
     for connection in machine.connections() {
         if machine.signal(connection.dst.signal).kind == SignalKind::Register {
-            pen.load(connection);
+            lowering.load(connection);
         }
     }
-    let outputs = machine.outputs().map(|s| pen.values[s.index()].clone()).collect();
-    let loads = pen.loads.into_iter().map(|(net, load)| (net, load.expect("a driven register is loaded"))).collect();
-    Drawn { draft: pen.draft, loads, shown: pen.shown, outputs, blocks: pen.blocks }
+    let outputs = machine.outputs().map(|s| lowering.values[s.index()].clone()).collect();
+    let loads =
+        lowering.loads.into_iter().map(|(net, load)| (net, load.expect("a driven register is loaded"))).collect();
+    Drawn { draft: lowering.draft, loads, shown: lowering.shown, outputs, blocks: lowering.blocks }
 }
 
 /// Number of each signal's first element among all elements: what [`Owner::Object`] counts.
@@ -71,14 +72,14 @@ pub(super) fn first_objects(machine: &Machine) -> Vec<u32> {
     machine.signals().iter().map(first).collect()
 }
 
-pub(super) struct Pen<'a> {
+pub(super) struct Lowering<'a> {
     machine: &'a Machine,
     pub(super) draft: Draft,
     /// Bits of each element of each signal so far.
     values: Vec<Vec<Wiring>>,
     /// Number of each signal's first object.
     objects: Vec<u32>,
-    /// Index among [`Pen::loads`] of each element of a register that something drives.
+    /// Index among [`Lowering::loads`] of each element of a register that something drives.
     registers: Vec<Vec<Option<u32>>>,
     loads: Vec<(NetId, Option<Load>)>,
     shown: Vec<Vec<Piece>>,
@@ -87,7 +88,7 @@ pub(super) struct Pen<'a> {
     reads: FxHashMap<Access, Vec<Wiring>>,
 }
 
-impl Pen<'_> {
+impl Lowering<'_> {
     /// Nets made from now on belong to this element.
     fn begin(&mut self, signal: SignalId, element: usize) {
         let object = self.objects[signal.index()] + element as u32;
@@ -138,7 +139,9 @@ impl Pen<'_> {
                 self.values[id.index()][k] = bits;
             }
         }
-        let whole = |pen: &Self, net: NetId| vec![Piece::Bits { net, lo: 0, width: pen.draft.nets[net.index()].width }];
+        let whole = |lowering: &Self, net: NetId| {
+            vec![Piece::Bits { net, lo: 0, width: lowering.draft.nets[net.index()].width }]
+        };
         self.shown = shown.unwrap_or_else(|| self.loads.iter().map(|(net, _)| whole(self, *net)).collect());
         for (values, registers) in self.values.iter_mut().zip(&self.registers) {
             for (value, register) in values.iter_mut().zip(registers) {
@@ -297,7 +300,8 @@ impl Pen<'_> {
         let width = d.width();
         let init = self.machine.signal(signal).reset_to.as_ref().map(|to| to[element].clone());
         let init = init.map(|code| self.code(&code, width));
-        let fixed = |pen: &Self, bit: Wiring| pen.draft.pool.is_const(bit).then(|| !pen.draft.pool.is_zero(bit));
+        let fixed =
+            |lowering: &Self, bit: Wiring| lowering.draft.pool.is_const(bit).then(|| !lowering.draft.pool.is_zero(bit));
         let mut load = Load { d, enable, reset: reset.zip(init), init };
         match reset.and_then(|when| fixed(self, when)) {
             Some(true) => {

@@ -7,7 +7,7 @@
 use super::super::arith::Bitwise;
 use super::super::cell::Wiring;
 use super::super::wiring::EMPTY;
-use super::draw::Pen;
+use super::draw::Lowering;
 use num_bigint::BigInt;
 
 /// Index bits that matter where `reach` elements lie from the first one on: those of the largest index that still shows
@@ -17,7 +17,7 @@ fn useful_bits(reach: usize, mult: usize) -> u32 {
     usize::BITS - largest.leading_zeros()
 }
 
-impl Pen<'_> {
+impl Lowering<'_> {
     /// One bit of an index; 0 above its top.
     fn index_bit(&mut self, index: Wiring, bit: u32) -> Wiring {
         if bit < index.width() { self.draft.pool.slice(index, bit, 1) } else { self.code(&BigInt::ZERO, 1) }
@@ -79,44 +79,50 @@ pub(super) enum Hits {
 
 impl Hits {
     /// A write of `sources` at `index * mult` into `reach` elements.
-    pub(super) fn new(pen: &mut Pen<'_>, index: Wiring, mult: usize, sources: Vec<Wiring>, reach: usize) -> Hits {
+    pub(super) fn new(
+        lowering: &mut Lowering<'_>,
+        index: Wiring,
+        mult: usize,
+        sources: Vec<Wiring>,
+        reach: usize,
+    ) -> Hits {
         if sources.len() <= mult {
-            let complement = pen.draft.complement(index);
+            let complement = lowering.draft.complement(index);
             return Hits::Apart { index, complement, mult, sources, known: vec![None; (reach - 1) / mult + 1] };
         }
-        let (no, yes) = (pen.code(&BigInt::ZERO, 1), pen.code(&BigInt::from(1), 1));
-        let zero = pen.code(&BigInt::ZERO, sources[0].width());
+        let (no, yes) = (lowering.code(&BigInt::ZERO, 1), lowering.code(&BigInt::from(1), 1));
+        let zero = lowering.code(&BigInt::ZERO, sources[0].width());
         let mut moved: Vec<(Wiring, Wiring)> = sources.into_iter().map(|bits| (bits, yes)).collect();
         moved.resize(reach, (zero, no));
         let bits = useful_bits(reach, mult);
         for bit in 0..bits.min(index.width()) {
-            let sel = pen.index_bit(index, bit);
+            let sel = lowering.index_bit(index, bit);
             let step = mult << bit;
             moved = (0..reach)
                 .map(|place| {
                     let (bits, valid) = moved[place];
                     let (other, other_valid) = place.checked_sub(step).map_or((zero, no), |from| moved[from]);
-                    (pen.select(sel, other, bits), pen.select(sel, other_valid, valid))
+                    (lowering.select(sel, other, bits), lowering.select(sel, other_valid, valid))
                 })
                 .collect();
         }
-        let beyond = pen.beyond(index, bits);
-        let inside = pen.draft.complement(beyond);
+        let beyond = lowering.beyond(index, bits);
+        let inside = lowering.draft.complement(beyond);
         for (_, valid) in &mut moved {
-            *valid = pen.draft.bitwise(Bitwise::And, *valid, inside);
+            *valid = lowering.draft.bitwise(Bitwise::And, *valid, inside);
         }
         Hits::Moved(moved)
     }
 
     /// What the element at this distance behind the first is given, and whether it is given anything.
-    pub(super) fn of(&mut self, pen: &mut Pen<'_>, place: usize) -> (Wiring, Wiring) {
+    pub(super) fn of(&mut self, lowering: &mut Lowering<'_>, place: usize) -> (Wiring, Wiring) {
         match self {
             Hits::Moved(moved) => moved[place],
             Hits::Apart { index, complement, mult, sources, known } => {
                 let value = place / *mult;
                 let hit = match known[value] {
                     Some(hit) => hit,
-                    None => *known[value].insert(equals(pen, *index, *complement, value)),
+                    None => *known[value].insert(equals(lowering, *index, *complement, value)),
                 };
                 (sources[place % *mult], hit)
             }
@@ -125,19 +131,19 @@ impl Hits {
 }
 
 /// Whether an index has this value.
-fn equals(pen: &mut Pen<'_>, index: Wiring, complement: Wiring, value: usize) -> Wiring {
+fn equals(lowering: &mut Lowering<'_>, index: Wiring, complement: Wiring, value: usize) -> Wiring {
     let needed = usize::BITS - value.leading_zeros();
     if needed > index.width() {
-        return pen.code(&BigInt::ZERO, 1);
+        return lowering.code(&BigInt::ZERO, 1);
     }
     if index.width() == 0 {
-        return pen.code(&BigInt::from(1), 1);
+        return lowering.code(&BigInt::from(1), 1);
     }
-    pen.draft.pool.open();
+    lowering.draft.pool.open();
     for bit in 0..index.width() {
         let one = bit < usize::BITS && value >> bit & 1 == 1;
-        pen.draft.pool.push_slice(if one { index } else { complement }, bit, 1);
+        lowering.draft.pool.push_slice(if one { index } else { complement }, bit, 1);
     }
-    let all = pen.draft.pool.close();
-    pen.draft.all(all)
+    let all = lowering.draft.pool.close();
+    lowering.draft.all(all)
 }

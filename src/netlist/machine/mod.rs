@@ -17,7 +17,7 @@ use crate::num::Kif;
 use draw::Drawn;
 use names::Names;
 
-/// Times that a machine is drawn anew because register bits were found redundant. Two are enough for nearly all: each
+/// Times that a machine is lowered again because register bits were found redundant. Two are enough for nearly all: each
 /// sees what follows from the one before.
 const ROUNDS: usize = 8;
 

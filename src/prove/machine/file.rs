@@ -4,10 +4,10 @@ use super::ports::Ports;
 use crate::ir::ValueId;
 use crate::ir::machine::Machine;
 use crate::prove::aig::Lit;
+use crate::prove::bit_vector::resize;
 use crate::prove::blast::ModelBits;
 use crate::prove::engine::{Engine, Limits, Outcome};
 use crate::prove::unroll::{Fault, Gates, Leaves, Unroll, clock_of};
-use crate::prove::word::resize;
 use crate::rtl::{Rtl, SignalId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -114,7 +114,7 @@ impl<'a> File<'a> {
         let mut bits = |e: &mut Engine, leaves: &mut Moment<'_>, node| {
             unroll.word(&mut Gates { e, leaves }, node, 0).map_err(|fault| match fault {
                 Fault::Loop(s) => format!("{} depends on itself without a register", rtl.signal(s).name),
-                Fault::Beyond => "gates cannot say it".into(),
+                Fault::Overflow => "gates cannot say it".into(),
             })
         };
         let mut next = state.to_vec();

@@ -51,25 +51,8 @@ impl Default for Request {
     }
 }
 
-/// The result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase", tag = "verdict")]
-pub enum Verdict {
-    /// Equal in every cycle, for every input.
-    Proved,
-    /// Different.
-    Differs {
-        /// Why, in a sentence.
-        reason: String,
-        /// Inputs that show it, where it is a matter of values.
-        counterexample: Option<Counterexample>,
-    },
-    /// Not decided.
-    Unknown {
-        /// What could not be shown, and how far a difference was looked for.
-        reason: String,
-    },
-}
+/// The result for a state machine.
+pub type Verdict = super::equiv::Verdict<Counterexample>;
 
 /// Inputs from power-on after which machine and file differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -3,9 +3,9 @@
 use crate::ir::machine::{Access, BlockId, Connection, Machine, Settle, SignalId, SignalKind};
 use crate::num::Kif;
 use crate::prove::aig::Lit;
+use crate::prove::bit_vector::Words;
 use crate::prove::blast::{ModelBits, blast, constant_bits, converted};
 use crate::prove::engine::Engine;
-use crate::prove::word::Words;
 
 /// One element at one moment.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ D.outputs.forEach((v, j) => { if (v >= 0) outs.set(v, (outs.get(v) || []).concat
 // A register's value is there from the clock edge on: what it loads comes before that.
 const held = D.kinds.indexOf("register");
 
-// Time: when a value has come since the clock edge, and how much follows until the next one. A stage of a pipeline begins anew.
+// Time: when a value has come since the clock edge, and how much follows until the next one. A stage of a pipeline starts again.
 const arrival = new Float64Array(n), tail = new Float64Array(n);
 const together = (v, i) => O.k[i] !== held && v < i && (D.loops || O.s[v] === O.s[i]);
 for (let i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 //! Which bits of which value a signal shows, by what both are for sampled inputs: guesses, to be proved.
 
-use super::terms::samples::{LANES, Lanes};
+use super::linear_forms::samples::{LANES, Lanes};
 use rustc_hash::FxHashMap;
 
 /// Most guesses for one signal, and most values kept for one column.

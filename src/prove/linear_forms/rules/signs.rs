@@ -1,10 +1,10 @@
 //! Comparisons with zero.
 
-use super::super::{Atom, Beyond, Fit, FormId, MAX_ASKED, Terms, mul, power};
+use super::super::{Atom, FormId, LinearForms, MAX_ASKED, OrOverflow, Overflow, mul, power};
 
-impl Terms {
+impl LinearForms {
     /// 1 if negative, else 0.
-    pub fn negative(&mut self, f: FormId) -> Fit<FormId> {
+    pub fn negative(&mut self, f: FormId) -> OrOverflow<FormId> {
         let (lo, hi) = self.range(f);
         if lo >= 0 || hi < 0 {
             return Ok(self.constant(i128::from(hi < 0)));
@@ -25,7 +25,7 @@ impl Terms {
         Ok(out)
     }
 
-    fn negative_new(&mut self, f: FormId) -> Fit<FormId> {
+    fn negative_new(&mut self, f: FormId) -> OrOverflow<FormId> {
         if self.range(f) == (-1, 0) {
             return self.scale(f, -1);
         }
@@ -104,13 +104,13 @@ impl Terms {
     }
 
     /// `1 - f`.
-    pub fn complement(&mut self, f: FormId) -> Fit<FormId> {
+    pub fn complement(&mut self, f: FormId) -> OrOverflow<FormId> {
         let one = self.constant(1);
         self.sub(one, f)
     }
 
     /// 1 if zero, else 0.
-    pub fn zero(&mut self, f: FormId) -> Fit<FormId> {
+    pub fn zero(&mut self, f: FormId) -> OrOverflow<FormId> {
         let (lo, hi) = self.range(f);
         if lo > 0 || hi < 0 || lo == hi {
             return Ok(self.constant(i128::from(lo == 0 && hi == 0)));
@@ -129,7 +129,7 @@ impl Terms {
         }
         if self.leads_negative(f) || hi == 0 {
             let f = self.scale(f, -1)?;
-            return if hi == 0 || !self.leads_negative(f) { self.zero(f) } else { Err(Beyond) };
+            return if hi == 0 || !self.leads_negative(f) { self.zero(f) } else { Err(Overflow) };
         }
         if let Some(out) = self.of_table(f, |v| Ok(i128::from(v == 0)))? {
             return Ok(out);
@@ -139,7 +139,7 @@ impl Terms {
     }
 
     /// `max(f, 0)`.
-    pub fn positive(&mut self, f: FormId) -> Fit<FormId> {
+    pub fn positive(&mut self, f: FormId) -> OrOverflow<FormId> {
         let (lo, hi) = self.range(f);
         if lo >= 0 {
             return Ok(f);
@@ -199,7 +199,7 @@ impl Terms {
     }
 
     /// Whether a condition says that `f` is negative (true) or that it is not (false), zero being either.
-    pub(super) fn sign_told(&mut self, cond: FormId, f: FormId) -> Fit<Option<bool>> {
+    pub(super) fn sign_told(&mut self, cond: FormId, f: FormId) -> OrOverflow<Option<bool>> {
         let below = self.negative(f)?;
         if below == cond {
             return Ok(Some(true));

@@ -3,7 +3,7 @@
 
 use super::samples::{LANES, Lanes, Samples, TERM};
 use super::unfold::Without;
-use super::{AtomId, Fit, FormId, Terms};
+use super::{AtomId, FormId, LinearForms, OrOverflow};
 use rustc_hash::FxHashSet;
 
 /// Most names taken apart for one question.
@@ -15,16 +15,16 @@ const MAX_VALUES: usize = 8;
 /// Most terms of what is left of a difference.
 const MAX_LEFT: usize = 80;
 
-impl Terms {
+impl LinearForms {
     /// Whether two forms are equal modulo `2^width`, seen by the names near to them.
     ///
     /// # Errors
-    /// [`super::Beyond`] where numbers or forms grow too large.
-    pub fn same_locally(&mut self, f: FormId, g: FormId, width: u32) -> Fit<bool> {
+    /// [`super::Overflow`] where numbers or forms grow too large.
+    pub fn same_locally(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
         self.apart(|t| t.same_nearby(f, g, width))
     }
 
-    fn same_nearby(&mut self, f: FormId, g: FormId, width: u32) -> Fit<bool> {
+    fn same_nearby(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
         let Some(mut d) = self.difference(f, g, width)? else { return Ok(true) };
         for _ in 0..STEPS {
             let values = self.spoken(d)?;
@@ -61,7 +61,7 @@ impl Terms {
         let Some(all) = all.filter(|_| !values.is_empty()) else { return false };
         let mask = (1i128 << width) - 1;
         for start in (0..all).step_by(LANES) {
-            // Numbers beyond the last combination begin anew.
+            // Numbers beyond the last combination start again.
             let mut numbers: [u64; LANES] = std::array::from_fn(|lane| (start + lane as u64) % all);
             let assigned = values.iter().map(|&(a, lo, count)| {
                 let lanes: Lanes = numbers.map(|n| lo + i128::from(n % count));
@@ -81,6 +81,7 @@ impl Terms {
 
 #[cfg(test)]
 mod tests {
+    use super::super::RuleSet;
     use super::super::model::forms;
     use super::*;
 
@@ -89,7 +90,7 @@ mod tests {
         let (mut same, mut parts, mut other) = (0, 0, 0);
         for seed in 0..120 {
             let model = crate::random::model(seed);
-            let mut t = Terms::local();
+            let mut t = LinearForms::with(RuleSet::Local);
             let Ok(forms) = forms(&mut t, &model) else { continue };
             let mut samples = Samples::random(&t, seed);
             let mut rng = crate::num::SplitMix::new(seed);
@@ -121,7 +122,7 @@ mod tests {
 
     #[test]
     fn few_values_are_all_tried() {
-        let mut t = Terms::local();
+        let mut t = LinearForms::with(RuleSet::Local);
         let (x, y) = (t.free((0, 29)).unwrap(), t.free((-3, 3)).unwrap());
         // x - 8 floor(x / 8) is x & 7; with y beside it.
         let high = t.floor(x, 3).unwrap();
@@ -140,9 +141,9 @@ mod tests {
 
     #[test]
     fn equal_sums_have_one_name() {
-        let mut t = Terms::local();
+        let mut t = LinearForms::with(RuleSet::Local);
         let [a, b, c] = [(); 3].map(|()| t.free((-8, 7)).unwrap());
-        let sum = |t: &mut Terms, x, factor, y| {
+        let sum = |t: &mut LinearForms, x, factor, y| {
             let sum = t.linear(x, factor, y).unwrap();
             t.named(sum).unwrap()
         };

@@ -1,14 +1,16 @@
 //! Floors by powers of two, and the numbers that low bits are.
 
-use super::super::{Atom, AtomId, Beyond, Fit, FormId, Range, Shape, Sum, Terms, add, mul, power};
+use super::super::{
+    Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, Range, RuleSet, Shape, Sum, add, mul, power,
+};
 use super::{MAX_MERGED, residue};
 
 /// Floors by names within floors by names: a rule that merges floors may lead back to where it began.
 const MAX_NAMED: u32 = 3;
 
-impl Terms {
+impl LinearForms {
     /// `floor(f / 2^m)`.
-    pub fn floor(&mut self, f: FormId, m: u32) -> Fit<FormId> {
+    pub fn floor(&mut self, f: FormId, m: u32) -> OrOverflow<FormId> {
         if m == 0 {
             return Ok(f);
         }
@@ -18,7 +20,7 @@ impl Terms {
             return Ok(self.constant(lo >> shift));
         }
         if m >= 120 {
-            return Err(Beyond);
+            return Err(Overflow);
         }
         if let Some(&known) = self.floors.get(&(f, m)) {
             return Ok(known);
@@ -33,7 +35,7 @@ impl Terms {
     }
 
     /// `floor(f / 2^m)` by a lower floor of the same number that has a name.
-    fn floor_named(&mut self, f: FormId, m: u32) -> Fit<Option<FormId>> {
+    fn floor_named(&mut self, f: FormId, m: u32) -> OrOverflow<Option<FormId>> {
         if self.taking_apart || self.len(f) > MAX_MERGED || self.within_names >= MAX_NAMED {
             return Ok(None);
         }
@@ -62,7 +64,7 @@ impl Terms {
         Ok(None)
     }
 
-    fn floor_new(&mut self, f: FormId, m: u32) -> Fit<FormId> {
+    fn floor_new(&mut self, f: FormId, m: u32) -> OrOverflow<FormId> {
         let size = power(m)?;
         // Multiples of 2^m come out.
         let mut outer = Sum::default();
@@ -105,7 +107,7 @@ impl Terms {
                     return self.floor(whole, m + k);
                 }
                 Atom::And(forms) if constant == 0 => {
-                    let parts = forms.iter().map(|&x| self.floor(x, m)).collect::<Fit<Vec<_>>>()?;
+                    let parts = forms.iter().map(|&x| self.floor(x, m)).collect::<OrOverflow<Vec<_>>>()?;
                     return self.and(&parts);
                 }
                 _ => {}
@@ -144,17 +146,17 @@ impl Terms {
 
     /// Whether an atom is the high bits of something, whose lowest bit is looked at.
     fn is_bits(&self, a: AtomId) -> bool {
-        self.recoded && matches!(self.atom(a), Atom::Floor(..))
+        self.rules().has_rows() && matches!(self.atom(a), Atom::Floor(..))
     }
 
     /// `floor(f / 2^m)` with the floor inside the choice that `f` is.
-    pub fn floors_chosen(&mut self, f: FormId, m: u32) -> Fit<Option<FormId>> {
+    pub fn floors_chosen(&mut self, f: FormId, m: u32) -> OrOverflow<Option<FormId>> {
         let Some((cond, yes, no)) = self.one_choice(f)? else { return Ok(None) };
         let (yes, no) = (self.floor(yes, m)?, self.floor(no, m)?);
         Ok(Some(self.mux(cond, yes, no)?))
     }
 
-    fn floor_atom(&mut self, f: FormId, m: u32) -> Fit<FormId> {
+    fn floor_atom(&mut self, f: FormId, m: u32) -> OrOverflow<FormId> {
         let (lo, hi) = self.range(f);
         let (low, high) = (lo >> m, hi >> m);
         if low == high {
@@ -173,7 +175,7 @@ impl Terms {
 
     /// `2^k y + x`: only `y + floor(x / 2^k)` matters above bit `k`. That, and `k`, where the floor is known, or a sign that
     /// is in `y`.
-    fn without_low_part(&mut self, f: FormId, m: u32) -> Fit<Option<(FormId, u32)>> {
+    fn without_low_part(&mut self, f: FormId, m: u32) -> OrOverflow<Option<(FormId, u32)>> {
         if self.len(f) > 64 {
             return Ok(None);
         }
@@ -232,7 +234,7 @@ impl Terms {
             }
             // A bit.
             if let [(a, c)] = low.terms[..]
-                && self.is_anew()
+                && self.rules().has_names()
                 && self.atom_range(a) == (0, 1)
             {
                 let (no, yes) = (low.constant >> k, add(low.constant, c)? >> k);
@@ -254,7 +256,7 @@ impl Terms {
     }
 
     /// `2^k y + x` with `y` a multiple of `floor(x / 2^k)` and more: only `y + floor(x / 2^k)` matters above bit `k`.
-    fn without_low_bits(&mut self, f: FormId, m: u32) -> Fit<Option<(FormId, u32)>> {
+    fn without_low_bits(&mut self, f: FormId, m: u32) -> OrOverflow<Option<(FormId, u32)>> {
         if self.len(f) > 64 {
             return Ok(None);
         }
@@ -293,7 +295,7 @@ impl Terms {
 
     /// The form without the one floor in it that is no value of the model: `2^k` times the rest, plus what the floor is
     /// of; and `k`.
-    pub(super) fn merged(&mut self, f: FormId, m: u32) -> Fit<Option<(FormId, u32)>> {
+    pub(super) fn merged(&mut self, f: FormId, m: u32) -> OrOverflow<Option<(FormId, u32)>> {
         let mut found = None;
         for (a, c) in self.terms(f) {
             if let Atom::Floor(x, k) = self.atom(a)
@@ -314,7 +316,7 @@ impl Terms {
 
     /// Whether a form is linear in inputs and names, and one floor once.
     pub(super) fn is_plain_floor(&self, f: FormId) -> bool {
-        if self.local {
+        if self.rules == RuleSet::Local {
             return false;
         }
         let mut open = self.terms(f).filter(|(a, _)| !matches!(self.atom(*a), Atom::Free(_) | Atom::Value(_)));
@@ -340,7 +342,7 @@ impl Terms {
     }
 
     /// The number that the low `w` bits of a form are, signed or not.
-    pub fn value(&mut self, f: FormId, w: u32, signed: bool) -> Fit<FormId> {
+    pub fn value(&mut self, f: FormId, w: u32, signed: bool) -> OrOverflow<FormId> {
         if w == 0 {
             return Ok(self.constant(0));
         }
@@ -381,11 +383,11 @@ impl Terms {
         let turns = self.floor(shifted, w)?;
         let out = self.linear(r, -size, turns)?;
         self.narrow(out, target);
-        self.tell_shape(out, Shape::Cut(f, w, signed));
+        self.set_shape(out, Shape::Cut(f, w, signed));
         Ok(self.name_for(out))
     }
 
-    fn moved_into_range(&mut self, f: FormId, target: Range, size: i128) -> Fit<Option<FormId>> {
+    fn moved_into_range(&mut self, f: FormId, target: Range, size: i128) -> OrOverflow<Option<FormId>> {
         let (lo, hi) = self.range(f);
         let turns = (lo - target.0).div_euclid(size);
         let back = mul(turns, size)?;

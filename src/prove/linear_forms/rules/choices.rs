@@ -1,14 +1,14 @@
 //! Choices: what a condition of 0 or 1 selects.
 
-use super::super::{Atom, AtomId, Fit, FormId, Shape, Terms, add, mul};
+use super::super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Shape, add, mul};
 use super::{MAX_MERGED, gcd};
 
 /// Factors and shifts of floors of one form, and a constant.
 type Floors = (Vec<(i128, u32)>, i128);
 
-impl Terms {
+impl LinearForms {
     /// `yes` where the condition (0 or 1) is 1, else `no`.
-    pub fn mux(&mut self, cond: FormId, yes: FormId, no: FormId) -> Fit<FormId> {
+    pub fn mux(&mut self, cond: FormId, yes: FormId, no: FormId) -> OrOverflow<FormId> {
         if yes == no {
             return Ok(yes);
         }
@@ -30,12 +30,12 @@ impl Terms {
             None => (r.0.min(s.0), r.1.max(s.1)),
         };
         self.narrow(out, range);
-        self.tell_shape(out, Shape::Mux(cond, yes, no));
+        self.set_shape(out, Shape::Mux(cond, yes, no));
         Ok(out)
     }
 
     /// `cond * x` for a condition that is 0 or 1.
-    pub(super) fn when(&mut self, cond: FormId, x: FormId) -> Fit<FormId> {
+    pub(super) fn when(&mut self, cond: FormId, x: FormId) -> OrOverflow<FormId> {
         match self.as_const(cond) {
             Some(0) => return Ok(self.constant(0)),
             Some(1) => return Ok(x),
@@ -121,7 +121,7 @@ impl Terms {
             && y == z
             && first == second
         {
-            let values = conds?.into_iter().zip(values?).map(|(u, v)| mul(u, v)).collect::<Fit<Vec<_>>>()?;
+            let values = conds?.into_iter().zip(values?).map(|(u, v)| mul(u, v)).collect::<OrOverflow<Vec<_>>>()?;
             return self.table_of(y, first, values);
         }
         let atom = self.intern(Atom::If(cond, x), (lo.min(0), hi.max(0)));
@@ -129,7 +129,7 @@ impl Terms {
     }
 
     /// `cond * x` where `x` is a table and the condition the sign of its argument: one table.
-    fn table_by_sign(&mut self, cond: FormId, x: FormId) -> Fit<Option<FormId>> {
+    fn table_by_sign(&mut self, cond: FormId, x: FormId) -> OrOverflow<Option<FormId>> {
         let Some((y, first, values)) = self.as_table(x) else { return Ok(None) };
         let below = self.negative(y)?;
         let opposite = self.complement(below)?;
@@ -144,7 +144,7 @@ impl Terms {
 
     /// `cond * x` where the condition is the sign of a number `s`, and `x` a sum of floors of `s`, such as some of its
     /// bits: the same floors of `max(s, 0)`.
-    fn when_sign(&mut self, cond: AtomId, x: FormId) -> Fit<Option<FormId>> {
+    fn when_sign(&mut self, cond: AtomId, x: FormId) -> OrOverflow<Option<FormId>> {
         let Atom::Negative(t) = *self.behind(cond) else { return Ok(None) };
         if self.len(x) > MAX_MERGED || !self.terms(x).any(|(a, _)| matches!(self.atom(a), Atom::Floor(..))) {
             return Ok(None);
@@ -187,7 +187,7 @@ impl Terms {
     }
 
     /// `x` as a sum of factors times `floor(s / 2^m)`, and a constant.
-    fn as_floors(&mut self, x: FormId, s: FormId) -> Fit<Option<Floors>> {
+    fn as_floors(&mut self, x: FormId, s: FormId) -> OrOverflow<Option<Floors>> {
         let mut rest = x;
         let mut parts: Vec<(i128, u32)> = Vec::new();
         while self.len(rest) > 0 && parts.len() < 6 {

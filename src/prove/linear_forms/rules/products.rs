@@ -1,15 +1,15 @@
 //! Products, and the bitwise and.
 
 use super::super::polynomial::product_range;
-use super::super::{Atom, AtomId, Fit, FormId, Range, Terms, mul, power};
+use super::super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Range, mul, power};
 use super::gcd;
 
 /// Products of forms with up to this many terms are multiplied out.
 const MAX_EXPANDED: usize = 256;
 
-impl Terms {
+impl LinearForms {
     /// The product of two atoms, either of which may be a product.
-    pub(super) fn monomial(&mut self, a: AtomId, b: AtomId) -> Fit<FormId> {
+    pub(super) fn monomial(&mut self, a: AtomId, b: AtomId) -> OrOverflow<FormId> {
         let mut factors: Vec<AtomId> = Vec::new();
         for atom in [a, b] {
             match self.atom(atom) {
@@ -49,7 +49,7 @@ impl Terms {
     }
 
     /// `f * g`.
-    pub fn times(&mut self, f: FormId, g: FormId) -> Fit<FormId> {
+    pub fn times(&mut self, f: FormId, g: FormId) -> OrOverflow<FormId> {
         if let Some(c) = self.as_const(f) {
             return self.scale(g, c);
         }
@@ -106,7 +106,7 @@ impl Terms {
     }
 
     /// Bitwise and of endless two's complement numbers.
-    pub fn and(&mut self, forms: &[FormId]) -> Fit<FormId> {
+    pub fn and(&mut self, forms: &[FormId]) -> OrOverflow<FormId> {
         // Nested ones are one, constants come out, common zeros below too.
         let mut flat: Vec<FormId> = Vec::new();
         let mut mask: i128 = -1;
@@ -154,7 +154,7 @@ impl Terms {
         }
         let zeros = flat.iter().map(|&f| self.low_zeros(f)).max().unwrap_or(0).min(100);
         if zeros > 0 {
-            let parts = flat.iter().map(|&f| self.floor(f, zeros)).collect::<Fit<Vec<_>>>()?;
+            let parts = flat.iter().map(|&f| self.floor(f, zeros)).collect::<OrOverflow<Vec<_>>>()?;
             let inner = self.and(&parts)?;
             return self.scale(inner, power(zeros)?);
         }

@@ -1,18 +1,18 @@
 //! The comparison on forms: word by word, in integers.
 
 use super::aig::{Gate, Lit};
-use super::claims::{Claim, Proved};
+use super::candidates::{Columns, Run, gaps, runs, runs_and_sign};
+use super::design_forms::{Arithmetic, Word};
 use super::engine::{Engine, FORMS, GATE, Limits, Outcome};
 use super::equiv::{Report, Seen, Verdict, Witness, explain, hinted_operation, operation_of};
+use super::linear_forms::bits::Bits;
+use super::linear_forms::model::{ModelForms, forms};
+use super::linear_forms::polynomial::MONOMIAL;
+use super::linear_forms::samples::{LANES, Samples, TERM};
+use super::linear_forms::{FormId, LinearForms, OrOverflow, Range, RuleSet, Shape, power};
 use super::ports::{Controls, Ports};
-use super::shown::{Columns, Run, gaps, runs, runs_and_sign};
-use super::terms::bits::Bits;
-use super::terms::model::{ModelForms, forms};
-use super::terms::polynomial::MONOMIAL;
-use super::terms::samples::{LANES, Samples, TERM};
-use super::terms::{Fit, FormId, Range, Shape, Terms, power};
+use super::proved::{Claim, Proved};
 use super::unroll::{Domain, Fault, Made, Unroll};
-use super::words::{Arithmetic, Word};
 use crate::ir::{Model, Op, ValueId};
 use crate::num::{Kif, wrap};
 use crate::rtl::{Binary, Compare, Reduce, Rtl, Shift, SignalId};
@@ -22,9 +22,9 @@ use std::sync::Arc;
 
 /// Monomials made for one question.
 const MULTIPLIED: u64 = 1_000_000;
-/// Terms looked at to take names apart for one question.
+/// LinearForms looked at to take names apart for one question.
 const UNFOLDED: u64 = 10_000_000;
-/// Terms looked at for one question about names nearby.
+/// LinearForms looked at for one question about names nearby.
 const NEARBY: u64 = 2_000_000;
 /// What a question may take at least, however many were asked in vain: monomials or terms.
 const LEAST: u64 = 5_000;
@@ -34,7 +34,7 @@ const MAX_SHOWN: u32 = 100;
 const FREE_BITS: u32 = 64;
 
 struct Design<'a> {
-    terms: &'a mut Terms,
+    terms: &'a mut LinearForms,
     e: &'a mut Engine,
     model: &'a Model,
     rtl: &'a Rtl,
@@ -46,7 +46,7 @@ struct Design<'a> {
     samples: Option<Samples>,
     /// Bits of the model's values by their samples.
     columns: Option<Columns>,
-    /// Terms that may still be looked at to take names apart.
+    /// LinearForms that may still be looked at to take names apart.
     apart: u64,
     /// What a question may take.
     multiplied: Patience,
@@ -103,7 +103,7 @@ impl Design<'_> {
         &mut self,
         signal: SignalId,
         at: u32,
-        mut code: impl FnMut(&mut Terms, usize, Kif) -> Fit<FormId>,
+        mut code: impl FnMut(&mut LinearForms, usize, Kif) -> OrOverflow<FormId>,
     ) -> Made<Self> {
         let width = self.rtl.signal(signal).width;
         let mut parts: Vec<(u32, FormId)> = Vec::new();
@@ -191,7 +191,7 @@ impl Design<'_> {
 
     /// Compares a signal named after an operation with it. Optimisation may keep some bits only, the negative, or the
     /// distance to a constant: the form by the model of what the signal shows, if there is one.
-    fn compare(&mut self, signal: SignalId, op: ValueId, f: FormId) -> Fit<Same> {
+    fn compare(&mut self, signal: SignalId, op: ValueId, f: FormId) -> OrOverflow<Same> {
         let width = self.rtl.signal(signal).width;
         let whole = self.model.kif(op).width();
         let model = self.forms.ops[op.index()];
@@ -263,7 +263,7 @@ impl Design<'_> {
     }
 
     /// The form by a value of the model of which a signal shows several runs of bits; seen at once, or `thoroughly`.
-    fn in_pieces(&mut self, f: FormId, width: u32, op: ValueId, thoroughly: bool) -> Fit<Same> {
+    fn in_pieces(&mut self, f: FormId, width: u32, op: ValueId, thoroughly: bool) -> OrOverflow<Same> {
         if !self.in_pieces {
             return Ok(None);
         }
@@ -296,10 +296,10 @@ impl Design<'_> {
         (op, negative, signed): (ValueId, bool, FormId),
         runs: Vec<Run>,
         thoroughly: bool,
-    ) -> Fit<Same> {
+    ) -> OrOverflow<Same> {
         let model = self.forms.ops[op.index()];
         let meaning = self.terms.meaning(model);
-        if thoroughly && self.terms.is_anew() && !negative && meaning != model {
+        if thoroughly && self.terms.rules().has_names() && !negative && meaning != model {
             let whole = self.model.kif(op).width();
             let meant = self.samples(model);
             for (lo, hi) in gaps(&runs, &meant) {
@@ -322,7 +322,7 @@ impl Design<'_> {
 
     /// Bits `lo .. hi` of a named value of `whole` bits, which are zero for all samples: if they are for every input, its
     /// floors there are said by the one above them.
-    fn learn_gap(&mut self, name: FormId, meaning: FormId, (lo, hi): (u32, u32), whole: u32) -> Fit<()> {
+    fn learn_gap(&mut self, name: FormId, meaning: FormId, (lo, hi): (u32, u32), whole: u32) -> OrOverflow<()> {
         if self.terms.knows_gap(name, lo)? {
             return Ok(());
         }
@@ -337,7 +337,7 @@ impl Design<'_> {
     }
 
     /// Runs of a value's bits side by side.
-    fn pieces(&mut self, value: FormId, runs: &[Run]) -> Fit<FormId> {
+    fn pieces(&mut self, value: FormId, runs: &[Run]) -> OrOverflow<FormId> {
         let (mut out, mut parts) = (self.terms.constant(0), Vec::new());
         for (i, &(at, from, count)) in runs.iter().enumerate() {
             let mut part = self.terms.floor(value, from)?;
@@ -347,14 +347,14 @@ impl Design<'_> {
             out = self.terms.linear(out, power(at)?, part)?;
             parts.push((at, part));
         }
-        self.terms.tell_shape(out, Shape::Fields(parts.into()));
+        self.terms.set_shape(out, Shape::Fields(parts.into()));
         Ok(out)
     }
 
     /// Another value of the model of which the signal shows a run of bits: the form by it.
-    fn shown(&mut self, signal: SignalId, f: FormId) -> Fit<Same> {
+    fn shown(&mut self, signal: SignalId, f: FormId) -> OrOverflow<Same> {
         let width = self.rtl.signal(signal).width;
-        if !self.in_pieces || width > MAX_SHOWN || self.terms.is_said(f) {
+        if !self.in_pieces || width > MAX_SHOWN || self.terms.is_sum_of_names(f) {
             return Ok(None);
         }
         let lanes = self.samples(f);
@@ -402,7 +402,7 @@ impl Design<'_> {
 
     /// The form `same`, which is `f` modulo the signal's width, so that a word that is known to be a number of its width
     /// stays one.
-    fn fitted(&mut self, signal: SignalId, f: FormId, same: FormId) -> Fit<FormId> {
+    fn fitted(&mut self, signal: SignalId, f: FormId, same: FormId) -> OrOverflow<FormId> {
         let width = self.rtl.signal(signal).width;
         let range = self.terms.range(f);
         if fits(self.terms.range(same), width) {
@@ -417,7 +417,7 @@ impl Design<'_> {
     }
 
     /// Whether two forms are equal by a short look at their gates, as long as that may be asked.
-    fn same_gates(&mut self, f: FormId, g: FormId, width: u32) -> Fit<bool> {
+    fn same_gates(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
         let Some(d) = self.terms.difference(f, g, width)? else { return Ok(true) };
         if self.hints == 0 {
             return Ok(false);
@@ -438,7 +438,7 @@ impl Design<'_> {
 
     /// Whether two forms are equal by the names near to them, if all operations have one.
     fn same_locally(&mut self, f: FormId, g: FormId, width: u32) -> bool {
-        if !self.terms.is_local() {
+        if self.terms.rules() != RuleSet::Local {
             return false;
         }
         self.terms.within(NEARBY, |t| t.same_locally(f, g, width)).unwrap_or(false)
@@ -471,7 +471,7 @@ impl Design<'_> {
 
     /// The values under one assignment.
     fn witness(&mut self, output: usize, found: FormId, mut samples: Samples, lane: usize) -> Witness {
-        let value = |samples: &mut Samples, terms: &Terms, f: FormId, kif: Kif| {
+        let value = |samples: &mut Samples, terms: &LinearForms, f: FormId, kif: Kif| {
             wrap(&BigInt::from(samples.of(terms, f)[lane]), kif)
         };
         let (terms, model) = (&*self.terms, self.model);
@@ -586,7 +586,7 @@ impl Domain for Design<'_> {
             self.data(signal, like, |t, _, kif| {
                 let width = kif.width();
                 if width > 100 {
-                    return Err(super::terms::Beyond);
+                    return Err(super::linear_forms::Overflow);
                 }
                 let half = if kif.signed { 1i128 << (width - 1) } else { 0 };
                 t.free((-half, (1 << width) - half - 1))
@@ -621,7 +621,7 @@ impl Domain for Design<'_> {
 impl Design<'_> {
     /// From here on what a signal's word is put together from is said by the value of the model that the signal shows: other signals
     /// may read the parts.
-    fn learn_parts(&mut self, signal: SignalId, word: &Word, same: FormId) -> Fit<()> {
+    fn learn_parts(&mut self, signal: SignalId, word: &Word, same: FormId) -> OrOverflow<()> {
         let parts: Arc<[(u32, FormId)]> = match word {
             Word::Many(parts, _) => parts.clone(),
             Word::One(f) => match self.terms.shape(*f) {
@@ -632,7 +632,7 @@ impl Design<'_> {
         let width = self.rtl.signal(signal).width;
         let ends = parts.iter().skip(1).map(|p| p.0).chain([width]);
         for (&(start, part), end) in parts.iter().zip(ends) {
-            if end > start && !self.terms.is_said(part) {
+            if end > start && !self.terms.is_sum_of_names(part) {
                 let bits = self.terms.floor(same, start)?;
                 self.terms.tell_bits(part, end - start, bits);
             }
@@ -641,7 +641,7 @@ impl Design<'_> {
     }
 
     /// The form that a claim says.
-    fn claimed(&mut self, claim: &Claim) -> Fit<FormId> {
+    fn claimed(&mut self, claim: &Claim) -> OrOverflow<FormId> {
         let value = self.terms.scale(self.forms.ops[claim.op.index()], if claim.negative { -1 } else { 1 })?;
         let value = self.terms.offset(value, claim.offset)?;
         match claim.runs[..] {
@@ -651,7 +651,7 @@ impl Design<'_> {
     }
 
     /// What a signal was proved to be on any road.
-    fn proved_before(&mut self, signal: SignalId, k: u32, f: FormId) -> Fit<Same> {
+    fn proved_before(&mut self, signal: SignalId, k: u32, f: FormId) -> OrOverflow<Same> {
         Ok(match self.proved.signals.get(&(signal, k)).cloned() {
             Some(claim) if claim.keeps_form => Some((f, claim)),
             Some(claim) => Some((self.claimed(&claim)?, claim)),
@@ -713,7 +713,7 @@ impl Design<'_> {
 
     /// The form moved by a multiple of `2^width` so that its range is one of words of this width, with a sign or without,
     /// if it can be: the residue that arithmetic modulo `2^width` has in mind, such as -12 where the text says 2036.
-    fn in_window(&mut self, f: FormId, width: u32) -> Fit<FormId> {
+    fn in_window(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
         let range = self.terms.range(f);
         if !self.in_pieces || width == 0 || width > MAX_SHOWN || fits(range, width) {
             return Ok(f);
@@ -773,13 +773,13 @@ impl Rules {
         few.chain(by_bits).chain([Rules::All]).collect()
     }
 
-    fn terms(self) -> Terms {
+    fn terms(self) -> LinearForms {
         match self {
-            Rules::Basic | Rules::Pieces => Terms::new(),
-            Rules::Rows | Rules::RowPieces => Terms::of_rows(),
-            Rules::Local => Terms::local(),
-            Rules::Bits => Terms::by_bits(),
-            Rules::All => Terms::anew(),
+            Rules::Basic | Rules::Pieces => LinearForms::new(),
+            Rules::Rows | Rules::RowPieces => LinearForms::with(RuleSet::Rows),
+            Rules::Local => LinearForms::with(RuleSet::Local),
+            Rules::Bits => LinearForms::with(RuleSet::Bits),
+            Rules::All => LinearForms::with(RuleSet::All),
         }
     }
 }
@@ -843,7 +843,7 @@ pub(super) fn compare(
                     report.verdict = Verdict::Differs { reason, counterexample: None };
                     true
                 }
-                Err(Fault::Beyond) => false,
+                Err(Fault::Overflow) => false,
             }
         }
     };
@@ -872,7 +872,7 @@ fn outputs(design: &mut Design<'_>, structure: u32, asks_gates: bool, report: &m
         });
         match word {
             Ok(f) => found.push((j, width, f)),
-            Err(Fault::Beyond) => beyond = true,
+            Err(Fault::Overflow) => beyond = true,
             Err(fault) => return Err(fault),
         }
         // No more forms are made: what is known so far stays.
@@ -922,7 +922,7 @@ fn outputs(design: &mut Design<'_>, structure: u32, asks_gates: bool, report: &m
 }
 
 /// Whether an output's form is the model's.
-fn output(design: &mut Design<'_>, (j, width, f): (usize, u32, FormId), asks_gates: bool) -> Fit<Answer> {
+fn output(design: &mut Design<'_>, (j, width, f): (usize, u32, FormId), asks_gates: bool) -> OrOverflow<Answer> {
     let expected = design.forms.outputs[j];
     let Some(d) = design.terms.difference(f, expected, width)? else {
         design.e.counts.affine += u64::from(width);
@@ -964,7 +964,7 @@ mod tests {
 
     #[test]
     fn what_is_beyond_a_limit_is_not_beyond_the_next() {
-        let mut terms = Terms::anew();
+        let mut terms = LinearForms::with(RuleSet::All);
         let x = terms.free((0, 255)).unwrap();
         terms.charge(1_000);
         let too_much = terms.within(10, |t| {

@@ -1,6 +1,6 @@
 //! Named values taken apart again, where two forms name different ones.
 
-use super::{Atom, AtomId, Beyond, Fit, FormId, Sum, Terms};
+use super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, Sum};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How often names are replaced by what they mean.
@@ -22,9 +22,9 @@ pub(super) enum Without {
     Form(FormId),
 }
 
-impl Terms {
+impl LinearForms {
     /// The free and named values that a form speaks of, without those that the latter stand for.
-    pub(super) fn spoken(&mut self, f: FormId) -> Fit<FxHashSet<AtomId>> {
+    pub(super) fn spoken(&mut self, f: FormId) -> OrOverflow<FxHashSet<AtomId>> {
         let mut values: FxHashSet<AtomId> = FxHashSet::default();
         let mut seen: FxHashSet<AtomId> = FxHashSet::default();
         let mut stack: Vec<AtomId> = self.terms(f).map(|t| t.0).collect();
@@ -34,7 +34,7 @@ impl Terms {
                 continue;
             }
             if seen.len() > MAX_ATOMS || self.is_spent() {
-                return Err(Beyond);
+                return Err(Overflow);
             }
             if matches!(self.atom(a), Atom::Value(_) | Atom::Free(_)) {
                 values.insert(a);
@@ -48,11 +48,11 @@ impl Terms {
     }
 
     /// Whether two forms are equal modulo `2^width` once values that only one of them names are taken apart.
-    pub fn same_unfolded(&mut self, f: FormId, g: FormId, width: u32) -> Fit<bool> {
+    pub fn same_unfolded(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
         self.apart(|t| t.same_apart(f, g, width))
     }
 
-    fn same_apart(&mut self, f: FormId, g: FormId, width: u32) -> Fit<bool> {
+    fn same_apart(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
         // First the names that stand for something said with the other names there.
         let Some(d) = self.difference(f, g, width)? else { return Ok(true) };
         if self.related_unfolded(d, width)? {
@@ -89,7 +89,7 @@ impl Terms {
     }
 
     /// A form modulo `2^width` with the newest of the names that it speaks of taken apart; `spoken` is what it speaks of.
-    pub(super) fn without_newest(&mut self, d: FormId, spoken: &FxHashSet<AtomId>, width: u32) -> Fit<Without> {
+    pub(super) fn without_newest(&mut self, d: FormId, spoken: &FxHashSet<AtomId>, width: u32) -> OrOverflow<Without> {
         let names = spoken.iter().copied().filter(|&a| matches!(self.atom(a), Atom::Value(_)));
         let Some(newest) = names.max() else { return Ok(Without::NoName) };
         let unfolded = self.unfolded(d, &FxHashSet::from_iter([newest]), &mut FxHashMap::default(), 0)?;
@@ -99,7 +99,7 @@ impl Terms {
 
     /// Whether a form is zero modulo `2^width` once the values are taken apart that stand for something which the form
     /// says with other names.
-    fn related_unfolded(&mut self, mut d: FormId, width: u32) -> Fit<bool> {
+    fn related_unfolded(&mut self, mut d: FormId, width: u32) -> OrOverflow<bool> {
         let zero = self.constant(0);
         for _ in 0..ROUNDS {
             let spoken = self.spoken(d)?;
@@ -130,12 +130,12 @@ impl Terms {
         names: &FxHashSet<AtomId>,
         memo: &mut FxHashMap<FormId, FormId>,
         depth: u32,
-    ) -> Fit<FormId> {
+    ) -> OrOverflow<FormId> {
         if let Some(&known) = memo.get(&f) {
             return Ok(known);
         }
         if depth > MAX_DEPTH {
-            return Err(Beyond);
+            return Err(Overflow);
         }
         let Sum { terms, constant } = self.sum_of(f);
         let mut out = self.constant(constant);
@@ -154,8 +154,8 @@ impl Terms {
         names: &FxHashSet<AtomId>,
         memo: &mut FxHashMap<FormId, FormId>,
         depth: u32,
-    ) -> Fit<FormId> {
-        let mut inner = |t: &mut Terms, x: FormId| t.unfolded(x, names, memo, depth);
+    ) -> OrOverflow<FormId> {
+        let mut inner = |t: &mut LinearForms, x: FormId| t.unfolded(x, names, memo, depth);
         match self.atom(a).clone() {
             Atom::Value(x) if names.contains(&a) => Ok(x),
             Atom::Free(_) | Atom::Value(_) => self.single(a),
@@ -192,7 +192,7 @@ impl Terms {
                 Ok(out)
             }
             Atom::And(forms) => {
-                let forms = forms.iter().map(|&x| inner(self, x)).collect::<Fit<Vec<_>>>()?;
+                let forms = forms.iter().map(|&x| inner(self, x)).collect::<OrOverflow<Vec<_>>>()?;
                 self.and(&forms)
             }
             Atom::Table(x, t) => {

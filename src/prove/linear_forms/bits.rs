@@ -1,9 +1,9 @@
 //! Gates of forms: what forms leave open is decided on them.
 
-use super::{Atom, AtomId, Beyond, Fit, FormId, Shape, Terms, add, mul, power};
+use super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, Shape, add, mul, power};
 use crate::prove::aig::Lit;
+use crate::prove::bit_vector::{Words, resize};
 use crate::prove::engine::Engine;
-use crate::prove::word::{Words, resize};
 use rustc_hash::FxHashMap;
 
 /// Gates of atoms, shared by all forms.
@@ -22,11 +22,11 @@ pub struct Bits {
 /// The terms of a sum: atoms and factors.
 type Addends = Vec<(AtomId, i128)>;
 
-/// Terms from which on a sum is wide.
+/// LinearForms from which on a sum is wide.
 const WIDE: usize = 4;
 
 /// The terms of a wide sum divided by what all factors have in common, the first one positive, and that.
-fn bare(terms: &Terms, f: FormId) -> Option<(Addends, i128)> {
+fn bare(terms: &LinearForms, f: FormId) -> Option<(Addends, i128)> {
     if terms.len(f) < WIDE {
         return None;
     }
@@ -89,8 +89,8 @@ impl Bits {
     /// The low `width` bits of a form.
     ///
     /// # Errors
-    /// [`Beyond`] where a number does not fit.
-    pub fn word(&mut self, terms: &Terms, e: &mut Engine, f: FormId, width: usize) -> Fit<Vec<Lit>> {
+    /// [`Overflow`] where a number does not fit.
+    pub fn word(&mut self, terms: &LinearForms, e: &mut Engine, f: FormId, width: usize) -> OrOverflow<Vec<Lit>> {
         // Each part after those that it is made of.
         let mut stack = vec![Part::Form(f)];
         while let Some(&part) = stack.last() {
@@ -140,7 +140,7 @@ impl Bits {
 
     /// Makes a wide sum that an atom looks at a value at which cones are cut, without its constant: what several atoms make of
     /// it, on both sides, are functions of one number.
-    fn cut_at_sum(&mut self, terms: &Terms, e: &mut Engine, f: FormId) -> Fit<()> {
+    fn cut_at_sum(&mut self, terms: &LinearForms, e: &mut Engine, f: FormId) -> OrOverflow<()> {
         if !self.cuts_sums {
             return Ok(());
         }
@@ -160,12 +160,12 @@ impl Bits {
         Ok(())
     }
 
-    fn open_atoms(&self, terms: &Terms, f: FormId) -> Vec<Part> {
+    fn open_atoms(&self, terms: &LinearForms, f: FormId) -> Vec<Part> {
         terms.terms(f).filter(|(a, _)| !self.words.contains_key(a)).map(|(a, _)| Part::Atom(a)).collect()
     }
 
     /// Whether there are gates for all that a form is made of.
-    fn is_made(&self, terms: &Terms, f: FormId) -> bool {
+    fn is_made(&self, terms: &LinearForms, f: FormId) -> bool {
         match terms.shape(f) {
             Some(_) => self.shaped.contains_key(&f),
             None => terms.terms(f).all(|(a, _)| self.words.contains_key(&a)),
@@ -173,7 +173,7 @@ impl Bits {
     }
 
     /// All bits of a form that its range needs, by how it came about.
-    fn shape(&self, terms: &Terms, w: &mut Words, f: FormId, shape: &Shape) -> Fit<Vec<Lit>> {
+    fn shape(&self, terms: &LinearForms, w: &mut Words, f: FormId, shape: &Shape) -> OrOverflow<Vec<Lit>> {
         let width = width(terms.range(f)) as usize;
         let pair = |w: &mut Words, x, y| Ok((self.sum(terms, w, x, width)?, self.sum(terms, w, y, width)?));
         Ok(match shape {
@@ -211,7 +211,7 @@ impl Bits {
         })
     }
 
-    fn sum(&self, terms: &Terms, w: &mut Words, f: FormId, width: usize) -> Fit<Vec<Lit>> {
+    fn sum(&self, terms: &LinearForms, w: &mut Words, f: FormId, width: usize) -> OrOverflow<Vec<Lit>> {
         if let Some(word) = self.shaped.get(&f) {
             return Ok(resize(word, true, width));
         }
@@ -226,20 +226,20 @@ impl Bits {
     }
 
     /// The low `width` bits of a sum of multiples of atoms that have gates, and a constant.
-    fn added(&self, w: &mut Words, sum: &[(AtomId, i128)], start: i128, width: usize) -> Fit<Vec<Lit>> {
+    fn added(&self, w: &mut Words, sum: &[(AtomId, i128)], start: i128, width: usize) -> OrOverflow<Vec<Lit>> {
         let mut total = constant(start, width);
         for (a, c) in sum {
-            total = plus_multiple(w, total, self.words.get(a).ok_or(Beyond)?, *c);
+            total = plus_multiple(w, total, self.words.get(a).ok_or(Overflow)?, *c);
         }
         Ok(total)
     }
 
     /// All bits of a form that its range needs.
-    fn whole(&self, terms: &Terms, w: &mut Words, f: FormId) -> Fit<Vec<Lit>> {
+    fn whole(&self, terms: &LinearForms, w: &mut Words, f: FormId) -> OrOverflow<Vec<Lit>> {
         self.sum(terms, w, f, width(terms.range(f)) as usize)
     }
 
-    fn make(&self, terms: &Terms, e: &mut Engine, a: AtomId) -> Fit<Vec<Lit>> {
+    fn make(&self, terms: &LinearForms, e: &mut Engine, a: AtomId) -> OrOverflow<Vec<Lit>> {
         let range = terms.atom_range(a);
         let width = width(range) as usize;
         let w = &mut e.words;
@@ -248,13 +248,13 @@ impl Bits {
                 // Exactly the values of a port: its width is a power of two of them.
                 let bits = (range.1 - range.0 + 1).trailing_zeros() as usize;
                 if range.1 - range.0 + 1 != power(bits as u32)? {
-                    return Err(Beyond);
+                    return Err(Overflow);
                 }
                 let mut word: Vec<Lit> = (0..bits).map(|i| w.aig.input(format!("free{}[{i}]", a.0))).collect();
                 if range.0 == 0 {
                     word.push(Lit::FALSE);
                 } else if range.0 != -(range.1 + 1) {
-                    return Err(Beyond);
+                    return Err(Overflow);
                 }
                 word
             }
@@ -291,7 +291,7 @@ impl Bits {
             Atom::Monomial(atoms) => {
                 let mut word: Vec<Lit> = vec![Lit::TRUE, Lit::FALSE];
                 for a in atoms.iter() {
-                    let other = self.words.get(a).ok_or(Beyond)?;
+                    let other = self.words.get(a).ok_or(Overflow)?;
                     let both = word.len() + other.len();
                     word = w.mul((&word, true), (other, true), both);
                 }
@@ -309,7 +309,7 @@ impl Bits {
                 let (lo, hi) = terms.range(*x);
                 let size = 128 - ((hi - lo) as u128).leading_zeros();
                 if size > 18 {
-                    return Err(Beyond);
+                    return Err(Overflow);
                 }
                 // The address counts from the smallest argument.
                 let word = self.whole(terms, w, *x)?;

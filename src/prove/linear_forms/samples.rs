@@ -1,6 +1,6 @@
 //! Values of forms for assignments of the free atoms, many at once.
 
-use super::{Atom, AtomId, FormId, Terms};
+use super::{Atom, AtomId, FormId, LinearForms};
 use crate::num::SplitMix;
 use rustc_hash::FxHashMap;
 
@@ -44,7 +44,7 @@ pub struct Samples {
 
 impl Samples {
     /// Random assignments, the first ones being all smallest, all largest, and all zero or nearest to it.
-    pub fn random(terms: &Terms, seed: u64) -> Samples {
+    pub fn random(terms: &LinearForms, seed: u64) -> Samples {
         let mut out = Samples::default();
         let mut rng = SplitMix::new(seed);
         for (i, atom) in terms.atoms.iter().enumerate() {
@@ -72,7 +72,7 @@ impl Samples {
     }
 
     /// One assignment in all lanes: a value for each free atom that matters; others are nearest to zero.
-    pub fn single(terms: &Terms, value: impl Fn(AtomId) -> Option<i128>) -> Samples {
+    pub fn single(terms: &LinearForms, value: impl Fn(AtomId) -> Option<i128>) -> Samples {
         let mut out = Samples::default();
         for (i, atom) in terms.atoms.iter().enumerate() {
             if matches!(atom, Atom::Free(_)) {
@@ -91,7 +91,7 @@ impl Samples {
 
     /// The free atoms' values, by their place among them, in each lane.
     #[cfg(test)]
-    pub fn given(terms: &Terms, value: impl Fn(usize, usize) -> i128) -> Samples {
+    pub fn given(terms: &LinearForms, value: impl Fn(usize, usize) -> i128) -> Samples {
         let free = (0..terms.atoms.len() as u32).map(AtomId).filter(|&a| matches!(terms.atom(a), Atom::Free(_)));
         let values = free.enumerate().map(|(i, a)| (a, Box::new(std::array::from_fn(|lane| value(i, lane)))));
         Samples { values: values.collect(), work: 0 }
@@ -99,7 +99,7 @@ impl Samples {
 
     /// Consecutive values of one atom, named or free, from `first` up, and of others that are functions of it; only what
     /// depends on nothing else makes sense then.
-    pub fn consecutive(terms: &Terms, atom: AtomId, derived: &[(AtomId, Derived)], first: i128) -> Samples {
+    pub fn consecutive(terms: &LinearForms, atom: AtomId, derived: &[(AtomId, Derived)], first: i128) -> Samples {
         let (lo, hi) = terms.atom_range(atom);
         let lanes: Lanes = std::array::from_fn(|lane| (first + lane as i128).clamp(lo, hi));
         let mut values = FxHashMap::from_iter([(atom, Box::new(lanes))]);
@@ -109,7 +109,7 @@ impl Samples {
         Samples { values, work: 0 }
     }
 
-    fn sum(&self, terms: &Terms, f: FormId) -> Lanes {
+    fn sum(&self, terms: &LinearForms, f: FormId) -> Lanes {
         let mut out = [terms.constant_of(f); LANES];
         for (a, c) in terms.terms(f) {
             let Some(values) = self.values.get(&a) else { continue };
@@ -121,7 +121,7 @@ impl Samples {
     }
 
     /// Values of a form.
-    pub fn of(&mut self, terms: &Terms, f: FormId) -> Lanes {
+    pub fn of(&mut self, terms: &LinearForms, f: FormId) -> Lanes {
         self.work += TERM * (terms.len(f) as u64 + 1);
         for a in terms.needed(&[f], |a| self.values.contains_key(&a)) {
             let (forms, atoms) = terms.parts(a);
@@ -138,7 +138,7 @@ impl Samples {
         std::mem::take(&mut self.work)
     }
 
-    fn atom(&self, terms: &Terms, a: AtomId) -> Lanes {
+    fn atom(&self, terms: &LinearForms, a: AtomId) -> Lanes {
         match terms.atom(a) {
             // A free atom made after the assignment was drawn.
             Atom::Free(_) => {

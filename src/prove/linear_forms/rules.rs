@@ -8,7 +8,7 @@ mod products;
 mod signs;
 mod tables;
 
-use super::{AtomId, Fit, FormId, Sum, Terms, add, mul};
+use super::{AtomId, FormId, LinearForms, OrOverflow, Sum, add, mul};
 
 /// Floors taken apart make forms of up to this many terms.
 const MAX_MERGED: usize = 2_000;
@@ -34,9 +34,9 @@ fn residue(v: i128, w: u32) -> i128 {
     if low > 1 << (w - 1) { low - (1 << w) } else { low }
 }
 
-impl Terms {
+impl LinearForms {
     /// `f + factor * g`.
-    pub fn linear(&mut self, f: FormId, factor: i128, g: FormId) -> Fit<FormId> {
+    pub fn linear(&mut self, f: FormId, factor: i128, g: FormId) -> OrOverflow<FormId> {
         if factor == 0 {
             return Ok(f);
         }
@@ -79,17 +79,17 @@ impl Terms {
     }
 
     /// `f + g`.
-    pub fn add(&mut self, f: FormId, g: FormId) -> Fit<FormId> {
+    pub fn add(&mut self, f: FormId, g: FormId) -> OrOverflow<FormId> {
         self.linear(f, 1, g)
     }
 
     /// `f - g`.
-    pub fn sub(&mut self, f: FormId, g: FormId) -> Fit<FormId> {
+    pub fn sub(&mut self, f: FormId, g: FormId) -> OrOverflow<FormId> {
         self.linear(f, -1, g)
     }
 
     /// `f + c`.
-    pub fn offset(&mut self, f: FormId, c: i128) -> Fit<FormId> {
+    pub fn offset(&mut self, f: FormId, c: i128) -> OrOverflow<FormId> {
         if c == 0 {
             return Ok(f);
         }
@@ -98,7 +98,7 @@ impl Terms {
     }
 
     /// `factor * f`.
-    pub fn scale(&mut self, f: FormId, factor: i128) -> Fit<FormId> {
+    pub fn scale(&mut self, f: FormId, factor: i128) -> OrOverflow<FormId> {
         if factor == 1 {
             return Ok(f);
         }
@@ -129,7 +129,7 @@ impl Terms {
     }
 
     /// The form with every factor divided by `g`, which divides them, and the constant rounded down.
-    pub(super) fn divided(&mut self, f: FormId, g: i128) -> Fit<FormId> {
+    pub(super) fn divided(&mut self, f: FormId, g: i128) -> OrOverflow<FormId> {
         if g == 1 {
             return Ok(f);
         }
@@ -144,7 +144,7 @@ impl Terms {
     }
 
     /// Factors reduced modulo `2^w` to small ones.
-    pub fn reduced(&mut self, f: FormId, w: u32) -> Fit<FormId> {
+    pub fn reduced(&mut self, f: FormId, w: u32) -> OrOverflow<FormId> {
         if w >= 120 {
             return Ok(f);
         }
@@ -155,12 +155,12 @@ impl Terms {
     }
 
     /// Whether two forms are equal modulo `2^w` term by term.
-    pub fn same(&mut self, f: FormId, g: FormId, w: u32) -> Fit<bool> {
+    pub fn same(&mut self, f: FormId, g: FormId, w: u32) -> OrOverflow<bool> {
         Ok(f == g || self.difference(f, g, w)?.is_none())
     }
 
     /// `f - g` modulo `2^w`, reduced; none if it is zero.
-    pub fn difference(&mut self, f: FormId, g: FormId, w: u32) -> Fit<Option<FormId>> {
+    pub fn difference(&mut self, f: FormId, g: FormId, w: u32) -> OrOverflow<Option<FormId>> {
         if f == g || w == 0 {
             return Ok(None);
         }

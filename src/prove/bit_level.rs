@@ -1,13 +1,13 @@
 //! The comparison on gates: for what forms cannot say.
 
 use super::aig::{Aig, Lit};
+use super::bit_vector::resize;
 use super::blast::{ModelBits, blast};
-use super::claims::{Claim, Proved};
 use super::engine::{Engine, GATE, Limits, Outcome};
 use super::equiv::{Report, Seen, Verdict, Witness, explain, operation_of};
 use super::ports::{Controls, Ports};
+use super::proved::{Claim, Proved};
 use super::unroll::{Fault, Gates, Leaves, Unroll};
-use super::word::resize;
 use crate::ir::{Model, ValueId};
 use crate::num::{Kif, wrap};
 use crate::rtl::{Rtl, SignalId};
@@ -256,7 +256,7 @@ fn within_effort(
                 return true;
             }
             // Gates can say everything.
-            Err(Fault::Beyond) => Vec::new().into(),
+            Err(Fault::Overflow) => Vec::new().into(),
         };
         let width = model.output_kif(j).width() as usize;
         outputs.push((j, word[lo as usize..lo as usize + width].to_vec()));

@@ -1,7 +1,7 @@
 //! Rules held to plain arithmetic: random chains of operations on forms, against the integers that they stand for.
 
 use super::samples::{LANES, Samples};
-use super::{Fit, FormId, Shape, Terms};
+use super::{FormId, LinearForms, OrOverflow, RuleSet, Shape};
 use crate::num::SplitMix;
 
 /// Widths of the inputs, whether they are signed.
@@ -100,7 +100,7 @@ impl Step {
         }
     }
 
-    fn form(self, t: &mut Terms, of: &[FormId]) -> Fit<FormId> {
+    fn form(self, t: &mut LinearForms, of: &[FormId]) -> OrOverflow<FormId> {
         match self {
             Step::Linear(x, c, y) => t.linear(of[x], c, of[y]),
             Step::Offset(x, c) => t.offset(of[x], c),
@@ -112,7 +112,7 @@ impl Step {
             Step::Times(x, y) => t.times(of[x], of[y]),
             Step::And(x, y) => {
                 let out = t.and(&[of[x], of[y]])?;
-                t.tell_shape(out, Shape::And(of[x], of[y]));
+                t.set_shape(out, Shape::And(of[x], of[y]));
                 Ok(out)
             }
             Step::Mux(c, x, y) => t.mux(of[c], of[x], of[y]),
@@ -123,7 +123,7 @@ impl Step {
 }
 
 /// Makes a chain of a seed, and holds each of its forms, its range and its meaning to the numbers.
-fn agrees(seed: u64, mut t: Terms) -> usize {
+fn agrees(seed: u64, mut t: LinearForms) -> usize {
     let mut rng = SplitMix::new(seed);
     let mut numbers: Vec<Vec<i128>> = Vec::new();
     let mut forms: Vec<FormId> = Vec::new();
@@ -170,7 +170,12 @@ fn rules_hold_for_every_value() {
     let count = seeds.end - seeds.start;
     let mut made = 0;
     for seed in seeds {
-        for terms in [Terms::new(), Terms::of_rows(), Terms::anew(), Terms::by_bits()] {
+        for terms in [
+            LinearForms::new(),
+            LinearForms::with(RuleSet::Rows),
+            LinearForms::with(RuleSet::All),
+            LinearForms::with(RuleSet::Bits),
+        ] {
             made += agrees(seed, terms) as u64;
         }
     }
@@ -181,11 +186,11 @@ fn rules_hold_for_every_value() {
 /// sign decides what is added to the number, and with it the sum's bounds.
 #[test]
 fn bounds_of_both_cases_of_a_sign_are_those_of_its_number() {
-    let mut t = Terms::anew();
+    let mut t = LinearForms::with(RuleSet::All);
     let x = t.free((-16, 15)).unwrap();
     let below = t.negative(x).unwrap();
     let rounded = t.add(x, below).unwrap();
-    let signs = |t: &mut Terms, c: i128| {
+    let signs = |t: &mut LinearForms, c: i128| {
         let moved = t.offset(rounded, c).unwrap();
         let sign = t.negative(moved).unwrap();
         t.as_const(sign)
@@ -218,7 +223,7 @@ fn bounds_of_both_cases_of_a_sign_are_those_of_its_number() {
 #[test]
 fn tables_of_the_magnitude_are_tables_of_the_number() {
     for is_name in [false, true] {
-        let mut t = Terms::anew();
+        let mut t = LinearForms::with(RuleSet::All);
         let mut x = t.free((-64, 63)).unwrap();
         if is_name {
             let y = t.free((0, 15)).unwrap();
@@ -230,7 +235,7 @@ fn tables_of_the_magnitude_are_tables_of_the_number() {
         let whole = t.table(x, |v| Ok(odd(v) + 7)).unwrap();
         let sign = t.negative(x).unwrap();
         let repeated = t.scale(sign, -1).unwrap();
-        let flipped = |t: &mut Terms, v: FormId| {
+        let flipped = |t: &mut LinearForms, v: FormId| {
             let (sum, both) = (t.add(v, repeated).unwrap(), t.and(&[v, repeated]).unwrap());
             t.linear(sum, -2, both).unwrap()
         };

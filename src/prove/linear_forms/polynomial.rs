@@ -10,7 +10,7 @@
 //! Mahzoon, D. Große, R. Drechsler, *RevSCA*, DAC 2019, but on words instead of gates).
 
 use super::rules::gcd;
-use super::{Atom, AtomId, Beyond, Fit, FormId, Range, Table, Terms, add, mul, power};
+use super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, Range, Table, add, mul, power};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -63,7 +63,7 @@ struct Polynomial(FxHashMap<Monomial, u128>);
 
 /// One question.
 struct Expansion<'t> {
-    terms: &'t mut Terms,
+    terms: &'t mut LinearForms,
     mask: u128,
     forms: FxHashMap<FormId, Rc<Polynomial>>,
     /// Bits that are being said by others.
@@ -72,7 +72,7 @@ struct Expansion<'t> {
     left: u64,
 }
 
-impl Terms {
+impl LinearForms {
     /// Remembers how a bit comes from others.
     pub fn tell_logic(&mut self, bit: FormId, logic: Logic) {
         if self.as_const(bit).is_none() {
@@ -82,7 +82,7 @@ impl Terms {
 
     /// Narrows the range of a form that is a product of two others once multiplied out, such as the rows of a multiplier: each row
     /// by itself may be negative, the product of two numbers without signs is not.
-    pub(super) fn narrow_as_product(&mut self, f: FormId) -> Fit<()> {
+    pub(super) fn narrow_as_product(&mut self, f: FormId) -> OrOverflow<()> {
         if !self.selects(f) || !self.factored.insert(f) {
             return Ok(());
         }
@@ -101,7 +101,7 @@ impl Terms {
         let spent = MAX_FACTORED - run.left;
         self.work += MONOMIAL * spent;
         let Ok(Some(([a, b], moved))) = factors else { return Ok(()) };
-        // Beyond 127 bits nothing is known.
+        // Overflow 127 bits nothing is known.
         let Ok(range) = product_range(self.range(a), self.range(b)) else { return Ok(()) };
         let (Ok(first), Ok(last)) = (add(range.0, moved), add(range.1, moved)) else { return Ok(()) };
         let (range, (lo, hi)) = ((first, last), self.range(f));
@@ -120,7 +120,7 @@ impl Terms {
 
     /// The product of two forms within these bounds that a form is modulo `2^width`, if there is one: rows of a multiplier are
     /// cut where the product ends, and so the sum of them is that product only once what passes its end is left out.
-    pub(super) fn product_within(&mut self, f: FormId, width: u32, bounds: Range) -> Fit<Option<FormId>> {
+    pub(super) fn product_within(&mut self, f: FormId, width: u32, bounds: Range) -> OrOverflow<Option<FormId>> {
         if width >= 126 || !self.selects(f) {
             return Ok(None);
         }
@@ -152,7 +152,7 @@ impl Terms {
     }
 
     /// Narrows the range of `x - 2^k floor(x / 2^k)`.
-    fn narrow_as_cut(&mut self, f: FormId) -> Fit<()> {
+    fn narrow_as_cut(&mut self, f: FormId) -> OrOverflow<()> {
         let parts: Vec<(AtomId, i128)> = self.terms(f).collect();
         let [one, other] = parts[..] else { return Ok(()) };
         for ((low, unit), (high, c)) in [(one, other), (other, one)] {
@@ -171,8 +171,8 @@ impl Terms {
     /// Whether two forms are equal modulo `2^width` once multiplied out, in at most `work` monomials. False says nothing.
     ///
     /// # Errors
-    /// [`Beyond`] where that takes more, or the forms grow too large.
-    pub fn same_multiplied(&mut self, f: FormId, g: FormId, width: u32, work: u64) -> Fit<bool> {
+    /// [`Overflow`] where that takes more, or the forms grow too large.
+    pub fn same_multiplied(&mut self, f: FormId, g: FormId, width: u32, work: u64) -> OrOverflow<bool> {
         let Some(d) = self.difference(f, g, width)? else { return Ok(true) };
         let mask = if width < 128 { (1 << width) - 1 } else { u128::MAX };
         let mut run = Expansion::of(self, mask, work);
@@ -190,7 +190,7 @@ impl Terms {
 }
 
 /// The bounds of a product of numbers within these.
-pub(super) fn product_range(a: Range, b: Range) -> Fit<Range> {
+pub(super) fn product_range(a: Range, b: Range) -> OrOverflow<Range> {
     let all = [mul(a.0, b.0)?, mul(a.0, b.1)?, mul(a.1, b.0)?, mul(a.1, b.1)?];
     Ok((all.into_iter().fold(i128::MAX, i128::min), all.into_iter().fold(i128::MIN, i128::max)))
 }
@@ -227,7 +227,7 @@ impl Polynomial {
 }
 
 /// The product of two monomials: bits once.
-fn joined(a: &[Unit], b: &[Unit]) -> Fit<Monomial> {
+fn joined(a: &[Unit], b: &[Unit]) -> OrOverflow<Monomial> {
     let mut out: Vec<Unit> = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
     while i < a.len() || j < b.len() {
@@ -242,29 +242,29 @@ fn joined(a: &[Unit], b: &[Unit]) -> Fit<Monomial> {
             out.push(unit);
         }
     }
-    if out.len() > MAX_DEGREE { Err(Beyond) } else { Ok(out.into()) }
+    if out.len() > MAX_DEGREE { Err(Overflow) } else { Ok(out.into()) }
 }
 
 impl<'t> Expansion<'t> {
-    fn of(terms: &'t mut Terms, mask: u128, left: u64) -> Expansion<'t> {
+    fn of(terms: &'t mut LinearForms, mask: u128, left: u64) -> Expansion<'t> {
         Expansion { terms, mask, forms: FxHashMap::default(), open: FxHashSet::default(), left }
     }
 
-    fn spend(&mut self, monomials: usize) -> Fit<()> {
-        self.left = self.left.checked_sub(monomials as u64).ok_or(Beyond)?;
+    fn spend(&mut self, monomials: usize) -> OrOverflow<()> {
+        self.left = self.left.checked_sub(monomials as u64).ok_or(Overflow)?;
         Ok(())
     }
 
     /// `to + factor * p`.
-    fn add(&mut self, to: &mut Polynomial, factor: i128, p: &Polynomial) -> Fit<()> {
+    fn add(&mut self, to: &mut Polynomial, factor: i128, p: &Polynomial) -> OrOverflow<()> {
         self.spend(p.0.len())?;
         for (monomial, &c) in &p.0 {
             to.add(monomial.clone(), c.wrapping_mul(factor as u128), self.mask);
         }
-        if to.0.len() > MAX_MONOMIALS { Err(Beyond) } else { Ok(()) }
+        if to.0.len() > MAX_MONOMIALS { Err(Overflow) } else { Ok(()) }
     }
 
-    fn times(&mut self, p: &Polynomial, q: &Polynomial) -> Fit<Polynomial> {
+    fn times(&mut self, p: &Polynomial, q: &Polynomial) -> OrOverflow<Polynomial> {
         self.spend(p.0.len().saturating_mul(q.0.len()))?;
         let mut out = Polynomial::default();
         for (a, &c) in &p.0 {
@@ -272,7 +272,7 @@ impl<'t> Expansion<'t> {
                 out.add(joined(a, b)?, c.wrapping_mul(d), self.mask);
             }
             if out.0.len() > MAX_MONOMIALS {
-                return Err(Beyond);
+                return Err(Overflow);
             }
         }
         Ok(out)
@@ -293,12 +293,12 @@ impl<'t> Expansion<'t> {
             && self.terms.terms(f).any(|(a, _)| plain(a))
     }
 
-    fn form(&mut self, f: FormId, depth: u32) -> Fit<Rc<Polynomial>> {
+    fn form(&mut self, f: FormId, depth: u32) -> OrOverflow<Rc<Polynomial>> {
         if let Some(known) = self.forms.get(&f) {
             return Ok(known.clone());
         }
         if depth > MAX_DEPTH {
-            return Err(Beyond);
+            return Err(Overflow);
         }
         let out = if let Some(c) = self.terms.as_const(f) {
             Polynomial::constant(c, self.mask)
@@ -322,7 +322,7 @@ impl<'t> Expansion<'t> {
     }
 
     /// A form that is 0 or 1.
-    fn bit(&mut self, f: FormId, depth: u32) -> Fit<Polynomial> {
+    fn bit(&mut self, f: FormId, depth: u32) -> OrOverflow<Polynomial> {
         let other = self.terms.complement(f)?;
         // Bits may be said by each other, and in the end by themselves: then they are indeterminates.
         if self.open.insert(f.min(other)) {
@@ -337,7 +337,7 @@ impl<'t> Expansion<'t> {
     }
 
     /// A bit by others, if it is known how; and the form that is 1 where it is 0.
-    fn defined(&mut self, f: FormId, other: FormId, depth: u32) -> Fit<Option<Polynomial>> {
+    fn defined(&mut self, f: FormId, other: FormId, depth: u32) -> OrOverflow<Option<Polynomial>> {
         if let Some(&logic) = self.terms.logic.get(&f) {
             return self.logic(logic, depth).map(Some);
         }
@@ -357,13 +357,13 @@ impl<'t> Expansion<'t> {
     }
 
     /// `1 - p`.
-    fn complement(&mut self, p: &Polynomial) -> Fit<Polynomial> {
+    fn complement(&mut self, p: &Polynomial) -> OrOverflow<Polynomial> {
         let mut out = Polynomial::constant(1, self.mask);
         self.add(&mut out, -1, p)?;
         Ok(out)
     }
 
-    fn logic(&mut self, logic: Logic, depth: u32) -> Fit<Polynomial> {
+    fn logic(&mut self, logic: Logic, depth: u32) -> OrOverflow<Polynomial> {
         let (x, y, none) = match logic {
             Logic::And(x, y) | Logic::Or(x, y) | Logic::Xor(x, y) => (x, y, None),
             Logic::Mux(c, x, y) => (c, x, Some(y)),
@@ -377,7 +377,7 @@ impl<'t> Expansion<'t> {
             Logic::Xor(..) => -2,
             Logic::Mux(..) => {
                 // c x + y - c y
-                let no = self.form(none.ok_or(Beyond)?, depth)?;
+                let no = self.form(none.ok_or(Overflow)?, depth)?;
                 let held = self.times(&p, &no)?;
                 self.add(&mut out, 1, &both)?;
                 self.add(&mut out, 1, &no)?;
@@ -392,7 +392,7 @@ impl<'t> Expansion<'t> {
     }
 
     /// An atom that is a product.
-    fn product(&mut self, a: AtomId, depth: u32) -> Fit<Polynomial> {
+    fn product(&mut self, a: AtomId, depth: u32) -> OrOverflow<Polynomial> {
         match self.terms.atom(a).clone() {
             Atom::If(x, y) | Atom::Product(x, y) => {
                 let (p, q) = (self.form(x, depth)?, self.form(y, depth)?);
@@ -406,11 +406,11 @@ impl<'t> Expansion<'t> {
                 }
                 Ok(out)
             }
-            _ => Err(Beyond),
+            _ => Err(Overflow),
         }
     }
 
-    fn atom(&mut self, a: AtomId, depth: u32) -> Fit<Polynomial> {
+    fn atom(&mut self, a: AtomId, depth: u32) -> OrOverflow<Polynomial> {
         if self.terms.atom_range(a) == (0, 1) {
             let f = self.terms.single(a)?;
             return Ok((*self.form(f, depth)?).clone());
@@ -445,7 +445,14 @@ impl<'t> Expansion<'t> {
     }
 
     /// `floor((c factor y + rest) / 2^m)`.
-    fn floors(&mut self, c: FormId, (factor, y): (i128, FormId), rest: i128, m: u32, depth: u32) -> Fit<Polynomial> {
+    fn floors(
+        &mut self,
+        c: FormId,
+        (factor, y): (i128, FormId),
+        rest: i128,
+        m: u32,
+        depth: u32,
+    ) -> OrOverflow<Polynomial> {
         let chosen = self.terms.scale(y, factor)?;
         let chosen = self.terms.offset(chosen, rest)?;
         let yes = self.terms.floor(chosen, m)?;
@@ -458,7 +465,7 @@ impl<'t> Expansion<'t> {
     }
 
     /// `part` where `x` is not negative, else 0.
-    fn positive(&mut self, x: FormId, part: FormId, depth: u32) -> Fit<Polynomial> {
+    fn positive(&mut self, x: FormId, part: FormId, depth: u32) -> OrOverflow<Polynomial> {
         let below = self.terms.negative(x)?;
         let (p, q) = (self.form(below, depth)?, self.form(part, depth)?);
         let without = self.times(&p, &q)?;
@@ -468,7 +475,7 @@ impl<'t> Expansion<'t> {
     }
 
     /// A table that is quadratic in its argument and the argument's high bits, such as one of squares.
-    fn quadratic(&mut self, x: FormId, table: &Table, depth: u32) -> Fit<Option<Polynomial>> {
+    fn quadratic(&mut self, x: FormId, table: &Table, depth: u32) -> OrOverflow<Option<Polynomial>> {
         let size = table.values.len();
         self.terms.charge(size as u64);
         let mut found = Quadratic::of(&table.values, table.first).map(|q| (x, q));
@@ -501,7 +508,7 @@ impl<'t> Expansion<'t> {
     }
 
     /// Bits of words that are alone in their monomial, but for signs, as what they are of their words.
-    fn settled(&mut self, p: &Polynomial) -> Fit<Polynomial> {
+    fn settled(&mut self, p: &Polynomial) -> OrOverflow<Polynomial> {
         let mut out = Polynomial::default();
         for (monomial, &factor) in &p.0 {
             // Signs and the like are words of their own.
@@ -538,7 +545,7 @@ impl<'t> Expansion<'t> {
 
     /// No floor of a word is squared any more: with the bit `b = f - 2 g` below `g = floor(f / 2)`, `b^2 = b`, and so
     /// `f^2 = 4 f g - 4 g^2 + f - 2 g`. A square by rows has a row for each bit, and is such a sum.
-    fn without_squares(&mut self, p: Polynomial) -> Fit<Polynomial> {
+    fn without_squares(&mut self, p: Polynomial) -> OrOverflow<Polynomial> {
         let mut rest = p;
         let mut out = Polynomial::default();
         while !rest.0.is_empty() {
@@ -549,7 +556,7 @@ impl<'t> Expansion<'t> {
                     out.add(monomial.clone(), c, self.mask);
                     continue;
                 };
-                let Unit::Atom(f) = monomial[at] else { return Err(Beyond) };
+                let Unit::Atom(f) = monomial[at] else { return Err(Overflow) };
                 let others: Monomial =
                     monomial.iter().enumerate().filter(|u| u.0 != at && u.0 != at + 1).map(|u| *u.1).collect();
                 let f = self.terms.single(f)?;
@@ -587,7 +594,7 @@ impl<'t> Expansion<'t> {
     }
 
     /// Products instead of their names.
-    fn without_names(&mut self, p: &Polynomial) -> Fit<Polynomial> {
+    fn without_names(&mut self, p: &Polynomial) -> OrOverflow<Polynomial> {
         let mut out = Polynomial::default();
         for (monomial, &c) in &p.0 {
             let (named, others): (Vec<Unit>, Vec<Unit>) =
@@ -595,7 +602,7 @@ impl<'t> Expansion<'t> {
             let mut all = Polynomial::default();
             all.add(others.into(), c, self.mask);
             for unit in named {
-                let number = self.form(self.named_product(unit).ok_or(Beyond)?, 0)?;
+                let number = self.form(self.named_product(unit).ok_or(Overflow)?, 0)?;
                 all = self.times(&all, &number)?;
             }
             self.add(&mut out, 1, &all)?;
@@ -604,7 +611,7 @@ impl<'t> Expansion<'t> {
     }
 
     /// Two forms, neither of them constant, whose product this is.
-    fn factors(&mut self, p: &Polynomial) -> Fit<Option<[FormId; 2]>> {
+    fn factors(&mut self, p: &Polynomial) -> OrOverflow<Option<[FormId; 2]>> {
         if p.0.keys().any(|m| m.len() > 2) {
             return Ok(None);
         }
@@ -631,7 +638,7 @@ impl<'t> Expansion<'t> {
     }
 
     /// `p / by`, if it is a linear form, for a linear form that has an indeterminate once.
-    fn quotient(&mut self, p: &Polynomial, by: &Polynomial) -> Fit<Option<Polynomial>> {
+    fn quotient(&mut self, p: &Polynomial, by: &Polynomial) -> OrOverflow<Option<Polynomial>> {
         let once = |(m, &c): (&Monomial, &u128)| match m[..] {
             [x] if c == 1 || c == u128::MAX => Some((x, c)),
             _ => None,
@@ -644,7 +651,7 @@ impl<'t> Expansion<'t> {
                 rest.0.iter().filter(|(m, _)| count(m) == power).map(|(m, &c)| (m.clone(), c)).collect();
             found.sort_unstable();
             for (monomial, c) in found {
-                let at = monomial.iter().position(|&x| x == lead).ok_or(Beyond)?;
+                let at = monomial.iter().position(|&x| x == lead).ok_or(Overflow)?;
                 let part: Monomial = monomial.iter().enumerate().filter(|u| u.0 != at).map(|u| *u.1).collect();
                 let factor = c.wrapping_mul(sign);
                 self.spend(by.0.len())?;
@@ -659,7 +666,7 @@ impl<'t> Expansion<'t> {
     }
 
     /// A linear polynomial as a form.
-    fn linear(&mut self, p: &Polynomial) -> Fit<FormId> {
+    fn linear(&mut self, p: &Polynomial) -> OrOverflow<FormId> {
         let mut out = self.terms.constant(0);
         // In order: forms are numbered as they are made.
         let mut parts: Vec<(&Monomial, i128)> = p.0.iter().map(|(m, &c)| (m, c as i128)).collect();
@@ -669,7 +676,7 @@ impl<'t> Expansion<'t> {
                 [] => self.terms.constant(1),
                 [Unit::Bit(f)] => f,
                 [Unit::Atom(a)] => self.terms.single(a)?,
-                _ => return Err(Beyond),
+                _ => return Err(Overflow),
             };
             out = self.terms.linear(out, c, part)?;
         }

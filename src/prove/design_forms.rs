@@ -1,7 +1,7 @@
 //! A design's words as forms.
 
-use super::terms::polynomial::Logic;
-use super::terms::{Beyond, FormId, Range, Shape, Terms, power};
+use super::linear_forms::polynomial::Logic;
+use super::linear_forms::{FormId, LinearForms, Overflow, Range, Shape, power};
 use super::unroll::Fault;
 use crate::rtl::{Binary, Compare, Reduce, Shift};
 use num_bigint::BigUint;
@@ -28,24 +28,24 @@ const MAX_JOINED: u32 = 118;
 
 type Made = Result<Word, Fault>;
 
-impl From<Beyond> for Fault {
-    fn from(_: Beyond) -> Fault {
-        Fault::Beyond
+impl From<Overflow> for Fault {
+    fn from(_: Overflow) -> Fault {
+        Fault::Overflow
     }
 }
 
 /// The operations of [`super::unroll::Domain`] that need no knowledge of the design.
-pub struct Arithmetic<'t>(pub &'t mut Terms);
+pub struct Arithmetic<'t>(pub &'t mut LinearForms);
 
 impl Arithmetic<'_> {
     /// A word as one form.
     pub fn form(&mut self, x: &Word) -> Result<FormId, Fault> {
         let Word::Many(parts, width) = x else {
-            let Word::One(f) = x else { return Err(Fault::Beyond) };
+            let Word::One(f) = x else { return Err(Fault::Overflow) };
             return Ok(*f);
         };
         if *width > MAX_JOINED {
-            return Err(Fault::Beyond);
+            return Err(Fault::Overflow);
         }
         let mut total = self.0.constant(0);
         for (i, &(start, part)) in parts.iter().enumerate() {
@@ -56,7 +56,7 @@ impl Arithmetic<'_> {
             };
             total = self.0.linear(total, power(start)?, part)?;
         }
-        self.0.tell_shape(total, Shape::Fields(parts.clone()));
+        self.0.set_shape(total, Shape::Fields(parts.clone()));
         Ok(total)
     }
 
@@ -71,7 +71,7 @@ impl Arithmetic<'_> {
     /// A constant of `width` bits.
     ///
     /// # Errors
-    /// [`Fault::Beyond`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] where numbers or forms grow too large.
     pub fn constant(&mut self, value: &BigUint, width: u32) -> Made {
         if let Some(v) = value.to_i128().filter(|v| v >> 118 == 0) {
             return Ok(Word::One(self.0.constant(v)));
@@ -90,7 +90,7 @@ impl Arithmetic<'_> {
     /// Bits `lo .. lo + width`.
     ///
     /// # Errors
-    /// [`Fault::Beyond`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] where numbers or forms grow too large.
     pub fn slice(&mut self, x: &Word, lo: u32, width: u32) -> Made {
         match x {
             Word::One(f) => Ok(Word::One(self.0.floor(*f, lo)?)),
@@ -125,7 +125,7 @@ impl Arithmetic<'_> {
     /// Words side by side, low bits first.
     ///
     /// # Errors
-    /// [`Fault::Beyond`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] where numbers or forms grow too large.
     pub fn concat(&mut self, words: &[(Word, u32)]) -> Made {
         let mut parts: Vec<(u32, FormId)> = Vec::new();
         let mut at = 0;
@@ -145,7 +145,7 @@ impl Arithmetic<'_> {
     /// A word of `from` bits cut or extended to `width` bits.
     ///
     /// # Errors
-    /// [`Fault::Beyond`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] where numbers or forms grow too large.
     pub fn extend(&mut self, x: &Word, from: u32, signed: bool, width: u32) -> Made {
         if width <= from {
             return self.slice(x, 0, width);
@@ -169,7 +169,7 @@ impl Arithmetic<'_> {
     /// A word of `from` bits `count` times.
     ///
     /// # Errors
-    /// [`Fault::Beyond`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] where numbers or forms grow too large.
     pub fn repeat(&mut self, x: &Word, from: u32, count: u32) -> Made {
         if from == 1 {
             // All ones is -1.
@@ -184,7 +184,7 @@ impl Arithmetic<'_> {
     /// Complement: `-x - 1`.
     ///
     /// # Errors
-    /// [`Fault::Beyond`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] where numbers or forms grow too large.
     pub fn not(&mut self, x: &Word) -> Made {
         let f = self.form(x)?;
         let minus = self.0.scale(f, -1)?;
@@ -194,7 +194,7 @@ impl Arithmetic<'_> {
     /// Arithmetic and bitwise operations on words of `width` bits.
     ///
     /// # Errors
-    /// [`Fault::Beyond`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] where numbers or forms grow too large.
     pub fn binary(&mut self, op: Binary, a: &Word, b: &Word, width: u32) -> Made {
         let (x, y) = (self.form(a)?, self.form(b)?);
         let t = &mut *self.0;
@@ -226,7 +226,7 @@ impl Arithmetic<'_> {
                     _ => t.linear(sum, -2, both)?,
                 };
                 t.narrow(out, bitwise_range(t.range(x), t.range(y))?);
-                t.tell_shape(
+                t.set_shape(
                     out,
                     match op {
                         Binary::And => Shape::And(x, y),
@@ -246,14 +246,14 @@ impl Arithmetic<'_> {
                 }
                 out
             }
-            Binary::Div | Binary::Rem => return Err(Fault::Beyond),
+            Binary::Div | Binary::Rem => return Err(Fault::Overflow),
         }))
     }
 
     /// A comparison of words of `width` bits.
     ///
     /// # Errors
-    /// [`Fault::Beyond`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] where numbers or forms grow too large.
     pub fn compare(&mut self, op: Compare, a: &Word, b: &Word, width: u32) -> Made {
         let (x, y) = (self.form(a)?, self.form(b)?);
         let t = &mut *self.0;
@@ -284,7 +284,7 @@ impl Arithmetic<'_> {
     /// A reduction of a word of `width` bits.
     ///
     /// # Errors
-    /// [`Fault::Beyond`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] where numbers or forms grow too large.
     pub fn reduce(&mut self, op: Reduce, x: &Word, width: u32) -> Made {
         if let Word::Many(parts, whole) = x
             && op != Reduce::Parity
@@ -325,7 +325,7 @@ impl Arithmetic<'_> {
     /// `x` of `width` bits shifted by a word: a choice for each bit of the distance.
     ///
     /// # Errors
-    /// [`Fault::Beyond`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] where numbers or forms grow too large.
     pub fn shift(&mut self, op: Shift, x: &Word, by: (&Word, u32), width: u32) -> Made {
         let (mut f, by_form) = (self.form(x)?, self.form(by.0)?);
         let t = &mut *self.0;
@@ -365,7 +365,7 @@ impl Arithmetic<'_> {
     /// An entry of a table, or `missing`.
     ///
     /// # Errors
-    /// [`Fault::Beyond`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] where numbers or forms grow too large.
     pub fn table(&mut self, entries: &[BigUint], addr: (&Word, u32), missing: &Word) -> Made {
         let (f, missing) = (self.form(addr.0)?, self.form(missing)?);
         let t = &mut *self.0;
@@ -374,18 +374,18 @@ impl Arithmetic<'_> {
         let f = if hi - lo < size { f } else { t.value(f, addr.1, true)? };
         let (lo, hi) = t.range(f);
         if hi - lo >= 1 << 20 {
-            return Err(Fault::Beyond);
+            return Err(Fault::Overflow);
         }
         let outside = (lo..=hi).find(|v| usize::try_from(v.rem_euclid(size)).map_or(true, |i| i >= entries.len()));
         let other = match (outside, t.as_const(missing)) {
             (None, _) => 0,
             (Some(_), Some(v)) => v,
-            (Some(_), None) => return Err(Fault::Beyond),
+            (Some(_), None) => return Err(Fault::Overflow),
         };
         let found = t.table(f, |v| {
             let entry = usize::try_from(v.rem_euclid(size)).ok().and_then(|i| entries.get(i));
             match entry {
-                Some(e) => e.to_i128().filter(|e| e >> 118 == 0).ok_or(Beyond),
+                Some(e) => e.to_i128().filter(|e| e >> 118 == 0).ok_or(Overflow),
                 None => Ok(other),
             }
         })?;
@@ -395,7 +395,7 @@ impl Arithmetic<'_> {
     /// `if cond { yes } else { no }` for words of `width` bits.
     ///
     /// # Errors
-    /// [`Fault::Beyond`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] where numbers or forms grow too large.
     pub fn mux(&mut self, cond: &Word, yes: &Word, no: &Word, width: u32) -> Made {
         let cond = self.form(cond)?;
         let cond = self.0.value(cond, 1, false)?;
@@ -407,7 +407,7 @@ impl Arithmetic<'_> {
             no = self.0.as_selected(no, width)?;
         }
         let out = self.0.mux(cond, yes, no)?;
-        let is_bit = |t: &Terms, f| matches!(t.range(f), (0.., ..=1));
+        let is_bit = |t: &LinearForms, f| matches!(t.range(f), (0.., ..=1));
         if is_bit(self.0, yes) && is_bit(self.0, no) {
             self.0.tell_logic(out, Logic::Mux(cond, yes, no));
         }

@@ -1,6 +1,6 @@
 //! The model's values as forms, written against section 3 of `docs/alir.md` and nothing else.
 
-use super::{Beyond, Fit, FormId, Shape, Terms, mul, power};
+use super::{FormId, LinearForms, OrOverflow, Overflow, RuleSet, Shape, mul, power};
 use crate::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
 use crate::num::{Kif, wrap};
 use num_bigint::BigInt;
@@ -24,12 +24,12 @@ struct Fixed {
     frac: i64,
 }
 
-fn steps(n: i64) -> Fit<u32> {
-    u32::try_from(n).map_err(|_| Beyond)
+fn steps(n: i64) -> OrOverflow<u32> {
+    u32::try_from(n).map_err(|_| Overflow)
 }
 
 /// `align(v, frac, to)`.
-fn aligned(t: &mut Terms, x: Fixed, to: i64) -> Fit<FormId> {
+fn aligned(t: &mut LinearForms, x: Fixed, to: i64) -> OrOverflow<FormId> {
     if to >= x.frac {
         if t.as_const(x.code) == Some(0) {
             return Ok(x.code);
@@ -40,20 +40,20 @@ fn aligned(t: &mut Terms, x: Fixed, to: i64) -> Fit<FormId> {
     }
 }
 
-fn number(t: &mut Terms, value: &BigInt) -> Fit<FormId> {
-    let v = value.to_i128().filter(|v| v.unsigned_abs() >> 120 == 0).ok_or(Beyond)?;
+fn number(t: &mut LinearForms, value: &BigInt) -> OrOverflow<FormId> {
+    let v = value.to_i128().filter(|v| v.unsigned_abs() >> 120 == 0).ok_or(Overflow)?;
     Ok(t.constant(v))
 }
 
 /// Makes the forms of all operations and outputs.
 ///
 /// # Errors
-/// [`Beyond`] where a value passes 127 bits.
-pub fn forms(t: &mut Terms, model: &Model) -> Fit<ModelForms> {
+/// [`Overflow`] where a value passes 127 bits.
+pub fn forms(t: &mut LinearForms, model: &Model) -> OrOverflow<ModelForms> {
     let mut out = ModelForms::default();
     for kif in model.input_kifs() {
         let (lo, hi) = (kif.min_code(), kif.max_code());
-        let (Some(lo), Some(hi)) = (lo.to_i128(), hi.to_i128()) else { return Err(Beyond) };
+        let (Some(lo), Some(hi)) = (lo.to_i128(), hi.to_i128()) else { return Err(Overflow) };
         let form = if kif.is_zero() { t.constant(0) } else { t.free((lo, hi))? };
         out.inputs.push(form);
     }
@@ -61,11 +61,11 @@ pub fn forms(t: &mut Terms, model: &Model) -> Fit<ModelForms> {
         let kif = model.kif(id);
         let (exact, frac) = operation(t, model, &out, id)?;
         let moved = aligned(t, Fixed { code: exact, frac }, i64::from(kif.frac))?;
-        if t.is_local() {
+        if t.rules() == RuleSet::Local {
             t.expanded(moved)?;
         }
         let mut form = t.value(moved, kif.width(), kif.signed)?;
-        if form != moved && (t.is_anew() || t.is_local()) {
+        if form != moved && (t.rules().has_names() || t.rules() == RuleSet::Local) {
             // The number before it wraps has a name of its own.
             let name = t.named(moved)?;
             form = t.value(name, kif.width(), kif.signed)?;
@@ -90,7 +90,7 @@ pub fn forms(t: &mut Terms, model: &Model) -> Fit<ModelForms> {
 }
 
 /// The result before it is aligned and wrapped, with its fractional bits.
-fn operation(t: &mut Terms, model: &Model, done: &ModelForms, id: ValueId) -> Fit<(FormId, i64)> {
+fn operation(t: &mut LinearForms, model: &Model, done: &ModelForms, id: ValueId) -> OrOverflow<(FormId, i64)> {
     let kif = model.kif(id);
     let to = i64::from(kif.frac);
     let fixed = |v: ValueId, shift: i32| Fixed {
@@ -134,7 +134,7 @@ fn operation(t: &mut Terms, model: &Model, done: &ModelForms, id: ValueId) -> Fi
         }
         Op::Lookup { x, table, base } => {
             let entries = &model.table(*table).entries;
-            let base = base.to_i128().filter(|b| b.unsigned_abs() >> 120 == 0).ok_or(Beyond)?;
+            let base = base.to_i128().filter(|b| b.unsigned_abs() >> 120 == 0).ok_or(Overflow)?;
             let found = t.table(done.ops[x.index()], |code| {
                 let index = usize::try_from(code - base).ok();
                 Ok(index.and_then(|i| entries.get(i)).map_or(0, |&e| i128::from(e)))
@@ -184,7 +184,7 @@ fn operation(t: &mut Terms, model: &Model, done: &ModelForms, id: ValueId) -> Fi
 }
 
 /// Bitwise operations by the one that is an atom.
-fn bitwise(t: &mut Terms, op: BinaryBits, x: FormId, y: FormId) -> Fit<FormId> {
+fn bitwise(t: &mut LinearForms, op: BinaryBits, x: FormId, y: FormId) -> OrOverflow<FormId> {
     let both = t.and(&[x, y])?;
     let (out, shape) = match op {
         BinaryBits::And => (both, Shape::And(x, y)),
@@ -197,12 +197,12 @@ fn bitwise(t: &mut Terms, op: BinaryBits, x: FormId, y: FormId) -> Fit<FormId> {
             (t.linear(sum, -2, both)?, Shape::Xor(x, y))
         }
     };
-    t.tell_shape(out, shape);
+    t.set_shape(out, shape);
     Ok(out)
 }
 
 /// The sign bit if signed, bit `width - 1` if not; clear without bits.
-fn top_bit(t: &mut Terms, code: FormId, kif: Kif) -> Fit<FormId> {
+fn top_bit(t: &mut LinearForms, code: FormId, kif: Kif) -> OrOverflow<FormId> {
     if kif.is_zero() {
         return Ok(t.constant(0));
     }
@@ -213,7 +213,7 @@ fn top_bit(t: &mut Terms, code: FormId, kif: Kif) -> Fit<FormId> {
 }
 
 /// The sum of the terms, subtracted where marked, at their finest binary point.
-fn sum(t: &mut Terms, terms: &[(Fixed, bool)]) -> Fit<(FormId, i64)> {
+fn sum(t: &mut LinearForms, terms: &[(Fixed, bool)]) -> OrOverflow<(FormId, i64)> {
     let frac = terms.iter().map(|x| x.0.frac).max().unwrap_or(0);
     let mut total = t.constant(0);
     for &(x, minus) in terms {
@@ -238,7 +238,7 @@ mod tests {
 
     /// Every operation and output of a random program for random inputs: forms, their ranges, what values stand for, and
     /// the gates of the outputs, against the golden interpreter.
-    fn agrees_with_golden(model: &Model, seed: u64, mut t: Terms) -> bool {
+    fn agrees_with_golden(model: &Model, seed: u64, mut t: LinearForms) -> bool {
         let Ok(forms) = forms(&mut t, model) else { return false };
         let mut samples = Samples::random(&t, seed);
         let mut e = Engine::new(Box::new(Embedded));
@@ -299,8 +299,8 @@ mod tests {
         let both = seeds.start > 0;
         let mut said = 0;
         for seed in seeds {
-            for terms in [Terms::new(), Terms::anew(), Terms::local()] {
-                if both || terms.is_local() || seed.is_multiple_of(2) != terms.is_anew() {
+            for terms in [LinearForms::new(), LinearForms::with(RuleSet::All), LinearForms::with(RuleSet::Local)] {
+                if both || terms.rules() == RuleSet::Local || seed.is_multiple_of(2) != terms.rules().has_names() {
                     said += usize::from(agrees_with_golden(&crate::random::model(seed), seed, terms));
                 }
             }

@@ -1,6 +1,6 @@
 //! What roads have proved so far: shared by all of them, kept from round to round.
 
-use super::shown::Run;
+use super::candidates::Run;
 use crate::ir::ValueId;
 use crate::rtl::SignalId;
 use rustc_hash::{FxHashMap, FxHashSet};

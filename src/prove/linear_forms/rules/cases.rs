@@ -1,14 +1,14 @@
 //! What a form is in both cases of a bit that it speaks of.
 
-use super::super::{Atom, AtomId, Fit, FormId, Range, Sum, Terms, add, mul};
+use super::super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Range, Sum, add, mul};
 
-/// Terms of a form that is looked at by the cases of a bit.
+/// LinearForms of a form that is looked at by the cases of a bit.
 const MAX_CASES: usize = 12;
 
-impl Terms {
+impl LinearForms {
     /// The value of something that is constant in both cases of a bit which the form speaks of, such as a sign whose bit
     /// decides what else is added.
-    pub(super) fn by_cases(&mut self, f: FormId, told: impl Fn(Range) -> Option<i128>) -> Fit<Option<FormId>> {
+    pub(super) fn by_cases(&mut self, f: FormId, told: impl Fn(Range) -> Option<i128>) -> OrOverflow<Option<FormId>> {
         if self.len(f) > MAX_CASES {
             return Ok(None);
         }
@@ -18,7 +18,7 @@ impl Terms {
                 Atom::If(c, _) => vec![c],
                 Atom::Monomial(factors) => {
                     let small = factors.iter().copied().filter(|&b| self.atom_range(b) == (0, 1)).collect::<Vec<_>>();
-                    small.into_iter().map(|b| self.single(b)).collect::<Fit<_>>()?
+                    small.into_iter().map(|b| self.single(b)).collect::<OrOverflow<_>>()?
                 }
                 _ if self.atom_range(a) == (0, 1) => vec![self.single(a)?],
                 _ => vec![],
@@ -48,7 +48,7 @@ impl Terms {
     }
 
     /// Bounds of a form by what is known of it, of its negative, and of both without their constant.
-    fn bounds(&mut self, f: FormId) -> Fit<Range> {
+    fn bounds(&mut self, f: FormId) -> OrOverflow<Range> {
         let mut range = self.range(f);
         let constant = self.constant_of(f);
         let plain = self.offset(f, -constant)?;
@@ -61,7 +61,7 @@ impl Terms {
 
     /// Bounds of a form, narrower than the given ones where the bit is the sign of a number that the form adds: in the one
     /// case it is negative, in the other it is not.
-    fn bounds_by_sign(&mut self, f: FormId, bit: FormId, value: bool, range: Range) -> Fit<Range> {
+    fn bounds_by_sign(&mut self, f: FormId, bit: FormId, value: bool, range: Range) -> OrOverflow<Range> {
         let Some((a, sign)) = self.only(bit).filter(|t| t.1.abs() == 1) else { return Ok(range) };
         let Atom::Negative(y) = *self.behind(a) else { return Ok(range) };
         let is_negative = sign * (i128::from(value) - self.constant_of(bit)) == 1;
@@ -81,7 +81,7 @@ impl Terms {
     }
 
     /// The form where a bit has this value, as far as its terms say it.
-    fn in_case(&mut self, f: FormId, bit: FormId, value: bool) -> Fit<FormId> {
+    fn in_case(&mut self, f: FormId, bit: FormId, value: bool) -> OrOverflow<FormId> {
         // The atom that the bit is, or is one less, or the negative of.
         let itself = self.only(bit).filter(|t| t.1.abs() == 1);
         let known = itself.map(|(a, factor)| (a, factor * (i128::from(value) - self.constant_of(bit))));
@@ -127,7 +127,7 @@ impl Terms {
     }
 
     /// If exactly one term is a choice: its condition, and the form in both cases.
-    pub(super) fn one_choice(&mut self, f: FormId) -> Fit<Option<(FormId, FormId, FormId)>> {
+    pub(super) fn one_choice(&mut self, f: FormId) -> OrOverflow<Option<(FormId, FormId, FormId)>> {
         if self.len(f) > 16 {
             return Ok(None);
         }
@@ -157,8 +157,8 @@ impl Terms {
 
     /// If a term is a bit times a choice, as where a chosen word is complemented or not: the bit, and the form in both
     /// cases.
-    pub(super) fn by_factor(&mut self, f: FormId) -> Fit<Option<(FormId, FormId, FormId)>> {
-        if self.len(f) > MAX_CASES || !self.is_anew() {
+    pub(super) fn by_factor(&mut self, f: FormId) -> OrOverflow<Option<(FormId, FormId, FormId)>> {
+        if self.len(f) > MAX_CASES || !self.rules().has_names() {
             return Ok(None);
         }
         let is_choice = |a: &AtomId| matches!(self.atom(*a), Atom::If(..) | Atom::Positive(_));

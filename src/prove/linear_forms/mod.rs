@@ -12,7 +12,7 @@
 //! [`rules`] has the operations, [`model`] the model's meaning, [`samples`] values for assignments of the inputs,
 //! [`bits`] gates for what is left. Each rule is an identity over the integers for every value within the ranges of the
 //! atoms; ranges are proved bounds, never a file's claims. Where a number passes 127 bits the whole attempt is given up
-//! ([`Beyond`]) and gates decide.
+//! ([`Overflow`]) and gates decide.
 
 pub mod bits;
 #[cfg(test)]
@@ -30,10 +30,41 @@ use std::sync::Arc;
 
 /// A number does not fit 127 bits, or a form grew beyond its limit: forms cannot decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beyond;
+pub struct Overflow;
 
-/// A result, or [`Beyond`].
-pub type Fit<T> = Result<T, Beyond>;
+/// A result, or [`Overflow`].
+pub type OrOverflow<T> = Result<T, Overflow>;
+
+/// The rules that forms are made by. None is stronger than all others: what is equal by few rules may not be seen with more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RuleSet {
+    /// Sums, signs and floors.
+    #[default]
+    Basic,
+    /// The same, and the lowest bit of a number is an atom of its own, as it is where rows of a multiplier are selected. A
+    /// number that is rounded by its lowest bit is better left whole.
+    Rows,
+    /// Every operation has a name, sums too: each is compared by its own operands, whatever these are made of.
+    Local,
+    /// As [`RuleSet::All`], but the name of a table is a number like any other, whose bits are bits: what multiplies by
+    /// them is seen to multiply. Elsewhere the bits of a table are tables of the same argument.
+    Bits,
+    /// All rules: numbers before they wrap have names, words are expressed by the values whose bits they are, and what
+    /// depends on a bit is compared in both cases.
+    All,
+}
+
+impl RuleSet {
+    /// Whether wrapped numbers, signs and bits of words are expressed by names.
+    pub fn has_names(self) -> bool {
+        matches!(self, RuleSet::Bits | RuleSet::All)
+    }
+
+    /// Whether the lowest bit of a number is an atom of its own.
+    fn has_rows(self) -> bool {
+        matches!(self, RuleSet::Rows | RuleSet::Bits | RuleSet::All)
+    }
+}
 
 /// A linear form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -126,7 +157,7 @@ const MAX_TERMS: usize = 200_000_000;
 /// Most units of work for all forms, if nothing else is said.
 const MAX_WORK: u64 = 4_000_000_000;
 
-/// Terms of a run of bits cut out of a value.
+/// LinearForms of a run of bits cut out of a value.
 const MAX_CUT: usize = 3;
 /// Most terms of a name's meaning that is looked at for numbers that wrap.
 const MAX_UNWRAPPED: usize = 16;
@@ -136,7 +167,7 @@ const MAX_ASKED: usize = 64;
 
 /// All forms and atoms.
 #[derive(Default)]
-pub struct Terms {
+pub struct LinearForms {
     forms: Vec<FormData>,
     term_atoms: Vec<AtomId>,
     term_factors: Vec<i128>,
@@ -153,7 +184,7 @@ pub struct Terms {
     /// Forms whose choices were looked at.
     aliased: rustc_hash::FxHashSet<FormId>,
     tables: u32,
-    /// What a name stands for instead of the atom that it was given to; see [`Terms::named`].
+    /// What a name stands for instead of the atom that it was given to; see [`LinearForms::named`].
     solved: FxHashMap<AtomId, FormId>,
     /// Floors that have names: what they are of, reduced, and the shift; and the shift from which on the name does not
     /// help, since other atoms make up what it leaves out.
@@ -166,14 +197,7 @@ pub struct Terms {
     shifts: Vec<u32>,
     /// How many floors are being said by names, one within the other.
     within_names: u32,
-    /// Whether numbers that wrap, signs and bits of words are looked at anew; see [`Terms::anew`].
-    anew: bool,
-    /// Whether the lowest bit of a number is looked at by itself; see [`Terms::of_rows`].
-    recoded: bool,
-    /// Whether a name of a table is a number like any other; see [`Terms::by_bits`].
-    by_bits: bool,
-    /// Whether sums have names too; see [`Terms::local`].
-    local: bool,
+    rules: RuleSet,
     /// Names of sums, said by the values that are no sums.
     expansions: FxHashMap<AtomId, FormId>,
     /// Such sums without constant and common factor, of either sign: a name, its factor and its constant.
@@ -184,11 +208,11 @@ pub struct Terms {
     shapes: FxHashMap<FormId, Shape>,
     /// Forms that were looked at as products.
     factored: rustc_hash::FxHashSet<FormId>,
-    /// The products that cut forms are; see [`Terms::product_within`].
+    /// The products that cut forms are; see [`LinearForms::product_within`].
     products: FxHashMap<(FormId, u32, Range), Option<FormId>>,
     /// How bits come from others.
     logic: FxHashMap<FormId, polynomial::Logic>,
-    /// Terms looked at so far, and the like.
+    /// LinearForms looked at so far, and the like.
     work: u64,
     /// How much of that is too much; nothing for [`MAX_WORK`].
     most: Option<u64>,
@@ -197,61 +221,42 @@ pub struct Terms {
 /// A form's parts while it is being made.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sum {
-    /// Terms by rising atom, no factor zero.
+    /// LinearForms by rising atom, no factor zero.
     pub(super) terms: Vec<(AtomId, i128)>,
     pub(super) constant: i128,
 }
 
-pub(super) fn mul(a: i128, b: i128) -> Fit<i128> {
-    a.checked_mul(b).filter(|v| v.unsigned_abs() >> 126 == 0).ok_or(Beyond)
+pub(super) fn mul(a: i128, b: i128) -> OrOverflow<i128> {
+    a.checked_mul(b).filter(|v| v.unsigned_abs() >> 126 == 0).ok_or(Overflow)
 }
 
-pub(super) fn add(a: i128, b: i128) -> Fit<i128> {
-    a.checked_add(b).filter(|v| v.unsigned_abs() >> 126 == 0).ok_or(Beyond)
+pub(super) fn add(a: i128, b: i128) -> OrOverflow<i128> {
+    a.checked_add(b).filter(|v| v.unsigned_abs() >> 126 == 0).ok_or(Overflow)
 }
 
 /// `2^n`.
-pub fn power(n: u32) -> Fit<i128> {
-    if n < 126 { Ok(1 << n) } else { Err(Beyond) }
+pub fn power(n: u32) -> OrOverflow<i128> {
+    if n < 126 { Ok(1 << n) } else { Err(Overflow) }
 }
 
-impl Terms {
+impl LinearForms {
     /// Nothing yet.
-    pub fn new() -> Terms {
-        Terms::default()
+    pub fn new() -> LinearForms {
+        LinearForms::default()
     }
 
-    /// Nothing yet, with more rules: numbers before they wrap have names, words go by the values whose bits they are, and
-    /// what depends on a bit is looked at in both cases. What sums of many values are seen by without these rules may not
-    /// be seen with them.
-    pub fn anew() -> Terms {
-        Terms { anew: true, recoded: true, ..Terms::default() }
+    /// No forms yet; the rules that forms are made by.
+    pub fn with(rules: RuleSet) -> LinearForms {
+        LinearForms { rules, ..LinearForms::default() }
     }
 
-    /// Nothing yet, with the rules for bits of a number that choose the rows of its product. A number that is rounded by its lowest bit
-    /// is better left whole.
-    pub fn of_rows() -> Terms {
-        Terms { recoded: true, ..Terms::default() }
-    }
-
-    /// The same where the name of a table is a number like any other, whose bits are bits: what multiplies by them is seen
-    /// to multiply. Else its bits are tables of the same argument.
-    pub fn by_bits() -> Terms {
-        Terms { by_bits: true, ..Terms::anew() }
-    }
-
-    /// Nothing yet, where every operation has a name, sums too: each is compared by its own operands, whatever these are made of.
-    pub fn local() -> Terms {
-        Terms { local: true, ..Terms::default() }
-    }
-
-    /// Whether sums have names.
-    pub fn is_local(&self) -> bool {
-        self.local
+    /// The rules that forms are made by.
+    pub fn rules(&self) -> RuleSet {
+        self.rules
     }
 
     /// The form with sums of the model taken apart down to values that are none. The form itself has no wider range then.
-    pub(super) fn expanded(&mut self, f: FormId) -> Fit<FormId> {
+    pub(super) fn expanded(&mut self, f: FormId) -> OrOverflow<FormId> {
         if !self.terms(f).any(|(a, _)| self.expansions.contains_key(&a)) {
             return Ok(f);
         }
@@ -266,11 +271,6 @@ impl Terms {
         }
         self.narrow(f, self.range(out));
         Ok(out)
-    }
-
-    /// Whether there are more rules.
-    pub fn is_anew(&self) -> bool {
-        self.anew
     }
 
     /// Number of forms and of atoms.
@@ -328,7 +328,7 @@ impl Terms {
     }
 
     /// Does something that may take `units`; what would take more is beyond it.
-    pub fn within<T>(&mut self, units: u64, run: impl FnOnce(&mut Terms) -> T) -> T {
+    pub fn within<T>(&mut self, units: u64, run: impl FnOnce(&mut LinearForms) -> T) -> T {
         let before = self.most;
         let all = before.unwrap_or(MAX_WORK);
         self.most = Some(all.min(self.work.saturating_add(units)));
@@ -386,7 +386,7 @@ impl Terms {
     }
 
     /// The form with these parts.
-    pub(super) fn form(&mut self, sum: &Sum) -> Fit<FormId> {
+    pub(super) fn form(&mut self, sum: &Sum) -> OrOverflow<FormId> {
         self.work += sum.terms.len() as u64 + 1;
         let key = match self.find(sum) {
             Ok(known) => return Ok(known),
@@ -395,7 +395,7 @@ impl Terms {
         // Constants are always said.
         let full = self.is_spent() || self.term_atoms.len() > MAX_TERMS;
         if !sum.terms.is_empty() && (full || sum.terms.len() > MAX_FORM) {
-            return Err(Beyond);
+            return Err(Overflow);
         }
         let mut range = (sum.constant, sum.constant);
         for &(a, c) in &sum.terms {
@@ -404,7 +404,7 @@ impl Terms {
             range = (add(range.0, x.min(y))?, add(range.1, x.max(y))?);
         }
         let id = FormId(self.forms.len() as u32);
-        let start = u32::try_from(self.term_atoms.len()).map_err(|_| Beyond)?;
+        let start = u32::try_from(self.term_atoms.len()).map_err(|_| Overflow)?;
         self.term_atoms.extend(sum.terms.iter().map(|t| t.0));
         self.term_factors.extend(sum.terms.iter().map(|t| t.1));
         self.forms.push(FormData { start, len: sum.terms.len() as u32, constant: sum.constant, range });
@@ -428,13 +428,13 @@ impl Terms {
     }
 
     /// A new free value.
-    pub fn free(&mut self, range: Range) -> Fit<FormId> {
+    pub fn free(&mut self, range: Range) -> OrOverflow<FormId> {
         let atom = self.intern(Atom::Free(self.atoms.len() as u32), range);
         self.single(atom)
     }
 
     /// Remembers how a form came about, if from older forms: so no form is ever said by itself.
-    pub fn tell_shape(&mut self, f: FormId, shape: Shape) {
+    pub fn set_shape(&mut self, f: FormId, shape: Shape) {
         if self.len(f) + usize::from(self.constant_of(f) != 0) > 1 && shape.operands().iter().all(|&x| x < f) {
             self.shapes.entry(f).or_insert(shape);
         }
@@ -446,7 +446,7 @@ impl Terms {
     }
 
     /// The form of one atom.
-    pub(super) fn single(&mut self, atom: AtomId) -> Fit<FormId> {
+    pub(super) fn single(&mut self, atom: AtomId) -> OrOverflow<FormId> {
         self.form(&Sum { terms: vec![(atom, 1)], constant: 0 })
     }
 
@@ -456,9 +456,9 @@ impl Terms {
     }
 
     /// A model's value under a name of its own, unless it is linear in such values and inputs.
-    pub(super) fn named(&mut self, f: FormId) -> Fit<FormId> {
+    pub(super) fn named(&mut self, f: FormId) -> OrOverflow<FormId> {
         let linear = self.terms(f).all(|(a, _)| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_)));
-        if linear && (!self.local || self.len(f) < 2) {
+        if linear && (self.rules != RuleSet::Local || self.len(f) < 2) {
             return Ok(f);
         }
         // A multiple has the name of what it is a multiple of.
@@ -475,7 +475,7 @@ impl Terms {
         let atom = self.intern(Atom::Value(f), self.range(f));
         let name = self.single(atom)?;
         self.names.insert(f, name);
-        if self.anew
+        if self.rules.has_names()
             && let Some((whole, bits)) = self.before_wrapping(f)?
         {
             self.tell_bits(whole, bits, name);
@@ -485,7 +485,7 @@ impl Terms {
     }
 
     /// The same for a sum of names: that of an equal sum, or of one that it is a multiple of, whatever the order of their terms.
-    fn named_sum(&mut self, f: FormId) -> Fit<FormId> {
+    fn named_sum(&mut self, f: FormId) -> OrOverflow<FormId> {
         let whole = self.expanded(f)?;
         let constant = self.constant_of(whole);
         let plain = self.offset(whole, -constant)?;
@@ -512,7 +512,7 @@ impl Terms {
     }
 
     /// The number `x`, and `k`, for a form that is the low `k` bits of it: `x - 2^k floor(x / 2^k)`, or that with a sign.
-    fn before_wrapping(&mut self, f: FormId) -> Fit<Option<(FormId, u32)>> {
+    fn before_wrapping(&mut self, f: FormId) -> OrOverflow<Option<(FormId, u32)>> {
         let cuts: Vec<(AtomId, i128, FormId, u32)> = self
             .terms(f)
             .filter_map(|(a, c)| match *self.atom(a) {
@@ -537,7 +537,7 @@ impl Terms {
     }
 
     /// A form with the same low `width` bits, by names, if one was told; else the form itself.
-    pub fn bits_by_name(&mut self, f: FormId, width: u32) -> Fit<FormId> {
+    pub fn bits_by_name(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
         if let Some(&(bits, same)) = self.low_bits.get(&f) {
             return Ok(if width <= bits { same } else { f });
         }
@@ -554,8 +554,8 @@ impl Terms {
 
     /// The name of a number that wraps at `2^w` or beyond, modulo `2^w`: the number, `x` of `x + 2^k y`. Nothing for any
     /// other form.
-    pub(super) fn unwrapped(&mut self, f: FormId, w: u32) -> Fit<Option<FormId>> {
-        if self.taking_apart || !self.anew {
+    pub(super) fn unwrapped(&mut self, f: FormId, w: u32) -> OrOverflow<Option<FormId>> {
+        if self.taking_apart || !self.rules.has_names() {
             return Ok(None);
         }
         let Some((a, 1)) = self.only(f) else { return Ok(None) };
@@ -573,15 +573,15 @@ impl Terms {
 
     /// A named number that is no word of `width` bits by itself: the value of the model that these bits are, without a sign
     /// or with one, if there is one. So a word is one number whichever way it is used.
-    pub fn as_known(&mut self, f: FormId, width: u32) -> Fit<FormId> {
-        let is_name = |t: &Terms, f| {
+    pub fn as_known(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
+        let is_name = |t: &LinearForms, f| {
             t.only(f).is_some_and(|(a, c)| c == 1 && matches!(t.atom(a), Atom::Value(_))) && t.constant_of(f) == 0
         };
         if width >= 64 || (self.range(f).0 >= 0 && self.range(f).1 >> width == 0) {
             return Ok(f);
         }
         let same = self.bits_by_name(f, width)?;
-        if same != f || !self.anew || !is_name(self, f) {
+        if same != f || !self.rules.has_names() || !is_name(self, f) {
             return Ok(same);
         }
         for signed in [false, true] {
@@ -595,7 +595,7 @@ impl Terms {
 
     /// The low `width` bits of a value that a condition selects: the number that they are, which is what is multiplied by the
     /// condition.
-    pub fn as_selected(&mut self, f: FormId, width: u32) -> Fit<FormId> {
+    pub fn as_selected(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
         let is_value = |a| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_) | Atom::Floor(..));
         let plain = self.constant_of(f) == 0 && self.only(f).is_some_and(|(a, c)| c == 1 && is_value(a));
         let (lo, hi) = self.range(f);
@@ -607,14 +607,14 @@ impl Terms {
 
     /// The name of a form, if it has one.
     pub(super) fn name_for(&self, f: FormId) -> FormId {
-        if self.taking_apart || !self.anew { f } else { self.names.get(&f).copied().unwrap_or(f) }
+        if self.taking_apart || !self.rules.has_names() { f } else { self.names.get(&f).copied().unwrap_or(f) }
     }
 
     /// From `name = f` on, the atom that `f` is made of is said by the name: `f = c a + rest` with `c` 1 or -1 makes `a`
     /// the form `c (name - rest)`, wherever it is met again. So whatever computes a value of the model, under any name or
     /// none, is that value; and the bits of a number that the model cuts out are the same in any other sum. Where all
     /// atoms of `f` are floors, as those of cut-out bits are, the lowest one is replaced.
-    fn solve(&mut self, f: FormId, name: FormId) -> Fit<()> {
+    fn solve(&mut self, f: FormId, name: FormId) -> OrOverflow<()> {
         let open: Vec<(AtomId, i128)> =
             self.terms(f).filter(|(a, _)| !matches!(self.atom(*a), Atom::Free(_) | Atom::Value(_))).collect();
         let (atom, factor, end) = match open[..] {
@@ -655,15 +655,15 @@ impl Terms {
         Ok(())
     }
 
-    /// Whether the floor of a name at this bit is said by others, as [`Terms::gap`] tells.
-    pub fn knows_gap(&mut self, name: FormId, lo: u32) -> Fit<bool> {
+    /// Whether the floor of a name at this bit is said by others, as [`LinearForms::gap`] tells.
+    pub fn knows_gap(&mut self, name: FormId, lo: u32) -> OrOverflow<bool> {
         let low = self.floor(name, lo)?;
         Ok(!self.terms(low).any(|(a, _)| matches!(self.atom(a), Atom::Floor(x, k) if (*x, *k) == (name, lo))))
     }
 
     /// From here on bits `lo .. hi` of a named value are zero, as was proved of it: `floor(x / 2^m)` for `m` among them is
     /// `2^(hi - m) floor(x / 2^hi)`.
-    pub fn gap(&mut self, name: FormId, lo: u32, hi: u32) -> Fit<()> {
+    pub fn gap(&mut self, name: FormId, lo: u32, hi: u32) -> OrOverflow<()> {
         let high = self.floor(name, hi)?;
         for m in lo..hi {
             let low = self.floor(name, m)?;
@@ -683,7 +683,7 @@ impl Terms {
     }
 
     /// The form of an atom that was just made: itself, or what stands for it.
-    pub(super) fn made(&mut self, atom: AtomId) -> Fit<FormId> {
+    pub(super) fn made(&mut self, atom: AtomId) -> OrOverflow<FormId> {
         match self.solved.get(&atom) {
             Some(&stands) if !self.taking_apart => Ok(stands),
             _ => self.single(atom),
@@ -691,7 +691,7 @@ impl Terms {
     }
 
     /// The form with names for the atoms that got one after it was made.
-    pub(super) fn renewed(&mut self, f: FormId) -> Fit<FormId> {
+    pub(super) fn renewed(&mut self, f: FormId) -> OrOverflow<FormId> {
         if self.taking_apart || !self.terms(f).any(|(a, _)| self.solved.contains_key(&a)) {
             return Ok(f);
         }
@@ -706,7 +706,7 @@ impl Terms {
     }
 
     /// Whether a form is a sum of inputs and names, or bits or the sign of one.
-    pub fn is_said(&self, f: FormId) -> bool {
+    pub fn is_sum_of_names(&self, f: FormId) -> bool {
         let plain = |a: AtomId| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_));
         let few = self.len(f) <= MAX_CUT;
         self.terms(f).all(|(a, _)| match self.atom(a) {
@@ -737,7 +737,7 @@ impl Terms {
     }
 
     /// Runs something without putting names in.
-    pub(super) fn apart<T>(&mut self, run: impl FnOnce(&mut Terms) -> T) -> T {
+    pub(super) fn apart<T>(&mut self, run: impl FnOnce(&mut LinearForms) -> T) -> T {
         let before = self.taking_apart;
         let mut kept = None;
         if !before {

@@ -1,7 +1,7 @@
 //! Functions that are kept as tables.
 
 use super::super::samples::{Derived, LANES, Samples};
-use super::super::{Atom, AtomId, Beyond, Fit, FormId, Sum, Table, Terms, add, mul};
+use super::super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, RuleSet, Sum, Table, add, mul};
 use super::{gcd, residue};
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ const MAX_BASE: usize = 64;
 /// A value, and atoms that are functions of it though they are made of other values.
 type Base = (AtomId, Vec<(AtomId, Derived)>);
 
-impl Terms {
+impl LinearForms {
     /// An atom that is a table, or the name of one: the argument, the table, and which multiple of it and offset the atom is.
     fn table_behind(&self, a: AtomId) -> Option<(FormId, Arc<Table>, i128, i128)> {
         match self.atom(a) {
             Atom::Table(x, t) => Some((*x, t.clone(), 1, 0)),
-            Atom::Value(y) if !self.by_bits => {
+            Atom::Value(y) if self.rules() != RuleSet::Bits => {
                 let (inner, factor) = self.only(*y)?;
                 let Atom::Table(x, t) = self.atom(inner) else { return None };
                 Some((*x, t.clone(), factor, self.constant_of(*y)))
@@ -29,7 +29,7 @@ impl Terms {
     }
 
     /// Several tables of one argument in a sum are one table.
-    pub(super) fn join_tables(&mut self, sum: &mut Sum) -> Fit<()> {
+    pub(super) fn join_tables(&mut self, sum: &mut Sum) -> OrOverflow<()> {
         loop {
             let mut arguments: Vec<(FormId, usize)> = Vec::new();
             let mut pair = None;
@@ -45,7 +45,7 @@ impl Terms {
             let Some((i, j)) = pair else { return self.join_signs(sum, &arguments) };
             let ((a, c), (b, d)) = (sum.terms[i], sum.terms[j]);
             let (Some((x, s, fs, ks)), Some((_, t, ft, kt))) = (self.table_behind(a), self.table_behind(b)) else {
-                return Err(Beyond);
+                return Err(Overflow);
             };
             sum.terms.remove(j);
             sum.terms.remove(i);
@@ -64,7 +64,7 @@ impl Terms {
     }
 
     /// Adds a form to a sum: either may have terms of the other.
-    fn put(&self, sum: &mut Sum, f: FormId) -> Fit<()> {
+    fn put(&self, sum: &mut Sum, f: FormId) -> OrOverflow<()> {
         sum.constant = add(sum.constant, self.constant_of(f))?;
         for (atom, factor) in self.terms(f) {
             match sum.terms.binary_search_by_key(&atom, |t| t.0) {
@@ -82,7 +82,7 @@ impl Terms {
 
     /// A table and the sign of its argument in a sum are one table; `arguments` has those of the sum's tables, and where
     /// the tables are.
-    fn join_signs(&mut self, sum: &mut Sum, arguments: &[(FormId, usize)]) -> Fit<()> {
+    fn join_signs(&mut self, sum: &mut Sum, arguments: &[(FormId, usize)]) -> OrOverflow<()> {
         // The places of tables hold until the first is replaced: they are looked for by their atoms.
         let tables: Vec<(FormId, AtomId)> = arguments.iter().map(|&(x, i)| (x, sum.terms[i].0)).collect();
         for (x, table) in tables {
@@ -114,7 +114,7 @@ impl Terms {
     }
 
     /// A form of one term that is a table, or the name of one: the argument, the first of its values, and the form's values.
-    pub(super) fn as_table(&self, f: FormId) -> Option<(FormId, i128, Fit<Vec<i128>>)> {
+    pub(super) fn as_table(&self, f: FormId) -> Option<(FormId, i128, OrOverflow<Vec<i128>>)> {
         let (atom, factor) = self.only(f)?;
         let (x, t, inside, offset) = self.table_behind(atom)?;
         let constant = self.constant_of(f);
@@ -123,29 +123,38 @@ impl Terms {
     }
 
     /// A function of a form that is a table.
-    pub(super) fn of_table(&mut self, f: FormId, function: impl Fn(i128) -> Fit<i128>) -> Fit<Option<FormId>> {
+    pub(super) fn of_table(
+        &mut self,
+        f: FormId,
+        function: impl Fn(i128) -> OrOverflow<i128>,
+    ) -> OrOverflow<Option<FormId>> {
         let Some((x, first, values)) = self.as_table(f) else { return Ok(None) };
-        let values = values?.into_iter().map(function).collect::<Fit<Vec<_>>>()?;
+        let values = values?.into_iter().map(function).collect::<OrOverflow<Vec<_>>>()?;
         self.work += values.len() as u64;
         self.table_of(x, first, values).map(Some)
     }
 
     /// `function` of every value that a form can have.
-    pub fn table(&mut self, x: FormId, mut function: impl FnMut(i128) -> Fit<i128>) -> Fit<FormId> {
+    pub fn table(&mut self, x: FormId, mut function: impl FnMut(i128) -> OrOverflow<i128>) -> OrOverflow<FormId> {
         let (lo, hi) = self.range(x);
         if hi - lo >= MAX_TABLE {
-            return Err(Beyond);
+            return Err(Overflow);
         }
-        let values = (lo..=hi).map(&mut function).collect::<Fit<Vec<_>>>()?;
+        let values = (lo..=hi).map(&mut function).collect::<OrOverflow<Vec<_>>>()?;
         self.work += values.len() as u64;
         self.table_of(x, lo, values)
     }
 
     /// The function that has these values from `first` up, which cover the range of `x`.
-    pub(in crate::prove::terms) fn table_of(&mut self, x: FormId, first: i128, values: Vec<i128>) -> Fit<FormId> {
+    pub(in crate::prove::linear_forms) fn table_of(
+        &mut self,
+        x: FormId,
+        first: i128,
+        values: Vec<i128>,
+    ) -> OrOverflow<FormId> {
         let (lo, hi) = self.range(x);
         if lo < first || hi - first >= values.len() as i128 {
-            return Err(Beyond);
+            return Err(Overflow);
         }
         let at = |v: i128| values[(v - first) as usize];
         if lo == hi {
@@ -216,7 +225,7 @@ impl Terms {
 
     /// Whether a form is zero modulo `2^w` for each value of the one value of few that it is a function of: tables of that beside
     /// its sign. False also where there is none such.
-    pub fn vanishes_by_value(&mut self, f: FormId, w: u32) -> Fit<bool> {
+    pub fn vanishes_by_value(&mut self, f: FormId, w: u32) -> OrOverflow<bool> {
         let f = self.reduced(f, w)?;
         let Some((base, derived)) = self.base_of(f)? else { return Ok(false) };
         let (from, to) = self.atom_range(base);
@@ -239,7 +248,7 @@ impl Terms {
     /// The one value of few that a form is a function of, and that is not the form itself: an input, or else a name. With
     /// a name its sign and what is above zero, where those are atoms of other values, as those of a number without its low
     /// bits.
-    fn base_of(&mut self, x: FormId) -> Fit<Option<Base>> {
+    fn base_of(&mut self, x: FormId) -> OrOverflow<Option<Base>> {
         let itself = self.only(x).map(|t| t.0);
         let start: Vec<AtomId> = self.terms(x).map(|t| t.0).collect();
         for through_names in [true, false] {
@@ -262,7 +271,7 @@ impl Terms {
     }
 
     /// Those of some atoms that are the sign of a name, or bits of the name where it is above zero.
-    fn derived(&mut self, name: AtomId, open: &[AtomId]) -> Fit<Vec<(AtomId, Derived)>> {
+    fn derived(&mut self, name: AtomId, open: &[AtomId]) -> OrOverflow<Vec<(AtomId, Derived)>> {
         let name = self.single(name)?;
         let below = self.negative(name)?;
         let above = self.positive(name)?;
