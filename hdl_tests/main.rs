@@ -8,6 +8,7 @@ mod axis;
 mod axis_proof;
 mod bench;
 mod cpp;
+mod examples;
 mod fuzz;
 mod gates;
 mod generations;
