@@ -73,7 +73,10 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let mut add = |path: &Path, bytes: &[u8]| batch.add(path, bytes).map_err(|e| Failure::io(path, "write", &e));
     add(&args.output, found.file.as_bytes())?;
     if let Some(path) = &args.svg {
-        add(path, picture(&name, &found.report).as_bytes())?;
+        // Not the path: the picture is the same wherever the file lies.
+        let title =
+            args.input.model.file_name().map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned());
+        add(path, picture(&title, &found.report).as_bytes())?;
     }
     batch.commit().map_err(|e| Failure::io(&args.output, "write", &e))?;
     match (args.json, global.quiet) {
@@ -210,7 +213,7 @@ fn picture(title: &str, report: &[BufferError]) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\" height=\"{height}\" viewBox=\"0 0 720 {height}\" \
          font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#222\">\n<rect width=\"720\" height=\"{height}\" \
          fill=\"#fff\"/>\n<text x=\"16\" y=\"28\" font-size=\"16\" font-weight=\"bold\">{}: signal-to-noise ratio (dB)</text>\n",
-        escaped(title)
+        plot::escaped(&plot::shortened(&printable(title), 46))
     );
     for (k, row) in report.iter().enumerate() {
         let y = 56 + LINE * k;

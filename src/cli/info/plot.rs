@@ -170,7 +170,8 @@ fn three_digits(value: f64) -> String {
     }
 }
 
-fn shortened(text: &str, most: usize) -> String {
+/// The text, or its beginning and `…` if it has more characters than this.
+pub(in crate::cli) fn shortened(text: &str, most: usize) -> String {
     match text.chars().count() {
         n if n <= most => text.to_owned(),
         _ => text.chars().take(most - 1).chain(['…']).collect(),
