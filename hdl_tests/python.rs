@@ -2,22 +2,21 @@
 
 use crate::harness::skip;
 use crate::projects::{tool, works};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-#[test]
-fn sim_python_takes_over_a_model_of_alkaid() {
-    let Some(maturin) = tool("maturin") else { return };
+/// The environment's Python and a folder with the installed wheel in it, if maturin and alkaid are there.
+fn installed(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    let maturin = tool("maturin")?;
     let python = Path::new(ROOT).join(".venv/bin/python");
     let alkaid = Command::new(&python).args(["-c", "import alkaid.trace, numpy"]).output();
     if !alkaid.is_ok_and(|o| o.status.success()) {
         skip("alkaid", "not in .venv");
-        return;
+        return None;
     }
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let wheels = folder.path().join("wheels");
+    let wheels = folder.join("wheels");
     let interpreter = python.to_str().expect("text");
     let out = wheels.to_str().expect("text");
     let build = ["build", "--profile", "dev", "--quiet", "--interpreter", interpreter, "--out", out];
@@ -25,16 +24,42 @@ fn sim_python_takes_over_a_model_of_alkaid() {
     let wheel = std::fs::read_dir(&wheels).expect("a folder").map(|e| e.expect("an entry").path()).next();
     let wheel = wheel.expect("a wheel");
     assert!(wheel.to_string_lossy().contains("-cp310-abi3-"), "{}", wheel.display());
-    let site = folder.path().join("site");
+    let site = folder.join("site");
     let target = site.to_str().expect("text");
     let pip = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--target", target];
     works(&python, Path::new(ROOT), &[&pip, [wheel.to_str().expect("text")].as_slice()].concat());
-    for file in ["__init__.pyi", "py.typed"] {
+    Some((python, site))
+}
+
+/// Runs a script of `hdl_tests` on the installed wheel and gives what it says; `words` are its arguments.
+fn script(python: &Path, site: &Path, folder: &Path, name: &str, words: &[&str]) -> String {
+    let run = format!(
+        "import sys, runpy; sys.path.insert(0, {site:?}); sys.argv[1:] = {words:?}; runpy.run_path({ROOT:?} + '/hdl_tests/{name}')"
+    );
+    works(python, folder, &["-c", &run])
+}
+
+#[test]
+fn sim_python_takes_over_a_model_of_alkaid() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let Some((python, site)) = installed(folder.path()) else { return };
+    for file in ["__init__.pyi", "py.typed", "emulator.cc"] {
         assert!(site.join("alir2hdl").join(file).is_file(), "the wheel lacks {file}");
     }
-    let run = format!(
-        "import sys, runpy; sys.path.insert(0, {target:?}); runpy.run_path({ROOT:?} + '/hdl_tests/python_user.py')"
-    );
-    let said = works(&python, folder.path(), &["-c", &run]);
+    let said = script(&python, &site, folder.path(), "python_user.py", &[]);
     assert!(said.trim_end().lines().any(|line| line.starts_with("PYTHON ")), "{said}");
+    // One wheel serves both: building it is most of the test.
+    let said = script(&python, &site, folder.path(), "python_alkaid.py", &[]);
+    assert!(said.trim_end().lines().any(|line| line.starts_with("ALKAID ")), "{said}");
+}
+
+#[test]
+#[ignore = "half an hour: every model of ALIR2HDL_LARGE_MODELS through Verilator, beside alkaid's own emulator"]
+fn sim_python_alkaid_every_model() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let Some((python, site)) = installed(folder.path()) else { return };
+    let models = std::env::var("ALIR2HDL_LARGE_MODELS").expect("ALIR2HDL_LARGE_MODELS names the folder of models");
+    let said = script(&python, &site, folder.path(), "python_alkaid.py", &["--all", &models]);
+    println!("{said}");
+    assert!(said.trim_end().lines().any(|line| line.starts_with("ALKAID ")), "{said}");
 }

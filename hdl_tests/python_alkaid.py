@@ -1,0 +1,188 @@
+"""What a user of alkaid's `RTLModel` does after one import was changed.
+
+    python_alkaid.py                 models of tests/data/models: constructor, folder, engine; one of them through Verilator
+    python_alkaid.py --all FOLDER    every model below FOLDER through Verilator too, beside alkaid's own emulator where that works
+"""
+
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from alkaid.codegen import RTLModel as Theirs
+from alkaid.stateful.fsm import FSM
+from alkaid.types import CombLogic
+
+from alir2hdl.alkaid import RTLModel
+
+DATA = Path(__file__).resolve().parent.parent / "tests/data/models"
+
+
+def refused(call, *words, error=ValueError):
+    try:
+        call()
+    except error as found:
+        assert all(word in str(found) for word in words), found
+    else:
+        raise AssertionError(f"{words} is not refused")
+
+
+def expected(comb, x, golden):
+    """What alkaid's own predict says; where it refuses, the golden outputs of the collection."""
+    try:
+        return comb.predict(x)
+    except RuntimeError:
+        return golden
+
+
+def samples(folder, count):
+    inputs, outputs = np.load(folder / "inputs.npy"), np.load(folder / "outputs.npy")
+    return inputs[:count].astype(float), outputs[:count]
+
+
+def wiring(text):
+    """What drives each bit of the wrapper's assignments: a bit of a name, or 0."""
+    driven = {}
+    for left, high, low, value in re.findall(r"assign (\w+)\[(\d+)(?::(\d+))?\] = (.+);", text):
+        bits = range(int(low or high), int(high) + 1)
+        copies = re.fullmatch(r"\{\d+\{(\w+)\[(\d+)\]\}\}", value)
+        part = re.fullmatch(r"(\w+)\[(\d+)(?::(\d+))?\]", value)
+        for k, bit in enumerate(bits):
+            if copies:
+                driven[left, bit] = (copies[1], int(copies[2]))
+            elif part:
+                driven[left, bit] = (part[1], int(part[3] or part[2]) + k)
+            else:
+                assert re.fullmatch(r"\d+'[bd]0", value), value
+                driven[left, bit] = 0
+    return driven
+
+
+def folder_is_the_same(comb, scratch):
+    ours = RTLModel(comb, scratch / "ours", prj_name="jet", n_stages=3)
+    theirs = Theirs(comb, scratch / "theirs", prj_name="jet", n_stages=3, print_latency=False)
+    assert ours.latency == theirs.latency == 3
+    ours.write(metadata={"run": 7})
+    theirs.write(metadata={"run": 7})
+    files = {str(file.relative_to(scratch / "ours")) for file in (scratch / "ours").rglob("*") if file.is_file()}
+    kept = {"build_vivado_prj.tcl", "build_quartus_prj.tcl", "metadata.json", "model/comb.json.gz", "src/jet.v", "src/jet_wrapper.v",
+            "src/jet.xdc", "src/jet.sdc"}
+    assert files == kept and all((scratch / "theirs" / file).is_file() for file in kept), files
+    facts = [json.loads((scratch / side / "metadata.json").read_text()) for side in ("ours", "theirs")]
+    differ = {key for key in facts[1] if facts[0].get(key) != facts[1][key]}
+    assert differ <= {"reg_bits", "max_comb_delay", "cost"} and facts[0]["reg_bits"] <= facts[1]["reg_bits"], differ
+    mine, other = ((scratch / side / "src/jet_wrapper.v").read_text() for side in ("ours", "theirs"))
+    assert wiring(mine) and wiring(mine) == wiring(other)
+    ports = [re.findall(r"(?:input|output)\s+(?:wire|reg)?\s*(\[\S+\])?\s*(\w+)", text.split(");")[0]) for text in (mine, other)]
+    assert sorted(ports[0]) == sorted(ports[1]), ports
+    assert CombLogic.load(scratch / "ours/model/comb.json.gz") == comb
+
+
+def through_verilator(model, x, y):
+    assert np.array_equal(model.predict(x), y)
+    refused(lambda: model.tick(), "compile()", error=RuntimeError)
+    model.compile(nproc=1)
+    assert np.array_equal(model.predict(x), y) and np.array_equal(model.predict(x, n_threads=2), y)
+    assert np.array_equal(model.predict(x, engine=True), y)
+    assert np.array_equal(model.predict({"model_inp": x}, always_return_dict=True)["model_out"], y)
+    assert np.array_equal(model.predict([x.reshape(len(x), 1, -1)]), y)
+    assert model.predict(x[:0]).shape == (0, y.shape[1])
+    model.soft_reset()
+    shown = model.run(x)["model_out"]
+    assert np.array_equal(shown, y[:len(x) - model.latency]) and model.t == len(x)
+    # By hand, a clock at a time.
+    for row in (3, 4):
+        model.set_port("model_inp", x[row])
+        for _ in range(model.latency + 1):
+            model.tick()
+        assert np.array_equal(model.get_port("model_out"), y[row])
+    codes = model.get_port("model_inp", dtype=np.int64)
+    model.set_port("model_inp", codes, dtype=np.int64)
+    assert np.array_equal(model.get_port("model_inp", dtype=np.int64), codes)
+    refused(lambda: model.set_port("model_inp", [1]), "elements")
+    refused(lambda: model.get_port("model_out", np.float32), "float32")
+    refused(lambda: model.run(x, output_only=False), "output_only")
+
+
+def stateful(folder, scratch):
+    """Register by register as in the traces of alkaid."""
+    design = FSM.load(folder / "fsm.json.gz")
+    model = RTLModel(design, scratch / folder.name)
+    model.compile(nproc=1)
+    data = {port.name: np.load(folder / f"in.{port.name}.npy") for port in design.inp_signals}
+    shown = model.run(data, scheduled=False)
+    for port in design.out_signals:
+        trace = np.load(folder / f"out.{port.name}.npy")
+        defined = np.isfinite(trace)
+        assert np.array_equal(shown[port.name][defined], trace[defined]), (folder.name, port.name)
+    model.soft_reset()
+    assert model.t == 0
+    refused(lambda: model.predict(data), "schedule")
+
+
+def every_model(root):
+    """The longer run: our RTL and alkaid's, beside each other."""
+    compared = beside = 0
+    for file in sorted(root.glob("*/model.json.gz")) + sorted(root.glob("published/*/model.json.gz")):
+        comb = CombLogic.load(file)
+        if len(comb.ops) > 50_000:
+            continue
+        x, golden = samples(file.parent, 200)
+        y = expected(comb, x, golden)
+        assert np.array_equal(y, golden), file
+        with tempfile.TemporaryDirectory() as scratch:
+            through_verilator(RTLModel(comb, Path(scratch) / "ours", prj_name="ours", n_stages=2), x, y)
+            compared += 1
+            try:
+                theirs = Theirs(comb, Path(scratch) / "theirs", prj_name="theirs", n_stages=2, print_latency=False)
+                theirs.compile(nproc=1)
+            except Exception as error:  # What alkaid cannot write or build is no matter of ours.
+                print(file.parent.name, "alkaid:", type(error).__name__, str(error)[:80], flush=True)
+                continue
+            assert np.array_equal(theirs.predict(x), y), file
+            beside += 1
+            print(file.parent.name, "equal", flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in ("leaky_integrator", "select_hold", "serial_matvec"):
+            stateful(root / "fsm" / name, Path(scratch))
+    print("ALKAID", compared, "models,", beside, "beside alkaid's emulator")
+
+
+def short(scratch):
+    folder_is_the_same(CombLogic.load(DATA / "jet_mlp/model.json.gz"), scratch)
+    compared = 0
+    for file in sorted(DATA.glob("*/model.json.gz")):
+        comb = CombLogic.load(file)
+        x, golden = samples(file.parent, 100)
+        model = RTLModel(comb, scratch / file.parent.name, flavor="vhdl" if compared % 2 else "verilog")
+        assert model.latency == 0 and np.array_equal(model.predict(x), expected(comb, x, golden)), file
+        compared += 1
+    assert compared > 10
+    comb = CombLogic.load(DATA / "tiny_ops/model.json.gz")
+    x, golden = samples(DATA / "tiny_ops", 200)
+    model = RTLModel(comb, scratch / "a folder", prj_name="tiny", n_stages=2)
+    # NaN and infinity are code 0 in both.
+    x[5] = np.nan
+    golden = np.concatenate([golden[:5], comb.predict(np.zeros((1, x.shape[1]))), golden[6:]])
+    through_verilator(model, x, golden)
+    stateful(DATA / "fsm/leaky_integrator", scratch)
+    assert RTLModel(comb, scratch / "1 of-two").write() is None and (scratch / "1 of-two/src/p1_of_two.v").is_file()
+    # An unreachable cutoff is the delay of the slowest operation.
+    assert RTLModel(comb, scratch / "cut", latency_cutoff=1e-6).latency >= 1
+    refused(lambda: RTLModel(comb, scratch / "x", n_stages=2, latency_cutoff=1), "one of them")
+    refused(lambda: RTLModel(comb, scratch / "x", flavor="cobol"), "vhdl")
+    refused(lambda: RTLModel(comb, scratch / "x", prj_name="a b"), "E0601")
+    refused(lambda: model.write(xls_opt=True), "xls_opt")
+    refused(lambda: model.predict(np.zeros((3, 1))), "rows")
+    refused(lambda: model.predict({"x": x}), "model_inp")
+    assert not (scratch / "x").exists()
+    print("ALKAID", compared, "models")
+
+
+if len(sys.argv) > 2 and sys.argv[1] == "--all":
+    every_model(Path(sys.argv[2]))
+else:
+    with tempfile.TemporaryDirectory() as folder:
+        short(Path(folder))

@@ -1,0 +1,693 @@
+"""A drop-in for alkaid's `RTLModel`: the same constructor, methods and folder, with the hardware of alir2hdl.
+
+    >>> from alir2hdl.alkaid import RTLModel       # was: from alkaid.codegen import RTLModel
+    >>> model = RTLModel(comb, "build", prj_name="jet", n_stages=5)
+    >>> model.write()
+    >>> model.compile()                            # Verilator
+    >>> y = model.predict(x)                       # of the compiled RTL; before compile() of our batch engine
+
+What is different:
+
+- The RTL is one file, `src/PRJ.v` or `src/PRJ.vhd`: no `logicN` beside it, no `static` folder. Ports, `PRJ_wrapper`, constraints,
+  scripts for Vivado and Quartus, `model/` and `metadata.json` are where they were. `model_inp` has every bit of the program's inputs; alkaid
+  leaves out those that no output depends on.
+- `latency_cutoff` takes the fewest stages in which none is longer; alkaid cuts at multiples of it, sometimes once more. A cutoff
+  below the delay of one operation is that delay. `reg_bits` is ours. `n_stages` is what it was, latency included.
+- `predict` works before `compile`, by the engine; with `engine=True` always. `inp_shifts` count, as in `CombLogic.predict`.
+- `ternary_fuse`, `print_latency` and `openmp` change nothing: adders of three follow from the part, threads need no OpenMP.
+  `xls_opt=True` is refused. `model/fsm.json.gz` is written for stateful designs only.
+- Programs that alkaid's RTL refuses (outputs that are negated or constant zero, more than 64 bits) are written. Codes above 64 bits
+  have no `dtype=int64`.
+- A stateful design whose ports are valid in some cycles of a period only is run by `run(scheduled=False)`, not by `predict`.
+- A mistake is a ValueError, not an AssertionError; a tool that is missing or fails is a RuntimeError.
+"""
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import Model
+
+__all__ = ["RTLModel"]
+
+
+def _program(arguments, folder) -> None:
+    """Runs the program in a folder."""
+    here = str(Path(__file__).absolute().parent.parent)
+    paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, "-m", "alir2hdl", *arguments, "--color", "never"]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    if done.returncode == 2:
+        raise ValueError(done.stderr.strip())
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+
+
+def _tool(command, folder, verbose: bool, env=None) -> str:
+    """Runs a tool and gives its output; its messages are shown if asked for or if it fails."""
+    environment = None if env is None else {**os.environ, **env}
+    if shutil.which(command[0], path=(environment or os.environ).get("PATH")) is None:
+        raise RuntimeError(f"{command[0]} is not on the PATH: compile() needs it (predict() works without compile())")
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    if verbose:
+        print(done.stdout + done.stderr)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class _Element:
+    lsb: int
+    width: int
+    signed: bool
+    fractionals: int
+
+
+@dataclass(frozen=True)
+class _Port:
+    #: As the user calls it, and in the RTL.
+    name: str
+    rtl: str
+    elements: tuple
+
+    @property
+    def width(self) -> int:
+        return sum(e.width for e in self.elements)
+
+    def format(self) -> tuple:
+        """Signed, integer and fractional bits that hold every element."""
+        some = [e for e in self.elements if e.width]
+        if not some:
+            return False, 0, 0
+        integers = max(e.width - e.signed - e.fractionals for e in some)
+        fractionals = max(e.fractionals for e in some)
+        return any(e.signed for e in some), integers, fractionals
+
+    def slots(self) -> list:
+        """Where each element lies in its slot of the wrapper's port, and how wide the slots are."""
+        signed, integers, fractionals = self.format()
+        slot = signed + integers + fractionals
+        return [(k * slot + fractionals - e.fractionals, slot) for k, e in enumerate(self.elements)]
+
+
+def _ports(facts, side: str, names) -> list:
+    """Ports of a side: `names` are (name, elements) in the order of the elements."""
+    elements = iter(facts[side])
+    ports = []
+    for name, size in names:
+        mine = [next(elements) for _ in range(size)]
+        rtl = next((e["port"] for e in mine if e["width"]), name)
+        ports.append(_Port(name, rtl, tuple(_Element(e["lsb"], e["width"], e["signed"], e["fractionals"]) for e in mine)))
+    return ports
+
+
+class _Schedule:
+    """When a port is valid; None: no schedule."""
+
+    def __init__(self, schedule) -> None:
+        toggles, self.period = schedule if schedule is not None else ([], None)
+        self.first = int(toggles[0]) if toggles else 0
+        self.steady = schedule is not None and len(toggles) <= 1 and self.period in (0, 1)
+
+
+class RTLModel:
+    """A program or a stateful design of alkaid's as a project for synthesis, with an emulator. See the module."""
+
+    def __init__(self, logic, path, prj_name: str | None = None, flavor: str = "verilog", n_stages: int = -1,
+                 latency_cutoff: float = -1, print_latency: bool = True, part_name: str = "xcvu13p-flga2577-2-e",
+                 clock_period: float = 5, clock_uncertainty: float = 0.1, io_delay_minmax: tuple = (0.2, 0.4),
+                 ternary_fuse: bool = True) -> None:
+        flavor = str(flavor).lower()
+        if flavor not in ("verilog", "vhdl"):
+            raise ValueError(f"flavor {flavor!r}: verilog or vhdl")
+        if n_stages > 0 and latency_cutoff > 0:
+            raise ValueError("n_stages and latency_cutoff are two ways to say one thing: give one of them")
+        self._flavor = flavor
+        self._path = Path(path)
+        # A folder's name need not be one that a language takes.
+        legal = re.sub(r"\W", "_", self._path.resolve().name, flags=re.ASCII)
+        self._prj_name = prj_name if prj_name is not None else f"p{legal}" if legal[:1].isdigit() else legal
+        self._part_name = part_name
+        self._clock_period = clock_period
+        self._clock_uncertainty = clock_uncertainty
+        self._io_delay_minmax = tuple(io_delay_minmax)
+        self._logic = logic
+        self._stateful = hasattr(logic, "inp_signals")
+        if self._stateful and (n_stages > 0 or latency_cutoff > 0):
+            raise ValueError("n_stages and latency_cutoff are for programs: a stateful design has its own registers")
+        self._pipelined = n_stages > 0 or latency_cutoff > 0
+        if n_stages > 0:
+            self._hardware = ["--pipeline", str(int(n_stages)), "--register-inputs"]
+        elif latency_cutoff > 0:
+            self._hardware = ["--max-stage-delay", repr(float(latency_cutoff)), "--register-inputs"]
+        else:
+            self._hardware = []
+        self._library = None
+        self._emulator = None
+        self._t = 0
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            (folder / "model").mkdir()
+            logic.save(str(folder / self._file))
+            self._saved = (folder / self._file).read_bytes()
+            try:
+                self._text, self._facts = self._generated(folder, [])
+            except ValueError as refused:
+                # One operation alone takes longer than the cutoff: the message names its delay, which is the cutoff then.
+                longest = re.search(r"E0503.*--max-stage-delay ([0-9.e+-]+) or more", str(refused), re.DOTALL)
+                if latency_cutoff <= 0 or longest is None:
+                    raise
+                self._hardware[1] = longest[1]
+                self._text, self._facts = self._generated(folder, [])
+        if self._stateful:
+            self._model = None
+            inputs = [(s.name, s.size) for s in logic.inp_signals]
+            outputs = [(s.name, s.size) for s in logic.out_signals]
+            self._schedules, self._resets = self._timing()
+        else:
+            self._model = Model.from_bytes(self._saved)
+            inputs, outputs = [("model_inp", self._model.n_inputs)], [("model_out", self._model.n_outputs)]
+            self._schedules, self._resets = {}, []
+        self._inputs = _ports(self._facts, "inputs", inputs)
+        self._outputs = _ports(self._facts, "outputs", outputs)
+
+    @property
+    def _file(self) -> str:
+        return "model/fsm.json.gz" if self._stateful else "model/comb.json.gz"
+
+    def _generated(self, folder: Path, more) -> tuple:
+        """The text and what the interface says, made in a folder that holds the saved model."""
+        (folder / "src").mkdir(exist_ok=True)
+        source = f"src/{self._prj_name}.{'v' if self._flavor == 'verilog' else 'vhd'}"
+        options = [*self._hardware, *more, "--top", self._prj_name]
+        _program([self._file, f"--{self._flavor}", source, "--interface", "interface.json", *options], folder)
+        facts = json.loads((folder / "interface.json").read_text())
+        (folder / "interface.json").unlink()
+        return (folder / source).read_text(), facts
+
+    def _timing(self) -> tuple:
+        """Schedules of ports and the inputs that reset registers, from the file."""
+        import gzip
+
+        design = json.loads(gzip.decompress(self._saved))["fsm"]
+        schedules, resets = {}, []
+        for connection in design["conns"]:
+            for signal in filter(None, (connection["src"], connection["dst"], connection["enable_if"], connection["alt_src"])):
+                schedules[signal[0]] = _Schedule(signal[6])
+                if signal[3] is not None and signal[3][1] and signal[3][0] not in resets:
+                    resets.append(signal[3][0])
+                    schedules[signal[3][0]] = _Schedule(signal[3][6])
+        inputs = {s.name for s in self._logic.inp_signals}
+        return schedules, [name for name in resets if name in inputs]
+
+    @property
+    def latency(self) -> int | None:
+        """Clocks from a sample in the input registers to its result, as alkaid counts: n_stages; 0 without registers."""
+        if self._stateful:
+            known = [self._schedules.get(port.name) for port in (*self._inputs, *self._outputs)]
+            if not all(s is not None and s.steady for s in known):
+                return None
+            n = len(self._inputs)
+            return max(s.first for s in known[n:]) - min(s.first for s in known[:n]) - 1
+        return self._edges - 1 if self._pipelined else 0
+
+    @property
+    def _edges(self) -> int:
+        """Rising edges from a sample to its result."""
+        return self._facts["latency"] or 0
+
+    @property
+    def reg_bits(self) -> int:
+        """Register bits."""
+        return self._facts["register_bits"]
+
+    @property
+    def t(self) -> int:
+        """Clocks since compile() or soft_reset()."""
+        self._loaded()
+        return self._t
+
+    def __repr__(self) -> str:
+        def line(word, port):
+            return f"{word}: {port.name}[{len(port.elements)}] ({port.width} bits)"
+
+        name = f"alir2hdl RTLModel {self._prj_name} ({self._flavor})"
+        stages = [stage["delay"] for stage in self._facts["stages"]]
+        longest = f"longest stage {max(stages):g}, " if stages else ""
+        lines = [name, "=" * len(name), *(line("INP", p) for p in self._inputs), *(line("OUT", p) for p in self._outputs),
+                 f"{longest}latency {self.latency}, reg bits: {self.reg_bits}",
+                 "emulator compiled" if self._library else "emulator not compiled: predict() uses the engine"]
+        return "\n".join(lines)
+
+    def write(self, metadata=None, xls_opt: bool = False, no_shreg: bool = False) -> None:
+        """Writes the folder. `metadata` goes into metadata.json; `no_shreg` keeps registers out of shift registers."""
+        if xls_opt:
+            raise ValueError("xls_opt: there is no XLS here; our own optimiser has run")
+        for folder in ("src", "model", "sim"):
+            (self._path / folder).mkdir(parents=True, exist_ok=True)
+        (self._path / self._file).write_bytes(self._saved)
+        text = self._text
+        if no_shreg and self.reg_bits:
+            text, _ = self._generated(self._path, ["--shreg-extract", "no"])
+        name, ending = self._prj_name, "v" if self._flavor == "verilog" else "vhd"
+        files = {
+            f"src/{name}.{ending}": text,
+            f"src/{name}_wrapper.{ending}": self._verilog_wrapper() if ending == "v" else self._vhdl_wrapper(),
+            "build_vivado_prj.tcl": self._vivado(ending),
+            "build_quartus_prj.tcl": self._quartus(ending),
+            "metadata.json": json.dumps({**self._metadata(), **(metadata or {})}, indent=2) + "\n",
+        }
+        if self._clock:
+            files[f"src/{name}.xdc"] = files[f"src/{name}.sdc"] = self._constraints()
+        for file, content in files.items():
+            (self._path / file).write_text(content)
+
+    @property
+    def _clock(self) -> str | None:
+        return self._facts["clock"]
+
+    def _metadata(self) -> dict:
+        data = {"flavor": self._flavor, "top_module": self._prj_name, "part_name": self._part_name,
+                "signal_count": len(self._inputs) + len(self._outputs)}
+        for fact in ("cost", "adder_size", "carry_size"):
+            if hasattr(self._logic, fact):
+                data[fact] = getattr(self._logic, fact)
+        if self._pipelined:
+            stages = [stage["delay"] for stage in self._facts["stages"]]
+            data |= {"reg_bits": self.reg_bits, "latency": self.latency, "clock_period": self._clock_period,
+                     "max_comb_delay": max(stages, default=0), "clock_uncertainty": self._clock_uncertainty,
+                     "io_delay_min": self._io_delay_minmax[0], "io_delay_max": self._io_delay_minmax[1]}
+        return data | {"generator": f"alir2hdl {self._facts['version']}"}
+
+    def _constraints(self) -> str:
+        """Clock and delays of the ports, for Vivado and Quartus alike; fractions of the period as alkaid has them."""
+        period, uncertainty = self._clock_period, self._clock_uncertainty * self._clock_period
+        low, high = (part * period for part in self._io_delay_minmax)
+        lines = [f"create_clock -name {self._clock} -period {period:g} [get_ports {self._clock}]",
+                 f"set_clock_uncertainty -setup {uncertainty:g} [get_clocks {self._clock}]",
+                 f"set_clock_uncertainty -hold {uncertainty:g} [get_clocks {self._clock}]"]
+        for direction, ports in (("input", self._inputs), ("output", self._outputs)):
+            for port in ports:
+                for bound, delay in (("max", high), ("min", low)):
+                    if port.width:
+                        lines.append(f"set_{direction}_delay -clock {self._clock} -{bound} {delay:g} "
+                                     f"[get_ports {{{port.rtl}[*]}}]")
+        return "\n".join(lines) + "\n"
+
+    def _vivado(self, ending: str) -> str:
+        name, read = self._prj_name, "read_verilog" if ending == "v" else "read_vhdl"
+        constraints = f"read_xdc -mode out_of_context $here/src/{name}.xdc\n" if self._clock else ""
+        reports = f"$out/reports/{name}_post"
+        return f"""\
+# vivado -mode batch -source build_vivado_prj.tcl: synthesis, placement and routing out of context, without a project
+set here [file dirname [file normalize [info script]]]
+set out $here/output_{name}
+file mkdir $out/reports
+set_part {self._part_name}
+{read} $here/src/{name}.{ending}
+{constraints}
+synth_design -top {name} -part {self._part_name} -mode out_of_context
+report_utilization -file {reports}_synth_util.rpt
+report_timing_summary -file {reports}_synth_timing.rpt
+opt_design
+place_design
+phys_opt_design
+report_utilization -hierarchical -file {reports}_place_util.rpt
+report_timing_summary -file {reports}_place_timing.rpt
+route_design
+write_checkpoint -force $out/{name}_post_route.dcp
+report_utilization -file {reports}_route_util.rpt
+report_timing_summary -file {reports}_route_timing.rpt
+report_power -file {reports}_route_power.rpt
+report_drc -file {reports}_route_drc.rpt
+"""
+
+    def _quartus(self, ending: str) -> str:
+        name, kind = self._prj_name, "VERILOG_FILE" if ending == "v" else "VHDL_FILE"
+        part = self._part_name if not self._part_name.lower().startswith("xc") else "10AX115N2F40E1SG"
+        constraints = f"set_global_assignment -name SDC_FILE $here/src/{name}.sdc\n" if self._clock else ""
+        return f"""\
+# quartus_sh -t build_quartus_prj.tcl: a project in output_{name}, compiled; a part of AMD's stands for an Arria 10
+package require ::quartus::project
+package require ::quartus::flow
+set here [file dirname [file normalize [info script]]]
+set out $here/output_{name}
+file mkdir $out/reports
+cd $out
+project_new {name} -overwrite
+set_global_assignment -name DEVICE {part}
+set_global_assignment -name TOP_LEVEL_ENTITY {name}
+set_global_assignment -name {kind} $here/src/{name}.{ending}
+{constraints}\
+set_instance_assignment -name VIRTUAL_PIN ON -to *
+execute_flow -compile
+project_close
+foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
+    file copy -force $report $out/reports/
+}}
+"""
+
+    def _wrapper_ports(self) -> list:
+        """Ports with bits: (port, whether it is an output, bits of the wrapper's port)."""
+        sides = [(port, False) for port in self._inputs] + [(port, True) for port in self._outputs]
+        return [(port, out, sum(slot for _, slot in port.slots())) for port, out in sides if port.width]
+
+    def _verilog_wrapper(self) -> str:
+        ports, body, joined = [], [], []
+        if self._clock:
+            ports.append(f"    input  wire {self._clock}")
+            joined.append(f".{self._clock}({self._clock})")
+        for port, out, bits in self._wrapper_ports():
+            ports.append(f"    {'output' if out else 'input '} wire [{bits - 1}:0] {port.rtl}")
+            body.append(f"    wire [{port.width - 1}:0] {port.rtl}_packed;")
+            joined.append(f".{port.rtl}({port.rtl}_packed)")
+            for e, (low, slot), k in zip(port.elements, port.slots(), range(len(port.elements))):
+                start = k * slot
+                packed = f"{port.rtl}_packed[{e.lsb + e.width - 1}:{e.lsb}]"
+                if not out:
+                    if e.width:
+                        body.append(f"    assign {packed} = {port.rtl}[{low + e.width - 1}:{low}];")
+                    continue
+                if not e.width:
+                    body.append(f"    assign {port.rtl}[{start + slot - 1}:{start}] = {slot}'d0;")
+                    continue
+                if low > start:
+                    body.append(f"    assign {port.rtl}[{low - 1}:{start}] = {low - start}'d0;")
+                body.append(f"    assign {port.rtl}[{low + e.width - 1}:{low}] = {packed};")
+                above = start + slot - low - e.width
+                if above:
+                    fill = f"{{{above}{{{port.rtl}_packed[{e.lsb + e.width - 1}]}}}}" if e.signed else f"{above}'d0"
+                    body.append(f"    assign {port.rtl}[{start + slot - 1}:{low + e.width}] = {fill};")
+        listed = ",\n".join(ports)
+        return (f"// {self._prj_name} with elements of one format for each port, each in a slot of its own\n"
+                f"module {self._prj_name}_wrapper (\n{listed}\n);\n" + "\n".join(body)
+                + f"\n    {self._prj_name} inner ({', '.join(joined)});\nendmodule\n")
+
+    def _vhdl_wrapper(self) -> str:
+        ports, body, signals, joined = [], [], [], []
+        if self._clock:
+            ports.append(f"        {self._clock} : in std_logic")
+            joined.append(f"{self._clock} => {self._clock}")
+        for port, out, bits in self._wrapper_ports():
+            ports.append(f"        {port.rtl} : {'out' if out else 'in'} std_logic_vector({bits - 1} downto 0)")
+            signals.append(f"    signal {port.rtl}_packed : std_logic_vector({port.width - 1} downto 0);")
+            joined.append(f"{port.rtl} => {port.rtl}_packed")
+            for e, (low, slot), k in zip(port.elements, port.slots(), range(len(port.elements))):
+                start = k * slot
+                packed = f"{port.rtl}_packed({e.lsb + e.width - 1} downto {e.lsb})"
+                if not out:
+                    if e.width:
+                        body.append(f"    {packed} <= {port.rtl}({low + e.width - 1} downto {low});")
+                    continue
+                if not e.width:
+                    body.append(f"    {port.rtl}({start + slot - 1} downto {start}) <= (others => '0');")
+                    continue
+                if low > start:
+                    body.append(f"    {port.rtl}({low - 1} downto {start}) <= (others => '0');")
+                body.append(f"    {port.rtl}({low + e.width - 1} downto {low}) <= {packed};")
+                if start + slot > low + e.width:
+                    fill = f"{port.rtl}_packed({e.lsb + e.width - 1})" if e.signed else "'0'"
+                    body.append(f"    {port.rtl}({start + slot - 1} downto {low + e.width}) <= (others => {fill});")
+        name, listed = self._prj_name, ";\n".join(ports)
+        return (f"-- {name} with elements of one format for each port, each in a slot of its own\n"
+                "library ieee;\nuse ieee.std_logic_1164.all;\n\n"
+                f"entity {name}_wrapper is\n    port (\n{listed}\n    );\nend entity;\n\n"
+                f"architecture rtl of {name}_wrapper is\n" + "\n".join(signals) + "\nbegin\n" + "\n".join(body)
+                + f"\n    inner : entity work.{name} port map ({', '.join(joined)});\nend architecture;\n")
+
+    def compile(self, verbose: bool = False, openmp: bool = True, nproc: int | None = None, o3: bool = False, clean: bool = True,
+                metadata=None, xls_opt: bool = False, no_shreg: bool = False, _env=None) -> None:
+        """Writes the folder and builds the emulator with Verilator (VHDL goes through `ghdl --synth`)."""
+        self.write(metadata=metadata, xls_opt=xls_opt, no_shreg=no_shreg)
+        sim, name = self._path / "sim", self._prj_name
+        source = (self._path / "src" / f"{name}.{'v' if self._flavor == 'verilog' else 'vhd'}").resolve()
+        if self._flavor == "vhdl":
+            said = _tool(["ghdl", "--synth", "--std=08", "--out=verilog", str(source), "-e", name], sim, False)
+            source = sim / f"{name}.v"
+            source.write_text(said)
+        (sim / "emulator.v").write_text(self._emulator_verilog())
+        (sim / "ports.hh").write_text(self._emulator_ports())
+        shutil.copyfile(Path(__file__).parent / "emulator.cc", sim / "emulator.cc")
+        # Hidden: several emulators in one process must not share what their libraries call alike.
+        flags = f"-std=c++17 -fPIC -fvisibility=hidden -pthread {'-O3' if o3 else '-O1'} -I.."
+        command = ["verilator", "--cc", "--exe", "--build", "-j", str(nproc or os.cpu_count() or 1), "--Mdir", "build",
+                   "--top-module", "emulator", "--prefix", "Vemulator", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-CFLAGS", flags,
+                   "-LDFLAGS", "-shared -pthread", "-o", "emulator.so", "emulator.v", "source.v", "emulator.cc"]
+        # Elsewhere: make refuses folders with spaces. Of a name of its own: the loader keeps a library that is open.
+        with tempfile.TemporaryDirectory() as folder:
+            for file in ("emulator.v", "emulator.cc", "ports.hh"):
+                shutil.copyfile(sim / file, Path(folder) / file)
+            shutil.copyfile(source, Path(folder) / "source.v")
+            _tool(command, folder, verbose, _env)
+            self._load(Path(folder) / "build/emulator.so")
+            if not clean:
+                shutil.copytree(Path(folder) / "build", sim / "build", dirs_exist_ok=True)
+
+    def _emulator_verilog(self) -> str:
+        """A module whose ports have names that need no escape in C++."""
+        ports, joined = ["input wire clk"], [f".{self._clock}(clk)"] if self._clock else []
+        for letter, side, direction in (("i", self._inputs, "input"), ("o", self._outputs, "output")):
+            for k, port in enumerate(side):
+                if port.width:
+                    ports.append(f"{direction} wire [{port.width - 1}:0] {letter}{k}")
+                    joined.append(f".{port.rtl}({letter}{k})")
+        return f"module emulator ({', '.join(ports)});\n  {self._prj_name} dut ({', '.join(joined)});\nendmodule\n"
+
+    def _emulator_ports(self) -> str:
+        shifts = [] if self._stateful else list(self._logic.inp_shifts)
+
+        def table(function, ports, shifts):
+            rows = []
+            for port in ports:
+                shift = shifts or [0] * len(port.elements)
+                elements = ", ".join(f"{{{e.lsb}, {e.width}, {str(e.signed).lower()}, {e.fractionals + s}}}"
+                                     for e, s in zip(port.elements, shift))
+                rows.append(f"{{{port.width}, {{{elements}}}}}")
+            return (f"inline const std::vector<Port>& {function}() {{\n  static const std::vector<Port> ports = "
+                    f"{{{', '.join(rows)}}};\n  return ports;\n}}\n")
+
+        calls = "".join(f" to_port(top.i{k}, words[{k}]);" for k, port in enumerate(self._inputs) if port.width)
+        gets = "".join(f" from_port(top.o{k}, words[{k}]);" for k, port in enumerate(self._outputs) if port.width)
+        return (table("input_ports", self._inputs, shifts) + table("output_ports", self._outputs, [])
+                + f"template <class T, class W> void put_ports(T& top, const W& words) {{ (void)top, (void)words;{calls} }}\n"
+                + f"template <class T, class W> void get_ports(const T& top, W& words) {{ (void)top, (void)words;{gets} }}\n"
+                + "template <class T> void set_clock(T& top, int value) { top.clk = value & 1; }\n")
+
+    def _load(self, library: Path) -> None:
+        self._destroy()
+        loaded = ctypes.CDLL(str(library))
+        loaded.emulator_new.restype = ctypes.c_void_p
+        pointer, size = ctypes.c_void_p, ctypes.c_size_t
+        for name, arguments in {"delete": [pointer], "eval": [pointer], "tick": [pointer],
+                                "set_reals": [pointer, ctypes.c_int, pointer], "set_codes": [pointer, ctypes.c_int, pointer],
+                                "reals": [pointer, ctypes.c_int, ctypes.c_int, pointer],
+                                "codes": [pointer, ctypes.c_int, ctypes.c_int, pointer],
+                                "run": [pointer, pointer, pointer, pointer, size],
+                                "predict": [pointer, pointer, size, size, size]}.items():
+            function = getattr(loaded, f"emulator_{name}")
+            function.argtypes, function.restype = arguments, None
+        self._library, self._emulator, self._t = loaded, loaded.emulator_new(), 0
+
+    def _destroy(self) -> None:
+        if self._emulator:
+            self._library.emulator_delete(self._emulator)
+        self._emulator = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_emulator", None):
+            self._destroy()
+
+    def _loaded(self):
+        if self._emulator is None:
+            raise RuntimeError("the emulator is not there: call compile() first")
+        return self._library
+
+    def canonicalize_inp_data(self, data) -> dict:
+        """Samples as a mapping from input ports to arrays of doubles: of one array, a list of one a port, or such a mapping."""
+        import numpy as np
+
+        names = [port.name for port in self._inputs]
+        if isinstance(data, (list, tuple)) and data and all(hasattr(one, "keys") for one in data):
+            missing = [name for name in names if any(name not in one for one in data)]
+            if missing:
+                raise ValueError(f"no data for input port {missing[0]}")
+            data = {name: np.stack([np.asarray(one[name], dtype=np.float64) for one in data]) for name in names}
+        elif not hasattr(data, "keys"):
+            arrays = list(data) if isinstance(data, (list, tuple)) else [data]
+            if len(arrays) != len(names):
+                raise ValueError(f"{len(arrays)} arrays for {len(names)} input ports ({', '.join(names)})")
+            data = dict(zip(names, arrays))
+        missing = [name for name in names if name not in data]
+        if missing:
+            raise ValueError(f"no data for input port {missing[0]}; found {', '.join(map(str, data)) or 'none'}")
+        return {name: np.asarray(data[name], dtype=np.float64) for name in names}
+
+    def _rows(self, data) -> dict:
+        """Contiguous arrays of a row a sample or a clock."""
+        import numpy as np
+
+        rows = {}
+        for port, array in zip(self._inputs, self.canonicalize_inp_data(data).values()):
+            width = len(port.elements)
+            if array.ndim == 0 or array.size != array.shape[0] * width:
+                raise ValueError(f"{port.name}: shape {array.shape} is no rows of {width} elements")
+            rows[port.name] = np.ascontiguousarray(array.reshape(array.shape[0], width))
+        return rows
+
+    def predict(self, data, n_threads: int = 0, always_return_dict: bool = False, engine: bool | None = None):
+        """The outputs for samples: through the compiled RTL, or without it through the batch engine; the same bits.
+
+        n_threads: 0 for as many as there are processors. engine: True for the engine, False for the RTL.
+        """
+        import numpy as np
+
+        rows = self._rows(data)
+        if engine is None:
+            engine = self._emulator is None and not self._stateful
+        if engine and self._stateful:
+            raise ValueError("the engine runs programs: compile() a stateful design")
+        if self._stateful:
+            results = self._predict_machine(rows)
+        else:
+            x = rows["model_inp"]
+            x = np.where(np.isfinite(x), x, 0.0)
+            if engine:
+                y = self._model.predict(x)
+            else:
+                y = np.zeros((len(x), len(self._outputs[0].elements)))
+                threads = n_threads if n_threads > 0 else os.cpu_count() or 1
+                self._loaded().emulator_predict(x.ctypes.data, y.ctypes.data, len(x), self._edges, threads)
+            results = {"model_out": y}
+        if always_return_dict or len(results) != 1:
+            return results
+        return next(iter(results.values()))
+
+    def _predict_machine(self, rows) -> dict:
+        for port in (*self._inputs, *self._outputs):
+            schedule = self._schedules.get(port.name)
+            if schedule is None or not schedule.steady:
+                raise ValueError(f"port {port.name} has no schedule of a value every clock: use run(), which shows every clock")
+        samples = min(len(row) for row in rows.values())
+        start = min(self._schedules[port.name].first for port in self._inputs)
+        if any(self._schedules[port.name].first != start for port in self._inputs):
+            raise ValueError("the inputs of a sample are due at different clocks: use run()")
+        last = max(self._schedules[port.name].first for port in self._outputs)
+        self.soft_reset()
+        shown = self.run(rows, scheduled=False, extra_steps=max(last - start - 1, 0))
+        self.soft_reset()
+        firsts = {port.name: self._schedules[port.name].first - start - 1 for port in self._outputs}
+        return {name: values[firsts[name]:firsts[name] + samples] for name, values in shown.items()}
+
+    def run(self, data, steps: int | None = None, scheduled: bool | None = None, output_only: bool = True, extra_steps: int = 0,
+            n_threads: int = 1) -> dict:
+        """Clocks: row t of an input is applied before edge t, row t of a result is the output after it.
+
+        A shorter input keeps its last row. scheduled: only rows in which the output is valid, of a pipeline that of samples; by
+        default where every port has a schedule.
+        """
+        import numpy as np
+
+        library = self._loaded()
+        if not output_only:
+            raise ValueError("output_only=False: only ports are shown; make what you want to see an output")
+        rows = self._rows(data)
+        count = (min(len(row) for row in rows.values()) if steps is None else steps) + extra_steps
+        firsts = self._firsts()
+        if scheduled is None:
+            scheduled = firsts is not None
+        if scheduled and firsts is None:
+            raise ValueError("scheduled=True: some ports have no schedule of a value every clock")
+        results = {port.name: np.zeros((count, len(port.elements))) for port in self._outputs}
+        inputs = (ctypes.c_void_p * max(len(rows), 1))(*(row.ctypes.data for row in rows.values()))
+        lengths = (ctypes.c_size_t * max(len(rows), 1))(*(len(row) for row in rows.values()))
+        outputs = (ctypes.c_void_p * max(len(results), 1))(*(row.ctypes.data for row in results.values()))
+        library.emulator_run(self._emulator, inputs, lengths, outputs, count)
+        start, self._t = self._t, self._t + count
+        if scheduled:
+            results = {name: values[max(firsts[name] - start - 1, 0):] for name, values in results.items()}
+        return results
+
+    def _firsts(self) -> dict | None:
+        """The clock from which each output is valid, where every port has a steady schedule."""
+        if not self._stateful:
+            return {"model_out": self._edges}
+        schedules = [self._schedules.get(port.name) for port in (*self._inputs, *self._outputs)]
+        if not all(s is not None and s.steady for s in schedules):
+            return None
+        return {port.name: self._schedules[port.name].first for port in self._outputs}
+
+    def soft_reset(self) -> None:
+        """Clock count 0; inputs that reset registers are applied for one clock. Other registers keep what they hold."""
+        library = self._loaded()
+        if self._resets:
+            held = {name: self.get_port(name) for name in self._resets}
+            for name in self._resets:
+                self.set_port(name, [1] * len(held[name]))
+            library.emulator_tick(self._emulator)
+            for name, value in held.items():
+                self.set_port(name, value)
+            library.emulator_eval(self._emulator)
+        self._t = 0
+
+    def tick(self) -> None:
+        """One clock with the inputs that are applied."""
+        self._loaded().emulator_tick(self._emulator)
+        self._t += 1
+
+    def eval(self) -> None:
+        """Lets the inputs that are applied reach the outputs, without a clock."""
+        self._loaded().emulator_eval(self._emulator)
+
+    def _port(self, name: str) -> tuple:
+        for side, ports in enumerate((self._inputs, self._outputs)):
+            for k, port in enumerate(ports):
+                if port.name == name:
+                    return side, k, port
+        raise KeyError(name)
+
+    def set_port(self, name: str, values, dtype=None) -> None:
+        """Applies an input: numbers, or codes with dtype=int64."""
+        import numpy as np
+
+        side, k, port = self._port(name)
+        if side == 1:
+            raise ValueError(f"{name} is an output")
+        codes = dtype is not None and self._is_code(dtype)
+        array = np.ascontiguousarray(values, dtype=np.int64 if codes else np.float64).reshape(-1)
+        if array.size != len(port.elements):
+            raise ValueError(f"{name} has {len(port.elements)} elements, not {array.size}")
+        function = self._loaded().emulator_set_codes if codes else self._loaded().emulator_set_reals
+        function(self._emulator, k, array.ctypes.data)
+
+    def get_port(self, name: str, dtype=float, scalar: bool = False):
+        """What a port shows: numbers, or codes with dtype=int64; with `scalar` the number of a port of one element."""
+        import numpy as np
+
+        side, k, port = self._port(name)
+        codes = self._is_code(dtype)
+        if codes and any(e.width > 64 for e in port.elements):
+            raise ValueError(f"{name} has codes of more than 64 bits: read it as numbers")
+        if scalar and len(port.elements) != 1:
+            raise ValueError(f"{name} has {len(port.elements)} elements: scalar is for one")
+        array = np.zeros(len(port.elements), dtype=np.int64 if codes else np.float64)
+        function = self._loaded().emulator_codes if codes else self._loaded().emulator_reals
+        function(self._emulator, side, k, array.ctypes.data)
+        return array[0].item() if scalar else array
+
+    @staticmethod
+    def _is_code(dtype) -> bool:
+        import numpy as np
+
+        kind = np.dtype(dtype)
+        if kind not in (np.dtype(np.float64), np.dtype(np.int64)):
+            raise ValueError(f"dtype {kind}: float64 for numbers or int64 for codes")
+        return kind == np.dtype(np.int64)
