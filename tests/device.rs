@@ -459,3 +459,37 @@ fn every_figure_of_time_has_a_unit() {
     let facts = info("jet_mlp", &["--device", "ultrascale+", "--pipeline", "4"]);
     assert_eq!((&facts["delay_unit"], &facts["pipeline"]["delay_unit"]), (&Value::from("ns"), &Value::from("ns")));
 }
+
+#[test]
+fn a_sweep_of_a_device_has_the_estimate_of_each_row_its_proof_and_a_picture() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bits = model("bit_logic");
+    let options = ["info", &bits, "--device", "ecp5", "--sweep=3", "--prove", "--json", "--svg", "s.svg"];
+    let (code, stdout, stderr) = run(folder.path(), &options);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("proofs took"), "{stderr}");
+    let facts: Value = serde_json::from_str(&stdout).expect("JSON");
+    let rows = facts["sweep"].as_array().expect("rows");
+    for (row, stages) in rows.iter().zip(1..) {
+        let alone = info("bit_logic", &["--device", "ecp5", "--pipeline", &i32::to_string(&stages)]);
+        let (on, estimate) = (&row["on_device"], &alone["estimate"]);
+        for figure in ["lut", "ff", "dsp", "ram", "clock_mhz"] {
+            assert_eq!(on[figure], estimate[figure], "{stages} stages, {figure}");
+        }
+        let latency = on["latency_ns"].as_f64().unwrap() / estimate["period_ns"].as_f64().unwrap();
+        assert!((latency - row["latency"].as_f64().unwrap()).abs() < 1e-3, "{latency}");
+        assert_eq!(row["proof"], "proved");
+    }
+    let figures = |row: &Value| {
+        let on = &row["on_device"];
+        (on["clock_mhz"].as_f64().unwrap(), on["lut"].as_u64().unwrap() + on["ff"].as_u64().unwrap())
+    };
+    for row in rows {
+        let (clock, area) = figures(row);
+        let beaten = rows.iter().map(figures).any(|(c, a)| c >= clock && a <= area && (c > clock || a < area));
+        assert_eq!(row["on_device"]["best"], !beaten, "{row}");
+    }
+    let drawn = std::fs::read_to_string(folder.path().join("s.svg")).expect("a picture");
+    assert_eq!(drawn.matches("<circle").count(), 3, "{drawn}");
+    assert!(drawn.contains("ecp5") && drawn.contains("LUT + FF"), "{drawn}");
+}

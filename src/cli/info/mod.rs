@@ -2,6 +2,7 @@
 
 mod pipeline;
 pub(super) mod plot;
+mod scatter;
 mod states;
 mod sweep;
 
@@ -11,7 +12,7 @@ use super::input::{Design, InputArgs};
 use super::kernel::KernelFacts;
 use super::optimise::{self, OptimiseArgs};
 use super::text::RomStyleArg;
-use super::{ExitStatus, Failure, Global, network, print, schema, source};
+use super::{ExitStatus, Failure, Global, network, print, say, schema, source};
 use crate::compile::{self, Spec};
 use crate::device::Estimate;
 use crate::diag::{Diagnostic, Place};
@@ -32,6 +33,7 @@ Examples:
   alir2hdl info model.json.gz
   alir2hdl info model.json.gz --pipeline 3         each stage: operations, longest path, register bits
   alir2hdl info model.json.gz --sweep --svg s.svg  stage delay and register bits of 1 to 12 stages
+  alir2hdl info model.json.gz --sweep --device xcku5p --svg s.svg    MHz against LUT and FF, the best joined
   alir2hdl info model.json.gz --max-stage-delay 5 --json | jq .pipeline.latency
   alir2hdl info machine.json.gz                    ports, registers, blocks and schedule of a state machine
 
@@ -51,6 +53,9 @@ pub(super) struct Args {
     /// Draw what --sweep shows into this file
     #[arg(long, value_name = "FILE", requires = "sweep")]
     svg: Option<PathBuf>,
+    /// Also prove the Verilog of each row of --sweep
+    #[arg(long, requires = "sweep")]
+    prove: bool,
     /// Count the valid flag of --valid among the registers
     #[arg(long)]
     valid: bool,
@@ -152,13 +157,17 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let spec = args.spec();
     let optimised = compile::optimise(&model, &spec)?;
     let program = &optimised.program;
-    let sweep = args.sweep.map(|last| sweep::sweep(&optimised, &spec, last)).transpose()?;
+    let mut sweep = args.sweep.map(|last| sweep::sweep(&optimised, &spec, last)).transpose()?;
+    if let (Some(rows), true) = (&mut sweep, args.prove) {
+        let taken = sweep::prove(rows, &optimised, &spec)?;
+        say(&format!("proofs took {:.1} s", taken.as_secs_f64()), global);
+    }
     let pipeline = match spec.is_combinational() || sweep.is_some() {
         true => None,
         false => Some(Pipeline::new(&optimised, &spec, args.whole_values)?),
     };
     if let (Some(path), Some(rows)) = (&args.svg, &sweep) {
-        write_plot(path, &args.input.model, program, spec.unit(program).0, rows)?;
+        write_plot(path, &args.input.model, program, (spec.unit(program).0, spec.device().name()), rows)?;
     }
     let estimate = match &pipeline {
         Some(pipeline) => pipeline.estimate.clone(),
@@ -175,7 +184,13 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     print(text.as_bytes())
 }
 
-fn write_plot(path: &Path, source: &Path, model: &Model, unit: &str, rows: &[sweep::Row]) -> Result<(), Failure> {
+fn write_plot(
+    path: &Path,
+    source: &Path,
+    model: &Model,
+    (unit, device): (&str, &str),
+    rows: &[sweep::Row],
+) -> Result<(), Failure> {
     // The name alone: the same model gives the same picture in every folder.
     let name = match source.file_name() {
         Some(name) if source.as_os_str() != "-" => name.to_string_lossy().into_owned(),
@@ -183,7 +198,10 @@ fn write_plot(path: &Path, source: &Path, model: &Model, unit: &str, rows: &[swe
     };
     let title = format!("{name}: {} operations", model.nodes().len());
     let mut batch = Batch::default();
-    let drawn = plot::svg(&title, unit, rows);
+    let drawn = match rows.iter().any(|row| row.on_device.is_some()) {
+        true => scatter::svg(&title, device, rows),
+        false => plot::svg(&title, unit, rows),
+    };
     let unwritable = |e: std::io::Error| {
         let place = Place::Flag("--svg".to_owned());
         Failure::input(Diagnostic::error("E0001", place, format!("cannot write {}: {e}", path.display())))

@@ -148,7 +148,7 @@ impl Panel<'_> {
 }
 
 /// A round distance between ticks, three to six of them, and the value at the top, above the largest one.
-fn scale(largest: f64) -> (f64, f64) {
+pub(super) fn scale(largest: f64) -> (f64, f64) {
     if !(largest > 0.0 && largest.is_finite()) {
         return (1.0, 1.0);
     }
@@ -178,7 +178,7 @@ pub(in crate::cli) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-fn text(out: &mut String, x: f64, y: f64, anchor: &str, text: &str, more: &str) {
+pub(super) fn text(out: &mut String, x: f64, y: f64, anchor: &str, text: &str, more: &str) {
     let text = escaped(text);
     let _ = writeln!(out, "<text x=\"{x:.2}\" y=\"{y:.2}\" text-anchor=\"{anchor}\"{more}>{text}</text>");
 }
@@ -213,6 +213,8 @@ mod tests {
             register_bits,
             register_bits_in_blocks: 0,
             register_bits_at_least: register_bits,
+            on_device: None,
+            proof: None,
             proved: true,
         }
     }

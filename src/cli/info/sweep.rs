@@ -1,10 +1,13 @@
-//! The trade-off at a glance: stage delay, latency and register bits by the number of stages.
+//! The trade-off at a glance: stage delay, latency and register bits by the number of stages; of a named device also clock,
+//! area, and whether the text of each row was proved.
 
-use super::super::Failure;
+use super::super::{ExitStatus, Failure};
 use super::short;
 use crate::compile::{self, Optimised, Spec, Stages};
+use crate::emit::Language;
 use serde::Serialize;
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 /// One row for each number of stages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,29 +26,72 @@ pub(super) struct Row {
     pub(super) register_bits_in_blocks: u64,
     /// No pipeline of these stages and this delay has fewer, those within blocks counted as less.
     pub(super) register_bits_at_least: u64,
+    /// What the hardware would take of the device, if one was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) on_device: Option<OnDevice>,
+    /// Whether the Verilog of this row is the design for every input, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) proof: Option<Proof>,
     #[serde(skip)]
     pub(super) proved: bool,
 }
 
-/// Schedules the program for 1 to `last` stages; `single`: the program as it is optimised for one.
+/// One row's hardware on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct OnDevice {
+    pub(super) lut: u64,
+    pub(super) ff: u64,
+    pub(super) dsp: u64,
+    pub(super) ram: u64,
+    /// The fastest clock in MHz.
+    pub(super) clock_mhz: f64,
+    /// Time from input to result at that clock, in nanoseconds.
+    pub(super) latency_ns: f64,
+    /// Whether no row has a clock as fast for less look-up tables and flip-flops, or a faster one for as much.
+    pub(super) best: bool,
+}
+
+impl OnDevice {
+    /// Look-up tables and flip-flops together.
+    pub(super) fn area(&self) -> u64 {
+        self.lut + self.ff
+    }
+
+    /// Whether `other` is as good in clock and area, and better in one of them.
+    fn is_beaten_by(&self, other: &OnDevice) -> bool {
+        let as_good = other.clock_mhz >= self.clock_mhz && other.area() <= self.area();
+        as_good && (other.clock_mhz > self.clock_mhz || other.area() < self.area())
+    }
+}
+
+/// What a proof of a row said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Proof {
+    Proved,
+    Unknown,
+}
+
+/// Schedules the program for 1 to `last` stages; `single`: the program as it is optimised for one. Of a named device each row
+/// has its estimate.
 pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Vec<Row>, Failure> {
-    let in_stages = |stages: u32| {
-        let mut spec = spec.clone();
-        spec.pipeline.stages = Some(Stages::Exactly(stages));
-        spec.module.valid = false;
-        spec
-    };
-    let several = match in_stages(last).cuts_products() {
-        true => compile::optimise(single.source, &in_stages(last))?,
+    let several = match in_stages(spec, last).cuts_products() {
+        true => compile::optimise(single.source, &in_stages(spec, last))?,
         false => single.borrowed(),
     };
     let row = |stages: u32| {
-        let spec = in_stages(stages);
+        let spec = in_stages(spec, stages);
         let optimised = if stages == 1 { single } else { &several };
         let scheduled = optimised.borrowed().schedule(&spec)?;
         let (netlist, _) = scheduled.lower(&spec, &spec.top())?;
         let (outcome, stage_delay) = (&scheduled.outcome, scheduled.longest());
         let latency = outcome.schedule.latency();
+        let on_device = spec.target.device.map(|_| {
+            let estimate = spec.estimate(&netlist);
+            let latency_ns = (estimate.period_ns * f64::from(latency) * 1000.0).round() / 1000.0;
+            let crate::device::Estimate { lut, ff, dsp, ram, clock_mhz, .. } = estimate;
+            OnDevice { lut, ff, dsp, ram, clock_mhz, latency_ns, best: true }
+        });
         Ok(Row {
             stages,
             stage_delay,
@@ -54,17 +100,58 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Ve
             register_bits: netlist.register_bits(),
             register_bits_in_blocks: outcome.bits_in_blocks,
             register_bits_at_least: outcome.lower_bound.div_ceil(outcome.weight),
+            on_device,
+            proof: None,
             proved: outcome.gap() == 0.0,
         })
     };
-    (1..=last).map(row).collect()
+    let mut rows = (1..=last).map(row).collect::<Result<Vec<Row>, Failure>>()?;
+    mark_best(&mut rows);
+    Ok(rows)
+}
+
+/// The wishes for so many stages.
+fn in_stages(spec: &Spec, stages: u32) -> Spec {
+    let mut spec = spec.clone();
+    spec.pipeline.stages = Some(Stages::Exactly(stages));
+    spec.module.valid = false;
+    spec
+}
+
+/// Marks the rows that no other row beats.
+fn mark_best(rows: &mut [Row]) {
+    let all: Vec<OnDevice> = rows.iter().filter_map(|row| row.on_device).collect();
+    for own in rows.iter_mut().filter_map(|row| row.on_device.as_mut()) {
+        own.best = !all.iter().any(|other| own.is_beaten_by(other));
+    }
+}
+
+/// Compiles the program to the Verilog of each row and proves it; how long that took. A proof that reaches its limits is
+/// `unknown`.
+pub(super) fn prove(rows: &mut [Row], single: &Optimised<'_>, spec: &Spec) -> Result<Duration, Failure> {
+    let start = Instant::now();
+    for row in rows {
+        let mut spec = in_stages(spec, row.stages);
+        spec.prove = true;
+        let proved =
+            compile::model(single.source, &spec).and_then(|hardware| hardware.proved_text(Language::Verilog, &|_| {}));
+        row.proof = Some(match proved.map_err(Failure::from) {
+            Ok(_) => Proof::Proved,
+            Err(failure) if failure.status == ExitStatus::Undecided => Proof::Unknown,
+            Err(failure) => return Err(failure),
+        });
+    }
+    Ok(start.elapsed())
 }
 
 /// The table for people.
 pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
+    let has_device = rows.iter().any(|row| row.on_device.is_some());
+    let device = if has_device { "      MHz      LUT       FF   DSP  BRAM  latency ns   " } else { "" };
+    let proof = if rows.iter().any(|row| row.proof.is_some()) { "Verilog   " } else { "" };
     let _ = writeln!(
         out,
-        "\n{:<8}{:>12}{:>9}{:>15}{:>15}   fewest possible; delays in {unit}",
+        "\n{:<8}{:>12}{:>9}{:>15}{:>15}{device}   {proof}fewest possible; delays in {unit}",
         "stages", "stage delay", "latency", "delay in all", "register bits"
     );
     for row in rows {
@@ -75,8 +162,38 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
         if row.register_bits_in_blocks > 0 {
             let _ = write!(quality, ", {} within multiplier blocks", row.register_bits_in_blocks);
         }
+        let device = row.on_device.map_or(String::new(), |on| {
+            let OnDevice { lut, ff, dsp, ram, clock_mhz, latency_ns, best } = on;
+            let best = if best { " *" } else { "  " };
+            format!("{:>9}{lut:>9}{ff:>9}{dsp:>6}{ram:>6}{:>12}{best} ", short(clock_mhz), short(latency_ns))
+        });
+        let proof = match row.proof {
+            Some(Proof::Proved) => "proved    ",
+            Some(Proof::Unknown) => "unknown   ",
+            None => "",
+        };
         let (delay, all) = (short(row.stage_delay), short(row.delay_in_all));
         let (stages, latency, bits) = (row.stages, row.latency, row.register_bits);
-        let _ = writeln!(out, "{stages:<8}{delay:>12}{latency:>9}{all:>15}{bits:>15}   {quality}");
+        let _ = writeln!(out, "{stages:<8}{delay:>12}{latency:>9}{all:>15}{bits:>15}{device}   {proof}{quality}");
+    }
+    if has_device {
+        out.push_str("* no other row has as fast a clock for fewer LUT and FF, or a faster one for as many\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(clock_mhz: f64, lut: u64, ff: u64) -> OnDevice {
+        OnDevice { lut, ff, dsp: 0, ram: 0, clock_mhz, latency_ns: 1.0, best: true }
+    }
+
+    #[test]
+    fn what_is_slower_and_larger_is_beaten_and_equal_points_are_not() {
+        assert!(on(100.0, 10, 5).is_beaten_by(&on(100.0, 9, 5)));
+        assert!(on(100.0, 10, 5).is_beaten_by(&on(101.0, 5, 10)));
+        assert!(!on(100.0, 10, 5).is_beaten_by(&on(100.0, 5, 10)));
+        assert!(!on(100.0, 10, 5).is_beaten_by(&on(200.0, 11, 5)));
     }
 }
