@@ -48,7 +48,7 @@ pub(super) fn svg(title: &str, device: &str, rows: &[Row]) -> String {
 
     let mut points: Vec<Point> =
         rows.iter().map(|&(stages, on)| Point { stages, x: x(on.area() as f64), y: y(on.clock_mhz), on }).collect();
-    points.sort_by(|a, b| (a.on.area(), a.stages).cmp(&(b.on.area(), b.stages)));
+    points.sort_by_key(|point| (point.on.area(), point.stages));
     let best: Vec<String> = points.iter().filter(|p| p.on.best).map(|p| format!("{:.2},{:.2}", p.x, p.y)).collect();
     let _ =
         writeln!(out, "<polyline points=\"{}\" fill=\"none\" stroke=\"#b04a2f\" stroke-width=\"2\"/>", best.join(" "));
