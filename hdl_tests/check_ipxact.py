@@ -1,11 +1,12 @@
 """Holds an IP-XACT component to the rules of IEEE 1685-2009 that concern what we write.
 
-    python3 check_ipxact.py component.xml metadata.json
+    python3 check_ipxact.py component.xml metadata.json [index.xsd]
 
 Rules, written from the standard's schema: every element is known, its children stand in the order of the schema and as
 often as it allows; text has the type that it needs; names are unique where the schema has a key; references lead
 somewhere; files exist; ports are those of metadata.json; bus interfaces map ports that exist, with the right direction,
-and every signal that AXI4-Stream or a clock or reset needs.
+and every signal that AXI4-Stream or a clock or reset needs. With the schema itself (IEEE's, which may not be passed on here;
+it takes lxml) the component is validated by that first.
 """
 
 import json
@@ -182,6 +183,12 @@ def references(root, folder, facts):
 
 def main():
     component, metadata = map(Path, sys.argv[1:3])
+    if len(sys.argv) > 3:
+        from lxml import etree
+
+        schema = etree.XMLSchema(etree.parse(sys.argv[3]))
+        if not schema.validate(etree.parse(str(component))):
+            problems.extend(map(str, schema.error_log))
     root = ET.parse(component).getroot()
     check(root, "")
     if local(root) != "component":

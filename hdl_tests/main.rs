@@ -27,6 +27,8 @@ mod projects;
 mod python;
 mod readers;
 mod registers;
+#[path = "../tests/common/schema.rs"]
+mod schema;
 mod semantics;
 mod tables;
 #[path = "../tests/common/tools.rs"]

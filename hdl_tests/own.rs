@@ -1,6 +1,7 @@
 //! The user's own samples and the user's own hardware: `verify --input --expect --rtl`, and samples in a project.
 
 use crate::projects::tool;
+use crate::schema::keeps_to;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -238,6 +239,87 @@ fn sim_hardware_from_elsewhere_is_held_to_the_model() {
     says(verify("iverilog", &["--rtl", "part.v", "whole.sv"], &[]), 0, &["equal: "]);
     std::fs::write(folder.join("whole.sv"), whole.replace("[14:0]", "[15:0]")).expect("written");
     says(verify("iverilog", &["--rtl", "part.v", "whole.sv"], &[]), 2, &["E1009", "has 16 bits and should have 15"]);
+}
+
+#[test]
+fn sim_a_wrapper_from_elsewhere_is_held_to_the_model() {
+    if tool("iverilog").is_none() || tool("ghdl").is_none() {
+        return;
+    }
+    let folder = TempDir::new().expect("a folder");
+    let folder = folder.path();
+    let model = data("models/tiny_ops/model.json.gz");
+    let options = ["--pipeline", "2", "--wrapper", "axis", "--axis-width", "32"];
+    for (file, simulator) in [("o.v", "iverilog"), ("o.vhd", "ghdl")] {
+        text(folder, file, &options);
+        let top = std::fs::read_to_string(folder.join(file)).expect("text");
+        let verify = |options: &[&str], code: i32, words: &[&str]| {
+            let head = ["verify", &model, "--vectors", "40", "--sim", simulator, "--rtl", file, "--top", "o_axis"];
+            expect(folder, &[&head, options].concat(), code, words);
+        };
+        verify(&options, 0, &["equal: 40 samples in "]);
+        // Another width, another latency of what is inside: the handshake hides the latter.
+        verify(&["--pipeline", "2", "--wrapper", "axis", "--axis-width", "64"], 2, &["E1009", "_axis_tdata"]);
+        verify(&["--pipeline", "2"], 2, &["E1009", "has no port"]);
+        let operator = if simulator == "ghdl" { ("+ ", "- ") } else { (" + ", " - ") };
+        let module = top.find("o_axis").expect("a wrapper");
+        let core = top[..module].replacen(operator.0, operator.1, 1) + &top[module..];
+        assert_ne!(core, top);
+        std::fs::write(folder.join(file), core).expect("written");
+        verify(&options, 1, &["DIFFERENT", "out["]);
+    }
+}
+
+#[test]
+fn sim_what_verify_prints_as_json_keeps_to_its_schema() {
+    if tool("iverilog").is_none() {
+        return;
+    }
+    let folder = TempDir::new().expect("a folder");
+    let folder = folder.path();
+    let model = data("models/tiny_ops/model.json.gz");
+    let machine = data("models/fsm/biquad/fsm.json.gz");
+    let json = |arguments: &[&str], code: i32| {
+        let head = ["verify", "--json", "--sim", "iverilog", "--vectors", "40"];
+        let (found, out, err) = run(folder, &[&head, arguments].concat());
+        assert_eq!(found, code, "{arguments:?}: {out}{err}");
+        keeps_to("verify", &out);
+        (serde_json::from_str::<serde_json::Value>(&out).expect("JSON"), err)
+    };
+    let (equal, _) = json(&[&model, "--pipeline", "2", "--valid"], 0);
+    assert_eq!(equal["simulations"][0]["result"], "equal");
+    let (stream, warned) = json(&[&model, "--pipeline", "2", "--wrapper", "axis", "--use-dsp", "no"], 0);
+    assert!(stream["beats"]["in"].as_u64() >= Some(40), "{stream}");
+    // tiny_ops multiplies: nothing to warn of. It has no registers without a pipeline.
+    assert!(!warned.contains("W0801"), "{warned}");
+    assert!(json(&[&model, "--clk-name", "c"], 0).1.contains("warning[W0801]: --clk-name has no effect"));
+    json(&[&machine], 0);
+    // Differences: of data, of a flag that comes too late, of a stream, of a machine; and files that are refused.
+    let broken = |options: &[&str], design: &str| {
+        expect(folder, &[&[design, "--verilog", "b.v", "-q"], options].concat(), 0, &[]);
+        let text = std::fs::read_to_string(folder.join("b.v")).expect("text");
+        std::fs::write(folder.join("b.v"), text.replacen(" + ", " - ", 1)).expect("written");
+    };
+    for (options, design) in [
+        (&["--pipeline", "1"] as &[&str], &model),
+        (&["--pipeline", "1", "--wrapper", "axis"], &model),
+        (&[], &machine),
+    ] {
+        broken(options, design);
+        let top = if options.contains(&"axis") { "b_axis" } else { "b" };
+        let (found, _) = json(&[&[design.as_str(), "--rtl", "b.v", "--top", top], options].concat(), 1);
+        assert_eq!(found["simulations"][0]["result"], "different");
+        assert!(!found["simulations"][0]["mismatches"].as_array().expect("a list").is_empty());
+    }
+    broken(&["--pipeline", "1", "--valid"], &model);
+    let (late, _) = json(&[&model, "--rtl", "b.v", "--pipeline", "2", "--valid"], 1);
+    let ports =
+        late["simulations"][0]["mismatches"].as_array().expect("a list").iter().filter(|m| m["port"] == "valid");
+    assert!(ports.count() > 0, "{late}");
+    std::fs::write(folder.join("c.v"), "module c(input [14:0] model_inp, output [343:0] model_out); endmodule x")
+        .expect("written");
+    let (refused, _) = json(&[&model, "--rtl", "c.v", "--top", "c"], 2);
+    assert_eq!(refused["simulations"][0]["result"], "failed");
 }
 
 #[test]

@@ -67,6 +67,41 @@ if right.runs:
         edited.write_text(broken)
         assert not model.verify(samples=50, rtl=[edited], pipeline=2, valid=True, top="dut").passed
 
+# Integer kernels, as text and as bytes: signed integers in and out, names of ports, a proof from the kernel itself.
+kernel_text = """llvlir 0
+in %0 "left": i16
+in %1 "right": i16
+%2 = add.i16 %0, %1
+%3 = xor.i16 %2, %0
+out "mixed" = %3
+"""
+kernel = Model.from_bytes(kernel_text)
+assert (kernel.n_inputs, kernel.n_outputs) == (2, 1), kernel
+pairs = np.random.default_rng(2).integers(-32768, 32768, (200, 2))
+assert np.array_equal(kernel.predict(pairs)[:, 0], (pairs.sum(1).astype(np.int16) ^ pairs[:, 0].astype(np.int16)))
+made = kernel.emit(top="dut", ports="split", pipeline=1, port_style="plain")
+assert "mixed" in made and kernel.prove(made).verdict == "proved"
+assert any("kernel" in note for note in kernel.prove(made).report["notes"])
+assert kernel.prove(made.replace(" ^ ", " | ", 1)).verdict == "differs"
+ran = kernel.verify(samples=50, pipeline=1)
+assert ran.passed == bool(ran.runs), ran
+refused(lambda: kernel.predict([[0.5, 1]]), "sample 0: input 0 is 0.5")
+refused(lambda: Model.from_bytes(kernel_text.replace("add", "ad")), "E14")
+wide = Model.from_bytes('llvlir 0\nin %0 "a": i64\nout "b" = %0\n')
+refused(lambda: wide.predict([1]), "64 bits")
+with tempfile.TemporaryDirectory() as folder:
+    as_bytes = Path(folder) / "kernel.llvlir"
+    (Path(folder) / "kernel.llvlirs").write_text(kernel_text)
+    alir2hdl_program = [sys.executable, "-m", "alir2hdl"]
+    path = {"PYTHONPATH": str(Path(alir2hdl.__file__).parents[1])}
+    subprocess.run([*alir2hdl_program, "convert", "-q", "kernel.llvlirs", "kernel.llvlir"], cwd=folder, env=path, check=True)
+    assert np.array_equal(Model.load(as_bytes).predict(pairs), kernel.predict(pairs))
+    origin = re.compile("^// model: .*", re.M)
+    again = Model.from_bytes(as_bytes.read_bytes()).emit(top="dut")
+    assert origin.sub("", again) == origin.sub("", kernel.emit(top="dut"))
+    kernel.project(Path(folder) / "built", pipeline=1)
+    kernel.view(Path(folder) / "page.html")
+
 # Every option of the program, and folders.
 split = model.emit("verilog", ports="split", pipeline="auto", clock_period=2.0, port_style="ap")
 assert "input_1_0" in split and "layer_out_2" in split, split

@@ -183,7 +183,26 @@ pub fn utf16(head: &[u8]) -> Option<Diagnostic> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics(pub Vec<Diagnostic>);
 
+/// Problems of a file that are counted, however few are shown.
+pub const COUNTED: usize = 1_000;
+
 impl Diagnostics {
+    /// The first `most` problems and, where there are more, a note that says how many. A list as long as `counted` was itself
+    /// cut off, and the note says so.
+    #[must_use]
+    pub fn cut(mut self, most: usize, counted: usize) -> Diagnostics {
+        let found = self.0.len();
+        if found > most {
+            let (more, least) = (found - most, if found >= counted { "at least " } else { "" });
+            let problems = if more == 1 { "problem" } else { "problems" };
+            self.0.truncate(most);
+            let message = format!("and {least}{more} more {problems}");
+            let help = format!("--max-problems {found} shows them");
+            self.0.push(Diagnostic::note("N0001", Place::Whole, message).with_help(help));
+        }
+        self
+    }
+
     /// Whether any of them makes the result unusable.
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(|d| matches!(d.severity, Severity::Error | Severity::Bug))

@@ -383,6 +383,24 @@ fn options_with_nothing_to_act_on_are_warned_of() {
         assert!(said(&format!("{option_and_value} {where_it_acts}")).is_empty(), "{option_and_value} {where_it_acts}");
     }
     assert_eq!(said("--rom-style block --use-dsp yes --pipeline 2"), ["--use-dsp", "--rom-style"]);
+    // The same in every sub-command (of `verify` in hdl_tests, where simulators are).
+    for (line, expected) in [
+        ("info j.json.gz --rom-style block --use-dsp yes", &["--use-dsp", "--rom-style"] as &[&str]),
+        ("info j.json.gz --effort fast", &["--effort"]),
+        ("info j.json.gz --effort fast --sweep", &[]),
+        ("view j.json.gz -o v.html --use-dsp no --effort max", &["--effort", "--use-dsp"]),
+        ("view j.json.gz -o v.html --pipeline 3 --effort fast", &[]),
+        ("project j.json.gz -o p --clk-name c --rom-style logic", &["--rom-style", "--clk-name"]),
+        ("project j.json.gz -o p --pipeline 2 --clk-name c", &[]),
+    ] {
+        let words: Vec<&str> = line.split(' ').chain(["--error-format=json"]).collect();
+        let output = alir2hdl(folder, &words).output().expect("it runs");
+        assert!(output.status.success(), "{line}: {output:?}");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let objects = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let flags: Vec<_> = objects.filter(|o| o["code"] == "W0801").map(|o| o["place"]["flag"].clone()).collect();
+        assert_eq!(flags, expected, "{line}");
+    }
     // Defaults, given or not, are no request.
     assert!(said("--rom-style auto --use-dsp auto --effort normal").is_empty());
 }

@@ -116,9 +116,9 @@ class Model:
         return cls(Native.load(os.path.abspath(path)))
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> "Model":
+    def from_bytes(cls, data: bytes | str) -> "Model":
         """Reads what `load` reads, from memory."""
-        return cls(Native.from_bytes(bytes(data)))
+        return cls(Native.from_bytes(data.encode() if isinstance(data, str) else bytes(data)))
 
     @classmethod
     def from_comb(cls, comb) -> "Model":
@@ -147,7 +147,9 @@ class Model:
         return f"Model({self.n_inputs} inputs, {self.n_outputs} outputs, {self.n_operations} operations)"
 
     def predict(self, x):
-        """The outputs for samples, shape (samples, inputs) or one sample; as the hardware computes them, as float64."""
+        """The outputs for samples, shape (samples, inputs) or one sample; as the hardware computes them, as float64.
+
+        An integer kernel (LLVLIR) takes and gives signed integers, of elements of at most 53 bits."""
         # Here and not above: the program itself starts without it.
         import numpy as np
 

@@ -1,12 +1,13 @@
 //! What Python calls. Arrays pass as bytes of native doubles: the package `alir2hdl` makes them from numpy's.
 #![allow(missing_docs, reason = "documented where users see it, in alir2hdl/__init__.py")]
 
-use alir2hdl::cli::{self, ExitStatus, InMemory};
+use alir2hdl::cli::{self, ExitStatus, Held, InMemory};
 use alir2hdl::compile::{self, ErrorKind, Hardware, Provenance};
 use alir2hdl::diag::Diagnostics;
 use alir2hdl::formats;
 use alir2hdl::interp::{FaultKind, Plan, PlanOptions};
-use alir2hdl::ir::{self, Limits};
+use alir2hdl::ir::{self, Labels, Limits};
+use alir2hdl::llvlir::{self, golden};
 use alir2hdl::prove::engine;
 use alir2hdl::prove::equiv::{self, Request};
 use alir2hdl::prove::sat::Embedded;
@@ -17,6 +18,7 @@ use pyo3::types::PyBytes;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 fn refused(problems: impl Into<Diagnostics>) -> PyErr {
     PyValueError::new_err(problems.into().to_string())
@@ -47,6 +49,9 @@ fn language(name: &str) -> PyResult<Language> {
     }
 }
 
+/// Bytes in which a file shows what it is.
+const HEAD: usize = 1 << 16;
+
 /// A checked model.
 #[pyclass(frozen, module = "alir2hdl._alir2hdl")]
 struct Native {
@@ -58,14 +63,28 @@ struct Native {
     /// SHA-256 of the same, in hexadecimal digits.
     sha256: String,
     plan: Plan,
+    /// What the model was lowered from, if from an integer kernel, and the names in that.
+    kernel: Option<llvlir::Program>,
+    labels: Arc<Labels>,
 }
 
 impl Native {
     fn of(bytes: &[u8], file: String) -> PyResult<Native> {
-        let (model, _) = formats::read(bytes, &Limits::default(), None).map_err(refused)?;
+        let limits = Limits::default();
+        let mut kernel = None;
+        let (model, labels) = match llvlir::is_program(&formats::unpacked(&bytes[..bytes.len().min(HEAD)])) {
+            true => {
+                let (plain, _) = formats::read_bytes(bytes, limits.max_bytes).map_err(refused)?;
+                let read = llvlir::read(&plain, llvlir::Limits::default());
+                let program = kernel.insert(read.map_err(|problem| refused(problem.diagnostic()))?);
+                llvlir::lower::labelled(program, &limits).map_err(refused)?
+            }
+            false => (formats::read(bytes, &limits, None).map_err(refused)?.0, Labels::default()),
+        };
+        let labels = Arc::new(labels);
         let plan = Plan::new(&model, PlanOptions::default());
         let (checksum, sha256) = (formats::checksum(bytes), formats::sha256(bytes));
-        Ok(Native { model, checksum, sha256, file, plan })
+        Ok(Native { model, checksum, sha256, file, plan, kernel, labels })
     }
 
     /// The hardware that options ask for; `call` is the method's name, for the head of the text.
@@ -73,7 +92,16 @@ impl Native {
         let mut spec = cli::spec(options).map_err(refused)?;
         let command = [format!("alir2hdl.{call}")].into_iter().chain(options.iter().cloned()).collect();
         spec.provenance = Some(Provenance { command, model: self.sha256.clone() });
-        compile::model(&self.model, &spec).map_err(not_made)
+        spec.module.labels = Arc::clone(&self.labels);
+        let hardware = match &self.kernel {
+            Some(kernel) => compile::lowered(&self.model, kernel, &spec, &|_| {}),
+            None => compile::model(&self.model, &spec),
+        };
+        hardware.map_err(not_made)
+    }
+
+    fn held(&self) -> Held<'_> {
+        Held { model: &self.model, kernel: self.kernel.as_ref(), labels: &self.labels, file: &self.file }
     }
 }
 
@@ -103,6 +131,11 @@ impl Native {
     fn predict<'py>(&self, py: Python<'py>, inputs: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let doubles = |c: &[u8]| f64::from_ne_bytes(c.try_into().expect("eight bytes"));
         let inputs: Vec<f64> = inputs.chunks_exact(8).map(doubles).collect();
+        if let Some(kernel) = &self.kernel {
+            let outputs = py.detach(|| golden::run_doubles(kernel, &inputs)).map_err(PyValueError::new_err)?;
+            let bytes: Vec<u8> = outputs.iter().flat_map(|x| x.to_ne_bytes()).collect();
+            return Ok(PyBytes::new(py, &bytes));
+        }
         let width = self.model.n_inputs();
         if width == 0 || !inputs.len().is_multiple_of(width) {
             return Err(PyValueError::new_err(format!("{} numbers are no samples of {width}", inputs.len())));
@@ -134,7 +167,7 @@ impl Native {
 
     /// What every simulator found, as JSON; nothing where none is installed. `options` as `alir2hdl verify` has them.
     fn verify(&self, py: Python<'_>, options: Vec<String>) -> PyResult<Option<String>> {
-        py.detach(|| match cli::on_model(InMemory::Verify, &self.model, &self.file, &options) {
+        py.detach(|| match cli::on_model(InMemory::Verify, self.held(), &options) {
             Ok(found) => Ok(found.map(|found| found.json().to_string())),
             Err(failure) if failure.status == ExitStatus::MissingTool => Ok(None),
             Err(failure) => Err(failed(failure)),
@@ -144,12 +177,12 @@ impl Native {
     /// Writes a folder; `options` as `alir2hdl project` has them.
     fn project(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
         let what = InMemory::Project { checksum: &self.checksum, sha256: &self.sha256 };
-        py.detach(|| cli::on_model(what, &self.model, &self.file, &options).map(|_| ()).map_err(failed))
+        py.detach(|| cli::on_model(what, self.held(), &options).map(|_| ()).map_err(failed))
     }
 
     /// Writes a page; `options` as `alir2hdl view` has them.
     fn view(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
-        py.detach(|| cli::on_model(InMemory::View, &self.model, &self.file, &options).map(|_| ()).map_err(failed))
+        py.detach(|| cli::on_model(InMemory::View, self.held(), &options).map(|_| ()).map_err(failed))
     }
 
     /// The report of a proof, as JSON.
@@ -168,7 +201,11 @@ impl Native {
             let limits = engine::Limits::default();
             let limits = engine::Limits { sat_steps: sat_steps.unwrap_or(limits.sat_steps), ..limits };
             let request = Request { latency, limits, ..Request::default() };
-            let (report, _) = equiv::prove(&self.model, &rtl, &request, Box::new(Embedded));
+            let (mut report, _) = equiv::prove(&self.model, &rtl, &request, Box::new(Embedded));
+            if let Some(kernel) = &self.kernel {
+                let added = compile::add_lowering(kernel, &self.model, &mut report, Box::new(Embedded));
+                added.map_err(PyRuntimeError::new_err)?;
+            }
             serde_json::to_string(&report).map_err(|e| PyRuntimeError::new_err(e.to_string()))
         })
     }

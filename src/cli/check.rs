@@ -96,7 +96,8 @@ fn look(input: &InputArgs, global: Global) -> Result<Found, Failure> {
     if let Some((Kind::Graph, bytes)) = input.network_file()?
         && !input.sources().has_weights()
     {
-        let structure = input.sources().structure(&bytes, &source::shown(input.path()))?;
+        let structure = input.sources().structure(&bytes, &source::shown(input.path()));
+        let structure = structure.map_err(|failure| input.cut(failure))?;
         let outline = &structure.outline;
         let (nodes, weights, adders) = (outline.calls.len(), outline.size.weights, outline.size.adders());
         let text = format!(

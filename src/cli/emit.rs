@@ -1,12 +1,14 @@
 //! The main job, without a sub-command: a model in, Verilog and VHDL out.
 
 use super::hardware::{PipelineArgs, PortArgs};
+use super::idle::{Asked, Registers, warnings};
 use super::input::{Design, InputArgs};
 use super::machine;
 use super::optimise::{self, OptimiseArgs};
+use super::progress::Lines;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
-use super::{ExitStatus, Failure, Global, idle, on_interrupt, print, report, say, schema};
+use super::{ExitStatus, Failure, Global, on_interrupt, print, report, say, schema};
 use crate::compile::{self, Hardware, Spec, Step, Top};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
@@ -282,9 +284,8 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
         }
     };
     let written = targets.iter().any(|target| target.language().is_some());
-    let options = (&args.pipeline, &args.ports, &args.text);
-    let idle = idle::warnings(options, &design, &first, written);
-    report(&idle, global);
+    let asked = Asked::of(&args.pipeline, &args.ports, &args.text);
+    report(&warnings(asked, &design, Registers::of(&first.netlist.interface), written), global);
     let others = others(&first, &targets, &stems)?;
     let made = |k: usize| others[k].as_ref().unwrap_or(&first);
     [&first].into_iter().chain(others.iter().flatten()).for_each(|hardware| laps.add(hardware));
@@ -301,6 +302,12 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
                 let text = made(k).proved_text(language, &listener)?;
                 stage(&mut batch, target, |out| out.write_all(text.as_bytes()))
             }
+            Form::Text(language) if design.operations() > LONG => stage(&mut batch, target, |out| {
+                // An assignment for each net, in VHDL a declaration too.
+                let nets = made(k).netlist.nets().len();
+                let lines = if language == Language::Vhdl { 2 * nets } else { nets };
+                made(k).write(language, &mut Lines::new(out, &target.path.display().to_string(), lines, global))
+            }),
             Form::Text(language) => stage(&mut batch, target, |out| made(k).write(language, out)),
             Form::Header => {
                 let header = args.header(&design, &stems[k], &file.checksum)?;

@@ -8,37 +8,64 @@
 use super::hardware::{EffortArg, ObjectiveArg, PipelineArgs, PortArgs, ResetArg, UseDspArg};
 use super::input::Design;
 use super::text::{RomStyleArg, TextArgs};
-use crate::compile::Hardware;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Model, Op};
+use crate::netlist::Interface;
+
+/// The options of a sub-command that are looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) pipeline: &'a PipelineArgs,
+    pub(super) ports: Option<&'a PortArgs>,
+    pub(super) text: Option<&'a TextArgs>,
+    pub(super) rom_style: RomStyleArg,
+}
+
+impl<'a> Asked<'a> {
+    /// Of a sub-command that makes text.
+    pub(super) fn of(pipeline: &'a PipelineArgs, ports: &'a PortArgs, text: &'a TextArgs) -> Asked<'a> {
+        Asked { pipeline, ports: Some(ports), text: Some(text), rom_style: text.rom_style }
+    }
+
+    /// Of a sub-command that only looks.
+    pub(super) fn of_look(pipeline: &'a PipelineArgs, rom_style: RomStyleArg) -> Asked<'a> {
+        Asked { pipeline, ports: None, text: None, rom_style }
+    }
+}
+
+/// The registers of hardware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Registers {
+    /// Whether there are any.
+    pub(super) any: bool,
+    /// Whether the place of some is a choice.
+    pub(super) cuts: bool,
+}
+
+impl Registers {
+    pub(super) fn of(interface: &Interface) -> Registers {
+        Registers { any: interface.clock.is_some(), cuts: interface.latency >= 2 }
+    }
+}
 
 /// What options could act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Found {
-    registers: bool,
-    /// Whether there are registers whose place is a choice.
-    cuts: bool,
+    registers: Registers,
     tables: bool,
     products: bool,
     /// Whether Verilog or VHDL is written.
     text: bool,
 }
 
-/// Warnings about the options that have nothing to act on. `text`: Verilog or VHDL is written.
-pub(super) fn warnings(
-    (pipeline, ports, text_args): (&PipelineArgs, &PortArgs, &TextArgs),
-    design: &Design,
-    hardware: &Hardware<'_>,
-    text: bool,
-) -> Diagnostics {
+/// Warnings about the options that have nothing to act on. `text`: Verilog or VHDL is made.
+pub(super) fn warnings(asked: Asked<'_>, design: &Design, registers: Registers, text: bool) -> Diagnostics {
     let models: Vec<&Model> = match design {
         Design::Model(model) => vec![model],
         Design::Machine(machine) => machine.blocks().iter().map(|block| &block.model).collect(),
     };
-    let interface = &hardware.netlist.interface;
     let found = Found {
-        registers: interface.clock.is_some(),
-        cuts: interface.latency >= 2,
+        registers,
         tables: models.iter().any(|model| !model.tables().is_empty()),
         products: models.iter().any(|model| model.nodes().iter().any(|node| matches!(node.op, Op::Mul { .. }))),
         text,
@@ -46,29 +73,36 @@ pub(super) fn warnings(
     let warning = |(flag, reason): (&'static str, &str)| {
         Diagnostic::warning("W0801", Place::Flag(flag.into()), format!("{flag} has no effect: {reason}"))
     };
-    Diagnostics(idle(pipeline, ports, text_args, found).into_iter().map(warning).collect())
+    Diagnostics(idle(asked, found).into_iter().map(warning).collect())
 }
 
 /// The options that have nothing to act on, with why.
-fn idle(pipeline: &PipelineArgs, ports: &PortArgs, text: &TextArgs, found: Found) -> Vec<(&'static str, &'static str)> {
+fn idle(asked: Asked<'_>, found: Found) -> Vec<(&'static str, &'static str)> {
     const REGISTERS: &str = "there are no registers";
     const CUTS: &str = "there are no two layers of registers, and so nothing to choose";
     const TABLES: &str = "the model has no lookup tables";
     const PRODUCTS: &str = "the model multiplies no two values";
-    const TEXT: &str = "neither Verilog nor VHDL is written";
-    let has_reset = ports.reset != ResetArg::None;
-    let names = ports.names.of_missing(found.registers, has_reset, ports.enable, ports.valid);
-    let rom_style = text.rom_style != RomStyleArg::Auto;
-    let shreg = text.shreg_extract.is_some();
+    const TEXT: &str = "neither Verilog nor VHDL is made";
+    let Asked { pipeline, ports, text, rom_style } = asked;
+    let Registers { any: registers, cuts } = found.registers;
+    let names = ports.into_iter().flat_map(|ports| {
+        let has_reset = ports.reset != ResetArg::None;
+        ports.names.of_missing(registers, has_reset, ports.enable, ports.valid)
+    });
+    let rom_style = rom_style != RomStyleArg::Auto;
+    let shreg = text.is_some_and(|text| text.shreg_extract.is_some());
+    let keep_names = text.is_some_and(|text| text.keep_names);
+    // Who only looks takes no text for granted.
+    let no_text = text.is_some() && !found.text;
     let asked = [
-        ("--pipeline-objective", pipeline.pipeline_objective != ObjectiveArg::default() && !found.cuts, CUTS),
-        ("--effort", pipeline.effort != EffortArg::default() && !found.cuts, CUTS),
+        ("--pipeline-objective", pipeline.pipeline_objective != ObjectiveArg::default() && !cuts, CUTS),
+        ("--effort", pipeline.effort != EffortArg::default() && !cuts, CUTS),
         ("--use-dsp", pipeline.use_dsp != UseDspArg::default() && !found.products, PRODUCTS),
         ("--rom-style", rom_style && !found.tables, TABLES),
-        ("--rom-style", rom_style && found.tables && !found.text, TEXT),
-        ("--shreg-extract", shreg && !found.registers, REGISTERS),
-        ("--shreg-extract", shreg && found.registers && !found.text, TEXT),
-        ("--keep-names", text.keep_names && !found.text, TEXT),
+        ("--rom-style", rom_style && found.tables && no_text, TEXT),
+        ("--shreg-extract", shreg && !registers, REGISTERS),
+        ("--shreg-extract", shreg && registers && no_text, TEXT),
+        ("--keep-names", keep_names && no_text, TEXT),
     ];
     let asked = asked.into_iter().filter_map(|(flag, idle, reason)| idle.then_some((flag, reason)));
     asked.chain(names.map(|flag| (flag, "there is no such port"))).collect()

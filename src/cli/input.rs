@@ -4,7 +4,7 @@ use super::matrix::{MatrixArgs, MatrixFacts};
 use super::source::{self, Kind, Network, SourceArgs};
 use super::{Failure, Global, report};
 use crate::compile::{self, Provenance, Source};
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::diag::{COUNTED, Diagnostic, Diagnostics, Place};
 use crate::formats::{self, Format};
 use crate::ir::machine::Machine;
 use crate::ir::{Labels, Limits, Model};
@@ -143,7 +143,7 @@ struct LimitArgs {
     #[arg(long, value_name = "N", default_value_t = llvlir::Limits::default().max_division, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     max_division: u32,
-    /// Problems of a file that are reported
+    /// Problems of a file that are shown; how many more there are is said
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_problems as u32, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_problems: u32,
@@ -170,7 +170,13 @@ impl InputArgs {
 
     /// What is wrong with the file.
     fn wrong(&self, found: impl Into<Diagnostics>) -> Failure {
-        Failure::input(found.into().in_file(&self.model))
+        self.cut(Failure::input(found.into()))
+    }
+
+    /// The same with as many problems as are to be shown.
+    pub(super) fn cut(&self, failure: Failure) -> Failure {
+        let (most, counted) = (self.limits().max_problems as usize, self.limits().limits().max_problems);
+        Failure { diagnostics: failure.diagnostics.cut(most, counted).in_file(&self.model), ..failure }
     }
 
     /// Reads and checks the model; notes about it are said at once. An integer kernel is lowered.
@@ -228,7 +234,7 @@ impl InputArgs {
         let name = source::shown(&self.model);
         let (input_type, max_adders) = (sources.input_type(), sources.max_adders());
         let read = self.reading.0.matrix.read(&mut reader, &name, self.limits().limits(), input_type, max_adders);
-        read.map_err(|failure| failure.in_file(&self.model))
+        read.map_err(|failure| self.cut(failure))
     }
 
     /// The options about sources that become programs here.
@@ -245,7 +251,7 @@ impl InputArgs {
     fn network(&self, kind: Kind, reader: impl Read, global: Global) -> Result<(Model, Network), Failure> {
         let bytes = self.bytes(reader)?;
         let read = self.sources().read(kind, &bytes, &source::shown(&self.model), global);
-        read.map_err(|failure| failure.in_file(&self.model))
+        read.map_err(|failure| self.cut(failure))
     }
 
     /// The bytes of the file, if it holds a network; nothing where it is `-`.
@@ -398,6 +404,11 @@ impl FileFacts {
         }
     }
 
+    /// The same of a program that was lowered from a kernel.
+    pub(super) fn with_kernel(self, kernel: Option<&Program>, labels: &Arc<Labels>) -> FileFacts {
+        FileFacts { kernel: kernel.cloned(), labels: Arc::clone(labels), ..self }
+    }
+
     /// What generated text says of its making: the command and the file.
     pub(super) fn provenance(&self, command: Vec<String>) -> Provenance {
         Provenance { command, model: self.sha256.clone() }
@@ -450,7 +461,7 @@ impl LimitArgs {
             max_table_entries: self.max_table_entries,
             max_shift: self.max_shift,
             max_width: self.max_width,
-            max_problems: self.max_problems as usize,
+            max_problems: (self.max_problems as usize).max(COUNTED),
         }
     }
 }

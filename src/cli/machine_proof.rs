@@ -1,22 +1,24 @@
 //! `alir2hdl prove` for stateful designs.
 
 use super::prove::{Args, certificate, in_file};
-use super::{ExitStatus, Failure, machine, print, schema};
+use super::{ExitStatus, Failure, Global, machine, print, progress, schema};
 use crate::diag::printable;
 use crate::files::Batch;
 use crate::ir::machine::Machine;
 use crate::prove::engine::Limits;
+use crate::prove::gauge::Gauge;
 use crate::prove::machine::{Report, Request, Verdict, product, prove, testbench};
 use crate::prove::sat::Embedded;
 use crate::rtl::{self, Rtl};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Proves that a file behaves as a machine.
 ///
 /// # Errors
 /// If the file cannot be read as hardware, or options are given that a machine has no use for (exit code 2).
-pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> {
+pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitStatus, Failure> {
     let start = Instant::now();
     let given = [
         ("--pipeline", args.pipeline.is_some()),
@@ -28,13 +30,17 @@ pub(super) fn run(args: &Args, design: &Machine) -> Result<ExitStatus, Failure> 
     let source = super::prove::text_of(file)?;
     let language = rtl::Language::of(file, &source);
     let rtl = rtl::read(language, &source, args.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
+    let gauge = Arc::new(Gauge::default());
     let request = Request {
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
         work: args.work,
         depth: args.depth.unwrap_or(Request::default().depth),
         keep_questions: args.certificate.is_some(),
+        gauge: Some(Arc::clone(&gauge)),
     };
+    let bar = progress::proof(&gauge, global);
     let (report, engine) = prove(design, &rtl, &request, &args.solvers()?);
+    drop(bar);
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
         // The whole statement: a graph with registers whose output is never 1 from power-on.

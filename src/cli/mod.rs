@@ -29,6 +29,7 @@ mod optimise;
 mod own;
 mod paths;
 mod ports;
+mod progress;
 mod project;
 mod prove;
 mod provenance;
@@ -48,6 +49,7 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, Valu
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// How the program ends. The numbers are documented in `--help` and never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,11 +86,6 @@ impl Failure {
     /// A file that cannot be read or written (exit code 2).
     pub fn io(path: &std::path::Path, doing: &str, error: &std::io::Error) -> Failure {
         Failure::input(Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}")).in_file(path))
-    }
-
-    /// The same about a file, as [`Diagnostic::in_file`].
-    fn in_file(self, path: &std::path::Path) -> Failure {
-        Failure { diagnostics: self.diagnostics.in_file(path), ..self }
     }
 
     /// A mistake of ours (exit code 4).
@@ -339,35 +336,43 @@ pub fn spec(options: &[String]) -> Result<compile::Spec, Diagnostics> {
     }
 }
 
+/// A program that a caller holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Held<'a> {
+    /// The program.
+    pub model: &'a crate::ir::Model,
+    /// The integer kernel that it was lowered from.
+    pub kernel: Option<&'a crate::llvlir::Program>,
+    /// Names that the kernel has for elements and values.
+    pub labels: &'a Arc<crate::ir::Labels>,
+    /// Where it was read from; `-` if from nowhere.
+    pub file: &'a str,
+}
+
 /// A sub-command on a program in memory, by the options of that sub-command as they are typed, with nothing printed: for callers
-/// that take options by name and are no command line. `file` is where the program was read from, `-` if from nowhere.
+/// that take options by name and are no command line.
 ///
 /// # Errors
 /// What is wrong with the options, and what the sub-command fails for.
-pub fn on_model(
-    what: InMemory<'_>,
-    model: &crate::ir::Model,
-    file: &str,
-    options: &[String],
-) -> Result<Option<Verification>, Failure> {
+pub fn on_model(what: InMemory<'_>, held: Held<'_>, options: &[String]) -> Result<Option<Verification>, Failure> {
     let name = match what {
         InMemory::Verify => "verify",
         InMemory::Project { .. } => "project",
         InMemory::View => "view",
     };
-    let words = ["alir2hdl", name, file].into_iter().chain(options.iter().map(String::as_str));
+    let words = ["alir2hdl", name, held.file].into_iter().chain(options.iter().map(String::as_str));
     let parsed =
         command().try_get_matches_from(words).and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = parsed.map_err(|said| Failure::input(usage(&said.render().to_string())))?;
     let _protected = paths::check(&matches, command)?;
     let words = provenance::command(&matches, &command());
     match (what, cli.command) {
-        (InMemory::Verify, Some(Command::Verify(args))) => verify::in_memory(&args, model).map(Some),
+        (InMemory::Verify, Some(Command::Verify(args))) => verify::in_memory(&args, held).map(Some),
         (InMemory::Project { checksum, sha256 }, Some(Command::Project(args))) => {
-            let file = input::FileFacts::of_memory(checksum, sha256);
-            project::in_memory(&args, model, words, file).map(|_| None)
+            let file = input::FileFacts::of_memory(checksum, sha256).with_kernel(held.kernel, held.labels);
+            project::in_memory(&args, held.model, words, file).map(|_| None)
         }
-        (InMemory::View, Some(Command::View(args))) => view::in_memory(&args, model).map(|_| None),
+        (InMemory::View, Some(Command::View(args))) => view::in_memory(&args, held.model).map(|_| None),
         _ => unreachable!("the words name the sub-command"),
     }
 }

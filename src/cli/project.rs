@@ -1,12 +1,13 @@
 //! `alir2hdl project`: a folder for a synthesis or simulation flow.
 
 use super::hardware::{PipelineArgs, PortArgs};
+use super::idle::{Asked, Registers, warnings};
 use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::own::{OwnArgs, settled, subject};
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
-use super::{ExitStatus, Failure, Global, machine, say};
+use super::{ExitStatus, Failure, Global, machine, report, say};
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::Model;
@@ -219,6 +220,8 @@ fn write(
             road::of_machine(machine, &question)?
         }
     };
+    let asked = Asked::of(&args.pipeline, &args.ports, &args.text);
+    report(&warnings(asked, &design, Registers::of(&made.interface), true), global);
     settled(&made.dissents)?;
     let folder = &args.folder.output;
     road::write(&made.files, folder).map_err(|e| Failure::io(folder, "write", &e))?;

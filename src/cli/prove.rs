@@ -3,8 +3,8 @@
 use super::hardware::PolarityArg;
 use super::input::{Design, InputArgs};
 use super::names::NameArgs;
-use super::{ExitStatus, Failure, Global, machine, machine_proof, print, schema};
-use crate::compile::{self, Source};
+use super::{ExitStatus, Failure, Global, machine, machine_proof, print, progress, schema};
+use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::files::Batch;
 use crate::formats;
@@ -12,6 +12,7 @@ use crate::ir::Model;
 use crate::prove::aig::Aig;
 use crate::prove::engine::{Engine, Limits, WORK};
 use crate::prove::equiv::{self, Report, Request, Verdict};
+use crate::prove::gauge::Gauge;
 use crate::prove::sat::{Embedded, Proving, Solver};
 use crate::prove::{aiger, bench};
 use crate::rtl::{self, Rtl};
@@ -19,6 +20,7 @@ use crate::verify::solver::External;
 use crate::verify::{Tools, via};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Prove that a Verilog or VHDL file computes the model, for every input
@@ -156,7 +158,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Design::Model(model) => model,
         Design::Machine(machine) => {
             machine::refuse(args.via.map(|_| "--via").into_iter())?;
-            return machine_proof::run(args, &machine);
+            return machine_proof::run(args, &machine, global);
         }
     };
     if args.depth.is_some() {
@@ -164,6 +166,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--depth".into()), message)));
     }
     let (rtl, language) = args.design()?;
+    let gauge = Arc::new(Gauge::default());
     let request = Request {
         latency: args.pipeline.map(|n| n + u32::from(args.register_inputs) + u32::from(args.register_outputs)),
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
@@ -173,10 +176,13 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         gates_only: args.gates_only || args.via.is_some(),
         all_rules: false,
         names: args.names.control(args.reset_polarity.map(|p| p == PolarityArg::Low)),
+        gauge: Some(Arc::clone(&gauge)),
     };
+    let bar = progress::proof(&gauge, global);
     let (mut report, engine) = equiv::prove(&model, &rtl, &request, args.solvers()?());
+    drop(bar);
     if let Some(source) = file.source(&model) {
-        of_source(&*source, &model, &mut report, args.solvers()?())?;
+        compile::add_lowering(&*source, &model, &mut report, args.solvers()?()).map_err(Failure::bug)?;
     }
     if matches!(report.verdict, Verdict::Differs { .. }) && rtl.head.iter().any(|line| line == via::INCOMPLETE) {
         let reason =
@@ -202,36 +208,6 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Verdict::Differs { .. } => ExitStatus::Mismatch,
         Verdict::Unknown { .. } => ExitStatus::Undecided,
     })
-}
-
-/// Adds to a report on the lowered program that this is what it was lowered from, by the prover's own reading of that.
-///
-/// # Errors
-/// If the source does not say what it means: our mistake (exit code 4).
-fn of_source(source: &dyn Source, model: &Model, report: &mut Report, solver: Box<dyn Solver>) -> Result<(), Failure> {
-    let kind = source.kind();
-    let request = Request { work: Some(WORK), ..Request::default() };
-    let found = compile::of_lowering(model, source, &request, solver).map_err(Failure::bug)?;
-    match found.verdict {
-        Verdict::Proved => {
-            let bits = &found.bits;
-            report.notes.push(format!(
-                "the {kind} by its own meaning is the lowered program: bits by structure {}, affine forms {}, all assignments {}, SAT {}, sweeping {}",
-                bits.structural, bits.affine, bits.exhaustive, bits.sat, bits.swept
-            ));
-        }
-        Verdict::Differs { reason, .. } => {
-            let reason = format!("the lowered program is not the {kind} (a mistake of alir2hdl): {reason}");
-            report.verdict = Verdict::Differs { reason, counterexample: None };
-        }
-        Verdict::Unknown { reason } if matches!(report.verdict, Verdict::Proved) => {
-            let reason =
-                format!("the file is the lowered program, but whether that is the {kind} was not decided: {reason}");
-            report.verdict = Verdict::Unknown { reason };
-        }
-        Verdict::Unknown { .. } => {}
-    }
-    Ok(())
 }
 
 /// The text of a file.

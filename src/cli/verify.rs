@@ -1,12 +1,14 @@
 //! `alir2hdl verify`: does the generated text do what the model says, in every simulator?
 
 use super::hardware::{PipelineArgs, PortArgs};
+use super::idle::{Asked, Registers, warnings};
 use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::own::{OwnArgs, subject};
+use super::progress::{Bar, Bars};
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
-use super::{ExitStatus, Failure, Global, machine, on_interrupt, print, report, schema};
+use super::{ExitStatus, Failure, Global, Held, machine, on_interrupt, print, report, schema};
 use crate::compile::Spec;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
@@ -15,10 +17,8 @@ use crate::verify::road::{self, Question};
 use crate::verify::runner::{self, Event, Outcomes, Part, Settings, Verification};
 use crate::verify::{self, Tools};
 use clap::ValueEnum;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 /// Simulate the generated Verilog and VHDL and compare every clock with the model
 #[derive(Debug, clap::Args)]
@@ -197,7 +197,7 @@ fn verified(
     let mut spec = args.spec();
     spec.module.labels = Arc::clone(&file.labels);
     let progress = Progress::new(&parts, global);
-    let watch = |event| progress.tell(event);
+    let watch = |event: Event<'_>| progress.tell(event);
     let question = Question {
         own: args.own.files(matches!(design, Design::Machine(_)))?,
         count: args.simulation.vectors as usize,
@@ -212,21 +212,25 @@ fn verified(
         },
         tools: &tools,
     };
-    match design {
+    let is_foreign = question.foreign.is_some();
+    let found = match &design {
         Design::Model(model) => {
             let problems = [args.ports.problems(), args.wrapper.problems()].concat();
             if !problems.is_empty() {
                 return Err(Failure::input(Diagnostics([problems, spec.problems()].concat())));
             }
-            let source = file.source(&model);
-            Ok(road::of_model(subject(&model, &file, source.as_deref()), &spec, question, &watch)?)
+            let source = file.source(model);
+            road::of_model(subject(model, &file, source.as_deref()), &spec, question, &watch)?
         }
         Design::Machine(machine) => {
             let given = args.pipeline.given().into_iter().chain(args.ports.given()).chain(args.wrapper.given());
             machine::refuse(given)?;
-            Ok(road::of_machine(&machine, &spec, question, &watch)?)
+            road::of_machine(machine, &spec, question, &watch)?
         }
-    }
+    };
+    let asked = Asked::of(&args.pipeline, &args.ports, &args.text);
+    report(&warnings(asked, &design, Registers::of(found.interface()), !is_foreign), global);
+    Ok(found)
 }
 
 /// Runs the sub-command.
@@ -253,9 +257,10 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 ///
 /// # Errors
 /// What is wrong with the options, the samples or the tools.
-pub(super) fn in_memory(args: &Args, model: &crate::ir::Model) -> Result<Verification, Failure> {
+pub(super) fn in_memory(args: &Args, held: Held<'_>) -> Result<Verification, Failure> {
     let global = Global { quiet: true, ..Global::default() };
-    let found = verified(args, || Ok((Design::Model(model.clone()), FileFacts::of_memory("", ""))), global)?;
+    let file = FileFacts::of_memory("", "").with_kernel(held.kernel, held.labels);
+    let found = verified(args, || Ok((Design::Model(held.model.clone()), file)), global)?;
     match found.verdict() {
         Outcomes::Equal | Outcomes::Different => Ok(found),
         Outcomes::Refused => Err(Failure::input(found.errors())),
@@ -273,38 +278,24 @@ pub(super) fn stem(path: &Path) -> &str {
 
 /// Tells people which simulators are at work; nothing where stderr is no terminal.
 struct Progress {
-    bars: MultiProgress,
+    bars: Bars,
     names: Vec<String>,
-    running: Mutex<Vec<(usize, ProgressBar)>>,
+    running: Mutex<Vec<(usize, Option<Bar>)>>,
 }
 
 impl Progress {
     fn new(parts: &[Part], global: Global) -> Progress {
-        let bars = MultiProgress::with_draw_target(match global.quiet {
-            true => ProgressDrawTarget::hidden(),
-            // Draws nothing unless it is a terminal.
-            false => ProgressDrawTarget::stderr(),
-        });
         let name = |part: &Part| format!("{} ({})", part.simulator.name(), part.language.name());
-        Progress { bars, names: parts.iter().map(name).collect(), running: Mutex::new(Vec::new()) }
+        Progress { bars: Bars::new(global), names: parts.iter().map(name).collect(), running: Mutex::new(Vec::new()) }
     }
 
-    fn tell(&self, event: Event) {
+    fn tell(&self, event: Event<'_>) {
         let mut running = self.running.lock().unwrap_or_else(|broken| broken.into_inner());
         match event {
-            Event::Begun(at) => {
-                let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
-                let bar = self.bars.add(ProgressBar::new_spinner());
-                bar.set_style(style.unwrap_or(ProgressStyle::default_spinner()));
-                bar.set_message(self.names[at].clone());
-                bar.enable_steady_tick(Duration::from_millis(100));
-                running.push((at, bar));
+            Event::Begun(at, folder) => {
+                running.push((at, self.bars.simulation(&self.names[at], folder.to_owned())));
             }
-            Event::Ended(at) => {
-                for (_, bar) in running.extract_if(.., |(part, _)| *part == at) {
-                    bar.finish_and_clear();
-                }
-            }
+            Event::Ended(at) => running.retain(|(part, _)| *part != at),
         }
     }
 }

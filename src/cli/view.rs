@@ -2,10 +2,12 @@
 
 use super::browser::Browser;
 use super::hardware::PipelineArgs;
+use super::idle::{Asked, Registers, warnings};
 use super::info::plot;
 use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
-use super::{ExitStatus, Failure, Global, machine, say};
+use super::text::RomStyleArg;
+use super::{ExitStatus, Failure, Global, machine, report, say};
 use crate::compile::{self, Spec, Top};
 use crate::emit::{self, Language};
 use crate::files::Batch;
@@ -64,6 +66,7 @@ pub(super) struct Args {
 struct Shown {
     drawing: Drawing,
     facts: String,
+    registers: Registers,
 }
 
 /// Runs the sub-command.
@@ -88,11 +91,13 @@ fn write(
     // Before there is a page: who asks to see it would not look for it elsewhere.
     let browser = args.open.then(Browser::find).transpose()?;
     let (design, file) = design()?;
-    let shown = match design {
-        Design::Model(model) => args.of_model(&model, file.network.as_ref().map(|network| &network.layers))?,
-        Design::Machine(machine) => args.of_machine(&machine)?,
+    let shown = match &design {
+        Design::Model(model) => args.of_model(model, file.network.as_ref().map(|network| &network.layers))?,
+        Design::Machine(machine) => args.of_machine(machine)?,
     };
-    let Shown { drawing, facts } = shown;
+    let Shown { drawing, facts, registers } = shown;
+    let asked = Asked::of_look(&args.pipeline, RomStyleArg::Auto);
+    report(&warnings(asked, &design, registers, false), global);
     let name = super::verify::stem(&args.input.model);
     let column = |c: &Column| plot::Column {
         label: c.short.clone(),
@@ -165,7 +170,7 @@ impl Args {
             longest,
             netlist.register_bits(),
         );
-        Ok(Shown { drawing, facts })
+        Ok(Shown { drawing, facts, registers: Registers::of(&netlist.interface) })
     }
 
     fn of_machine(&self, machine: &Machine) -> Result<Shown, Failure> {
@@ -186,6 +191,6 @@ impl Args {
         let summary = hardware.summary();
         let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts);
         let facts = format!("{facts}, longest path {longest:.2} {}, {} boxes", drawing.unit(), drawing.boxes());
-        Ok(Shown { drawing, facts })
+        Ok(Shown { drawing, facts, registers: Registers::of(&netlist.interface) })
     }
 }

@@ -28,7 +28,7 @@ mod spec;
 
 pub use machine::{Retimed, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
-pub use proof::of_lowering;
+pub use proof::{add_lowering, of_lowering};
 pub use source::{Network, Source, Theorem};
 pub use spec::{
     Clock, DelayModel, LookupTables, Module, Optimisation, Passes, Pipeline, Products, Provenance, Retime, Spec,

@@ -163,6 +163,41 @@ pub(super) fn of_source(lowered: &Model, source: &dyn Source, listener: Listener
     }
 }
 
+/// Adds to a report on a lowered program that this is what it was lowered from, by the prover's own reading of that.
+///
+/// # Errors
+/// If the source does not say what it means: our mistake.
+pub fn add_lowering(
+    source: &dyn Source,
+    lowered: &Model,
+    report: &mut Report,
+    solver: Box<dyn Solver>,
+) -> Result<(), String> {
+    let kind = source.kind();
+    let request = Request { work: Some(WORK), ..Request::default() };
+    let found = of_lowering(lowered, source, &request, solver)?;
+    match found.verdict {
+        Verdict::Proved => {
+            let bits = &found.bits;
+            report.notes.push(format!(
+                "the {kind} by its own meaning is the lowered program: bits by structure {}, affine forms {}, all assignments {}, SAT {}, sweeping {}",
+                bits.structural, bits.affine, bits.exhaustive, bits.sat, bits.swept
+            ));
+        }
+        Verdict::Differs { reason, .. } => {
+            let reason = format!("the lowered program is not the {kind} (a mistake of alir2hdl): {reason}");
+            report.verdict = Verdict::Differs { reason, counterexample: None };
+        }
+        Verdict::Unknown { reason } if matches!(report.verdict, Verdict::Proved) => {
+            let reason =
+                format!("the file is the lowered program, but whether that is the {kind} was not decided: {reason}");
+            report.verdict = Verdict::Unknown { reason };
+        }
+        Verdict::Unknown { .. } => {}
+    }
+    Ok(())
+}
+
 /// Proves that an optimisation's program is the one before it. Returns why, if that is not decided.
 ///
 /// # Errors

@@ -49,9 +49,9 @@ pub struct Provenance {
 const HEAD_COLUMNS: usize = 100;
 
 impl Provenance {
-    /// The lines in the head: `command: ...`, as many as it takes, and `model: SHA-256 ...`. Words that a shell would take apart
+    /// The lines in the head of a file: `command: ...`, as many as it takes, and `model: SHA-256 ...`. Words that a shell would take apart
     /// stand in quotes; what is not printable ASCII is escaped.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for word in self.command.iter().map(|word| quoted(word)) {
             match lines.last_mut() {

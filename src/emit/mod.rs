@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn unread_bits_and_only_they_end_in_the_sink() {
+    fn unread_bits_of_ports_and_nets_that_have_some_end_in_the_sink() {
         let mut s = Sample::new();
         let x = s.input("inp_0", 8, false);
         let port = s.port("inp_1", Direction::In, 6, false);
@@ -136,7 +136,7 @@ mod tests {
         // Three bits of a product need three bits of each factor.
         let product = s.net("product", 3, Cell::Mul { a, b, signed: false });
         s.output("out_0", false, &[bits(product, 0, 3)]);
-        assert_line(&verilog(&s.netlist), "wire unused_bits = &{1'b0, inp_1[1:0], inp_1[5], x_inp_0[7:3]};");
+        assert_line(&verilog(&s.netlist), "wire unused_bits = &{1'b0, inp_1[1:0], inp_1[5], x_inp_0};");
         assert!(!vhdl(&s.netlist).contains("unused"));
     }
 

@@ -67,15 +67,8 @@ pub(super) struct Group {
 /// Bits without a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unread {
-    /// Of a net.
-    Net {
-        /// The net.
-        net: NetId,
-        /// Lowest bit.
-        lo: u32,
-        /// Number of bits.
-        width: u32,
-    },
+    /// Some of a net: text names the net, so that the list stays short.
+    Net(NetId),
     /// Of an input port, by index.
     Port {
         /// The port.
@@ -439,14 +432,13 @@ impl BitUse {
         }
     }
 
-    /// The first bit at or above `from` and below `end` of all bits that is read, or is not; `end` if there is none.
-    fn next(&self, from: usize, end: usize, read: bool) -> usize {
+    /// The first bit at or above `from` and below `end` of all bits that is not read; `end` if there is none.
+    fn first_unread(&self, from: usize, end: usize) -> usize {
         let mut at = from;
         while at < end {
-            let word = self.read[at / 64];
-            let wanted = (if read { word } else { !word }) >> (at % 64);
-            if wanted != 0 {
-                return end.min(at + wanted.trailing_zeros() as usize);
+            let unread = !self.read[at / 64] >> (at % 64);
+            if unread != 0 {
+                return end.min(at + unread.trailing_zeros() as usize);
             }
             at = (at / 64 + 1) * 64;
         }
@@ -497,24 +489,17 @@ impl BitUse {
         let mut here: Vec<NetId> =
             own.chain(module.imports.iter().copied()).chain(module.links.iter().copied()).collect();
         here.sort_unstable();
-        for &id in &here {
-            self.unread_bits(netlist, id, &mut unread);
-        }
+        unread.extend(here.iter().filter(|&&id| self.has_unread(netlist, id)).map(|&id| Unread::Net(id)));
         for id in here {
             self.set(id, 0, netlist.net(id).width, false);
         }
         unread
     }
 
-    fn unread_bits(&self, netlist: &Netlist, net: NetId, unread: &mut Vec<Unread>) {
+    fn has_unread(&self, netlist: &Netlist, net: NetId) -> bool {
         let first = self.first[net.index()];
         let end = first + netlist.net(net).width as usize;
-        let mut lo = self.next(first, end, false);
-        while lo < end {
-            let stop = self.next(lo, end, true);
-            unread.push(Unread::Net { net, lo: (lo - first) as u32, width: (stop - lo) as u32 });
-            lo = self.next(stop, end, false);
-        }
+        self.first_unread(first, end) < end
     }
 }
 

@@ -310,7 +310,7 @@ impl<'a> ModuleView<'a, Verilog> {
         !self.module.unread.is_empty()
     }
 
-    /// The sink: one bit made of everything that nobody reads.
+    /// The sink: one bit made of the ports' bits that nobody reads and of the nets that have such bits.
     fn unread_bits(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>> {
         let ModuleView { view: View { netlist, .. }, module } = *self;
         spelt(&netlist.scratch, 30, move |line| {
@@ -320,7 +320,7 @@ impl<'a> ModuleView<'a, Verilog> {
                 line.push(",");
                 line.blank();
                 match *bits {
-                    Unread::Net { net, lo, width } => net_bits(netlist, line, net, lo, width),
+                    Unread::Net(net) => line.push(netlist.read_name(net)),
                     Unread::Port { port, lo, width } => {
                         Verilog::port_bits(line, &netlist.ports()[port], lo, width);
                     }

@@ -5,7 +5,7 @@
 use super::program::{Arg, File, Operation, Program, ValueType};
 use super::rows::{Direction, Lane, Meaning, Sign};
 use num_bigint::{BigInt, BigUint};
-use num_traits::{One, ToPrimitive, Zero};
+use num_traits::{FromPrimitive, One, ToPrimitive, Zero};
 
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,34 @@ impl Values {
 /// If there are not as many inputs as elements.
 pub fn run(program: &Program, inputs: &[BigInt]) -> Vec<BigInt> {
     outputs(program, &values(program, inputs))
+}
+
+/// Bits of the widest element that [`run_doubles`] takes: doubles hold all integers of that size.
+pub const DOUBLE_BITS: u32 = 53;
+
+/// Samples of doubles, one behind the other, and their results likewise: for callers that have no larger integers. What is
+/// larger than its type wraps.
+///
+/// # Errors
+/// An element that doubles do not hold, a number that is no integer, and numbers that are no whole samples, in words.
+pub fn run_doubles(program: &Program, inputs: &[f64]) -> Result<Vec<f64>, String> {
+    let (reads, makes) = (program.input_elements(), program.output_elements());
+    if let Some(wide) = reads.iter().chain(&makes).find(|element| element.width > DOUBLE_BITS) {
+        return Err(format!("an element has {} bits, and doubles hold integers of {DOUBLE_BITS}", wide.width));
+    }
+    if reads.is_empty() || !inputs.len().is_multiple_of(reads.len()) {
+        return Err(format!("{} numbers are no samples of {}", inputs.len(), reads.len()));
+    }
+    let mut outputs = Vec::with_capacity(inputs.len() / reads.len() * makes.len());
+    for (sample, row) in inputs.chunks_exact(reads.len()).enumerate() {
+        let mut codes = Vec::with_capacity(row.len());
+        for (input, &value) in row.iter().enumerate() {
+            let code = BigInt::from_f64(value).filter(|_| value.fract() == 0.0);
+            codes.push(code.ok_or_else(|| format!("sample {sample}: input {input} is {value}, and no integer"))?);
+        }
+        outputs.extend(run(program, &codes).iter().map(|code| code.to_f64().expect("it is narrow enough")));
+    }
+    Ok(outputs)
 }
 
 /// Every value of a run.

@@ -5,6 +5,7 @@ use crate::compile::{self, Error, Hardware};
 use crate::emit::Language;
 use crate::files::FileSet;
 use crate::ir::machine::Machine;
+use crate::netlist::Interface;
 use crate::verify::own::{self, Dissents, Files, OwnRun, Subject};
 use crate::verify::road::own_vectors;
 use crate::verify::{Bench, Cycles, MachineRun, Streams, Testbench, Vectors, machine_stimulus};
@@ -38,6 +39,8 @@ pub struct Made {
     pub about: String,
     /// Where expected values of the user are not the model's: then its testbenches fail.
     pub dissents: Dissents,
+    /// What the hardware looks like from outside.
+    pub interface: Interface,
 }
 
 /// The folder of a program.
@@ -68,7 +71,7 @@ pub fn of_model(subject: Subject<'_>, question: &Question<'_>) -> Result<Made, E
     let bench = streams.as_ref().map_or(&pulses as &dyn Testbench, |streams| streams);
     let about = format!("latency {}", hardware.netlist.interface.latency);
     let files = files(question, &hardware, bench, Samples::Model(&vectors));
-    Ok(Made { files, about, dissents })
+    Ok(Made { files, about, dissents, interface: hardware.netlist.interface.clone() })
 }
 
 /// The folder of a state machine. Its testbenches apply a run from power-on.
@@ -87,7 +90,7 @@ pub fn of_machine(machine: &Machine, question: &Question<'_>) -> Result<Made, Er
     let lanes = [run.clone().cycles(&hardware.netlist.interface)];
     let about = format!("{} register bits", hardware.netlist.register_bits());
     let files = files(question, &hardware, &Bench { lanes: &lanes, vcd: false }, Samples::Machine(&run));
-    Ok(Made { files, about, dissents })
+    Ok(Made { files, about, dissents, interface: hardware.netlist.interface.clone() })
 }
 
 fn files(question: &Question<'_>, hardware: &Hardware<'_>, bench: &dyn Testbench, samples: Samples<'_>) -> FileSet {
@@ -101,6 +104,7 @@ fn files(question: &Question<'_>, hardware: &Hardware<'_>, bench: &dyn Testbench
         samples,
         facts: serde_json::to_value(facts).expect("plain data"),
         estimate: serde_json::to_value(hardware.estimate()).expect("plain data"),
+        provenance: question.hardware.provenance.as_ref(),
     };
     package(&question.folder, &design)
 }

@@ -255,8 +255,8 @@ fn within_effort(
                 report.verdict = Verdict::Differs { reason, counterexample: None };
                 return true;
             }
-            // Gates can say everything.
-            Err(Fault::Overflow) => Vec::new().into(),
+            // What gates cannot say stays open.
+            Err(Fault::Overflow) => continue,
         };
         let width = model.output_kif(j).width() as usize;
         outputs.push((j, word[lo as usize..lo as usize + width].to_vec()));
@@ -264,20 +264,21 @@ fn within_effort(
     if let Some((valid_in, valid_out)) = ports.valid.filter(|_| !open_valid) {
         let wanted: Arc<[Lit]> = matching.input(e, valid_in, latency).into();
         let found = match unroll.word(&mut Gates { e, leaves: &mut matching }, rtl.read(valid_out), 0) {
-            Ok(word) => word,
-            Err(_) => {
+            Ok(word) => Some(word),
+            Err(Fault::Loop(_)) => {
                 let reason = "valid_out depends on itself without a register".to_owned();
                 report.verdict = Verdict::Differs { reason, counterexample: None };
                 return true;
             }
+            Err(Fault::Overflow) => None,
         };
-        match valid_flag(e, &found, &wanted, latency) {
-            Some(verdict @ Verdict::Differs { .. }) => {
+        match found.map(|found| valid_flag(e, &found, &wanted, latency)) {
+            Some(Some(verdict @ Verdict::Differs { .. })) => {
                 report.verdict = verdict;
                 return true;
             }
-            Some(_) => {}
-            None => {
+            Some(Some(_)) | None => {}
+            Some(None) => {
                 matching.proved.valid = true;
                 report.notes.push(format!("valid_out is valid_in of {latency} clocks before"));
             }
@@ -303,6 +304,7 @@ fn within_effort(
         match outcome {
             Outcome::Equal => {
                 matching.proved.outputs.insert(*j);
+                e.show_proved(matching.proved.outputs.len());
             }
             Outcome::Differs(values) => {
                 let witness = witness(model, rtl, &matching, e, &unmatched, (*j, word), &values);

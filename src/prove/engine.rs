@@ -10,10 +10,12 @@
 use super::affine;
 use super::aig::{Aig, Gate, Lit, Simulation};
 use super::bit_vector::Words;
+use super::gauge::Gauge;
 use super::parity;
 use super::sat::{Answer, Problem, Solver};
 use crate::num::SplitMix;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// Words of 64 random patterns.
 pub const WORDS: usize = 4;
@@ -104,6 +106,8 @@ pub struct Engine {
     pub questions: Vec<Question>,
     /// Whether `questions` are kept.
     pub keep_questions: bool,
+    /// Where it is written how far the run is.
+    pub gauge: Option<Arc<Gauge>>,
 }
 
 /// A question that a solver answered with "no difference".
@@ -141,6 +145,7 @@ impl Engine {
             counts: Counts::default(),
             questions: Vec::new(),
             keep_questions: false,
+            gauge: None,
         }
     }
 
@@ -401,6 +406,16 @@ impl Engine {
         self.spent += units;
         self.debt += units.saturating_sub(self.left);
         self.left = self.left.saturating_sub(units);
+        if let Some(gauge) = &self.gauge {
+            gauge.spend(self.spent);
+        }
+    }
+
+    /// Tells who waits how many outputs are proved.
+    pub fn show_proved(&self, outputs: usize) {
+        if let Some(gauge) = &self.gauge {
+            gauge.prove(outputs);
+        }
     }
 
     /// Gates of a cone that what is left allows to look at.

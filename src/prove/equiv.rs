@@ -17,6 +17,7 @@ use super::control::check_control;
 #[cfg(test)]
 use super::engine::Outcome;
 use super::engine::{Counts, Engine, Limits};
+use super::gauge::Gauge;
 pub use super::ports::ControlNames;
 use super::ports::{Ports, find_ports, stated_latency};
 use super::sat::Solver;
@@ -29,6 +30,7 @@ use crate::rtl::{Rtl, SignalId};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// What is asked of a proof.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +49,8 @@ pub struct Request {
     pub all_rules: bool,
     /// Names of the control ports.
     pub names: ControlNames,
+    /// Where it is written how far the proof is.
+    pub gauge: Option<Arc<Gauge>>,
 }
 
 /// Input values for which model and file differ.
@@ -155,6 +159,10 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
     e.limits = request.limits;
     e.left = request.work.unwrap_or(e.left);
     e.keep_questions = request.keep_questions;
+    if let Some(gauge) = &request.gauge {
+        gauge.begin(e.left);
+    }
+    e.gauge = request.gauge.clone();
     let mut report =
         Report::before(rtl.signals().iter().flat_map(|s| &s.registers).map(|r| u64::from(rtl.width(r.next))).sum());
     let differs = |report: &mut Report, reason: String| {

@@ -17,6 +17,7 @@ mod control;
 pub mod design_forms;
 pub mod engine;
 pub mod equiv;
+pub mod gauge;
 pub mod kernel;
 pub mod linear_forms;
 pub mod machine;

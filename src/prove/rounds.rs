@@ -54,6 +54,9 @@ pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), roads: Roads, report: 
     let rules = if roads.gates_only { Vec::new() } else { Rules::of(pair.0, roads.all_rules) };
     let multiplies = pair.0.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. }));
     let mut schedule = Schedule { pair, depths, rules, multiplies, gates: None, proved: Proved::default(), report, e };
+    if let Some(gauge) = &schedule.e.gauge {
+        gauge.compare(pair.2.outputs.iter().flatten().count());
+    }
     let decided = schedule.run();
     let Schedule { proved, report, e, .. } = schedule;
     let open = proved.open_operations();

@@ -906,6 +906,7 @@ fn outputs(design: &mut Design<'_>, structure: u32, asks_gates: bool, report: &m
         match answer {
             Ok(Answer::Equal) => {
                 design.proved.outputs.insert(j);
+                design.e.show_proved(design.proved.outputs.len());
             }
             Ok(Answer::Differs(samples, lane)) => {
                 let witness = design.witness(j, f, samples, lane);

@@ -26,6 +26,7 @@ pub mod solver;
 mod stream;
 mod vectors;
 pub mod via;
+mod watch;
 
 pub use bench::{Bench, SHOWN, Testbench};
 pub use compare::{Difference, Mismatch, Report};
@@ -36,3 +37,4 @@ pub use run::{BenchCheck, Check, Finding, Origin};
 pub use sim::{Deadline, Ghdl, Icarus, Job, MISSING_TOOL, SIMULATORS, SimError, Simulator, Tools, Verilator, end_all};
 pub use stream::{Beat, Streams};
 pub use vectors::{Rows, Vectors};
+pub use watch::share_read;

@@ -79,7 +79,7 @@ pub fn of_model(
     subject: Subject<'_>,
     spec: &Spec,
     question: Question<'_>,
-    watch: &(dyn Fn(Event) + Sync),
+    watch: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<Verification, Error> {
     let (model, source) = (subject.model, subject.source);
     let hardware = compile::model(model, &question.spec(spec))?;
@@ -129,7 +129,7 @@ pub fn of_machine(
     machine: &Machine,
     spec: &Spec,
     question: Question<'_>,
-    watch: &(dyn Fn(Event) + Sync),
+    watch: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<Verification, Error> {
     let hardware = compile::machine(machine, &question.spec(spec))?;
     question.check_ports(&hardware)?;

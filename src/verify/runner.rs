@@ -14,6 +14,7 @@ use crate::compile::{Error, ErrorKind, Hardware};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::emit::Language;
 use crate::files::Scratch;
+use crate::netlist::Interface;
 use num_bigint::BigInt;
 use serde_json::{Value, json};
 use std::io;
@@ -103,9 +104,9 @@ struct Outcome {
 
 /// A part begins or has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The part with this index begins.
-    Begun(usize),
+pub enum Event<'a> {
+    /// The part with this index begins, in this folder.
+    Begun(usize, &'a Path),
     /// It has ended.
     Ended(usize),
 }
@@ -119,7 +120,7 @@ pub fn simulate(
     settings: &Settings<'_>,
     tools: &Tools,
     work: Work<'_>,
-    watch: &(dyn Fn(Event) + Sync),
+    watch: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<Verification, Error> {
     if work.dissents.impossible > 0 {
         return Ok(Verification::of(parts, Vec::new(), work));
@@ -134,7 +135,7 @@ pub fn simulate(
     }
     let deadline = Deadline::after(Duration::from_secs(settings.timeout));
     let one = |at: usize, part: &Part, folder: &Path| {
-        watch(Event::Begun(at));
+        watch(Event::Begun(at, folder));
         let start = Instant::now();
         let result = work.run(part, settings, tools, folder, deadline);
         watch(Event::Ended(at));
@@ -270,12 +271,15 @@ pub struct Verification {
     beats: Option<(usize, usize)>,
     /// Whether the hardware came from elsewhere.
     is_foreign: bool,
+    /// What the hardware, or hardware from elsewhere, looks like from outside.
+    interface: Interface,
     dissents: Dissents,
 }
 
 impl Verification {
     fn of(parts: Vec<Part>, outcomes: Vec<Outcome>, work: Work<'_>) -> Verification {
         Verification {
+            interface: work.hardware.netlist.interface.clone(),
             parts,
             outcomes,
             about: work.about(),
@@ -285,6 +289,11 @@ impl Verification {
             is_foreign: work.foreign.is_some(),
             dissents: work.dissents,
         }
+    }
+
+    /// What the hardware looks like from outside.
+    pub fn interface(&self) -> &Interface {
+        &self.interface
     }
 
     /// What all parts say together: a difference counts most, then the last part without a result.

@@ -139,7 +139,7 @@ module {{ module.name() }} (
 {%- endif %}
 {%- if module.has_unread_bits() %}
 
-    // Bits that nothing reads
+    // What has bits that nothing reads
     wire unused_bits = {{ module.unread_bits() }};
 {%- endif %}
 {%- if module.has_functions() %}

@@ -217,7 +217,7 @@ module {{ v.top }} (
 {%- endif %}
 {%- if !v.unused.is_empty() %}
 
-    // Bits that nothing reads
+    // What has bits that nothing reads
     wire unused_bits = &{1'b0{% for bits in v.unused %}, {{ bits }}{% endfor %}};
 {%- endif %}
 

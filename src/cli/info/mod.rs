@@ -8,11 +8,12 @@ mod sweep;
 
 use super::device;
 use super::hardware::PipelineArgs;
+use super::idle::{Asked, Registers, warnings};
 use super::input::{Design, InputArgs};
 use super::kernel::KernelFacts;
 use super::optimise::{self, OptimiseArgs};
 use super::text::RomStyleArg;
-use super::{ExitStatus, Failure, Global, network, print, say, schema, source};
+use super::{ExitStatus, Failure, Global, network, print, report, say, schema, source};
 use crate::compile::{self, Spec};
 use crate::device::Estimate;
 use crate::diag::{Diagnostic, Place};
@@ -150,12 +151,17 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         printed?;
     }
     let (design, file) = args.input.read_design(global)?;
-    let model = match design {
+    let model = match &design {
         Design::Model(model) => model,
-        Design::Machine(machine) => return states::of_machine(args, &machine, file.form),
+        Design::Machine(machine) => {
+            let shown = states::of_machine(args, machine, file.form)?;
+            let asked = Asked::of_look(&args.pipeline, args.rom_style);
+            report(&warnings(asked, &design, Registers { any: true, cuts: false }, false), global);
+            return Ok(shown);
+        }
     };
     let spec = args.spec();
-    let optimised = compile::optimise(&model, &spec)?;
+    let optimised = compile::optimise(model, &spec)?;
     let program = &optimised.program;
     let mut sweep = args.sweep.map(|last| sweep::sweep(&optimised, &spec, last)).transpose()?;
     if let (Some(rows), true) = (&mut sweep, args.prove) {
@@ -169,11 +175,15 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if let (Some(path), Some(rows)) = (&args.svg, &sweep) {
         write_plot(path, &args.input.model, program, (spec.unit(program).0, spec.device().name()), rows)?;
     }
+    let cuts = sweep.is_some() || pipeline.as_ref().is_some_and(|pipeline| pipeline.latency >= 2);
+    let registers = Registers { any: sweep.is_some() || pipeline.is_some(), cuts };
+    let asked = Asked::of_look(&args.pipeline, args.rom_style);
+    report(&warnings(asked, &design, registers, false), global);
     let estimate = match &pipeline {
         Some(pipeline) => pipeline.estimate.clone(),
         None => optimised.estimate_combinational(&spec),
     };
-    let facts = facts(&model, program, &spec, estimate);
+    let facts = facts(model, program, &spec, estimate);
     let passes = optimised.passes;
     let kernel = file.kernel.as_ref().map(KernelFacts::of);
     let facts = Facts { form: file.form, kernel, passes, pipeline, sweep, ..facts };

@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// A pipeline and what it costs.
 #[derive(Serialize)]
 pub(super) struct Pipeline {
-    latency: u32,
+    pub(super) latency: u32,
     /// What delays are counted in, and where they come from.
     delay_unit: &'static str,
     #[serde(skip)]

@@ -251,21 +251,9 @@ impl Axis {
         joined(runs)
     }
 
-    /// Bits of an input sample that nothing reads: low end and width.
-    fn unread_input(&self) -> Vec<(u32, u32)> {
-        let mut gaps = Vec::new();
-        let mut at = 0;
-        for run in self.input_runs() {
-            if run.sample > at {
-                gaps.push((at, run.sample - at));
-            }
-            at = run.sample + run.width;
-        }
-        let end = self.input.sample_width();
-        if end > at {
-            gaps.push((at, end - at));
-        }
-        gaps
+    /// Whether there are bits of an input sample that nothing reads.
+    fn has_unread_input(&self) -> bool {
+        self.input_runs().iter().map(|run| run.width).sum::<u32>() < self.input.sample_width()
     }
 
     /// The first bit of an output sample behind the last slot.
@@ -361,7 +349,7 @@ mod tests {
         let places: Vec<(u32, u32)> = a.input.slots.iter().map(|s| (s.lsb, s.width)).collect();
         assert_eq!(places, [(0, 16), (16, 16), (32, 16)]);
         assert_eq!((a.input.data_width, a.input.beats, a.depth), (48, 1, Some(5)));
-        assert_eq!(a.unread_input(), [(3, 29), (44, 4)]);
+        assert!(a.has_unread_input());
     }
 
     #[test]
@@ -369,7 +357,7 @@ mod tests {
         let a = axis(AxisOptions { packing: Packing::Dense, width: Some(8), ..AxisOptions::default() }).unwrap();
         assert_eq!((a.input.data_width, a.input.beats, a.input.sample_width()), (8, 2, 16));
         assert_eq!(a.input_runs(), [Run { sample: 0, core: 0, width: 15, pad: 0, signed: false }]);
-        assert_eq!(a.unread_input(), [(15, 1)]);
+        assert!(a.has_unread_input());
     }
 
     #[test]

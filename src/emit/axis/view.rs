@@ -159,7 +159,7 @@ pub(super) struct View<'a> {
     /// `tuser` in a result.
     pub(super) user_part: String,
     /// What nothing reads.
-    pub(super) unused: Vec<String>,
+    pub(super) unused: Vec<&'static str>,
 }
 
 impl<'a> View<'a> {
@@ -225,7 +225,7 @@ impl<'a> View<'a> {
             }),
             data_part: D::part("result", word, flag_width, core_out),
             user_part: D::part("result", word, 1, axis.user),
-            unused: unused::<D>(axis),
+            unused: unused(axis),
         }
     }
 }
@@ -254,14 +254,13 @@ fn out_assignments<D: Dialect>(axis: &Axis) -> Vec<Assignment> {
     all
 }
 
-fn unused<D: Dialect>(axis: &Axis) -> Vec<String> {
-    let whole = axis.input.sample_width();
-    let mut unused: Vec<String> =
-        axis.unread_input().iter().map(|&(lo, width)| D::part("sample", whole, lo, width)).collect();
+/// What has bits that nothing reads.
+fn unused(axis: &Axis) -> Vec<&'static str> {
+    let mut unused = if axis.has_unread_input() { vec!["sample"] } else { Vec::new() };
     if axis.depth.is_none() && axis.core.latency == 0 && axis.input.beats == 1 && axis.output.beats == 1 {
-        unused.push("aresetn".into());
+        unused.push("aresetn");
         if axis.core.clock.is_none() {
-            unused.push("aclk".into());
+            unused.push("aclk");
         }
     }
     unused

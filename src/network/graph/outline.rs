@@ -122,7 +122,7 @@ impl Outline {
                 && !problems.contains(&problem)
             {
                 problems.push(problem);
-                if problems.len() >= 20 {
+                if problems.len() >= crate::diag::COUNTED {
                     break;
                 }
             }

@@ -306,8 +306,8 @@ struct Reader {
     problems: Vec<Diagnostic>,
 }
 
-/// Problems that are reported; the rest of a file that is wrong throughout tells nothing more.
-const MAX_PROBLEMS: usize = 20;
+/// Problems that are counted; the rest of a file that is wrong throughout tells nothing more.
+const MAX_PROBLEMS: usize = crate::diag::COUNTED;
 
 impl Reader {
     fn graph(mut self, value: &Value) -> Result<Graph, Diagnostics> {

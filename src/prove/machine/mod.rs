@@ -24,6 +24,7 @@ pub use bench::testbench;
 
 use super::aig::Aig;
 use super::engine::{Counts, Engine, Limits, WORK};
+use super::gauge::Gauge;
 use super::sat::Solver;
 use crate::ir::machine::Machine;
 use crate::rtl::Rtl;
@@ -31,9 +32,10 @@ use classes::Classes;
 use file::File;
 use num_bigint::BigInt;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// What is asked of a proof.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Request {
     /// Limits of each question.
     pub limits: Limits,
@@ -43,11 +45,13 @@ pub struct Request {
     pub depth: u32,
     /// Whether SAT questions are kept for a certificate.
     pub keep_questions: bool,
+    /// Where it is written how far the proof is.
+    pub gauge: Option<Arc<Gauge>>,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Request { limits: Limits::default(), work: WORK, depth: 12, keep_questions: false }
+        Request { limits: Limits::default(), work: WORK, depth: 12, keep_questions: false, gauge: None }
     }
 }
 
@@ -138,6 +142,10 @@ pub fn prove(
         e.limits = request.limits;
         e.left = request.work;
         e.keep_questions = request.keep_questions;
+        if let Some(gauge) = &request.gauge {
+            gauge.begin(request.work);
+        }
+        e.gauge = request.gauge.clone();
         e
     };
     let mut report = Report {

@@ -1,6 +1,7 @@
 // The panel beside the drawing: what is selected, what was found, and figures of the whole. Text goes in as text, never as markup.
 const el = (tag, text, attributes) => { const e = document.createElement(tag); if (text !== undefined) e.textContent = text; Object.assign(e, attributes || {}); return e; };
 const LISTED = 60;
+const operations = count => `${count} operation${count === 1 ? "" : "s"}`;
 const typed = i => `${short(i)}: ${O.g[i] ? "signed" : "unsigned"}, ${O.w[i]} bits, of them ${O.f[i]} fractional`;
 const key = i => /^v\d/.test(name(i)) ? name(i).slice(1) : name(i);
 const address = i => `#op=${encodeURIComponent(key(i))}`;
@@ -54,10 +55,10 @@ function operation(i, before, after) {
   if (D.layers.length) rows.push(["layer", O.y[i] < 0 ? "none" : asks(D.layers[O.y[i]], `layer ${O.y[i]}`)]);
   rows.push(["own delay", `${timed(O.d[i])}${onPath[i] ? ", on the longest path of its column" : ""}`]);
   rows.push(["arrival", `${timed(arrival[i])} after the clock edge or the inputs`], ["slack", `${timed(slack(i))} to the longest path of all`]);
-  rows.push(["depth", `${depth[i]} operations from ${D.origin}`]);
+  rows.push(["depth", `${operations(depth[i])} from ${D.origin}`]);
   if (outs.has(i)) rows.push(["output", outs.get(i).map(j => D.outputNames[j]).join(", ")]);
   rows.push(["operands", links(Array.from(new Set(operands(i))))], ["read by", links(readers(i))]);
-  rows.push(["depends on", `${before.count} operations`], ["influences", `${after.count} operations`]);
+  rows.push(["depends on", operations(before.count)], ["influences", operations(after.count)]);
   if (O.l[i]) rows.push(["RTL line", String(O.l[i])], ["", el("code", O.t[i])]);
   if (D.samples) {
     const c = el("div"); c.append(histogram(i), el("div", `${O.lo[i]} … ${O.hi[i]} (its interval)`));
@@ -110,7 +111,7 @@ function blocks() {
     const block = el("details"), kinds = new Map(), stages = of[l].map(i => O.s[i]);
     block.style.setProperty("--own", spread(l));
     for (const i of of[l]) kinds.set(kindOf(i), (kinds.get(kindOf(i)) || 0) + 1);
-    const head = el("summary", `${title} `); head.append(el("small", `${of[l].length} operations`)); block.append(head);
+    const head = el("summary", `${title} `); head.append(el("small", operations(of[l].length))); block.append(head);
     const list = Array.from(kinds).sort((a, b) => b[1] - a[1]).map(([k, c]) => [k, asks(String(c), `layer ${l}, ${k}`)]);
     if (of[l].length) {
       const [low, high] = [stages.reduce((a, b) => Math.min(a, b)), most(stages)];
