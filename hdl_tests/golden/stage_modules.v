@@ -53,8 +53,8 @@ module stage_modules_stage_2 (
         end
     end
 
-    // Bits that nothing reads
-    wire unused_bits = &{1'b0, v3[2:0]};
+    // What has bits that nothing reads
+    wire unused_bits = &{1'b0, v3};
 
 endmodule
 
