@@ -1,13 +1,18 @@
 //! The C++ header computes what the golden interpreter computes: compiled without warnings, under the sanitizers, and with
 //! several headers in one program.
 
-use crate::harness::{optimised, read_model, skip};
-use alir2hdl::interp::{LookupMiss, Plan, PlanOptions, cpp_header, golden};
+use crate::harness::{optimised, read_model, read_model_at, skip};
+use crate::machines::{DESIGNS, read};
+use alir2hdl::interp::machine::Simulation;
+use alir2hdl::interp::{LookupMiss, Plan, PlanOptions, cpp_header, cpp_machine, golden};
 use alir2hdl::ir::Model;
+use alir2hdl::ir::machine::Machine;
 use alir2hdl::num::Kif;
+use alir2hdl::random::machine::{MachineRecipe, stimulus};
 use alir2hdl::random::{Profile, Recipe, SplitMix, inputs};
 use num_bigint::BigInt;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 const STRICT: &[&str] = &["-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Werror"];
@@ -166,5 +171,125 @@ fn sim_cpp_headers_of_models_are_the_models() {
     let models: Vec<Model> = names.iter().map(|n| optimised(&read_model(n), 1)).collect();
     if is_there("g++") {
         compare("g++", &["-O2"], &models, 150, 3);
+    }
+}
+
+#[test]
+#[ignore = "minutes: every model of ALIR2HDL_LARGE_MODELS, the header compiled with both compilers"]
+fn sim_cpp_headers_of_all_models_are_the_models() {
+    let root = std::env::var("ALIR2HDL_LARGE_MODELS").expect("ALIR2HDL_LARGE_MODELS names the folder of models");
+    let mut files = Vec::new();
+    for folder in ["", "published", "fuzz"] {
+        let entries = std::fs::read_dir(Path::new(&root).join(folder)).unwrap();
+        let inside = entries.map(|e| e.unwrap().path());
+        files.extend(inside.flat_map(|f| ["model.json.gz", "model.json"].map(|n| f.join(n))).filter(|f| f.is_file()));
+    }
+    files.sort();
+    let mut compared = 0;
+    for part in files.chunks(8) {
+        let models = part.iter().map(|file| read_model_at(file));
+        let models: Vec<Model> = models.filter(|m| m.nodes().len() <= 50_000).collect();
+        for compiler in ["g++", "clang++"].into_iter().filter(|c| is_there(c)) {
+            compare(compiler, &["-O1"], &models, 40, 11);
+        }
+        compared += models.len();
+    }
+    assert!(compared > 20, "{compared} models");
+    println!("{compared} models");
+}
+
+/// A program of all headers of stateful designs: `cycles` rows of codes through each, from standard input to standard output, twice
+/// with a reset between, then the same inputs as doubles.
+fn machines_text(machines: &[Machine]) -> String {
+    let mut text: String = (0..machines.len()).map(|m| format!("#include \"m{m}.hpp\"\n")).collect();
+    text += "#include <cstdio>\n#include <vector>\n\
+             template <class T> bool take(T* p, std::size_t n) { return std::fread(p, sizeof(T), n, stdin) == n; }\n\
+             template <class T> void give(const T* p, std::size_t n) { std::fwrite(p, sizeof(T), n, stdout); }\n\
+             int main() {\n  std::int64_t cycles = 0;\n";
+    for m in 0..machines.len() {
+        text += &format!(
+            "  if (!take(&cycles, 1)) return 1;\n  {{\n    m{m}::design d, other;\n    \
+             std::vector<std::int64_t> x(m{m}::input_words + 1), y(m{m}::output_words + 1);\n    \
+             for (std::int64_t i = 0; i < cycles; ++i) {{ if (!take(x.data(), m{m}::input_words)) return 1; d.step_codes(x.data(), y.data()); give(y.data(), m{m}::output_words); }}\n    \
+             d.reset();\n    std::vector<double> u(m{m}::inputs + 1), v(m{m}::outputs + 1);\n    \
+             for (std::int64_t i = 0; i < cycles; ++i) {{ if (!take(u.data(), m{m}::inputs)) return 1; d.step(u.data(), v.data()); give(v.data(), m{m}::outputs); }}\n    (void)other;\n  }}\n"
+        );
+    }
+    text + "  return 0;\n}\n"
+}
+
+/// Compiles the headers together and compares every cycle with the golden simulator.
+fn compare_machines(compiler: &str, flags: &[&str], machines: &[Machine], cycles: usize, seed: u64) {
+    let dir = tempfile::tempdir().unwrap();
+    for (m, machine) in machines.iter().enumerate() {
+        std::fs::write(dir.path().join(format!("m{m}.hpp")), cpp_machine(machine, &format!("m{m}"), &[])).unwrap();
+    }
+    std::fs::write(dir.path().join("main.cpp"), machines_text(machines)).unwrap();
+    let mut compile = Command::new(compiler);
+    compile.args(STRICT).args(flags).args(["-o", "main", "main.cpp"]).current_dir(&dir);
+    let built = compile.output().unwrap();
+    assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
+    assert!(built.stderr.is_empty(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
+
+    let mut rng = SplitMix::new(seed);
+    let (mut sent, mut expected, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    for (m, machine) in machines.iter().enumerate() {
+        sent.extend((cycles as i64).to_le_bytes());
+        for reals in [false, true] {
+            let mut simulation = Simulation::new(machine, LookupMiss::Zero);
+            for _ in 0..cycles {
+                for id in machine.inputs() {
+                    let elements = &machine.signal(id).elements;
+                    let mut codes = stimulus(machine, id, &mut rng);
+                    for (code, &kif) in codes.iter_mut().zip(elements) {
+                        if reals {
+                            // Doubles hold 53 bits; larger codes are for the other round.
+                            *code %= BigInt::from(1i64 << 50);
+                            let x = i64::try_from(&*code).unwrap() as f64 * f64::from(-kif.frac).exp2();
+                            sent.extend(x.to_le_bytes());
+                        } else {
+                            sent.extend(words(code, kif).into_iter().flat_map(i64::to_le_bytes));
+                        }
+                    }
+                    simulation.apply(id, &codes);
+                }
+                simulation.settle().unwrap();
+                for id in machine.outputs() {
+                    for (cell, &kif) in simulation.values(id).iter().zip(&machine.signal(id).elements) {
+                        if reals {
+                            let code: f64 = cell.code.to_string().parse().unwrap();
+                            expected.extend((code * f64::from(-kif.frac).exp2()).to_le_bytes());
+                        } else {
+                            expected.extend(words(&cell.code, kif).into_iter().flat_map(i64::to_le_bytes));
+                        }
+                    }
+                }
+                simulation.clock();
+            }
+            ends.push((expected.len(), format!("machine {m}, reals: {reals}")));
+        }
+    }
+    let input = dir.path().join("input");
+    std::fs::write(&input, &sent).unwrap();
+    let mut run = Command::new(dir.path().join("main"));
+    let ran = run.stdin(std::fs::File::open(&input).unwrap()).output().unwrap();
+    assert!(ran.status.success() && ran.stderr.is_empty(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(ran.stdout.len(), expected.len());
+    let first = ran.stdout.chunks(8).zip(expected.chunks(8)).position(|(a, b)| a != b);
+    let of = first.map(|word| ends.iter().find(|e| 8 * word < e.0).map(|e| &*e.1));
+    assert_eq!(of, None, "{compiler} {flags:?}");
+}
+
+/// All designs of the tests, which have indices, resets, enables, alternatives; and random ones, some of wide values.
+#[test]
+fn sim_cpp_headers_of_stateful_designs_are_the_designs() {
+    let mut machines: Vec<Machine> = DESIGNS.iter().map(|name| read(name)).collect();
+    machines.extend(seeds().take(12).map(|seed| MachineRecipe::seeded(10 + (seed % 30) as usize, seed).build()));
+    let flags = ["-O1", "-fsanitize=undefined,address", "-fno-sanitize-recover=all"];
+    if is_there("g++") {
+        compare_machines("g++", &flags, &machines, 60, 5);
+    }
+    if is_there("clang++") {
+        compare_machines("clang++", &[], &machines[..8], 60, 6);
     }
 }

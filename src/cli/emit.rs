@@ -13,7 +13,7 @@ use crate::compile::{self, Hardware, Spec, Step, Top};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
 use crate::files::Batch;
-use crate::interp::cpp_header;
+use crate::interp::{cpp_header, cpp_machine};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -310,7 +310,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
             }),
             Form::Text(language) => stage(&mut batch, target, |out| made(k).write(language, out)),
             Form::Header => {
-                let header = args.header(&design, &stems[k], &file.checksum)?;
+                let header = args.header(&design, &stems[k], &file.checksum);
                 stage(&mut batch, target, |out| out.write_all(header.as_bytes()))
             }
             Form::Interface => {
@@ -348,22 +348,22 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
 }
 
 impl Args {
-    /// The program as read, as a C++ header.
-    fn header(&self, design: &Design, stem: &str, checksum: &str) -> Result<String, Failure> {
-        let Design::Model(model) = design else {
-            let place = Place::Flag("--cpp".into());
-            let message = "a state machine cannot be written as a C++ header yet";
-            return Err(Failure::input(
-                Diagnostic::error("E0804", place, message).with_help("`alir2hdl run` simulates it cycle by cycle"),
-            ));
-        };
+    /// The program or stateful design as read, as a C++ header.
+    fn header(&self, design: &Design, stem: &str, checksum: &str) -> String {
         let namespace = self.output.namespace.clone().unwrap_or_else(|| namespace_of(stem));
-        let (n_in, n_out) = (model.n_inputs(), model.outputs().len());
-        let head = [
-            format!("{namespace}: {} operations, {n_in} inputs, {n_out} outputs", model.nodes().len()),
-            format!("Written by alir2hdl {} from the model {checksum}.", env!("CARGO_PKG_VERSION")),
-        ];
-        Ok(cpp_header(model, &namespace, &head))
+        let written = format!("Written by alir2hdl {} from the model {checksum}.", env!("CARGO_PKG_VERSION"));
+        match design {
+            Design::Model(model) => {
+                let (n, n_in, n_out) = (model.nodes().len(), model.n_inputs(), model.outputs().len());
+                let head = [format!("{namespace}: {n} operations, {n_in} inputs, {n_out} outputs"), written];
+                cpp_header(model, &namespace, &head)
+            }
+            Design::Machine(machine) => {
+                let (blocks, bits) = (machine.blocks().len(), machine.register_bits());
+                let head = [format!("{namespace}: a state machine, {blocks} blocks, {bits} register bits"), written];
+                cpp_machine(machine, &namespace, &head)
+            }
+        }
     }
 
     /// What was asked for, if nothing in it contradicts.

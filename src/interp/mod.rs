@@ -11,6 +11,6 @@ pub mod machine;
 pub mod samples;
 mod trace;
 
-pub use fast::{Fault, FaultKind, InstructionSet, Plan, PlanOptions, Runner, cpp_header};
+pub use fast::{Fault, FaultKind, InstructionSet, Plan, PlanOptions, Runner, cpp_header, cpp_machine};
 pub use golden::{LookupMiss, MissedEntry, Step, golden, golden_steps};
 pub use trace::{Trace, meaning};

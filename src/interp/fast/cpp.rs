@@ -17,7 +17,7 @@ use num_bigint::BigInt;
 use std::fmt::Write;
 
 /// What the text needs at run time, the same for every program.
-const SUPPORT: &str = include_str!("../../../templates/cpp/support.hpp");
+pub(super) const SUPPORT: &str = include_str!("../../../templates/cpp/support.hpp");
 
 /// Instructions in one loop: their values live in the registers of a vector unit.
 const IN_A_LOOP: usize = 12;
@@ -33,7 +33,7 @@ const BLOCKS: [usize; 4] = [64, 32, 16, 8];
 const STACK: usize = 256 << 10;
 
 /// Words of 64 bits in which a code of so many bits passes.
-fn words(kif: Kif) -> u32 {
+pub(super) fn words(kif: Kif) -> u32 {
     kif.width().div_ceil(64).max(1)
 }
 
@@ -45,6 +45,26 @@ fn words(kif: Kif) -> u32 {
 /// # Panics
 /// Never for a valid model: text is written to memory.
 pub fn cpp_header(model: &Model, namespace: &str, head: &[String]) -> String {
+    let mut text: String = head.iter().map(|line| format!("// {line}\n")).collect();
+    let guard = guard(namespace);
+    text += &format!(
+        "//\n// run: one sample of doubles, exact floor and wrap of the inputs as in the hardware; run_codes: one sample of integer codes;\n\
+         // run_batch: many samples, row by row. A code of more than 64 bits passes in several words, the lowest first, the last with\n\
+         // the sign (input_words, output_words); all others are one word. NaN and infinity are code 0. Needs __int128 (g++, clang++).\n\
+         #ifndef ALIR2HDL_{guard}_HPP\n#define ALIR2HDL_{guard}_HPP\n\n\
+         #include <cstddef>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n#include <memory>\n\n\
+         namespace {namespace} {{\n\n"
+    );
+    text + &program(model) + &format!("}}  // namespace {namespace}\n\n#endif\n")
+}
+
+/// The part of a macro's name that stands for a namespace.
+pub(super) fn guard(namespace: &str) -> String {
+    namespace.chars().map(|c| if c == ':' { '_' } else { c.to_ascii_uppercase() }).collect()
+}
+
+/// What stands inside the namespace of a program.
+pub(super) fn program(model: &Model) -> String {
     let mut code = lower::lower(model, LookupMiss::Zero);
     order::improve(&mut code, |_, _| true);
     let places = Places::of(&code, &vec![true; code.lanes.len()]);
@@ -52,7 +72,7 @@ pub fn cpp_header(model: &Model, namespace: &str, head: &[String]) -> String {
     let block = BLOCKS.into_iter().find(|b| b * bytes <= ARENA).unwrap_or(BLOCKS[BLOCKS.len() - 1]);
     let limbs = code.wide.iter().map(|op| limbs_of(&code, op)).chain(code.limbs.values().copied()).max();
     let mut w = Writer { model, code: &code, places: &places, limbs: limbs.unwrap_or(0).max(2), out: String::new() };
-    w.header(namespace, head, block, bytes).expect("text is written to memory");
+    w.body(block, bytes).expect("text is written to memory");
     w.out
 }
 
@@ -129,7 +149,7 @@ fn factor(exponent: i64) -> String {
     }
 }
 
-fn truth(v: bool) -> &'static str {
+pub(super) fn truth(v: bool) -> &'static str {
     if v { "true" } else { "false" }
 }
 
@@ -145,22 +165,13 @@ struct Writer<'a> {
 type Result = std::fmt::Result;
 
 impl Writer<'_> {
-    fn header(&mut self, namespace: &str, head: &[String], block: usize, bytes: usize) -> Result {
-        for line in head {
-            writeln!(self.out, "// {line}")?;
-        }
-        let guard: String = namespace.chars().map(|c| if c == ':' { '_' } else { c.to_ascii_uppercase() }).collect();
+    fn body(&mut self, block: usize, bytes: usize) -> Result {
         let (n_in, n_out) = (self.model.n_inputs(), self.model.outputs().len());
         let in_words: u32 = self.model.input_kifs().iter().map(|&k| words(k)).sum();
         let out_words: u32 = (0..n_out).map(|j| words(self.model.output_kif(j))).sum();
         writeln!(
             self.out,
-            "//\n// run: one sample of doubles, exact floor and wrap of the inputs as in the hardware; run_codes: one sample of integer codes;\n\
-             // run_batch: many samples, row by row. A code of more than 64 bits passes in several words, the lowest first, the last with\n\
-             // the sign (input_words, output_words); all others are one word. NaN and infinity are code 0. Needs __int128 (g++, clang++).\n\
-             #ifndef ALIR2HDL_{guard}_HPP\n#define ALIR2HDL_{guard}_HPP\n\n\
-             #include <cstddef>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n#include <memory>\n\n\
-             namespace {namespace} {{\n\n\
+            "\
              constexpr std::size_t inputs = {n_in}, outputs = {n_out};\n\
              constexpr std::size_t input_words = {in_words}, output_words = {out_words};\n\n\
              namespace detail {{\n\n{SUPPORT}"
@@ -191,8 +202,7 @@ impl Writer<'_> {
              inline void run_batch(const double* in, double* out, std::size_t samples) {{\n  {many}\n\
              \x20 for (std::size_t at = 0; at < samples; at += {block}) {{\n\
              \x20   const std::size_t n = samples - at < {block} ? samples - at : {block};\n\
-             \x20   detail::load(a, in + at * inputs, n);\n    detail::compute(a);\n    detail::store(a, out + at * outputs, n);\n  }}\n}}\n\n\
-             }}  // namespace {namespace}\n\n#endif\n",
+             \x20   detail::load(a, in + at * inputs, n);\n    detail::compute(a);\n    detail::store(a, out + at * outputs, n);\n  }}\n}}\n\n",
             one = make(1),
             many = make(block),
         )

@@ -12,10 +12,11 @@
 //! * [`run`]: blocks of samples through the kernels, real numbers in and out ([`convert`]), and what went wrong;
 //! * [`wide`]: what does not fit 128 bits;
 //! * [`few`]: samples too few to be worth a plan;
-//! * [`cpp`]: the same plan as a C++ header.
+//! * [`cpp`]: the same plan as a C++ header; [`cpp_machine`]: stateful designs, of such blocks.
 
 mod convert;
 mod cpp;
+mod cpp_machine;
 mod few;
 mod form;
 #[cfg(all(target_arch = "x86_64", unix))]
@@ -30,6 +31,7 @@ mod tiles;
 mod wide;
 
 pub use cpp::cpp_header;
+pub use cpp_machine::cpp_machine;
 pub(super) use few::{FEW, run_few};
 pub use plan::{InstructionSet, Plan, PlanOptions};
 pub use run::{Fault, FaultKind, Runner};
