@@ -54,7 +54,11 @@ step clippy-python cargo clippy --locked -p alir2hdl-python --quiet -- -D warnin
 step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet
 step doctests cargo test --locked --doc --quiet
 if cargo nextest --version >/dev/null 2>&1; then
-    step tests cargo nextest run --locked --profile "${NEXTEST_PROFILE:-$([ -n "${CI:-}" ] && echo ci || echo default)}"
+    profile="${NEXTEST_PROFILE:-$([ -n "${CI:-}" ] && echo ci || echo default)}"
+    step tests cargo nextest run --locked --profile "$profile"
+    printf '\nthe ten slowest tests, in seconds:\n'
+    sed -nE 's/.*<testcase name="([^"]*)" classname="([^"]*)".* time="([0-9.]+)".*/\3 \2 \1/p' \
+        "${CARGO_TARGET_DIR:-target}/nextest/$profile/junit.xml" | sort -rn | head -n 10
 else
     # Building nextest takes longer than it saves here; `cargo install --locked cargo-nextest` brings it.
     echo "cargo-nextest is not installed: running the tests with cargo test"
