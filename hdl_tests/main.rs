@@ -9,6 +9,7 @@ mod axis_proof;
 mod bench;
 mod cpp;
 mod examples;
+mod explore;
 mod fuzz;
 mod gates;
 mod generations;

@@ -1,5 +1,6 @@
 """What a user of the wheel does beside alkaid: builds a model there, takes it over, runs, writes, simulates, proves."""
 
+import pickle
 import re
 import subprocess
 import sys
@@ -35,6 +36,24 @@ assert np.array_equal(model.predict(samples), expected)
 assert np.array_equal(model.predict(samples[7]), expected[7])
 assert np.array_equal(model.predict(samples.astype(np.float32)), comb.predict(samples.astype(np.float32).astype(float)))
 assert model.predict(samples[:0]).shape == (0, 3)
+
+# Pickled it is the same model, and read once however often it comes.
+copy = pickle.loads(pickle.dumps(model))
+assert np.array_equal(copy.predict(samples), expected) and pickle.loads(pickle.dumps(model)) is copy
+assert copy.emit("vhdl", pipeline=2) == model.emit("vhdl", pipeline=2)
+
+try:
+    import dask.array
+except ImportError:
+    print("no dask here", file=sys.stderr)
+else:
+    # Chunk by chunk, also where a chunk holds parts of samples; nothing is computed before it is asked for.
+    chunked = dask.array.from_array(samples, chunks=(300, 3))
+    lazy = model.predict(chunked)
+    assert lazy.chunks == ((300, 300, 300, 100), (3,)) and lazy.dtype == np.float64, lazy
+    assert np.array_equal(lazy.compute(scheduler="threads"), expected)
+    assert np.array_equal(lazy.compute(scheduler="processes", num_workers=2), expected)
+    refused(lambda: model.predict(chunked[:, :2]), "4 inputs")
 
 text = model.emit("verilog", top="dut", pipeline=2, valid=True)
 assert "module dut (" in text and "valid_in" in text

@@ -4,7 +4,7 @@
 #     tclsh vendor.tcl vivado|quartus|constraints SCRIPT PORTS ?ARGUMENT ...?
 #
 # PORTS is a list of `name width` pairs; a width of 0 is a single bit that is no vector. Prints a line for each command.
-# The tables are written from the vendors' manuals (UG835, UG903; the Quartus Tcl reference).
+# The tables are written from the vendors' manuals (UG835, UG903, UG994, PG021; the Quartus Tcl reference).
 
 set tool [lindex $argv 0]
 set script [lindex $argv 1]
@@ -175,15 +175,156 @@ if {$tool eq "vivado"} {
             foreach file [glob -directory [file join $::root tb] -tails *.txt] { readable $name [file join $folder $file] .txt }
             return
         }
+        if {[lindex $args 0] eq "-dict"} {
+            configure [lindex $args 2] [lindex $args 1]
+            return
+        }
         lassign [parse set_property {} [lmap w $args {string map {- ~} $w}] 3 3] options rest
         set name [lindex $rest 0]
-        if {$name ni {top USED_IN {STEPS.SYNTH_DESIGN.ARGS.MORE OPTIONS}}} { fail "set_property $name" }
+        if {$name ni {top board_part USED_IN {STEPS.SYNTH_DESIGN.ARGS.MORE OPTIONS}}} { fail "set_property $name" }
     }
     proc update_compile_order {args} { parse update_compile_order {-fileset 1} $args 0 0 }
+
+    # Block designs (UG994, UG895): cells of IP cores with the interfaces and pins that we may use, what has been connected, and
+    # what has to be by the end. Directions: `m` drives an interface, `s` is driven; `o` drives a pin, `i` is driven.
+    set cores {
+        zynq_ultra_ps_e {M_AXI_HPM0_FPD m S_AXI_HP0_FPD s pl_clk0 o pl_resetn0 o maxihpm0_fpd_aclk i saxihp0_fpd_aclk i}
+        processing_system7 {M_AXI_GP0 m S_AXI_HP0 s FCLK_CLK0 o FCLK_RESET0_N o M_AXI_GP0_ACLK i S_AXI_HP0_ACLK i}
+        axi_dma {S_AXI_LITE s M_AXI_MM2S m M_AXI_S2MM m M_AXIS_MM2S m S_AXIS_S2MM s s_axi_lite_aclk i m_axi_mm2s_aclk i
+            m_axi_s2mm_aclk i axi_resetn i}
+        smartconnect {aclk i aresetn i}
+        proc_sys_reset {slowest_sync_clk i ext_reset_in i peripheral_aresetn o}
+    }
+    set parameters {
+        zynq_ultra_ps_e {PSU__USE__M_AXI_GP0 PSU__USE__M_AXI_GP1 PSU__USE__M_AXI_GP2 PSU__USE__S_AXI_GP2
+            PSU__SAXIGP2__DATA_WIDTH PSU__CRL_APB__PL0_REF_CTRL__FREQMHZ}
+        processing_system7 {PCW_USE_M_AXI_GP0 PCW_USE_S_AXI_HP0 PCW_S_AXI_HP0_DATA_WIDTH PCW_FPGA0_PERIPHERAL_FREQMHZ}
+        axi_dma {c_include_sg c_sg_length_width c_m_axi_mm2s_data_width c_m_axi_s2mm_data_width c_m_axis_mm2s_tdata_width}
+        smartconnect {NUM_SI NUM_MI}
+    }
+    proc get_board_parts {args} {
+        lassign [parse get_board_parts {-quiet 0 -latest_file_version 0} $args 1 1] options rest
+        return [string map {* x} [lindex $rest 0]]
+    }
+    proc current_project {} { return project }
+    proc get_ipdefs {args} {
+        lassign [parse get_ipdefs {-all 0} $args 1 1] options rest
+        if {![regexp {^xilinx.com:ip:([a-z0-9_]+):\*$} [lindex $rest 0] -> core]} { fail "get_ipdefs $args" }
+        if {![dict exists $::cores $core]} { fail "get_ipdefs: there is no core $core" }
+        return [list xilinx.com:ip:$core:1.0 xilinx.com:ip:$core:1.10]
+    }
+    proc create_bd_design {name} { parse create_bd_design {} [list $name] 1 1 }
+    proc create_bd_cell {args} {
+        lassign [parse create_bd_cell {-type 1 -vlnv 1 -reference 1} $args 1 1] options rest
+        set cell [lindex $rest 0]
+        if {[dict get $options -type] eq "module"} {
+            # A module's interfaces and pins are those of its file.
+            set file [lindex [array names ::added *.v] 0]
+            if {[file rootname [file tail $file]] ne [dict get $options -reference]} { fail "create_bd_cell: no module" }
+            set ::pins($cell) {s_axis s m_axis m aclk i aresetn i}
+            dict for {name width} $::ports {
+                if {![regexp {^(aclk|aresetn|[sm]_axis_t(data|valid|ready|last|user))$} $name]} { fail "port $name is no stream's" }
+            }
+            dict set ::stream [dict get $::ports s_axis_tdata] 1
+        } else {
+            set core [lindex [split [dict get $options -vlnv] :] 2]
+            if {![string match *:1.10 [dict get $options -vlnv]]} { fail "create_bd_cell: not the newest $core" }
+            set ::core($cell) $core
+            set ::pins($cell) [dict get $::cores $core]
+        }
+        return $cell
+    }
+    proc get_bd_cells {name} {
+        if {![info exists ::pins($name)]} { fail "get_bd_cells: there is no $name" }
+        return $name
+    }
+    proc apply_bd_automation {args} {
+        lassign [parse apply_bd_automation {-rule 1 -config 1} $args 1 1] options rest
+        if {[dict get $options -rule] ne "xilinx.com:bd_rule:$::core([lindex $rest 0])"} { fail "apply_bd_automation $args" }
+        if {[dict get [dict get $options -config] apply_board_preset] != 1} { fail "no preset of the board" }
+    }
+    proc configure {cell values} {
+        dict for {name value} $values {
+            if {![regexp {^CONFIG\.(.*)$} $name -> name]} { fail "set_property -dict: $name is no parameter" }
+            if {$name ni [dict get $::parameters $::core($cell)]} { fail "$::core($cell) has no parameter $name" }
+            number "set_property $name" $value
+            # Interfaces of a smartconnect are there once they are counted.
+            if {$name in {NUM_SI NUM_MI}} {
+                for {set k 0} {$k < $value} {incr k} {
+                    lappend ::pins($cell) [format "%s%02d_AXI" [string index $name 4] $k] [expr {$name eq "NUM_SI" ? "s" : "m"}]
+                }
+            }
+            if {$name eq "c_m_axis_mm2s_tdata_width"} { dict set ::stream $value 1 }
+        }
+    }
+    proc pin {path kinds} {
+        lassign [split $path /] cell name
+        if {![info exists ::pins($cell)]} { fail "there is no cell $cell" }
+        if {![dict exists $::pins($cell) $name]} { fail "$cell has no $name" }
+        if {[dict get $::pins($cell) $name] ni $kinds} { fail "$path is of another kind" }
+        return $path
+    }
+    proc get_bd_intf_pins {path} { return [pin $path {m s}] }
+    proc get_bd_pins {path} { return [pin $path {o i}] }
+    proc connect {command words driver driven} {
+        lassign [lindex [parse $command {} $words 2 2] 1] from to
+        foreach {path kind} [list $from $driver $to $driven] {
+            lassign [split $path /] cell name
+            if {[dict get $::pins($cell) $name] ne $kind} { fail "$command: $from to $to goes the wrong way" }
+        }
+        if {[info exists ::connected($to)]} { fail "$command: $to is connected twice" }
+        set ::connected($to) $from
+        set ::connected($from) $to
+    }
+    proc connect_bd_intf_net {args} { connect connect_bd_intf_net $args m s }
+    proc connect_bd_net {args} { connect connect_bd_net $args o i }
+    proc assign_bd_address {args} { parse assign_bd_address {} $args 0 0 }
+    proc validate_bd_design {args} {
+        parse validate_bd_design {} $args 0 0
+        foreach {cell names} [array get ::pins] {
+            foreach {name kind} $names {
+                if {![info exists ::connected($cell/$name)]} { fail "$cell/$name is not connected" }
+            }
+        }
+        if {[dict size $::stream] != 1} { fail "the widths of the streams differ: [dict keys $::stream]" }
+        set ::validated 1
+    }
+    proc save_bd_design {args} {
+        parse save_bd_design {} $args 0 0
+        if {![info exists ::validated]} { fail "save_bd_design before validate_bd_design" }
+        set ::added(system.bd) 1
+    }
+    proc make_wrapper {args} {
+        lassign [parse make_wrapper {-files 1 -top 0} $args 0 0] options
+        set wrapper [file join $::folder system_wrapper.v]
+        file mkdir $::folder
+        close [open $wrapper w]
+        return $wrapper
+    }
+    proc launch_runs {args} {
+        lassign [parse launch_runs {-to_step 1 -jobs 1} $args 1 1] options rest
+        if {[dict get $options -to_step] ne "write_bitstream"} { fail "launch_runs: no bitstream" }
+        get_runs [lindex $rest 0]
+    }
+    # What an implementation leaves behind, empty.
+    proc wait_on_run {name} {
+        parse wait_on_run {} [list [get_runs $name]] 1 1
+        file mkdir [file join $::folder runs] [file join $::folder x.gen sources_1 bd system hw_handoff]
+        close [open [file join $::folder runs system_wrapper.bit] w]
+        close [open [file join $::folder x.gen sources_1 bd system hw_handoff system.hwh] w]
+    }
+    proc get_property {name object} {
+        switch -- $name {
+            PROGRESS { return 100% }
+            DIRECTORY { return [file join $::folder runs] }
+            default { fail "get_property $name" }
+        }
+    }
     set needed {
         vivado.tcl {create_project read_xdc create_clock|set_max_delay synth_design place_design route_design
             report_utilization report_timing_summary report_power write_checkpoint}
         vivado_project.tcl {create_project add_files set_property update_compile_order}
+        board.tcl {create_project create_bd_design assign_bd_address validate_bd_design save_bd_design launch_runs wait_on_run}
     }
 }
 

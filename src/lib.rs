@@ -25,6 +25,7 @@ pub mod compile;
 pub mod device;
 pub mod diag;
 pub mod emit;
+pub mod explore;
 pub mod files;
 pub mod formats;
 pub mod interp;

@@ -112,6 +112,11 @@ fn documents_in_files_and_proofs_keep_to_their_schemas() {
     let (status, out, _) = run(&dir, &format!("prove --json {BIQUAD} w.v"));
     assert_eq!(status, 1);
     keeps_to("prove-machine", &out);
+    for words in [format!("explore {TINY} --pipeline 1..2 -o x"), "explore --collect x".to_owned()] {
+        let (status, _, err) = run(&dir, &words);
+        assert_eq!(status, 0, "{err}");
+    }
+    keeps_to("explore", &read("x/results.json"));
     for (folder, design) in [("p", TINY), ("f", BIQUAD)] {
         let flow = if folder == "p" { "--flow vivado --clock-period 5 --pipeline 2" } else { "--flow plain" };
         let (status, _, err) = run(&dir, &format!("project {design} --output {folder} {flow}"));

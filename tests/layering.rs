@@ -27,6 +27,7 @@ const RANKS: &[(&str, u32)] = &[
     ("view", 40),
     ("compile", 50),
     ("verify", 55),
+    ("explore", 60),
     ("project", 60),
     ("cli", 70),
 ];

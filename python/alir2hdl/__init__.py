@@ -12,6 +12,7 @@
 import json
 import os
 import tempfile
+from functools import lru_cache
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,8 +96,14 @@ def _samples(samples, folder: str, name: str) -> str | None:
     return path
 
 
+@lru_cache(maxsize=8)
+def _unpickled(data: bytes, file: str) -> "Model":
+    """A model that another process sent. Tasks of one model come by the thousand, and a model never changes: it is read once."""
+    return Model(Native.from_bytes(data, file))
+
+
 class Model:
-    """A checked model.
+    """A checked model. It can be pickled, and so sent to processes and clusters.
 
     Options of the hardware, in `emit`, `interface`, `latency`, `verify` and `project`, are those of the program, with `_` for
     `-`: `pipeline=3`, `pipeline="auto"` with `clock_period=5`, `max_stage_delay`, `register_inputs=True`, `valid=True`,
@@ -118,7 +125,7 @@ class Model:
     @classmethod
     def from_bytes(cls, data: bytes | str) -> "Model":
         """Reads what `load` reads, from memory."""
-        return cls(Native.from_bytes(data.encode() if isinstance(data, str) else bytes(data)))
+        return cls(Native.from_bytes(data.encode() if isinstance(data, str) else bytes(data), "-"))
 
     @classmethod
     def from_comb(cls, comb) -> "Model":
@@ -143,16 +150,28 @@ class Model:
         """Operations of the file."""
         return self._native.shape()[2]
 
+    def __reduce__(self):
+        return _unpickled, self._native.content()
+
     def __repr__(self) -> str:
         return f"Model({self.n_inputs} inputs, {self.n_outputs} outputs, {self.n_operations} operations)"
 
     def predict(self, x):
         """The outputs for samples, shape (samples, inputs) or one sample; as the hardware computes them, as float64.
 
-        An integer kernel (LLVLIR) takes and gives signed integers, of elements of at most 53 bits."""
+        An integer kernel (LLVLIR) takes and gives signed integers, of elements of at most 53 bits. A Dask array gives a Dask array:
+        nothing is computed yet, and later chunk by chunk, wherever Dask's workers are.
+        """
         # Here and not above: the program itself starts without it.
         import numpy as np
 
+        if hasattr(x, "map_blocks"):
+            if x.ndim != 2 or x.shape[1] != self.n_inputs:
+                raise ValueError(f"shape {x.shape} is no samples of {self.n_inputs} inputs")
+            # A chunk holds whole samples.
+            whole = x.rechunk({1: -1})
+            return whole.map_blocks(self.predict, dtype=np.float64, chunks=(whole.chunks[0], (self.n_outputs,)),
+                                    meta=np.empty((0, 0)))
         x = np.ascontiguousarray(x, dtype=np.float64)
         if x.ndim == 0 or x.size and int(np.prod(x.shape[1:] if x.ndim > 1 else x.shape)) != self.n_inputs:
             raise ValueError(f"shape {x.shape} is no sample or samples of {self.n_inputs} inputs")

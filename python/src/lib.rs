@@ -62,6 +62,8 @@ struct Native {
     file: String,
     /// SHA-256 of the same, in hexadecimal digits.
     sha256: String,
+    /// The bytes that it was read from: what is sent to another process.
+    bytes: Vec<u8>,
     plan: Plan,
     /// What the model was lowered from, if from an integer kernel, and the names in that.
     kernel: Option<llvlir::Program>,
@@ -84,7 +86,7 @@ impl Native {
         let labels = Arc::new(labels);
         let plan = Plan::new(&model, PlanOptions::default());
         let (checksum, sha256) = (formats::checksum(bytes), formats::sha256(bytes));
-        Ok(Native { model, checksum, sha256, file, plan, kernel, labels })
+        Ok(Native { model, checksum, sha256, file, bytes: bytes.to_vec(), plan, kernel, labels })
     }
 
     /// The hardware that options ask for; `call` is the method's name, for the head of the text.
@@ -118,8 +120,13 @@ impl Native {
     }
 
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Native> {
-        py.detach(|| Native::of(bytes, "-".into()))
+    fn from_bytes(py: Python<'_>, bytes: &[u8], file: String) -> PyResult<Native> {
+        py.detach(|| Native::of(bytes, file))
+    }
+
+    /// What `from_bytes` makes the same model of.
+    fn content<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, &str) {
+        (PyBytes::new(py, &self.bytes), &self.file)
     }
 
     /// Inputs, outputs, operations.

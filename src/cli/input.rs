@@ -31,7 +31,7 @@ pub(super) struct InputArgs {
 
 /// [`ReadingArgs`], which [`with_reading_options`] puts behind all other options: they are what few need.
 #[derive(Clone, Debug)]
-struct AtTheEnd(ReadingArgs);
+pub(super) struct AtTheEnd(ReadingArgs);
 
 impl clap::FromArgMatches for AtTheEnd {
     fn from_arg_matches(matches: &clap::ArgMatches) -> Result<AtTheEnd, clap::Error> {
@@ -153,6 +153,11 @@ impl InputArgs {
     /// Where the model is.
     pub(super) fn path(&self) -> &Path {
         &self.model
+    }
+
+    /// About a file, by options that were given apart from it.
+    pub(super) fn of(path: &Path, reading: &AtTheEnd) -> InputArgs {
+        InputArgs { model: path.to_owned(), reading: reading.clone() }
     }
 
     /// The same about another file.

@@ -12,6 +12,7 @@ mod diff;
 mod diff_proof;
 mod emit;
 mod explain;
+mod explore;
 mod graphs;
 mod hardware;
 mod idle;
@@ -225,6 +226,7 @@ enum Command {
     Convert(convert::Args),
     Diff(diff::Args),
     Explain(explain::Args),
+    Explore(Box<explore::Args>),
     Info(Box<info::Args>),
     Report(report::Args),
     Run(run::Args),
@@ -504,6 +506,7 @@ fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
         Some(Command::Convert(args)) => convert::run(&args, cli.global),
         Some(Command::Diff(args)) => diff::run(&args, cli.global),
         Some(Command::Explain(args)) => explain::run(&args),
+        Some(Command::Explore(args)) => explore::run(&args, cli.global),
         Some(Command::Info(args)) => info::run(&args, cli.global),
         Some(Command::Prove(args)) => prove::run(&args, cli.global),
         Some(Command::Project(args)) => project::run(&args, words, cli.global),

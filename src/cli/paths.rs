@@ -45,6 +45,7 @@ const ROLES: &[(&str, Role)] = &[
     ("testbench", Role::Written),
     ("certificate", Role::Folder),
     ("keep", Role::Folder),
+    ("collect", Role::Folder),
 ];
 
 /// Whether an option names a result.

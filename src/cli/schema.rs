@@ -12,6 +12,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("check", include_str!("../../docs/schema/check.json")),
     ("diagnostic", include_str!("../../docs/schema/diagnostic.json")),
     ("diff", include_str!("../../docs/schema/diff.json")),
+    ("explore", include_str!("../../docs/schema/explore.json")),
     ("info", include_str!("../../docs/schema/info.json")),
     ("info-machine", include_str!("../../docs/schema/info-machine.json")),
     ("info-network", include_str!("../../docs/schema/info-network.json")),

@@ -1,0 +1,371 @@
+//! `alir2hdl explore`: many variants of hardware, made, proved and synthesised by a Snakemake workflow.
+
+use super::hardware::ObjectiveArg;
+use super::info::plot;
+use super::input::{AtTheEnd, Design, InputArgs};
+use super::{ExitStatus, Failure, Global, print, say, schema, verify};
+use crate::diag::{Diagnostic, Place};
+use crate::explore::results::{self, Results};
+use crate::explore::{Axis, Plan, Source, name_of};
+use crate::files::FileSet;
+use crate::formats::{self, Target};
+use crate::project;
+use crate::verify::MISSING_TOOL;
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, Stdio};
+
+/// Make, prove and synthesise many variants of models, and show the best trade-offs
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  alir2hdl explore a.json.gz b.json.gz --pipeline 1..12 --objective delay,registers -o night --run
+  alir2hdl explore m.json.gz --pipeline 2..6 --device ecp5 --flow yosys -o night --run --jobs 4
+  alir2hdl explore m.json.gz --pipeline 2..6 -o night -- -O2 --use-dsp no      options of project for all
+  cd night && snakemake --executor slurm --jobs 200          the same on a cluster
+  alir2hdl explore --collect night                           the table of what is there
+
+Writes a folder with a Snakemake workflow; --run runs it here (pip install snakemake). A further run goes on where the last one ended and \
+makes anew what changed: another file, other options, another version of alir2hdl.
+
+results.csv, results.json, results.html and tradeoffs.svg are written when the workflow ends. A variant that fails is a row with its \
+reason and stops no other; the exit code is 1 then.")]
+pub(super) struct Args {
+    /// The models: programs, kernels, QONNX files, networks, matrices; what is no program or kernel is lowered first
+    #[arg(id = "model", value_name = "MODEL", required_unless_present = "collect")]
+    models: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: AtTheEnd,
+    /// The folder; new, or of an earlier run
+    #[arg(short, long, value_name = "DIR", required_unless_present = "collect")]
+    output: Option<PathBuf>,
+    /// Numbers of stages: `1..12`, `2,4,8`, or both
+    #[arg(long, value_name = "N..M", default_value = "1..8", value_parser = counts)]
+    pipeline: Counts,
+    /// What is spared, several with commas
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "delay", value_name = "WHAT")]
+    objective: Vec<ObjectiveArg>,
+    /// Device whose area and clock are estimated, or a part number, which the flow takes too
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+    /// Also synthesise with this tool
+    #[arg(long, value_enum, value_name = "FLOW")]
+    flow: Option<FlowArg>,
+    /// Run the workflow on this machine
+    #[arg(long)]
+    run: bool,
+    /// Jobs at a time [default: the number of processors]
+    #[arg(long, value_name = "N", requires = "run", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    jobs: Option<u32>,
+    /// Only gather the results in the folder of an earlier run
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["model", "output", "run"])]
+    collect: Option<PathBuf>,
+    /// Options of `project` that all variants share
+    #[arg(last = true, value_name = "OPTIONS")]
+    options: Vec<String>,
+}
+
+/// The flows that synthesise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FlowArg {
+    /// yosys and nextpnr for ECP5
+    Yosys,
+    /// AMD Vivado
+    Vivado,
+    /// Intel Quartus
+    Quartus,
+}
+
+impl FlowArg {
+    fn name(self) -> &'static str {
+        match self {
+            FlowArg::Yosys => "yosys",
+            FlowArg::Vivado => "vivado",
+            FlowArg::Quartus => "quartus",
+        }
+    }
+}
+
+/// Numbers of stages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Counts(Vec<u32>);
+
+/// Stages at most.
+const MOST_STAGES: u32 = 1000;
+/// Variants at most.
+const MOST_VARIANTS: usize = 100_000;
+
+/// `1..4,8` is one to four, and eight.
+fn counts(text: &str) -> Result<Counts, String> {
+    let number = |word: &str| {
+        let count = word.trim().parse::<u32>().ok().filter(|n| *n <= MOST_STAGES);
+        count.ok_or_else(|| format!("{word:?} is no number of stages from 0 to {MOST_STAGES}"))
+    };
+    let mut found = Vec::new();
+    for part in text.split(',') {
+        match part.split_once("..") {
+            Some((first, last)) => {
+                let (first, last) = (number(first)?, number(last)?);
+                if last < first {
+                    return Err(format!("{part:?} ends before it begins"));
+                }
+                found.extend(first..=last);
+            }
+            None => found.push(number(part)?),
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(Counts(found))
+}
+
+impl Args {
+    /// What variants differ in. A further option of hardware is one more entry.
+    fn axes(&self) -> Vec<Axis> {
+        let stages = self.pipeline.0.iter().map(u32::to_string).collect();
+        let named = |objective: &ObjectiveArg| objective.to_possible_value().map(|value| value.get_name().to_owned());
+        let mut objectives: Vec<String> = self.objective.iter().filter_map(named).collect();
+        objectives.sort();
+        objectives.dedup();
+        vec![
+            Axis { flag: "--pipeline", name: "pipeline", prefix: "p", values: stages },
+            Axis { flag: "--pipeline-objective", name: "objective", prefix: "", values: objectives },
+        ]
+    }
+
+    /// The options of `project` that all variants share.
+    fn shared(&self) -> Vec<String> {
+        let device = self.device.iter().map(|device| format!("--device={device}"));
+        let part = self.device.iter().filter(|device| project::find(device).is_ok());
+        device.chain(part.map(|part| format!("--part={part}"))).chain(self.options.iter().cloned()).collect()
+    }
+}
+
+/// Runs the sub-command.
+pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    if let Some(folder) = &args.collect {
+        return finished(&collect(folder)?, folder, global);
+    }
+    let folder = args.output.as_deref().expect("the parser wants it");
+    check_folder(folder)?;
+    let plan = plan(args, global)?;
+    let count = plan.variants().len();
+    if count > MOST_VARIANTS {
+        let message = format!("{count} variants, more than {MOST_VARIANTS}");
+        return Err(refused("--pipeline", message, "explore fewer models or numbers of stages"));
+    }
+    check_options(&plan)?;
+    changed(plan.files(), folder).write_to(folder).map_err(|e| Failure::io(folder, "write", &e))?;
+    if !args.run {
+        let shown = folder.display();
+        say(&format!("{shown}: {count} variants; cd {shown} && snakemake --cores all, or --run here"), global);
+        return Ok(ExitStatus::Ok);
+    }
+    let ended = snakemake(args.jobs, folder, global)?;
+    let results = collect(folder)?;
+    let (_, failed, open) = results.counts();
+    // Killed, or at an end before it tried everything.
+    if ended.code().is_none() || (open > 0 && failed == 0) {
+        let message = format!("snakemake ended early ({ended}); {} says more", folder.join(LOG).display());
+        let error = Diagnostic::error("E1202", Place::Flag("--run".into()), message);
+        return Err(Failure::of_tool(error.with_help("the same command goes on where this run ended")));
+    }
+    finished(&results, folder, global)
+}
+
+fn refused(flag: &str, message: String, help: &str) -> Failure {
+    Failure::input(Diagnostic::error("E0805", Place::Flag(flag.into()), message).with_help(help))
+}
+
+/// Refuses a folder with other things in it.
+fn check_folder(folder: &Path) -> Result<(), Failure> {
+    let occupied = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    match occupied && !folder.join("plan.json").is_file() {
+        true => {
+            let message = format!("{} holds something that is no exploration", folder.display());
+            Err(refused("--output", message, "name a new folder"))
+        }
+        false => Ok(()),
+    }
+}
+
+/// Reads the models: every one of them is checked before anything is written.
+fn plan(args: &Args, global: Global) -> Result<Plan, Failure> {
+    let mut sources: Vec<Source> = Vec::new();
+    for path in &args.models {
+        let input = InputArgs::of(path, &args.reading);
+        let (design, facts) = input.read_design(global)?;
+        let Design::Model(model) = design else {
+            let message = "a state machine has registers of its own and no pipeline to explore";
+            return Err(Failure::input(Diagnostic::error("E0804", Place::Whole, message).in_file(path)));
+        };
+        let name = name_of(verify::stem(path), &sources);
+        let lowered = facts.network.is_some() || facts.matrix.is_some() || path.as_os_str() == "-";
+        let (ending, bytes) = match lowered {
+            true => {
+                let prepared = formats::prepare(&model, Target::Alir4).map_err(Failure::input)?;
+                let mut bytes = Vec::new();
+                prepared.write_gzip(&mut bytes).map_err(|e| Failure::io(path, "write", &e))?;
+                (".json.gz".to_owned(), bytes)
+            }
+            false => {
+                let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+                let ending = file.find('.').map_or("", |at| &file[at..]);
+                let plain = ending.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.');
+                let bytes = std::fs::read(path).map_err(|e| Failure::io(path, "read", &e))?;
+                (if plain { ending.to_owned() } else { String::new() }, bytes)
+            }
+        };
+        sources.push(Source { name, ending, bytes });
+    }
+    let flow = args.flow.map(FlowArg::name);
+    Ok(Plan { sources, axes: args.axes(), options: args.shared(), flow, program: program()? })
+}
+
+/// Version and checksum of this program.
+fn program() -> Result<String, Failure> {
+    let path = std::env::current_exe().unwrap_or_default();
+    let bytes = std::fs::read(&path).map_err(|e| Failure::io(&path, "read", &e))?;
+    Ok(format!("{} {}", env!("CARGO_PKG_VERSION"), formats::sha256(&bytes)))
+}
+
+/// Refuses options that `project` does not know, before hundreds of variants fail of them.
+fn check_options(plan: &Plan) -> Result<(), Failure> {
+    for variant in plan.variants() {
+        let words = ["alir2hdl", "project", "model.json", "--output=project"].map(str::to_owned);
+        let words = words.into_iter().chain(plan.words(&variant));
+        if let Err(said) = super::command().try_get_matches_from(words) {
+            return Err(Failure::input(super::usage(&said.render().to_string())));
+        }
+    }
+    Ok(())
+}
+
+/// The files that the folder does not have yet, or has otherwise: others keep their age, by which Snakemake goes.
+fn changed(files: FileSet, folder: &Path) -> FileSet {
+    let same = |name: &str, bytes: &[u8]| std::fs::read(folder.join(name)).is_ok_and(|there| there == bytes);
+    FileSet(files.0.into_iter().filter(|(name, bytes)| !same(name, bytes)).collect())
+}
+
+/// What Snakemake said, in the folder.
+const LOG: &str = "snakemake.log";
+
+/// Runs the workflow in its folder; failed variants are no failure of this.
+fn snakemake(jobs: Option<u32>, folder: &Path, global: Global) -> Result<process::ExitStatus, Failure> {
+    // Held while it runs: a lock of Snakemake's own that is there all the same was left behind by a process that was killed.
+    let plan = folder.join("plan.json");
+    let lock = File::open(&plan).map_err(|e| Failure::io(&plan, "open", &e))?;
+    if lock.try_lock().is_err() {
+        let message = format!("another alir2hdl explore --run is at work in {}", folder.display());
+        return Err(refused("--run", message, "wait for its end"));
+    }
+    let program = std::env::current_exe().unwrap_or_else(|_| "alir2hdl".into());
+    let start = |arguments: &[&str]| {
+        let mut command = Command::new("snakemake");
+        command.current_dir(folder).env("ALIR2HDL", &program).args(arguments).stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().map_err(|e| {
+            let message = format!("snakemake cannot be started: {e}");
+            let error = Diagnostic::error(MISSING_TOOL, Place::Flag("--run".into()), message);
+            Failure::missing_tool(error.with_help("pip install snakemake; or run the folder where it is installed"))
+        })
+    };
+    if std::fs::read_dir(folder.join(".snakemake/locks")).is_ok_and(|mut locks| locks.next().is_some()) {
+        start(&["--unlock"])?.wait_with_output().map_err(|e| Failure::io(folder, "unlock", &e))?;
+    }
+    let jobs = jobs.map_or_else(|| "all".to_owned(), |jobs| jobs.to_string());
+    let mut child = start(&["--cores", &jobs, "--keep-going", "--rerun-incomplete", "--nocolor"])?;
+    let bar = match global.quiet {
+        true => ProgressBar::hidden(),
+        false => ProgressBar::new(0),
+    };
+    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} steps  {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let mut said = Vec::new();
+    let lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+    for line in lines.map_while(Result::ok) {
+        if let Some((done, all)) = steps(&line) {
+            bar.set_length(all);
+            bar.set_position(done);
+        }
+        let _ = writeln!(said, "{line}");
+    }
+    let ended = child.wait().map_err(|e| Failure::io(folder, "wait for snakemake in", &e))?;
+    bar.finish_and_clear();
+    let mut log = FileSet::default();
+    log.add(LOG, said);
+    log.write_to(folder).map_err(|e| Failure::io(folder, "write", &e))?;
+    Ok(ended)
+}
+
+/// `7 of 9 steps (78%) done`.
+fn steps(line: &str) -> Option<(u64, u64)> {
+    let (done, rest) = line.split_once(" of ")?;
+    let (all, _) = rest.split_once(" steps")?;
+    Some((done.trim().parse().ok()?, all.parse().ok()?))
+}
+
+/// Gathers the results and writes table, picture and page.
+fn collect(folder: &Path) -> Result<Results, Failure> {
+    let found = results::gather(folder).map_err(|e| Failure::io(&folder.join("plan.json"), "read", &e))?;
+    let picture = picture(&found);
+    let mut files = FileSet::default();
+    files.add("results.csv", found.csv());
+    files.add("results.json", schema::document("alir2hdl.explore/1", &results::content(&found)));
+    files.add("results.html", found.page(&picture, plot::escaped));
+    files.add("tradeoffs.svg", picture);
+    files.write_to(folder).map_err(|e| Failure::io(folder, "write", &e))?;
+    Ok(found)
+}
+
+/// Speed and area of every variant, a panel for each model.
+fn picture(found: &Results) -> String {
+    let mut panels: Vec<plot::Scatter> = Vec::new();
+    for row in &found.variants {
+        let Some((x, y)) = row.point() else { continue };
+        let on = |axis: &String| row.axes.get(axis).map(|value| value.to_string().replace('"', ""));
+        let values: Vec<String> = found.axes.iter().filter_map(on).collect();
+        let at = panels.iter().position(|panel| panel.title == row.model).unwrap_or_else(|| {
+            panels.push(plot::Scatter { title: row.model.clone(), points: Vec::new() });
+            panels.len() - 1
+        });
+        panels[at].points.push(plot::Point { x, y, best: row.best, label: values.join(" ") });
+    }
+    let by = if found.flow.is_some() { "by the tools" } else { "estimated" };
+    plot::tradeoffs(&format!("Speed and area, {by}"), ["clock (MHz)", "look-up tables and flip-flops"], &panels)
+}
+
+/// Prints the table; says how many failed.
+fn finished(results: &Results, folder: &Path, global: Global) -> Result<ExitStatus, Failure> {
+    let (done, failed, open) = results.counts();
+    if !global.quiet {
+        print(results.text().as_bytes())?;
+    }
+    let shown = folder.display();
+    let counts = format!("{done} done, {failed} failed, {open} open");
+    say(&format!("{counts}; {shown}/results.html, results.csv, results.json, tradeoffs.svg"), global);
+    Ok(if failed > 0 { ExitStatus::Mismatch } else { ExitStatus::Ok })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_stages_are_ranges_and_lists() {
+        assert_eq!(counts("1..4,8,2"), Ok(Counts(vec![1, 2, 3, 4, 8])));
+        assert_eq!(counts("5"), Ok(Counts(vec![5])));
+        for wrong in ["", "4..1", "1..", "x", "-1", "1...3", "2000"] {
+            assert!(counts(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn progress_is_read_off() {
+        assert_eq!(steps("7 of 9 steps (78%) done"), Some((7, 9)));
+        assert_eq!(steps("Finished jobid: 3 (Rule: prove)"), None);
+    }
+}
