@@ -1,7 +1,7 @@
 # Stands in for a vendor's Tcl shell: knows the commands, options and property names that our scripts may use, and refuses
 # everything else. Nothing is synthesised. Usage:
 #
-#     tclsh vendor.tcl vivado|quartus|constraints SCRIPT PORTS ?ARGUMENT ...?
+#     tclsh vendor.tcl vivado|quartus|libero SCRIPT PORTS ?ARGUMENT ...?
 #
 # PORTS is a list of `name width` pairs; a width of 0 is a single bit that is no vector. Prints a line for each command.
 # The tables are written from the vendors' manuals (UG835, UG903, UG994, PG021; the Quartus Tcl reference).
@@ -56,7 +56,7 @@ proc writable {command path extensions} {
 }
 
 proc part {command name} {
-    if {![regexp {^xc[a-z0-9]+(-[a-z0-9]+)*$} $name]} { fail "$command: no part: $name" }
+    if {![regexp {^xc[a-z0-9]+(-[a-zA-Z0-9]+)*$} $name]} { fail "$command: no part: $name" }
 }
 
 proc top {command name} {
@@ -88,7 +88,7 @@ proc create_clock {args} {
     set ::clocks([dict get $options -name]) 1
 }
 proc set_clock_uncertainty {args} {
-    set spec [expr {$::tool eq "quartus" ? {-setup 0 -hold 0 -to 1 -from 1} : {-setup 0 -hold 0}}]
+    set spec [expr {$::tool ne "vivado" ? {-setup 0 -hold 0 -to 1 -from 1} : {-setup 0 -hold 0}}]
     lassign [parse set_clock_uncertainty $spec $args 1 2] options rest
     number set_clock_uncertainty [lindex $rest 0]
 }
@@ -360,6 +360,48 @@ if {$tool eq "quartus"} {
     set needed {
         quartus.tcl {project_new set_global_assignment create_clock|set_max_delay export_assignments execute_flow
             project_close}
+    }
+}
+
+# --- Libero SoC (its Tcl command reference) ---
+if {$tool eq "libero"} {
+    set argv $arguments
+    proc new_project {args} {
+        lassign [parse new_project {-location 1 -name 1 -project_description 1 -hdl 1 -family 1 -die 1 -package 1 -speed 1
+            -die_voltage 1 -part_range 1} [lmap w $args {string map {-1 grade1} $w}] 0 0] options
+        top new_project [dict get $options -name]
+        if {[dict get $options -hdl] ni {VERILOG VHDL}} { fail "new_project -hdl" }
+        if {[dict get $options -family] ne "PolarFire"} { fail "new_project -family" }
+        if {![regexp {^MPF[0-9]{3}TS?L?$} [dict get $options -die]]} { fail "new_project: no die: $args" }
+        if {![regexp {^FC[A-Z]*[0-9]+$} [dict get $options -package]]} { fail "new_project: no package: $args" }
+        if {[dict get $options -speed] ni {STD grade1}} { fail "new_project: no speed: $args" }
+        set ::project [dict get $options -location]
+        file mkdir [file join $::project constraint]
+    }
+    proc import_files {args} {
+        lassign [parse import_files {-hdl_source 1 -sdc 1} $args 0 0] options
+        dict for {kind file} $options {
+            readable import_files $file [expr {$kind eq "-sdc" ? ".sdc" : {.v .vhd}}]
+            if {$kind eq "-sdc"} {
+                file copy -force $file [file join $::project constraint]
+                uplevel #0 [list source $file]
+            }
+        }
+    }
+    proc set_root {args} { top set_root [regsub {::work$} [dict get [lindex [parse set_root {-module 1} $args 0 0] 0] -module] {}] }
+    proc organize_tool_files {args} {
+        lassign [parse organize_tool_files {-tool 1 -file 1 -module 1 -input_type 1} $args 0 0] options
+        if {[dict get $options -tool] ni {SYNTHESIZE PLACEROUTE VERIFYTIMING}} { fail "organize_tool_files -tool" }
+        readable organize_tool_files [dict get $options -file] .sdc
+    }
+    proc run_tool {args} {
+        lassign [parse run_tool {-name 1} $args 0 0] options
+        if {[dict get $options -name] ni {SYNTHESIZE PLACEROUTE VERIFYTIMING}} { fail "run_tool -name" }
+    }
+    foreach step {build_design_hierarchy save_project close_project} { proc $step {args} "parse $step {} \$args 0 0" }
+    set needed {
+        libero.tcl {new_project import_files build_design_hierarchy set_root create_clock|set_max_delay organize_tool_files run_tool
+            save_project close_project}
     }
 }
 

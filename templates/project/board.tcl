@@ -74,7 +74,7 @@ assign_bd_address
 validate_bd_design
 save_bd_design
 
-add_files -norecurse [make_wrapper -files [get_files system.bd] -top]
+add_files -fileset sources_1 -norecurse [make_wrapper -files [get_files system.bd] -top]
 set_property top system_wrapper [get_filesets sources_1]
 update_compile_order -fileset sources_1
 launch_runs impl_1 -to_step write_bitstream -jobs 4

@@ -36,14 +36,14 @@ class _Side:
         self.slots = [(slot["lsb"] // 8, slot["width"] // 8) for slot in stream["slots"]]
         self.bytes = stream["beats"] * stream["data_width"] // 8
 
-    def encode(self, x):
-        """The bytes of samples, a row each."""
+    def encode(self, x, codes):
+        """The bytes of samples, a row each; of their codes, if they are such."""
         rows = np.zeros((len(x), self.bytes), dtype=np.uint8)
         for (width, fraction, _), (first, length), column in zip(self.elements, self.slots, np.asarray(x, float).T):
             if width == 0:
                 continue
             # Scaling by a power of two is exact, but where a number vanishes: then the floor of a negative one is still -1.
-            code = np.floor(np.ldexp(column, fraction))
+            code = np.floor(np.ldexp(column, 0 if codes else fraction))
             code[(column < 0) & (code == 0)] = -1
             # Words of 32 bits, the lowest first. A remainder of floats is exact.
             words = [np.mod(np.floor(np.ldexp(code, -32 * k)), 2.0**32).astype("<u4") for k in range((length + 3) // 4)]
@@ -51,11 +51,12 @@ class _Side:
             rows[:, first : first + length] = text[:, :length]
         return rows
 
-    def decode(self, rows):
-        """The numbers in bytes, as the nearest float64."""
+    def decode(self, rows, codes):
+        """The numbers in bytes, as the nearest float64; or their codes."""
         y = np.zeros((len(rows), len(self.elements)))
         for at, ((width, fraction, signed), (first, length)) in enumerate(zip(self.elements, self.slots)):
             text = np.ascontiguousarray(rows[:, first : first + length])
+            fraction = 0 if codes else fraction
             if width == 0:
                 continue
             if width <= 53:
@@ -75,8 +76,8 @@ class Driver:
     def __init__(self, bitfile=HERE / "{{ v.top }}.bit", overlay=None):
         """overlay: one that holds the DMA engine already; without it the bit file is loaded."""
         facts = _metadata()
-        if any("encoder" in element for element in facts["inputs"]):
-            raise ValueError("the inputs of this model have an encoder of their own: encode samples with `alir2hdl run --codes`")
+        #: Whether samples are encoded by a rule of the network's own, which only `alir2hdl run` knows.
+        self.only_codes = "network" in facts
         self.inputs = _Side(facts["inputs"], facts["axis"]["s_axis"])
         self.outputs = _Side(facts["outputs"], facts["axis"]["m_axis"])
         if overlay is None:
@@ -85,8 +86,10 @@ class Driver:
             overlay = Overlay(str(bitfile))
         self.dma = overlay.dma
 
-    def predict(self, x):
-        """The outputs for samples, shape (samples, inputs) or one sample, as float64."""
+    def predict(self, x, codes=False):
+        """The outputs for samples, shape (samples, inputs) or one sample, as float64. codes: both are integer codes (of at most 53 bits)."""
+        if self.only_codes and not codes:
+            raise ValueError("this network encodes its inputs by a rule of its own (metadata.json, `network`): give codes, with codes=True")
         x = np.asarray(x, dtype=np.float64)
         wanted = len(self.inputs.elements)
         if x.ndim not in (1, 2) or x.shape[-1] != wanted:
@@ -95,23 +98,23 @@ class Driver:
             raise ValueError("a sample has a number that is not finite")
         samples = x.reshape(-1, wanted)
         most = LONGEST // max(self.inputs.bytes, self.outputs.bytes)
-        parts = [self._transfer(samples[at : at + most]) for at in range(0, len(samples), most)]
+        parts = [self._transfer(samples[at : at + most], codes) for at in range(0, len(samples), most)]
         y = np.concatenate(parts) if parts else np.zeros((0, len(self.outputs.elements)))
         return y[0] if x.ndim == 1 else y
 
-    def _transfer(self, samples):
+    def _transfer(self, samples, codes):
         from pynq import allocate
 
         there = allocate((len(samples), self.inputs.bytes), dtype=np.uint8)
         back = allocate((len(samples), self.outputs.bytes), dtype=np.uint8)
         try:
-            there[:] = self.inputs.encode(samples)
+            there[:] = self.inputs.encode(samples, codes)
             # The receiver first: results come while samples still go out.
             self.dma.recvchannel.transfer(back)
             self.dma.sendchannel.transfer(there)
             self.dma.sendchannel.wait()
             self.dma.recvchannel.wait()
-            return self.outputs.decode(np.array(back))
+            return self.outputs.decode(np.array(back), codes)
         finally:
             there.freebuffer()
             back.freebuffer()
