@@ -265,7 +265,7 @@ fn sim_a_wrapper_from_elsewhere_is_held_to_the_model() {
         let broken = text_of_file.replacen(operator.0, operator.1, 1);
         assert_ne!(broken, text_of_file);
         std::fs::write(folder.join(file), broken).expect("written");
-        verify(&options, 1, &["DIFFERENT", "out["]);
+        verify(&options, 1, &["DIFFERENT", "not the beat that is due"]);
     }
 }
 

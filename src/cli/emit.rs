@@ -422,7 +422,9 @@ fn stem(target: &Target<'_>, model: &Path) -> String {
     let name = if target.is_stdout() || device { of(model).filter(|name| name != "-") } else { of(target.path) };
     let name = name.unwrap_or_else(|| "model".into());
     let mut stem = name.as_str();
-    for extension in [".gz", ".json", ".v", ".sv", ".vhd", ".vhdl", ".hpp", ".h"] {
+    for extension in
+        [".gz", ".json", ".v", ".sv", ".vhd", ".vhdl", ".hpp", ".h", ".alirz", ".onnx", ".npy", ".llvlirs", ".llvlir"]
+    {
         stem = stem.strip_suffix(extension).unwrap_or(stem);
     }
     stem.to_owned()

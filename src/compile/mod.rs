@@ -324,7 +324,9 @@ impl<'d> Hardware<'d> {
     /// One line about it, for people.
     pub fn summary(&self) -> String {
         match &*self.origin {
-            Origin::Program { scheduled, .. } => scheduled.summary(&self.netlist, self.axis.as_ref()),
+            Origin::Program { scheduled, .. } => {
+                scheduled.summary(&self.netlist, self.axis.as_ref(), self.spec.unit(&scheduled.program).0)
+            }
             Origin::Machine(retimed) => retimed.summary(&self.netlist),
         }
     }

@@ -145,10 +145,12 @@ impl Scheduled<'_> {
         }
     }
 
-    /// One line about what was made.
-    pub(super) fn summary(&self, netlist: &Netlist, axis: Option<&Axis>) -> String {
+    /// One line about what was made; `unit` is that of delays.
+    pub(super) fn summary(&self, netlist: &Netlist, axis: Option<&Axis>, unit: &str) -> String {
         let schedule = &self.outcome.schedule;
-        let (latency, longest) = (schedule.latency(), self.longest());
+        let latency = schedule.latency();
+        let longest = format!("{:.3}", self.longest());
+        let longest = format!("{} {unit}", longest.trim_end_matches('0').trim_end_matches('.'));
         let shape = match schedule.stages {
             0 if latency == 0 => format!("combinational, delay {longest}"),
             0 => {
