@@ -43,9 +43,12 @@ fn script(python: &Path, site: &Path, folder: &Path, name: &str, words: &[&str])
 fn sim_python_takes_over_a_model_of_alkaid() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let Some((python, site)) = installed(folder.path()) else { return };
-    for file in ["__init__.pyi", "py.typed", "emulator.cc"] {
+    for file in ["__init__.pyi", "py.typed", "emulator.cc", "hls4ml/__init__.py"] {
         assert!(site.join("alir2hdl").join(file).is_file(), "the wheel lacks {file}");
     }
+    let facts = format!("alir2hdl-{}.dist-info/entry_points.txt", env!("CARGO_PKG_VERSION"));
+    let entries = std::fs::read_to_string(site.join(facts)).expect("entry points");
+    assert!(entries.contains("[hls4ml.backends]\nalir2hdl=alir2hdl.hls4ml:register"), "{entries}");
     let said = script(&python, &site, folder.path(), "python_user.py", &[]);
     assert!(said.trim_end().lines().any(|line| line.starts_with("PYTHON ")), "{said}");
     // One wheel serves both: building it is most of the test.

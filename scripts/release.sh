@@ -104,9 +104,13 @@ say "use of each"
 try=$stage/try
 mkdir "$try"
 model=$root/examples/jet_mlp.json.gz
-python3 -m venv "$try/venv"
-"$try/venv/bin/pip" install -q --disable-pip-version-check "$wheel"
-(cd "$try" && PATH=$try/venv/bin:/usr/bin:/bin && alir2hdl --version && alir2hdl check -q "$model" && python - "$model" <<'PYTHON'
+# Every Python from 3.10 on that is there.
+for python in python3 python3.{10,11,12,13,14}; do
+    "$python" -c 'import sys, venv; sys.exit(sys.version_info < (3, 10))' 2> /dev/null || continue
+    rm -rf "$try/venv"
+    "$python" -m venv "$try/venv"
+    "$try/venv/bin/pip" install -q --disable-pip-version-check "$wheel"
+    (cd "$try" && PATH=$try/venv/bin:/usr/bin:/bin && alir2hdl --version && alir2hdl check -q "$model" && python - "$model" <<'PYTHON'
 import sys
 import alir2hdl
 import numpy as np
@@ -116,7 +120,8 @@ assert model.predict(np.zeros((3, model.n_inputs))).shape == (3, model.n_outputs
 assert model.prove(model.emit("verilog", pipeline=2)).verdict == "proved"
 print("wheel:", alir2hdl.__version__, "on", sys.version.split()[0])
 PYTHON
-)
+    )
+done
 tar -xzf "$dist/$name.tar.gz" -C "$try"
 "$try/$name/bin/alir2hdl" "$model" --verilog "$try/jet.v" --pipeline 3 -q
 mkdir "$try/deb"

@@ -38,8 +38,8 @@ from . import Model
 __all__ = ["RTLModel"]
 
 
-def _program(arguments, folder) -> None:
-    """Runs the program in a folder."""
+def _program(arguments, folder) -> str:
+    """Runs the program in a folder and gives its output."""
     here = str(Path(__file__).absolute().parent.parent)
     paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
@@ -49,6 +49,7 @@ def _program(arguments, folder) -> None:
         raise ValueError(done.stderr.strip())
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip())
+    return done.stdout
 
 
 def _tool(command, folder, verbose: bool, env=None) -> str:
