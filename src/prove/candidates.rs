@@ -1,12 +1,16 @@
 //! Which bits of which value a signal shows, by what both are for sampled inputs: guesses, to be proved.
 
 use super::linear_forms::samples::{LANES, Lanes};
+use crate::num::Kif;
 use rustc_hash::FxHashMap;
 
 /// Most guesses for one signal, and most values kept for one column.
 const KEPT: usize = 6;
 /// Most runs of bits that one signal is put together from.
 const MAX_RUNS: usize = 6;
+
+/// Highest bit that a comment may speak of.
+const MAX_PLACE: u32 = 120;
 
 /// A run of bits: where it begins in the signal, where in the value, and how many there are.
 pub(super) type Run = (u32, u32, u32);
@@ -99,6 +103,43 @@ pub(super) fn gaps(runs: &[Run], value: &Lanes) -> Vec<(u32, u32)> {
     between.filter(|&(lo, hi)| lo < hi && (lo..hi).all(|bit| column(value, bit) == 0)).collect()
 }
 
+/// The runs of bits that a signal of `width` bits shows of a value of type `of`, if a comment of our own files says so, such as
+/// `relu v29, u4.-1 [0, 30], only bits 2:0, 3`: where the type's lowest bit lies in the value, and which of its bits are there.
+pub(super) fn remarked_runs(remark: &str, of: Kif, width: u32) -> Option<Vec<Run>> {
+    if remark.starts_with("part of ") {
+        return None;
+    }
+    let (place, frac) = remark.match_indices(", ").find_map(|(at, _)| {
+        let rest = &remark[at + 2..];
+        let word = rest.split([' ', ',']).next()?;
+        let digits = word.strip_prefix(['s', 'u'])?;
+        let (size, frac) = digits.split_once('.')?;
+        size.parse::<u32>().ok()?;
+        Some((at + 2, frac.parse::<i32>().ok()?))
+    })?;
+    let lowest = u32::try_from(of.frac.checked_sub(frac)?).ok().filter(|&lowest| lowest < MAX_PLACE)?;
+    let only = remark[place..].split_once(", only bit").map(|(_, list)| list.strip_prefix('s').unwrap_or(list));
+    let Some(only) = only else { return Some(vec![(0, lowest, width)]) };
+    let mut kept: Vec<(u32, u32)> = Vec::new();
+    for run in only.split(',') {
+        let (high, low) = run.trim().split_once(':').unwrap_or((run.trim(), run.trim()));
+        let (low, high) = (low.parse::<u32>().ok()?, high.parse::<u32>().ok()?);
+        kept.push((low, high.checked_sub(low).filter(|_| high < MAX_PLACE)? + 1));
+    }
+    kept.sort_unstable();
+    let mut runs: Vec<Run> = Vec::new();
+    let mut at = 0;
+    for (low, count) in kept {
+        let from = lowest + low;
+        if runs.last().is_some_and(|&(_, before, count)| before + count > from) {
+            return None;
+        }
+        runs.push((at, from, count));
+        at += count;
+    }
+    (at == width).then_some(runs)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,5 +168,29 @@ mod tests {
         let part = value.map(|v| v >> 3 & 255);
         assert_eq!(columns.guesses(&part, 8), [(5, Some(3))]);
         assert_eq!(columns.guesses(&other.map(|_| 7), 8), []);
+    }
+
+    #[test]
+    fn remarks_say_which_bits_are_kept() {
+        let of = Kif { signed: true, int: 6, frac: 10 };
+        let said = |remark: &str, width| remarked_runs(remark, of, width);
+        assert_eq!(said("relu v9, s6.-1 [-64, 62], only bits 3:0, 5", 5), Some(vec![(0, 11, 4), (4, 16, 1)]));
+        assert_eq!(said("add v1 + v2*2^-1, s9.8 [-2, 1], only bit 8", 1), Some(vec![(0, 10, 1)]));
+        assert_eq!(said("sub v1 - v2, u7.10 [0, 1]", 7), Some(vec![(0, 0, 7)]));
+        let useless = [
+            "part of add v1 + v2, s6.4 [0, 1]",
+            "bits 4:1 of v9",
+            "relu v9, s6.11 [0, 1]",
+            "relu v9, s6.-99999999999 [0, 1]",
+            "relu v9, s6.-2147483648 [0, 1]",
+            "relu v9, s6.4 [0, 1], only bits 3:0, 2",
+            "relu v9, s6.4 [0, 1], only bits 0:3",
+            "relu v9, s6.4 [0, 1], only bits 4294967295:0",
+            "relu v9, s6.4 [0, 1], only bits",
+            ", s6.4, only bits ,:, ",
+        ];
+        for remark in useless {
+            assert_eq!(said(remark, 4), None, "{remark}");
+        }
     }
 }

@@ -574,6 +574,53 @@ mod tests {
         assert!(proved >= count && differs >= count / 3, "{proved} proved, {differs} differ");
     }
 
+    /// The text with other digits in most of its comments at ends of lines.
+    fn with_other_remarks(text: &str, rng: &mut crate::num::SplitMix) -> String {
+        let mut out = String::new();
+        for line in text.lines() {
+            // The head says what is asked for, such as the latency.
+            let (code, remark) = Some(line)
+                .filter(|line| !line.starts_with("//"))
+                .and_then(|line| line.split_once("//"))
+                .map_or((line, ""), |(code, _)| (code, &line[code.len()..]));
+            out += code;
+            for c in remark.chars() {
+                let turned = c.is_ascii_digit() && rng.below(3) > 0;
+                out.push(if turned { char::from(b'0' + rng.below(10) as u8) } else { c });
+            }
+            out.push('\n');
+        }
+        out
+    }
+
+    #[test]
+    fn comments_of_a_file_are_never_believed() {
+        let (mut proved, mut differs) = (0, 0);
+        for seed in crate::prove::seeds(0..60) {
+            let model = crate::random::Recipe::seeded(crate::random::Profile::TINY, 12, seed).build();
+            let netlist = hardware(&model, 2, (seed % 3) as u32, &crate::netlist::Options::default());
+            let text = emitted(&netlist, Language::Verilog);
+            let mut rng = crate::num::SplitMix::new(seed);
+            for text in [Some(text.clone()), mutated(&text, &mut rng), mutated(&text, &mut rng)].into_iter().flatten() {
+                let said = |text: &str| match read(Language::Verilog, text, None) {
+                    Ok(rtl) => {
+                        let request = Request { latency: Some(netlist.interface.latency), ..Request::default() };
+                        Some(prove(&model, &rtl, &request, Box::new(Embedded)).0.verdict)
+                    }
+                    Err(_) => None,
+                };
+                let (plain, other) = (said(&text), said(&with_other_remarks(&text, &mut rng)));
+                match (plain, other) {
+                    (None, None) => {}
+                    (Some(Verdict::Proved), Some(Verdict::Proved)) => proved += 1,
+                    (Some(Verdict::Differs { .. }), Some(Verdict::Differs { .. })) => differs += 1,
+                    (plain, other) => panic!("seed {seed}: {plain:?}, with other comments {other:?}\n{text}"),
+                }
+            }
+        }
+        assert!(proved >= 30 && differs >= 10, "{proved} proved, {differs} differ");
+    }
+
     /// A design with clock enable, reset and valid flag around `y = x`, with some of its lines replaced.
     fn controlled(replace: &[(&str, &str)]) -> String {
         let mut text =

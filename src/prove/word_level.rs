@@ -1,7 +1,7 @@
 //! The comparison on forms: word by word, in integers.
 
 use super::aig::{Gate, Lit};
-use super::candidates::{Columns, Run, gaps, runs, runs_and_sign};
+use super::candidates::{Columns, Run, gaps, remarked_runs, runs, runs_and_sign};
 use super::design_forms::{Arithmetic, Word};
 use super::engine::{Engine, FORMS, GATE, Limits, Outcome};
 use super::equiv::{Report, Seen, Verdict, Witness, explain, hinted_operation, operation_of};
@@ -17,7 +17,7 @@ use crate::ir::{Model, Op, ValueId};
 use crate::num::{Kif, wrap};
 use crate::rtl::{Binary, Compare, Reduce, Rtl, Shift, SignalId};
 use num_bigint::{BigInt, BigUint};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Monomials made for one question.
@@ -59,6 +59,8 @@ struct Design<'a> {
     /// Whether signals are compared with runs of bits.
     in_pieces: bool,
     unmatched: Vec<(u32, SignalId, FormId)>,
+    /// Forms of signals that were not seen to show a value, or any, and their widths: registers hold them again.
+    not_seen: FxHashSet<(FormId, Option<ValueId>, u32)>,
 }
 
 /// A form of which a signal shows the low bits, and what that says.
@@ -242,6 +244,17 @@ impl Design<'_> {
                 open.push((found, part, claim));
             }
         }
+        // What the file says of the signal, where that agrees with the samples: nothing else is asked about then.
+        if let Some(runs) = self.remarked(signal, op, f)? {
+            let of = (op, false, model);
+            if let Some(same) = self.these_pieces(f, width, of, runs.clone(), false)? {
+                return Ok(Some(same));
+            }
+            if let Some(same) = self.in_pieces(f, width, op, false)? {
+                return Ok(Some(same));
+            }
+            return self.these_pieces(f, width, of, runs, true);
+        }
         // Samples do not tell a run that ends below the sign from one that ends with it.
         if let Some(same) = self.in_pieces(f, width, op, false)? {
             return Ok(Some(same));
@@ -260,6 +273,23 @@ impl Design<'_> {
             }
         }
         self.in_pieces(f, width, op, true)
+    }
+
+    /// The runs of bits of a value that a signal shows as the comment in the file says, if the samples agree.
+    fn remarked(&mut self, signal: SignalId, op: ValueId, f: FormId) -> OrOverflow<Option<Vec<Run>>> {
+        if !self.in_pieces {
+            return Ok(None);
+        }
+        let width = self.rtl.signal(signal).width;
+        let name = &self.rtl.signal(signal).name;
+        let Some(runs) = self.rtl.remark(name).and_then(|r| remarked_runs(r, self.model.kif(op), width)) else {
+            return Ok(None);
+        };
+        let expected = self.pieces(self.forms.ops[op.index()], &runs)?;
+        let (shown, meant) = (self.samples(f), self.samples(expected));
+        let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
+        let agree = shown.iter().zip(&meant).all(|(&v, &m)| v.wrapping_sub(m) & mask == 0);
+        Ok(agree.then_some(runs))
     }
 
     /// The form by a value of the model of which a signal shows several runs of bits; seen at once, or `thoroughly`.
@@ -676,13 +706,14 @@ impl Design<'_> {
             self.proved.claim(signal, k, Claim::whole(op, width));
             return Ok(Word::One(f));
         }
+        let width = self.rtl.signal(signal).width;
         let mut same = None;
         // With few rules only what these do not see is taken from what is proved: the own forms of sums say more.
         if self.in_pieces {
             same = self.proved_before(signal, k, f)?;
         }
         if let (None, Some(op)) = (&same, hint) {
-            same = Design::compare(self, signal, op, f)?;
+            same = self.unless_not_seen((f, Some(op), width), |d| Design::compare(d, signal, op, f))?;
         }
         if same.is_none() {
             same = self.proved_before(signal, k, f)?;
@@ -694,7 +725,7 @@ impl Design<'_> {
             }
         }
         if same.is_none() {
-            same = self.shown(signal, f)?;
+            same = self.unless_not_seen((f, None, width), |d| d.shown(signal, f))?;
         }
         let Some((same, claim)) = same else {
             return Ok(if hint.is_some() {
@@ -709,6 +740,22 @@ impl Design<'_> {
         }
         self.proved.claim(signal, k, claim);
         Ok(Word::One(self.fitted(signal, f, same)?))
+    }
+
+    /// Asks what a form shows, unless that was asked in vain.
+    fn unless_not_seen(
+        &mut self,
+        question: (FormId, Option<ValueId>, u32),
+        ask: impl FnOnce(&mut Self) -> OrOverflow<Same>,
+    ) -> OrOverflow<Same> {
+        if self.not_seen.contains(&question) {
+            return Ok(None);
+        }
+        let same = ask(self)?;
+        if same.is_none() {
+            self.not_seen.insert(question);
+        }
+        Ok(same)
     }
 
     /// The form moved by a multiple of `2^width` so that its range is one of words of this width, with a sign or without,
@@ -835,6 +882,7 @@ pub(super) fn compare(
                 proved,
                 in_pieces: !matches!(rules, Rules::Basic | Rules::Rows),
                 unmatched: Vec::new(),
+                not_seen: FxHashSet::default(),
             };
             match outputs(&mut design, structure, effort.asks_gates, report) {
                 Ok(decided) => decided,

@@ -161,6 +161,8 @@ pub struct Rtl {
     pub outputs: Vec<SignalId>,
     /// Comments before the first module.
     pub head: Vec<String>,
+    /// What comments say of signals; see [`Rtl::remark`].
+    pub(super) remarks: FxHashMap<String, String>,
 }
 
 /// Widths beyond this are refused: nothing that we prove comes near.
@@ -177,6 +179,12 @@ impl Rtl {
     /// An empty design of this name, from a file that begins with these comments.
     pub fn new(top: String, head: Vec<String>) -> Rtl {
         Rtl { top, head, ..Rtl::default() }
+    }
+
+    /// The comment at the end of a line that drives a signal of this name, without its instance: the first, if there are several.
+    pub fn remark(&self, name: &str) -> Option<&str> {
+        let own = name.rsplit('.').next()?;
+        self.remarks.get(own).map(String::as_str)
     }
 
     /// An expression.

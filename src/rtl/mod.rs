@@ -18,6 +18,7 @@ pub mod vhdl;
 pub use design::*;
 
 use crate::diag::{Diagnostic, Place};
+use rustc_hash::FxHashMap;
 use std::path::Path;
 
 /// The language of a text at register-transfer level: read here, written by `emit`.
@@ -80,6 +81,26 @@ pub fn decoded(mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
     Ok(String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect()))
 }
 
+/// What comments at the ends of lines say of the names that these lines drive: `NAME = ...; // remark`, or `<=` and `--`.
+fn remarks(language: Language, text: &str) -> FxHashMap<String, String> {
+    let mark = match language {
+        Language::Verilog => "//",
+        Language::Vhdl => "--",
+    };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut found = FxHashMap::default();
+    for line in text.lines() {
+        let Some((code, remark)) = line.split_once(mark) else { continue };
+        let Some((target, _)) = code.split_once('=') else { continue };
+        let target = target.trim_end_matches(['<', ':']).trim_end();
+        let start = target.rfind(|c| !is_name(c)).map_or(0, |at| at + 1);
+        if start < target.len() {
+            found.entry(target[start..].to_owned()).or_insert_with(|| remark.trim().to_owned());
+        }
+    }
+    found
+}
+
 /// Reads a file.
 ///
 /// # Errors
@@ -94,10 +115,12 @@ pub fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Di
             Language::Verilog => verilog::read(text, top),
             Language::Vhdl => vhdl::read(text, top),
         });
-        match reader {
+        let mut rtl = match reader {
             Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(e) => Err(Diagnostic::error("E0905", Place::Whole, format!("cannot start a thread to read with: {e}"))),
-        }
+        }?;
+        rtl.remarks = remarks(language, text);
+        Ok(rtl)
     })
 }
 
@@ -125,6 +148,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn comments_at_the_ends_of_lines_belong_to_what_these_drive() {
+        let verilog = "module m(input [3:0] a, output [3:0] y); // y = ?\n  wire [3:0] t = a + 4'd1;  // one more\n\
+                       // u = none\n  wire [3:0] u;\n  assign u = t ^ a; // = both\n  assign y = u; // out\nendmodule\n";
+        let rtl = read(Language::Verilog, verilog, None).unwrap();
+        let said = ["t", "u", "y", "a", "u1.t"].map(|name| rtl.remark(name));
+        assert_eq!(said, [Some("one more"), Some("= both"), Some("out"), None, Some("one more")]);
+        let vhdl = "entity m is port (a: in bit; y: out bit); end;\narchitecture r of m is\nsignal t: bit;\nbegin\n\
+                    t <= not a;  -- the other\n  y <= t; end;\n";
+        let found = remarks(Language::Vhdl, vhdl);
+        assert_eq!(found.get("t").map(String::as_str), Some("the other"));
+        assert_eq!(found.len(), 1);
     }
 
     #[test]

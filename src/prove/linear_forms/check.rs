@@ -253,3 +253,33 @@ fn tables_of_the_magnitude_are_tables_of_the_number() {
         }
     }
 }
+
+#[test]
+fn two_halves_of_a_number_are_the_number() {
+    let mut t = LinearForms::new();
+    let (x, y) = (t.free((-8, 7)).unwrap(), t.free((0, 15)).unwrap());
+    let sum = t.linear(x, 3, y).unwrap();
+    for m in 1..4 {
+        let (low, half) = (t.floor(sum, m).unwrap(), t.floor(sum, m - 1).unwrap());
+        for offset in 1..1 << m {
+            let moved = t.offset(sum, offset).unwrap();
+            let rounded = t.floor(moved, m).unwrap();
+            let both = t.add(low, rounded).unwrap();
+            assert_eq!(both == half, offset == 1 << (m - 1), "floors by 2^{m} of a number and of it and {offset}");
+        }
+    }
+}
+
+#[test]
+fn a_value_below_a_floor_is_left_out_but_for_its_top_bit() {
+    let mut t = LinearForms::new();
+    let (x, y, z) = (t.free((0, 3)).unwrap(), t.free((0, 7)).unwrap(), t.free((-16, 15)).unwrap());
+    let top = t.floor(x, 1).unwrap();
+    let (whole, high) = (t.linear(x, 2, y).unwrap(), t.add(y, top).unwrap());
+    assert_eq!(t.floor(whole, 3), t.floor(high, 2));
+    // The same before a rectifier, and not of another bit.
+    let (whole, high) = (t.linear(x, 2, z).unwrap(), t.add(z, top).unwrap());
+    let [whole, high, other] = [whole, high, z].map(|f| t.positive(f).unwrap());
+    assert_eq!(t.floor(whole, 3), t.floor(high, 2));
+    assert_ne!(t.floor(whole, 3), t.floor(other, 2));
+}

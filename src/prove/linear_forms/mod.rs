@@ -184,6 +184,14 @@ pub struct LinearForms {
     /// Forms whose choices were looked at.
     aliased: rustc_hash::FxHashSet<FormId>,
     tables: u32,
+    /// Floors `floor((y + 2^(m-1)) / 2^m)`, which are rounded to the nearest.
+    rounded: rustc_hash::FxHashSet<AtomId>,
+    /// Of some of these `floor(y / 2^m)` and `floor(y / 2^(m-1))`.
+    halves: FxHashMap<AtomId, (FormId, FormId)>,
+    /// How many values are being split at a bit, one within the other.
+    within_splits: u32,
+    /// How many of these are being made, one within the other.
+    within_halves: u32,
     /// What a name stands for instead of the atom that it was given to; see [`LinearForms::named`].
     solved: FxHashMap<AtomId, FormId>,
     /// Floors that have names: what they are of, reduced, and the shift; and the shift from which on the name does not
@@ -652,6 +660,7 @@ impl LinearForms {
         // What was said with the atom shall be said with the name.
         self.floors.clear();
         self.negatives.clear();
+        self.halves.clear();
         Ok(())
     }
 
@@ -679,6 +688,7 @@ impl LinearForms {
         }
         self.floors.clear();
         self.negatives.clear();
+        self.halves.clear();
         Ok(())
     }
 

@@ -71,6 +71,9 @@ impl LinearForms {
         if self.tables > 1 {
             self.join_tables(&mut out)?;
         }
+        if !self.rounded.is_empty() {
+            self.join_halves(&mut out)?;
+        }
         let id = self.form(&out)?;
         let (r, s) = (self.range(f), self.range(g));
         let (x, y) = (mul(s.0, factor)?, mul(s.1, factor)?);

@@ -7,6 +7,10 @@ use super::{MAX_MERGED, residue};
 
 /// Floors by names within floors by names: a rule that merges floors may lead back to where it began.
 const MAX_NAMED: u32 = 3;
+/// Values split at a bit within others.
+const MAX_SPLITS: u32 = 3;
+/// Halves within halves.
+const MAX_HALVES: u32 = 2;
 
 impl LinearForms {
     /// `floor(f / 2^m)`.
@@ -106,6 +110,15 @@ impl LinearForms {
                     let whole = mul(constant, power(k)?).and_then(|c| self.offset(x, c))?;
                     return self.floor(whole, m + k);
                 }
+                // What lies below a rectifier's lowest bit that is looked at may be left out before it.
+                Atom::Positive(x) if constant == 0 => {
+                    if let Some((high, k)) = self.without_low_part(x, m)? {
+                        self.within_splits += 1;
+                        let out = self.positive(high).and_then(|high| self.floor(high, m - k));
+                        self.within_splits -= 1;
+                        return out;
+                    }
+                }
                 Atom::And(forms) if constant == 0 => {
                     let parts = forms.iter().map(|&x| self.floor(x, m)).collect::<OrOverflow<Vec<_>>>()?;
                     return self.and(&parts);
@@ -114,7 +127,10 @@ impl LinearForms {
             }
         }
         if let Some((high, k)) = self.without_low_part(f, m)? {
-            return self.floor(high, m - k);
+            self.within_splits += 1;
+            let out = self.floor(high, m - k);
+            self.within_splits -= 1;
+            return out;
         }
         if let Some((part, k)) = self.without_low_bits(f, m)? {
             return self.floor(part, m - k);
@@ -144,6 +160,43 @@ impl LinearForms {
         Ok(out)
     }
 
+    /// In a sum with `floor(y / 2^m)`, the same number rounded up at the half, `floor((y + 2^(m-1)) / 2^m)`, is
+    /// `floor(y / 2^(m-1)) - floor(y / 2^m)`: two halves of a number are the number.
+    pub(super) fn join_halves(&mut self, sum: &mut Sum) -> OrOverflow<()> {
+        if self.within_halves >= MAX_HALVES || sum.terms.len() > MAX_MERGED {
+            return Ok(());
+        }
+        let rounded: Vec<AtomId> = sum.terms.iter().map(|t| t.0).filter(|a| self.rounded.contains(a)).collect();
+        for atom in rounded {
+            self.within_halves += 1;
+            let halves = self.halves(atom);
+            self.within_halves -= 1;
+            let (low, half) = halves?;
+            let has = |sum: &Sum, b: AtomId| sum.terms.binary_search_by_key(&b, |t| t.0);
+            if let Ok(at) = has(sum, atom)
+                && self.terms(low).all(|(b, _)| has(sum, b).is_ok())
+            {
+                let factor = sum.terms.remove(at).1;
+                let parts = self.sub(half, low)?;
+                let parts = self.scale(parts, factor)?;
+                self.put(sum, parts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `floor(y / 2^m)` and `floor(y / 2^(m-1))` for an atom `floor((y + 2^(m-1)) / 2^m)`.
+    fn halves(&mut self, atom: AtomId) -> OrOverflow<(FormId, FormId)> {
+        if let Some(&known) = self.halves.get(&atom) {
+            return Ok(known);
+        }
+        let Atom::Floor(x, m) = *self.atom(atom) else { return Err(Overflow) };
+        let y = self.offset(x, -power(m - 1)?)?;
+        let out = (self.floor(y, m)?, self.floor(y, m - 1)?);
+        self.halves.insert(atom, out);
+        Ok(out)
+    }
+
     /// Whether an atom is the high bits of something, whose lowest bit is looked at.
     fn is_bits(&self, a: AtomId) -> bool {
         self.rules().has_rows() && matches!(self.atom(a), Atom::Floor(..))
@@ -170,6 +223,9 @@ impl LinearForms {
             return self.sub(top, below);
         }
         let atom = self.intern(Atom::Floor(f, m), (low, high));
+        if self.constant_of(f) >= power(m - 1)? {
+            self.rounded.insert(atom);
+        }
         self.made(atom)
     }
 
@@ -247,7 +303,8 @@ impl LinearForms {
             if last == first + 1 {
                 let (low, high) = (self.form(&low)?, self.form(&high)?);
                 let part = self.floor(low, k)?;
-                if self.terms(part).all(|(a, _)| self.terms(high).any(|(b, _)| a == b)) {
+                let is_split = self.len(low) == 1 && self.within_splits < MAX_SPLITS;
+                if is_split || self.terms(part).all(|(a, _)| self.terms(high).any(|(b, _)| a == b)) {
                     return Ok(Some((self.add(high, part)?, k)));
                 }
             }

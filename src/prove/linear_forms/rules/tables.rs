@@ -64,7 +64,7 @@ impl LinearForms {
     }
 
     /// Adds a form to a sum: either may have terms of the other.
-    fn put(&self, sum: &mut Sum, f: FormId) -> OrOverflow<()> {
+    pub(super) fn put(&self, sum: &mut Sum, f: FormId) -> OrOverflow<()> {
         sum.constant = add(sum.constant, self.constant_of(f))?;
         for (atom, factor) in self.terms(f) {
             match sum.terms.binary_search_by_key(&atom, |t| t.0) {
