@@ -47,7 +47,7 @@ set memory ps/S_AXI_HP0
 
 ip axi_dma dma
 set_property -dict [list CONFIG.c_include_sg 0 CONFIG.c_sg_length_width 26 CONFIG.c_m_axi_mm2s_data_width 64 \
-    CONFIG.c_m_axi_s2mm_data_width 64 CONFIG.c_m_axis_mm2s_tdata_width {{ b.stream }}] [get_bd_cells dma]
+    CONFIG.c_m_axi_s2mm_data_width 64 CONFIG.c_m_axis_mm2s_tdata_width {{ v.stream }}] [get_bd_cells dma]
 ip smartconnect to_control
 set_property -dict [list CONFIG.NUM_SI 1 CONFIG.NUM_MI 1] [get_bd_cells to_control]
 ip smartconnect to_memory

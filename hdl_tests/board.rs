@@ -1,0 +1,137 @@
+//! Projects for boards: the block design under the stub of Vivado, the driver against a simulated DMA engine, and `--flow libero`.
+
+use crate::projects::{tool, works};
+use crate::tools::skip;
+use std::path::Path;
+use std::process::Command;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+const PROGRAM: &str = env!("CARGO_BIN_EXE_alir2hdl");
+
+/// Makes a project in a folder of its own.
+fn project(model: &str, arguments: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = folder.path().to_str().expect("text");
+    works(PROGRAM, Path::new(ROOT), &[&["project", model, "-q", "--vectors", "5", "-o", output], arguments].concat());
+    folder
+}
+
+/// Runs a script of a project under the stub.
+fn under_stub(vendor: &str, script: &str, folder: &Path, arguments: &[&str]) -> String {
+    let facts = std::fs::read(folder.join("metadata.json")).expect("metadata");
+    let facts: serde_json::Value = serde_json::from_slice(&facts).expect("JSON");
+    let ports = facts["project"]["top_ports"].as_array().expect("ports").iter().map(|port| {
+        let width = if port["vector"] == true { port["width"].as_u64().expect("a number") } else { 0 };
+        format!("{} {width}", port["name"].as_str().expect("a name"))
+    });
+    let ports = ports.collect::<Vec<_>>().join(" ");
+    let script = folder.join("scripts").join(script);
+    let stub = format!("{ROOT}/hdl_tests/vendor.tcl");
+    works(
+        "tclsh",
+        Path::new("/"),
+        &[&[stub.as_str(), vendor, script.to_str().expect("text"), &ports], arguments].concat(),
+    )
+}
+
+#[test]
+fn block_designs_of_boards_connect_everything() {
+    if tool("tclsh").is_none() {
+        return;
+    }
+    for (board, more) in [
+        ("kv260", &[] as &[&str]),
+        ("zcu102", &["--wrapper", "axis", "--axis-width", "128", "--axis-user", "0"]),
+        ("PYNQ-Z2", &["--axis-flow", "stall", "--wrapper", "axis"]),
+    ] {
+        let made = project(
+            "examples/jet_mlp.json.gz",
+            &[&["--flow", "vivado", "--pipeline", "3", "--board", board], more].concat(),
+        );
+        let said = under_stub("vivado", "board.tcl", made.path(), &[]);
+        assert!(said.ends_with("END\n"), "{board}: {said}");
+        for result in ["jet_mlp.bit", "jet_mlp.hwh", "driver.py"] {
+            assert!(made.path().join("board").join(result).is_file(), "{board}: {result}");
+        }
+        // Without a connection, or with a width that does not fit, the stub refuses it.
+        let script = made.path().join("scripts/board.tcl");
+        let text = std::fs::read_to_string(&script).expect("a script");
+        for (right, wrong) in
+            [(" model/aresetn}", "}"), ("tdata_width ", "tdata_width 1"), ("model/m_axis dma", "dma/M_AXIS_MM2S dma")]
+        {
+            assert!(text.contains(right), "{right}");
+            std::fs::write(&script, text.replacen(right, wrong, 1)).expect("written");
+            let run = std::panic::catch_unwind(|| under_stub("vivado", "board.tcl", made.path(), &[]));
+            assert!(run.is_err(), "{board}: the stub takes {wrong:?} for {right:?}");
+        }
+    }
+}
+
+#[test]
+fn drivers_of_boards_give_the_bits_of_the_model_through_a_simulated_dma() {
+    let python = Path::new(ROOT).join(".venv/bin/python");
+    if tool("iverilog").is_none() {
+        return;
+    }
+    if !Command::new(&python).args(["-c", "import numpy"]).output().is_ok_and(|o| o.status.success()) {
+        skip("numpy", "not in .venv");
+        return;
+    }
+    let models = format!("{ROOT}/tests/data/models");
+    // Negative fractions and elements without bits; 102 bits; all kinds of operations; tables.
+    for (model, width) in [("edge_kif", "64"), ("over64", "32"), ("tiny_ops", "64"), ("lut_heavy", "128")] {
+        let (file, samples) = (format!("{models}/{model}/model.json.gz"), format!("{models}/{model}/inputs.npy"));
+        let work = tempfile::tempdir().expect("a temporary folder");
+        let text = |name: &str| work.path().join(name).to_str().expect("text").to_owned();
+        let cut = format!("import numpy as n; n.save({:?}, n.load({samples:?})[:60])", text("x.npy"));
+        works(&python, work.path(), &["-c", &cut]);
+        works(PROGRAM, work.path(), &["run", &file, "--input", &text("x.npy"), "--output", &text("y.npy"), "-q"]);
+        let streams = ["--wrapper", "axis", "--axis-user", "0", "--axis-width", width];
+        let made = project(
+            &file,
+            &[&["--flow", "vivado", "--board", "kv260", "--pipeline", "2"], streams.as_slice()].concat(),
+        );
+        let user = format!("{ROOT}/hdl_tests/board_user.py");
+        let folder = made.path().to_str().expect("text");
+        let said = works(&python, work.path(), &[&user, folder, &text("x.npy"), &text("y.npy"), &text(".")]);
+        assert!(said.contains("BOARD 60 samples"), "{model}: {said}");
+    }
+}
+
+#[test]
+fn what_a_board_cannot_do_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (arguments, words) in [
+        (&["--board", "kv260"] as &[&str], "--flow vivado"),
+        (&["--board", "kv206", "--flow", "vivado"], "known are kv260, zcu102, pynq-z2"),
+        (&["--board", "kv260", "--flow", "vivado", "--part", "xczu9eg-ffvb1156-2-e"], "leave --part out"),
+        (&["--board", "kv260", "--flow", "vivado", "--wrapper", "axis", "--axis-width", "48"], "no streams of 48 bits"),
+        (&["--board", "kv260", "--flow", "vivado", "--wrapper", "axis", "--packing", "dense"], "leave --packing out"),
+    ] {
+        let mut command = Command::new(PROGRAM);
+        command.current_dir(ROOT).args(["project", "examples/jet_mlp.json.gz", "-o"]).arg(folder.path().join("p"));
+        let output = command.args(arguments).output().expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && said.contains(words), "{arguments:?}: {said}");
+        assert!(!folder.path().join("p").exists());
+    }
+}
+
+#[test]
+fn scripts_for_libero_run_under_the_stub() {
+    if tool("tclsh").is_none() {
+        return;
+    }
+    for (model, more) in [
+        ("examples/jet_mlp.json.gz", &["--pipeline", "3", "--part", "MPF300T-1FCG1152E"] as &[&str]),
+        ("examples/lut_heavy.json.gz", &["--part", "mpf100t-fcvg484i"]),
+        ("examples/moving_average/moving_average.json", &[]),
+    ] {
+        let made = project(model, &[&["--flow", "libero"], more].concat());
+        for arguments in [&[] as &[&str], &["vhdl"], &["vhdl", "route"]] {
+            let said = under_stub("libero", "libero.tcl", made.path(), arguments);
+            assert!(said.ends_with("END\n"), "{model}: {said}");
+            assert_eq!(said.contains("run_tool -name PLACEROUTE"), arguments.contains(&"route"), "{said}");
+        }
+    }
+}
