@@ -7,6 +7,7 @@
 mod axis;
 mod axis_proof;
 mod bench;
+mod board;
 mod cpp;
 mod examples;
 mod explore;

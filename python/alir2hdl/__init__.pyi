@@ -76,8 +76,9 @@ class _Hardware(_Pipeline, total=False):
     axis_depth: int | None
 
 class _Project(_Hardware, total=False):
-    flow: Sequence[Literal["vivado", "quartus", "yosys", "fusesoc", "plain"]]
+    flow: Sequence[Literal["vivado", "quartus", "yosys", "fusesoc", "libero", "plain"]]
     part: str | Sequence[str]
+    board: Literal["kv260", "zcu102", "pynq-z2"]
     vectors: int
     seed: int
     core_version: str

@@ -325,17 +325,17 @@ fn collect(folder: &Path) -> Result<Results, Failure> {
 fn picture(found: &Results) -> String {
     let mut panels: Vec<plot::Scatter> = Vec::new();
     for row in &found.variants {
-        let Some((x, y)) = row.point() else { continue };
+        let Some((clock, area)) = row.point() else { continue };
         let on = |axis: &String| row.axes.get(axis).map(|value| value.to_string().replace('"', ""));
         let values: Vec<String> = found.axes.iter().filter_map(on).collect();
         let at = panels.iter().position(|panel| panel.title == row.model).unwrap_or_else(|| {
             panels.push(plot::Scatter { title: row.model.clone(), points: Vec::new() });
             panels.len() - 1
         });
-        panels[at].points.push(plot::Point { x, y, best: row.best, label: values.join(" ") });
+        panels[at].points.push(plot::Point { x: area, y: clock, best: row.best, label: values.join(" ") });
     }
     let by = if found.flow.is_some() { "by the tools" } else { "estimated" };
-    plot::tradeoffs(&format!("Speed and area, {by}"), ["clock (MHz)", "look-up tables and flip-flops"], &panels)
+    plot::tradeoffs(&format!("Speed and area, {by}"), ["look-up tables and flip-flops", "clock (MHz)"], &panels)
 }
 
 /// Prints the table; says how many failed.

@@ -10,9 +10,10 @@ use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, machine, report, say};
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::emit::axis::{AxisOptions, Packing};
 use crate::ir::Model;
 use crate::project::road::{self, Question};
-use crate::project::{self, Flow, Spec};
+use crate::project::{self, Board, Flow, Spec};
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ Examples:
   alir2hdl project m.json -o build --flow vivado --part xcvu13p-flga2577-2-e --pipeline auto --clock-period 5
   alir2hdl project model.json --output build --flow yosys,fusesoc --pipeline 3 --wrapper axis
   alir2hdl project model.json -o build --input X.npy     own samples in the testbenches
+  alir2hdl project model.json -o build --flow vivado --board kv260 --pipeline auto --clock-period 5
   make -C build/sim verilator                 does it compute what the model says?
   alir2hdl report build                       what the tools said about it
 
@@ -60,6 +62,9 @@ struct FolderArgs {
     /// Part number, one for each vendor [default: a large one of each]
     #[arg(long, value_delimiter = ',', value_name = "PART")]
     part: Vec<String>,
+    /// Board: also a block design with processor, DMA and AXI4-Stream, and a Python driver (PYNQ)
+    #[arg(long, value_parser = board, value_name = "BOARD")]
+    board: Option<&'static Board>,
     /// Samples in the testbenches; cycles of a state machine
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     vectors: u32,
@@ -82,9 +87,23 @@ enum FlowArg {
     Yosys,
     /// FuseSoC core and EDAM
     Fusesoc,
+    /// Microchip Libero SoC for PolarFire: Tcl, SDC
+    Libero,
     /// RTL, testbenches and constraints only
     Plain,
 }
+
+/// A board by its name.
+fn board(text: &str) -> Result<&'static Board, String> {
+    let known = || project::BOARDS.iter().map(|board| board.name).collect::<Vec<_>>().join(", ");
+    let found = project::BOARDS.iter().find(|board| board.name.eq_ignore_ascii_case(text));
+    found.ok_or_else(|| format!("no such board; known are {}", known()))
+}
+
+/// Bits of the streams of a board where none are given: those of its memory ports.
+const BOARD_STREAM: u32 = 64;
+/// Widths of streams that the DMA engine of a board has.
+const DMA_STREAMS: [u32; 8] = [8, 16, 32, 64, 128, 256, 512, 1024];
 
 /// The clock where none is given, in nanoseconds.
 const DEFAULT_CLOCK: f64 = 5.0;
@@ -99,6 +118,7 @@ impl FolderArgs {
                 FlowArg::Quartus => Flow::Quartus,
                 FlowArg::Yosys => Flow::Yosys,
                 FlowArg::Fusesoc => Flow::Fusesoc,
+                FlowArg::Libero => Flow::Libero,
                 FlowArg::Plain => Flow::Plain,
             })
             .collect();
@@ -119,6 +139,15 @@ impl FolderArgs {
                 problems.push(refuse("--part", format!("no known part begins like {part:?}")).with_help(help));
             }
         }
+        if self.board.is_some() && !self.flow.contains(&FlowArg::Vivado) {
+            problems.push(refuse("--board", "boards are made by Vivado".to_owned()).with_help("add --flow vivado"));
+        }
+        if self.board.is_some()
+            && self.part.iter().any(|part| project::find(part).is_ok_and(|d| d.flow == Flow::Vivado))
+        {
+            let message = "the board has its own part".to_owned();
+            problems.push(refuse("--part", message).with_help("leave --part out, or --board"));
+        }
         let numbers: Vec<&str> = self.core_version.split('.').collect();
         let number = |n: &&str| !n.is_empty() && n.len() < 10 && n.bytes().all(|b| b.is_ascii_digit());
         if numbers.len() != 3 || !numbers.iter().all(number) {
@@ -135,6 +164,38 @@ impl FolderArgs {
 }
 
 impl Args {
+    /// The parts: the board's own first.
+    fn parts(&self) -> Vec<&str> {
+        let board = self.folder.board.iter().map(|board| board.part);
+        board.chain(self.folder.part.iter().map(String::as_str)).collect()
+    }
+
+    /// The wrapper of a board: streams that its DMA engine has.
+    fn fill_board(&self, spec: &mut compile::Spec) {
+        if self.folder.board.is_some() {
+            let asked = spec.wrapper.take();
+            // The engine has no `tuser`.
+            let streams = asked.unwrap_or_else(|| AxisOptions { user: 0, ..AxisOptions::default() });
+            spec.wrapper = Some(AxisOptions { width: streams.width.or(Some(BOARD_STREAM)), ..streams });
+        }
+    }
+
+    /// What is wrong with the streams of a board.
+    fn board_problems(&self, spec: &compile::Spec) -> Vec<Diagnostic> {
+        let (Some(_), Some(streams)) = (self.folder.board, &spec.wrapper) else { return Vec::new() };
+        let refuse = |flag: &str, message: String| Diagnostic::error("E0805", Place::Flag(flag.into()), message);
+        let mut problems = Vec::new();
+        if let Some(width) = streams.width.filter(|width| !DMA_STREAMS.contains(width)) {
+            let message = format!("the DMA engine of a board has no streams of {width} bits");
+            problems.push(refuse("--axis-width", message).with_help("8, 16, 32, 64, 128, 256, 512 or 1024"));
+        }
+        if streams.packing == Packing::Dense {
+            let message = "the driver of a board reads slots of whole bytes".to_owned();
+            problems.push(refuse("--packing", message).with_help("leave --packing out"));
+        }
+        problems
+    }
+
     /// What was asked for, for the device of --device or that of --part; else that of the part that the first flow takes.
     fn spec(&self) -> compile::Spec {
         let mut spec = compile::Spec::default();
@@ -142,8 +203,9 @@ impl Args {
         self.pipeline.fill(&mut spec);
         self.ports.fill(&mut spec, super::verify::stem(&self.input.model));
         self.wrapper.fill(&mut spec);
+        self.fill_board(&mut spec);
         self.text.fill(&mut spec);
-        let of_part = || self.folder.part.iter().find_map(|part| project::find(part).ok());
+        let of_part = || self.parts().into_iter().find_map(|part| project::find(part).ok());
         spec.target.device = spec.target.device.or_else(|| of_part().map(|part| part.figures()));
         let default = self.folder.flows().first().and_then(|flow| project::find(project::default_part(*flow)).ok());
         spec.target.fallback = default.map(|part| part.figures());
@@ -186,7 +248,7 @@ fn write(
     };
     let mut spec = compile::Spec { provenance: Some(file.provenance(words)), ..args.spec() };
     spec.module.labels = Arc::clone(&file.labels);
-    let parts: Vec<&str> = args.folder.part.iter().map(String::as_str).collect();
+    let parts = args.parts();
     let flows = args.folder.flows();
     let question = Question {
         folder: Spec {
@@ -195,6 +257,7 @@ fn write(
             clock_ns: args.pipeline.clock_period.filter(|ns| *ns > 0.0).unwrap_or(DEFAULT_CLOCK),
             around: spec.surroundings(),
             version: &args.folder.core_version,
+            board: args.folder.board,
         },
         hardware: &spec,
         own: args.own.files(matches!(design, Design::Machine(_)))?,
@@ -206,6 +269,7 @@ fn write(
         Design::Model(model) => {
             problems.extend(args.ports.problems());
             problems.extend(args.wrapper.problems());
+            problems.extend(args.board_problems(&spec));
             problems.extend(spec.problems());
             refuse(problems)?;
             let source = file.source(model);
@@ -214,7 +278,8 @@ fn write(
         Design::Machine(machine) => {
             // The constraints want a clock whatever the pipeline is.
             let refused = args.pipeline.given().into_iter().filter(|flag| *flag != "--clock-period");
-            let given = refused.chain(args.ports.given()).chain(args.wrapper.given());
+            let board = args.folder.board.map(|_| "--board");
+            let given = refused.chain(args.ports.given()).chain(args.wrapper.given()).chain(board);
             problems.extend(machine::refuse(given).err().map(|failure| failure.diagnostics.0).unwrap_or_default());
             refuse(problems)?;
             road::of_machine(machine, &question)?

@@ -64,9 +64,9 @@ pub struct Row {
 }
 
 impl Row {
-    /// The clock: the tool's, else the estimate.
+    /// The clock: the tool's where it ran, else the estimate. A tool that found no path between registers names none.
     pub fn clock(&self) -> Option<f64> {
-        self.fmax_mhz.or(self.estimated_mhz)
+        if self.luts.is_some() { self.fmax_mhz } else { self.estimated_mhz }
     }
 
     /// Look-up tables and flip-flops together, of the tool or of the estimate.

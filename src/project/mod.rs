@@ -6,7 +6,7 @@
 mod parts;
 pub mod road;
 
-pub use parts::{DEVICES, Device, edits, families, find};
+pub use parts::{BOARDS, Board, DEVICES, Device, edits, families, find};
 
 use crate::compile::Provenance;
 use crate::device::Surroundings;
@@ -30,6 +30,8 @@ pub enum Flow {
     Yosys,
     /// FuseSoC core and EDAM.
     Fusesoc,
+    /// Microchip Libero SoC: Tcl, SDC.
+    Libero,
     /// Nothing beyond text, testbenches and their Makefile.
     Plain,
 }
@@ -47,6 +49,8 @@ pub struct Spec<'a> {
     pub around: Surroundings,
     /// Version of the core.
     pub version: &'a str,
+    /// The board that it is for; its part is among the parts, and the design has streams.
+    pub board: Option<&'static Board>,
 }
 
 /// The part of a flow where none is named.
@@ -54,6 +58,7 @@ pub fn default_part(flow: Flow) -> &'static str {
     match flow {
         Flow::Quartus => "10AX115N2F45E1SG",
         Flow::Yosys => "LFE5U-25F",
+        Flow::Libero => "MPF300T-1FCG1152E",
         Flow::Vivado | Flow::Fusesoc | Flow::Plain => "xcvu13p-flga2577-2-e",
     }
 }
@@ -158,6 +163,7 @@ struct View<'a> {
     quartus_part: &'a str,
     quartus_family: &'static str,
     ecp5_part: &'a str,
+    libero_part: &'a str,
     clock: Option<String>,
     reset: Option<(String, bool)>,
     axis: bool,
@@ -184,11 +190,26 @@ struct View<'a> {
     flows: Vec<Flow>,
     facts_version: &'static str,
     axis_user: u32,
+    board: Option<&'static Board>,
+    /// Bits of the stream that brings samples.
+    stream: u32,
     /// What the head of each file says.
     made_by: Vec<String>,
 }
 
 impl View<'_> {
+    /// The PolarFire part as Libero wants it: die, speed and package.
+    fn polarfire(&self) -> [String; 3] {
+        let part = self.libero_part.to_ascii_uppercase();
+        let (die, rest) = part.split_once('-').unwrap_or((&part, ""));
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (speed, package) = rest.split_at(digits);
+        let speed = if speed.is_empty() { "STD".to_owned() } else { format!("-{speed}") };
+        // The last letter is the range of temperatures.
+        let package = package.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        [die.to_owned(), speed, if package.is_empty() { "FCG1152".to_owned() } else { package.to_owned() }]
+    }
+
     /// What it is, in a line.
     fn about(&self) -> String {
         if self.stateful {
@@ -242,6 +263,7 @@ pub fn flow_name(flow: Flow) -> &'static str {
         Flow::Quartus => "quartus",
         Flow::Yosys => "yosys",
         Flow::Fusesoc => "fusesoc",
+        Flow::Libero => "libero",
         Flow::Plain => "plain",
     }
 }
@@ -264,6 +286,7 @@ templates! {
     VivadoTcl "project/vivado.tcl"
     VivadoProject "project/vivado_project.tcl"
     QuartusTcl "project/quartus.tcl"
+    LiberoTcl "project/libero.tcl"
     YosysScript "project/yosys.ys"
     NextpnrScript "project/ecp5.sh"
     Component "project/component.xml"
@@ -271,6 +294,23 @@ templates! {
     Cocotb "project/cocotb.py"
     EdalizeRun "project/edalize_run.py"
     Filelist "project/filelist.f"
+}
+
+/// Templates of a board.
+macro_rules! board_templates {
+    ($($name:ident $path:literal)*) => {$(
+        #[derive(Template)]
+        #[template(path = $path)]
+        struct $name<'a> {
+            v: View<'a>,
+            b: &'static Board,
+        }
+    )*};
+}
+
+board_templates! {
+    BoardTcl "project/board.tcl"
+    Driver "project/driver.py"
 }
 
 fn render(template: &impl Template) -> String {
@@ -305,6 +345,7 @@ fn view<'a>(spec: &Spec<'a>, design: &Design<'_>) -> View<'a> {
         quartus_part: spec.part(Flow::Quartus).0,
         quartus_family: spec.part(Flow::Quartus).1.family,
         ecp5_part: spec.part(Flow::Yosys).0,
+        libero_part: spec.part(Flow::Libero).0,
         clock,
         reset,
         axis: design.axis.is_some(),
@@ -337,6 +378,8 @@ fn view<'a>(spec: &Spec<'a>, design: &Design<'_>) -> View<'a> {
         flows: spec.flows.to_vec(),
         facts_version: env!("CARGO_PKG_VERSION"),
         axis_user: design.axis.map_or(0, |a| a.user),
+        board: spec.board.filter(|_| design.axis.is_some()),
+        stream: design.axis.map_or(0, |a| a.input.data_width),
         made_by: made_by(design.provenance),
         ports,
         top,
@@ -371,6 +414,7 @@ pub fn package(spec: &Spec<'_>, design: &Design<'_>) -> FileSet {
                 files.add("scripts/vivado_project.tcl", render(&VivadoProject { v: view.clone() }));
                 files.add("component.xml", render(&Component { v: view.clone() }));
             }
+            Flow::Libero => files.add("scripts/libero.tcl", render(&LiberoTcl { v: view.clone() })),
             Flow::Quartus => files.add("scripts/quartus.tcl", render(&QuartusTcl { v: view.clone() })),
             Flow::Yosys => {
                 files.add("scripts/yosys.ys", render(&YosysScript { v: view.clone() }));
@@ -388,6 +432,10 @@ pub fn package(spec: &Spec<'_>, design: &Design<'_>) -> FileSet {
     for (name, contents) in &mut files.0 {
         state_origin(name, contents, &view.made_by);
     }
+    if let Some(board) = view.board {
+        files.add("scripts/board.tcl", render(&BoardTcl { v: view.clone(), b: board }));
+        files.add("board/driver.py", render(&Driver { v: view.clone(), b: board }));
+    }
     let mut facts = design.facts.clone();
     facts["schema"] = "alir2hdl.project/1".into();
     facts["estimate"] = design.estimate.clone();
@@ -396,7 +444,9 @@ pub fn package(spec: &Spec<'_>, design: &Design<'_>) -> FileSet {
         .map_or(Value::Null, |provenance| json!({ "command": provenance.command, "model_sha256": provenance.model }));
     facts["project"] = json!({
         "flows": spec.flows.iter().map(|f| flow_name(*f)).collect::<Vec<_>>(),
-        "parts": { "vivado": view.vivado_part, "quartus": view.quartus_part, "yosys": view.ecp5_part },
+        "parts": { "vivado": view.vivado_part, "quartus": view.quartus_part, "yosys": view.ecp5_part,
+                   "libero": view.libero_part },
+        "board": view.board.map(|board| board.name),
         "clock_period_ns": spec.clock_ns,
         "clock_uncertainty_ns": spec.around.uncertainty_ns,
         "input_delay_ns": spec.around.input_ns,

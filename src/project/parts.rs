@@ -40,6 +40,10 @@ const fn altera(prefix: &'static str, family: &'static str) -> Device {
     Device { prefix, family, flow: Flow::Quartus }
 }
 
+const fn microchip(prefix: &'static str) -> Device {
+    Device { prefix, family: "PolarFire", flow: Flow::Libero }
+}
+
 const fn lattice(prefix: &'static str) -> Device {
     Device { prefix, family: "ECP5", flow: Flow::Yosys }
 }
@@ -121,6 +125,31 @@ pub const DEVICES: &[Device] = &[
     lattice("lfe5um-25f"),
     lattice("lfe5um-45f"),
     lattice("lfe5um-85f"),
+    microchip("mpf050t"),
+    microchip("mpf100t"),
+    microchip("mpf200t"),
+    microchip("mpf300t"),
+    microchip("mpf500t"),
+];
+
+/// A board that a bitstream is made for: a processor with memory beside the logic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Board {
+    /// Its name as it is typed.
+    pub name: &'static str,
+    /// The part on it.
+    pub part: &'static str,
+    /// How Vivado's files of the board are called; `*` stands for any version.
+    pub board_part: &'static str,
+    /// Whether the processor is that of Zynq UltraScale+; else that of Zynq-7000.
+    pub ultrascale: bool,
+}
+
+/// The boards that are known.
+pub const BOARDS: &[Board] = &[
+    Board { name: "kv260", part: "xck26-sfvc784-2LV-c", board_part: "xilinx.com:kv260_som:part0:*", ultrascale: true },
+    Board { name: "zcu102", part: "xczu9eg-ffvb1156-2-e", board_part: "xilinx.com:zcu102:part0:*", ultrascale: true },
+    Board { name: "pynq-z2", part: "xc7z020clg400-1", board_part: "tul.com.tw:pynq-z2:part0:*", ultrascale: false },
 ];
 
 /// The device that a part number names: the longest that it begins with.

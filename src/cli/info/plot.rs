@@ -93,7 +93,7 @@ pub(in crate::cli) struct Scatter {
     pub(in crate::cli) points: Vec<Point>,
 }
 
-/// A point of a panel: right is better, and so is low.
+/// A point of a panel: further left is better, and so is further up.
 pub(in crate::cli) struct Point {
     /// What grows to the right.
     pub(in crate::cli) x: f64,
