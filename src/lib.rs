@@ -40,6 +40,7 @@ pub mod prove;
 pub mod random;
 pub mod report;
 pub mod retime;
+pub mod reuse;
 pub mod rtl;
 pub mod schedule;
 pub mod verify;

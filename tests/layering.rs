@@ -21,6 +21,7 @@ const RANKS: &[(&str, u32)] = &[
     ("netlist", 30),
     ("device", 35),
     ("retime", 35),
+    ("reuse", 35),
     ("emit", 40),
     ("prove", 40),
     ("report", 40),

@@ -16,6 +16,10 @@ pub(super) struct PipelineArgs {
     /// meet --clock-period or --max-stage-delay
     #[arg(long, value_name = "N|auto", allow_negative_numbers = true, value_parser = stages)]
     pub(super) pipeline: Option<Stages>,
+    /// Take a sample every K clocks (1 to 4096), with less hardware where parts of the model are equal: they share it. A port `ready`
+    /// is 1 in the clocks whose end takes a sample; results stay for K clocks
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub(super) ii: Option<u32>,
     /// Also register the inputs: one more clock of latency
     #[arg(long)]
     pub(super) register_inputs: bool,
@@ -125,6 +129,7 @@ impl PipelineArgs {
                 EffortArg::Normal => Effort::Normal,
                 EffortArg::Max => Effort::Max,
             },
+            interval: self.ii,
         };
         spec.clock =
             Clock { period: self.clock_period, delay_unit: self.delay_unit, uncertainty: self.clock_uncertainty };
@@ -145,6 +150,7 @@ impl PipelineArgs {
         let options = [
             ("--delay-model", self.device.delay_model.is_some()),
             ("--pipeline", self.pipeline.is_some()),
+            ("--ii", self.ii.is_some()),
             ("--register-inputs", self.register_inputs),
             ("--register-outputs", self.register_outputs),
             ("--max-stage-delay", self.max_stage_delay.is_some()),

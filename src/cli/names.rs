@@ -26,6 +26,9 @@ pub(super) struct NameArgs {
     /// Name of the valid flag beside the outputs
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     valid_out_name: Option<String>,
+    /// Name of the port that says when a sample is taken (--ii)
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    ready_name: Option<String>,
     /// Name of the input port; with --ports split what `_0`, `_1`, ... is appended to
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     input_name: Option<String>,
@@ -56,6 +59,7 @@ impl NameArgs {
             ("--ce-name", self.ce_name.is_some()),
             ("--valid-in-name", self.valid_in_name.is_some()),
             ("--valid-out-name", self.valid_out_name.is_some()),
+            ("--ready-name", self.ready_name.is_some()),
             ("--input-name", self.input_name.is_some()),
             ("--output-name", self.output_name.is_some()),
         ];
@@ -93,19 +97,21 @@ impl NameArgs {
             enable: of(&self.ce_name, all.enable),
             valid_in: of(&self.valid_in_name, all.valid_in),
             valid_out: of(&self.valid_out_name, all.valid_out),
+            ready: of(&self.ready_name, all.ready),
         }
     }
 
     /// The names; those of a style's reset end in `_n` where it is active low.
     pub(super) fn names(&self, reset_active_high: bool) -> PortNames {
         let style =
-            |[clock, reset, enable, valid_in, valid_out, inputs, outputs, input_prefix, output_prefix]: [&str; 9]| {
+            |[clock, reset, enable, valid_in, valid_out, ready, inputs, outputs, input_prefix, output_prefix]: [&str; 10]| {
                 PortNames {
                     clock: clock.into(),
                     reset: format!("{reset}{}", if reset_active_high { "" } else { "_n" }),
                     enable: enable.into(),
                     valid_in: valid_in.into(),
                     valid_out: valid_out.into(),
+                    ready: ready.into(),
                     inputs: inputs.into(),
                     outputs: outputs.into(),
                     input_prefix: input_prefix.into(),
@@ -113,12 +119,12 @@ impl NameArgs {
                 }
             };
         let mut names = style(match self.port_style {
-            PortStyle::Alkaid => ["clk", "rst", "ce", "valid_in", "valid_out", "model_inp", "model_out", "inp", "out"],
+            PortStyle::Alkaid => ["clk", "rst", "ce", "valid_in", "valid_out", "ready", "model_inp", "model_out", "inp", "out"],
             PortStyle::Plain => {
-                ["clk", "rst", "en", "in_valid", "out_valid", "in_data", "out_data", "in_data", "out_data"]
+                ["clk", "rst", "en", "in_valid", "out_valid", "in_ready", "in_data", "out_data", "in_data", "out_data"]
             }
             PortStyle::Ap => {
-                ["ap_clk", "ap_rst", "ap_ce", "ap_start", "ap_done", "input_1", "layer_out", "input_1", "layer_out"]
+                ["ap_clk", "ap_rst", "ap_ce", "ap_start", "ap_done", "ap_ready", "input_1", "layer_out", "input_1", "layer_out"]
             }
         });
         let set = |name: &mut String, wish: &Option<String>| {
@@ -131,6 +137,7 @@ impl NameArgs {
         set(&mut names.enable, &self.ce_name);
         set(&mut names.valid_in, &self.valid_in_name);
         set(&mut names.valid_out, &self.valid_out_name);
+        set(&mut names.ready, &self.ready_name);
         set(&mut names.inputs, &self.input_name);
         set(&mut names.outputs, &self.output_name);
         set(&mut names.input_prefix, &self.input_name);

@@ -58,6 +58,9 @@ pub(super) struct Args {
     /// The file shall have a layer of output registers behind the stages of `--pipeline`
     #[arg(long, requires = "pipeline")]
     pub(super) register_outputs: bool,
+    /// Clocks between two samples that the file shall have; without it what its head states, or 1
+    #[arg(long, value_name = "K")]
+    pub(super) ii: Option<u32>,
     #[command(flatten)]
     names: NameArgs,
     /// The level at which the file's reset resets [default: low if the port's name ends in `_n`]
@@ -169,6 +172,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let gauge = Arc::new(Gauge::default());
     let request = Request {
         latency: args.pipeline.map(|n| n + u32::from(args.register_inputs) + u32::from(args.register_outputs)),
+        interval: args.ii,
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
         work: Some(args.work),
         keep_questions: args.certificate.is_some(),
@@ -319,6 +323,10 @@ fn testbench(
 ) -> Result<Option<PathBuf>, Failure> {
     let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict else { return Ok(None) };
     let Some(path) = &args.testbench else { return Ok(None) };
+    // It applies one sample, to a pipeline.
+    if report.interval > 1 {
+        return Ok(None);
+    }
     let Some(text) = bench::testbench(language, model, rtl, names, report.latency, c) else { return Ok(None) };
     batch.add(path, text.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
     Ok(Some(path.clone()))
@@ -345,7 +353,11 @@ fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
                 1 => "latency 1 clock".to_owned(),
                 n => format!("latency {n} clocks"),
             };
-            line(format!("proved: equal to the model for every input, {latency} ({seconds:.2} s)"));
+            let interval = match report.interval {
+                1 => String::new(),
+                n => format!(", a sample every {n} clocks"),
+            };
+            line(format!("proved: equal to the model for every input, {latency}{interval} ({seconds:.2} s)"));
         }
         Verdict::Differs { reason, counterexample } => {
             line(format!("differs: {}", crate::diag::printable(reason)));

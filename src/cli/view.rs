@@ -134,6 +134,7 @@ impl Args {
 
     fn of_model(&self, model: &Model, layers: Option<&Layers>) -> Result<Shown, Failure> {
         let spec = self.spec();
+        spec.every_clock("a view").map_err(Failure::input)?;
         let hardware = compile::model(model, &spec)?;
         let (netlist, scheduled) = (&hardware.netlist, hardware.scheduled().expect("a program"));
         let (optimised, outcome) = (&*scheduled.program, &scheduled.outcome);

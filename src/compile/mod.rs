@@ -15,6 +15,7 @@
 //! | `spec` | what is wanted, as plain data; wishes that contradict one another |
 //! | `policy` | what the wishes mean for scheduler, device and netlist |
 //! | `program` | programs: optimised, scheduled, lowered |
+//! | `reuse` | programs that take a sample every few clocks |
 //! | `machine` | state machines: optimised, retimed, lowered, described |
 //! | `source` | front ends: what a program was lowered from |
 //! | `proof` | [`Spec::prove`] |
@@ -23,12 +24,14 @@ mod machine;
 mod policy;
 mod program;
 mod proof;
+mod reuse;
 mod source;
 mod spec;
 
 pub use machine::{Retimed, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
 pub use proof::{add_lowering, of_lowering};
+pub use reuse::Reused;
 pub use source::{Network, Source, Theorem};
 pub use spec::{
     Clock, DelayModel, LookupTables, Module, Optimisation, Passes, Pipeline, Products, Provenance, Retime, Spec,
@@ -126,6 +129,15 @@ pub fn model_telling<'d>(model: &'d Model, spec: &Spec, listener: Listener<'_>) 
         return Err(Error::request(Diagnostics(problems)));
     }
     let mut seconds = Seconds::default();
+    if let Some(interval) = spec.interval() {
+        if let Some(reused) = seconds.take(Step::Schedule, || Reused::of(model, spec, interval))? {
+            return Hardware::of(Arc::new(Origin::Reused(Box::new(reused))), spec, &spec.top(), seconds);
+        }
+        // Constants take no clock, and there is nothing to repeat.
+        let mut spec = spec.clone();
+        spec.pipeline.interval = None;
+        return model_telling(model, &spec, listener);
+    }
     // First of all: an optimisation that changed the meaning ends the job here.
     let chain = if spec.prove { Some(Chain::of(model, spec, listener)?) } else { None };
     let optimised = seconds.take(Step::Optimise, || optimise(model, spec))?;
@@ -170,6 +182,7 @@ enum Origin<'d> {
         chain: Option<Chain>,
     },
     Machine(Retimed<'d>),
+    Reused(Box<Reused<'d>>),
 }
 
 /// A step of the road, as far as it takes time.
@@ -213,6 +226,7 @@ impl<'d> Hardware<'d> {
         let (netlist, axis) = seconds.take(Step::Lower, || match &*origin {
             Origin::Program { scheduled, .. } => scheduled.lower(spec, top),
             Origin::Machine(retimed) => Ok((retimed.lower(spec, top)?, None)),
+            Origin::Reused(reused) => Ok((reused.lower(spec, top)?, None)),
         })?;
         let netlist = match &spec.provenance {
             Some(provenance) => netlist.with_head(&provenance.lines()),
@@ -229,7 +243,7 @@ impl<'d> Hardware<'d> {
         let mut spec = self.spec.clone();
         spec.module.top = Top::Like(stem.to_owned());
         let top = match &*self.origin {
-            Origin::Program { .. } => spec.top(),
+            Origin::Program { .. } | Origin::Reused(_) => spec.top(),
             Origin::Machine(_) => machine::top(&spec),
         };
         Hardware::of(Arc::clone(&self.origin), &spec, &top, Seconds::default())
@@ -249,14 +263,22 @@ impl<'d> Hardware<'d> {
     pub fn scheduled(&self) -> Option<&Scheduled<'d>> {
         match &*self.origin {
             Origin::Program { scheduled, .. } => Some(scheduled),
-            Origin::Machine(_) => None,
+            Origin::Machine(_) | Origin::Reused(_) => None,
+        }
+    }
+
+    /// The program with its plan, where it takes a sample every few clocks.
+    pub fn reused(&self) -> Option<&Reused<'d>> {
+        match &*self.origin {
+            Origin::Reused(reused) => Some(reused),
+            Origin::Program { .. } | Origin::Machine(_) => None,
         }
     }
 
     /// The state machine as it was made from; nothing for a program.
     pub fn retimed(&self) -> Option<&Retimed<'d>> {
         match &*self.origin {
-            Origin::Program { .. } => None,
+            Origin::Program { .. } | Origin::Reused(_) => None,
             Origin::Machine(retimed) => Some(retimed),
         }
     }
@@ -303,11 +325,14 @@ impl<'d> Hardware<'d> {
             Origin::Machine(retimed) if self.spec.prove => {
                 proof::of_machine(retimed.source, (language, &text), listener)?;
             }
+            Origin::Reused(reused) if self.spec.prove => {
+                proof::of_reused(reused.source, self, (language, &text), listener)?;
+            }
             // Never as if it were proved.
             Origin::Program { chain: None, .. } if self.spec.prove => {
                 return Err(proof::wrong("the design shall be proved, and its optimisations were not".into()));
             }
-            Origin::Program { chain: None, .. } | Origin::Machine(_) => {}
+            Origin::Program { chain: None, .. } | Origin::Machine(_) | Origin::Reused(_) => {}
         }
         Ok(text)
     }
@@ -317,6 +342,7 @@ impl<'d> Hardware<'d> {
         let (delays, machine) = match &*self.origin {
             Origin::Program { scheduled, .. } => (scheduled.stage_delays(), None),
             Origin::Machine(retimed) => (&[][..], Some(retimed.facts(&self.netlist))),
+            Origin::Reused(_) => (&[][..], None),
         };
         Sidecar::new(&self.netlist, languages, delays, checksum).with_axis(self.axis.as_ref()).with_machine(machine)
     }
@@ -328,6 +354,7 @@ impl<'d> Hardware<'d> {
                 scheduled.summary(&self.netlist, self.axis.as_ref(), self.spec.unit(&scheduled.program).0)
             }
             Origin::Machine(retimed) => retimed.summary(&self.netlist),
+            Origin::Reused(reused) => reused.summary(&self.netlist),
         }
     }
 }

@@ -30,6 +30,7 @@ pub struct Optimised<'d> {
 /// # Errors
 /// If a pass that was named does not exist, or something is asked for that only a state machine has.
 pub fn optimise<'d>(model: &'d Model, spec: &Spec) -> Result<Optimised<'d>, Error> {
+    spec.every_clock("a schedule of stages").map_err(Error::request)?;
     let names = spec.passes(spec.cuts_products_of(model))?;
     if spec.optimisation.retime.is_some() {
         let message = "--retime does not go with a program, which has no registers of its own";

@@ -125,6 +125,39 @@ impl Chain {
     }
 }
 
+/// Proves that the netlist and the text of a program that takes a sample every few clocks are the program that was handed in.
+///
+/// # Errors
+/// As [`Chain::prove`].
+pub(super) fn of_reused(
+    model: &Model,
+    hardware: &Hardware<'_>,
+    (language, text): (Language, &str),
+    listener: Listener<'_>,
+) -> Result<(), Error> {
+    hardware.spec().every_input("--prove").map_err(Error::request)?;
+    let interface = &hardware.netlist.interface;
+    let request = || Request {
+        latency: Some(interface.latency),
+        interval: Some(interface.initiation_interval),
+        names: control_names(hardware.spec()),
+        ..Request::default()
+    };
+    let rtl = read(language, text, None)?;
+    for (what, rtl) in [("netlist".to_owned(), &elaborated::rtl(&hardware.netlist)), (format!("{language:?} text"), &rtl)] {
+        let report = equiv::prove(model, rtl, &request(), Box::new(Embedded)).0;
+        match report.verdict {
+            Verdict::Proved => tell(listener, &format!("{what} against the model as read"), &matched(&report)),
+            Verdict::Differs { reason, .. } => return Err(wrong(format!("the {what} is not the model: {reason}"))),
+            Verdict::Unknown { reason } => {
+                let message = format!("whether the {what} is the model was not decided, nothing is written: {reason}");
+                return Err(open(message));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The proof that a program is what it was lowered from; of `request` the limits and the work count.
 ///
 /// # Errors
@@ -243,6 +276,7 @@ fn control_names(spec: &Spec) -> ControlNames {
         enable: of(&names.enable, &usual.enable),
         valid_in: of(&names.valid_in, &usual.valid_in),
         valid_out: of(&names.valid_out, &usual.valid_out),
+        ready: of(&names.ready, &usual.ready),
     }
 }
 

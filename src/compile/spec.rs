@@ -144,6 +144,8 @@ pub struct Pipeline {
     pub objective: Objective,
     /// How long fewer registers are looked for.
     pub effort: Effort,
+    /// Clocks between two samples, by hardware that is used again and again for each; nothing or 1: a sample every clock.
+    pub interval: Option<u32>,
 }
 
 /// How many stages.
@@ -294,7 +296,9 @@ impl Spec {
         };
         let registers = "ask for some with --pipeline N, --max-stage-delay D, --clock-period NS or --register-inputs";
         let module = &self.module;
-        if self.is_combinational() {
+        if self.interval().is_some() {
+            // The reset clears the phase.
+        } else if self.is_combinational() {
             if module.enable {
                 problem("E0801", "--enable", "there is no register that it could hold", registers);
             }
@@ -309,7 +313,9 @@ impl Spec {
             let help = "leave it out: the wrapper has ports of its own and controls the pipeline itself";
             problem("E0803", "--wrapper", "with --valid, --enable, --reset or names of ports", help);
         }
-        problems.extend(module.options(&self.top()).check().err().unwrap_or_default());
+        problems.extend(self.interval_problems());
+        let named = netlist::Options { ready: self.interval().is_some(), ..module.options(&self.top()) };
+        problems.extend(named.check().err().unwrap_or_default());
         problems
     }
 

@@ -34,6 +34,12 @@ pub struct Sidecar<'a> {
     reset: Option<ResetPort<'a>>,
     enable: Option<&'a str>,
     valid: Option<ValidPorts<'a>>,
+    /// The port that says when a sample is taken, and for how many clocks a result stays: of a module that does not take one every
+    /// clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ready: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hold: Option<u32>,
     ports: Vec<PortFacts<'a>>,
     inputs: &'a [Element],
     outputs: &'a [Element],
@@ -146,6 +152,8 @@ impl<'a> Sidecar<'a> {
             }),
             enable: interface.enable.as_deref(),
             valid: interface.valid.as_ref().map(|(input, output)| ValidPorts { input, output }),
+            ready: interface.ready.as_deref(),
+            hold: interface.ready.as_ref().map(|_| interface.initiation_interval),
             ports: netlist
                 .ports()
                 .iter()

@@ -384,6 +384,8 @@ pub struct Interface {
     pub enable: Option<String>,
     /// Names of the valid ports, in and out.
     pub valid: Option<(String, String)>,
+    /// Name of the port that says when a sample is taken, where not every clock takes one.
+    pub ready: Option<String>,
     /// Whether it is a state machine: what it shows depends on all cycles since power-on, and `latency` tells nothing.
     pub stateful: bool,
     /// Input elements in order.
@@ -393,6 +395,11 @@ pub struct Interface {
 }
 
 impl Interface {
+    /// Whether what it shows depends on more than the inputs of the latest clocks: on which clock since power-on or reset it is.
+    pub fn counts_clocks(&self) -> bool {
+        self.stateful || self.initiation_interval > 1
+    }
+
     /// A combinational module of these elements, without controls.
     pub fn plain(top: impl Into<String>, inputs: Vec<Element>, outputs: Vec<Element>) -> Interface {
         Interface {
@@ -405,6 +412,7 @@ impl Interface {
             reset_async: false,
             enable: None,
             valid: None,
+            ready: None,
             stateful: false,
             inputs,
             outputs,

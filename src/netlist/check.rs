@@ -164,7 +164,7 @@ impl Checker<'_> {
             }
             *next = element.lsb + element.width;
         }
-        let controls: Vec<&str> = [&interface.clock, &interface.reset, &interface.enable]
+        let controls: Vec<&str> = [&interface.clock, &interface.reset, &interface.enable, &interface.ready]
             .into_iter()
             .flatten()
             .chain(interface.valid.iter().flat_map(|(a, b)| [a, b]))

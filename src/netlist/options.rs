@@ -150,6 +150,8 @@ pub struct PortNames {
     pub valid_in: String,
     /// The valid flag of the outputs.
     pub valid_out: String,
+    /// That a sample is taken, where not every clock takes one.
+    pub ready: String,
     /// All input elements, for packed ports.
     pub inputs: String,
     /// All output elements, for packed ports.
@@ -168,6 +170,7 @@ impl Default for PortNames {
             enable: "ce".into(),
             valid_in: "valid_in".into(),
             valid_out: "valid_out".into(),
+            ready: "ready".into(),
             inputs: "model_inp".into(),
             outputs: "model_out".into(),
             input_prefix: "inp".into(),
@@ -185,6 +188,8 @@ pub struct Options {
     pub ports: Ports,
     /// Port names.
     pub names: PortNames,
+    /// Whether a port says when a sample is taken.
+    pub ready: bool,
     /// Whether a valid flag travels beside the data.
     pub valid: bool,
     /// Whether a clock enable holds the whole pipeline. Adds a port only if there is a register.
@@ -203,6 +208,7 @@ impl Default for Options {
             top: "model".into(),
             ports: Ports::Packed,
             names: PortNames::default(),
+            ready: false,
             valid: false,
             enable: false,
             reset: None,
@@ -226,6 +232,7 @@ fn flag(what: &str) -> Place {
         "valid port of the outputs" => "--valid-out-name",
         "input port" => "--input-name",
         "output port" => "--output-name",
+        "ready port" => "--ready-name",
         _ => return Place::Whole,
     };
     Place::Flag(flag.into())
@@ -274,6 +281,9 @@ impl Options {
                 ("input port", format!("{}_0", n.input_prefix)),
                 ("output port", format!("{}_0", n.output_prefix)),
             ]),
+        }
+        if self.ready {
+            all.push(("ready port", n.ready.clone()));
         }
         if self.reset.is_some() {
             all.push(("reset port", n.reset.clone()));

@@ -49,6 +49,7 @@ pub struct Made {
 /// What is wrong with the request or the samples.
 pub fn of_model(subject: Subject<'_>, question: &Question<'_>) -> Result<Made, Error> {
     let (model, source, spec) = (subject.model, subject.source, question.hardware);
+    spec.every_clock("a project")?;
     let hardware = compile::model(model, spec)?;
     if hardware.axis.is_some() {
         spec.every_input("a wrapper's testbench")?;

@@ -11,7 +11,7 @@ use super::unroll::{Fault, Gates, Leaves, Unroll};
 use crate::ir::{Model, ValueId};
 use crate::num::{Kif, wrap};
 use crate::rtl::{Rtl, SignalId};
-use num_bigint::BigInt;
+use num_bigint::{BigInt, BigUint};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -148,6 +148,9 @@ impl Leaves for Matching<'_, '_> {
     }
 
     fn known(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Option<Vec<Lit>> {
+        if let Some(value) = self.ports.phase(signal, k) {
+            return Some(constant(value, self.rtl.signal(signal).width));
+        }
         let claim = self.proved.signals.get(&(signal, k))?;
         let width = self.rtl.signal(signal).width as usize;
         Some(self.gates.claimed(e, self.model, claim, width))
@@ -371,9 +374,18 @@ impl Leaves for Plain<'_> {
         (0..width).map(|_| e.words.aig.input("undefined")).collect()
     }
 
+    fn known(&mut self, _: &mut Engine, signal: SignalId, k: u32) -> Option<Vec<Lit>> {
+        self.ports.phase(signal, k).map(|value| constant(value, self.rtl.signal(signal).width))
+    }
+
     fn signal(&mut self, _: &mut Engine, _: SignalId, _: u32, bits: Vec<Lit>) -> Vec<Lit> {
         bits
     }
+}
+
+/// The bits of a number.
+fn constant(value: &BigUint, width: u32) -> Vec<Lit> {
+    (0..u64::from(width)).map(|i| Lit::constant(value.bit(i))).collect()
 }
 
 /// The bits of a data port at a moment, made of those of the elements on it; nothing for another port or moment.

@@ -22,7 +22,7 @@ pub use super::ports::ControlNames;
 use super::ports::{Ports, find_ports, stated_latency};
 use super::sat::Solver;
 use super::unroll::depth;
-use super::{bit_level, rounds};
+use super::{bit_level, phases, rounds};
 use crate::interp::{LookupMiss, Step, golden_steps};
 use crate::ir::{Model, ValueId};
 use crate::num::{Kif, wrap};
@@ -37,6 +37,8 @@ use std::sync::Arc;
 pub struct Request {
     /// Clock edges from input to result; if not given, what the file states, or else what it has.
     pub latency: Option<u32>,
+    /// Clocks between two samples; if not given, what the file states, or else one.
+    pub interval: Option<u32>,
     /// Limits of each cone.
     pub limits: Limits,
     /// Units of work for the whole run, if not [`super::engine::WORK`].
@@ -110,6 +112,9 @@ pub struct Report {
     pub verdict: Verdict,
     /// Clock edges from input to result that the statement is about.
     pub latency: u32,
+    /// Clocks between two samples, where that is not one.
+    #[serde(skip_serializing_if = "is_one")]
+    pub interval: u32,
     /// Operations whose signals were found in the file and proved equal.
     pub operations_matched: u64,
     /// Signals named after an operation that show something else (optimisation may do that).
@@ -130,12 +135,17 @@ pub struct Report {
     pub open_steps: Vec<(u32, String)>,
 }
 
+fn is_one(interval: &u32) -> bool {
+    *interval == 1
+}
+
 impl Report {
     /// Nothing compared yet: what a comparison starts from.
     fn before(register_bits: u64) -> Report {
         Report {
             verdict: Verdict::Proved,
             latency: 0,
+            interval: 1,
             operations_matched: 0,
             operations_unmatched: 0,
             bits: Counts::default(),
@@ -168,13 +178,21 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
     let differs = |report: &mut Report, reason: String| {
         report.verdict = Verdict::Differs { reason, counterexample: None };
     };
-    let ports = match find_ports(model, rtl, &request.names) {
+    let mut ports = match find_ports(model, rtl, &request.names) {
         Ok(ports) => ports,
         Err(reason) => {
             differs(&mut report, reason);
             return (report, e);
         }
     };
+    let stated_interval = phases::stated_interval(rtl);
+    report.interval = request.interval.or(stated_interval).unwrap_or(1);
+    if let (Some(asked), Some(stated)) = (request.interval, stated_interval)
+        && asked != stated
+    {
+        differs(&mut report, format!("an interval of {asked} was asked for, the file states {stated}"));
+        return (report, e);
+    }
     let control: Vec<SignalId> = [ports.clock, ports.reset, ports.enable].into_iter().flatten().collect();
     let structure = depth(rtl, &control);
     let stated = stated_latency(rtl);
@@ -186,16 +204,78 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
         differs(&mut report, format!("a latency of {asked} was asked for, the file states {stated}"));
         return (report, e);
     }
-    let stages = latency.clamp(structure, structure + 16);
+    let repeats = report.interval > 1;
+    let stages = if repeats { latency } else { latency.clamp(structure, structure + 16) };
     if let Some(verdict) = check_control(rtl, &ports, request.limits, stages, &mut report) {
         report.verdict = verdict;
         return (report, e);
     }
     let roads = rounds::Roads { gates_only: request.gates_only, all_rules: request.all_rules };
-    rounds::compare((model, rtl, &ports), (latency, structure), roads, &mut report, &mut e);
+    if repeats {
+        repeated((model, rtl), &mut ports, roads, &mut report, &mut e);
+    } else if let Some(ready) = ports.ready {
+        let name = &rtl.signal(ready).name;
+        differs(&mut report, format!("{name} is a port of a design that takes a sample every few clocks; no interval is stated"));
+    } else {
+        rounds::compare((model, rtl, &ports), (latency, structure), roads, &mut report, &mut e);
+    }
     report.bits = e.counts;
     report.gates = e.words.aig.gates();
     (report, e)
+}
+
+/// Compares a design that takes a sample every few clocks: its counter first, then the first clock of a result as of a pipeline, then
+/// that the result stays.
+fn repeated(
+    (model, rtl): (&Model, &Rtl),
+    ports: &mut Ports,
+    roads: rounds::Roads,
+    report: &mut Report,
+    e: &mut Engine,
+) {
+    let (latency, interval) = (report.latency, report.interval);
+    let found = match phases::find(rtl, ports) {
+        Ok(found) if found.interval == interval => found,
+        Ok(found) => {
+            let reason = format!("a sample is taken every {} clocks, not every {interval}", found.interval);
+            report.verdict = Verdict::Differs { reason, counterexample: None };
+            return;
+        }
+        Err(reason) => {
+            report.verdict = Verdict::Unknown { reason };
+            return;
+        }
+    };
+    ports.phases = Some(found.seen_after(latency));
+    // Registers are read as far back as the sample, and no further.
+    rounds::compare((model, rtl, ports), (latency, latency), roads, report, e);
+    let mut anew = 0;
+    for later in 1..interval {
+        if report.verdict != Verdict::Proved {
+            return;
+        }
+        let now = found.seen_after(latency + later);
+        match phases::stays(rtl, ports, &now, e) {
+            Ok(true) => {}
+            Ok(false) => {
+                anew += 1;
+                ports.phases = Some(now);
+                let valid = ports.valid.take();
+                let matched = (report.operations_matched, report.operations_unmatched);
+                rounds::compare((model, rtl, ports), (latency + later, latency + later), roads, report, e);
+                (report.operations_matched, report.operations_unmatched) = matched;
+                ports.valid = valid;
+            }
+            Err(reason) => report.verdict = Verdict::Unknown { reason },
+        }
+    }
+    if report.verdict == Verdict::Proved {
+        let name = ports.ready.map_or("", |ready| &rtl.signal(ready).name);
+        let how = if anew == 0 { String::new() } else { format!(" ({anew} of these clocks compared anew)") };
+        report.notes.push(format!(
+            "a sample is accepted where {name} is 1, every {interval} clocks exactly; its result stays for {interval} clocks{how}"
+        ));
+    }
 }
 
 /// What became of a comparison of a part of a design.
@@ -346,7 +426,10 @@ pub fn model_graph(model: &Model, latency: u32) -> super::aig::Aig {
 /// belongs to (`model_inp`, flat), and of other moments where the file looks at those (`port[bit]@clocks`), for which file
 /// and model differ. Nothing where the file's ports are not the model's, or a signal depends on itself.
 pub fn miter(model: &Model, rtl: &Rtl, names: &ControlNames, latency: u32) -> Option<super::aig::Aig> {
-    let ports = find_ports(model, rtl, names).ok()?;
+    let mut ports = find_ports(model, rtl, names).ok()?;
+    if phases::stated_interval(rtl).is_some_and(|interval| interval > 1) {
+        ports.phases = Some(phases::find(rtl, &ports).ok()?.seen_after(latency));
+    }
     let control: Vec<SignalId> = [ports.clock, ports.reset, ports.enable].into_iter().flatten().collect();
     bit_level::miter(model, rtl, &ports, latency, depth(rtl, &control))
 }

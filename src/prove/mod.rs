@@ -23,6 +23,7 @@ pub mod linear_forms;
 pub mod machine;
 pub mod pair;
 mod parity;
+mod phases;
 mod ports;
 pub mod program;
 mod proved;

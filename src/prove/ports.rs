@@ -1,5 +1,6 @@
 //! Which port of a file is what.
 
+use super::phases::Phases;
 use super::unroll::clock_of;
 use crate::ir::Model;
 use crate::rtl::{Rtl, SignalId};
@@ -21,6 +22,8 @@ pub struct ControlNames {
     pub valid_in: Option<String>,
     /// The valid flag of the outputs.
     pub valid_out: Option<String>,
+    /// What says when a sample is taken, in a design that does not take one every clock.
+    pub ready: Option<String>,
 }
 
 /// Which port is what.
@@ -34,6 +37,10 @@ pub(super) struct Ports {
     pub(super) reset_low: bool,
     pub(super) enable: Option<SignalId>,
     pub(super) valid: Option<(SignalId, SignalId)>,
+    /// What says when a sample is taken.
+    pub(super) ready: Option<SignalId>,
+    /// The phases of a design that takes a sample every few clocks.
+    pub(super) phases: Option<Phases>,
     /// Moments of their own, where not all inputs are of the moment that the latency says.
     pub(super) moments: Option<Moments>,
 }
@@ -72,6 +79,11 @@ impl Ports {
     /// How far back registers are followed, in a design so deep.
     pub(super) fn depth(&self, latency: u32, structure: u32) -> u32 {
         self.moments.as_ref().map_or(latency.max(structure) + 4, |m| m.depth)
+    }
+
+    /// What a register that counts phases holds at a moment.
+    pub(super) fn phase(&self, signal: SignalId, k: u32) -> Option<&BigUint> {
+        self.phases.as_ref()?.at(signal, k)
     }
 
     /// What bits of a register hold before that, if it is known.
@@ -115,6 +127,7 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Resu
         (None, None) => None,
         _ => return Err("one of valid_in and valid_out is missing".into()),
     };
+    let ready = named(&rtl.outputs, &names.ready, &["ready", "in_ready", "ap_ready"]);
     // A clock port may be there although nothing needs it.
     let idle_clock = named(&rtl.inputs, &names.clock, &["clk", "clock", "aclk", "ap_clk"]);
     let reset_low = names.reset_low.unwrap_or_else(|| {
@@ -122,7 +135,7 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Resu
         ["_n", "resetn", "rstn"].iter().any(|ending| name.ends_with(ending))
     });
     let control: FxHashSet<SignalId> =
-        [clock, idle_clock, reset, enable, valid_in].into_iter().flatten().chain(valid_out).collect();
+        [clock, idle_clock, reset, enable, valid_in].into_iter().flatten().chain(valid_out).chain(ready).collect();
     let place = |list: &[SignalId], widths: &[u32], what: &str| -> Result<Vec<Option<(SignalId, u32)>>, String> {
         let data: Vec<SignalId> = list.iter().copied().filter(|s| !control.contains(s)).collect();
         let total: u32 = widths.iter().sum();
@@ -171,6 +184,8 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Resu
         reset_low,
         enable,
         valid,
+        ready,
+        phases: None,
         moments: None,
     })
 }

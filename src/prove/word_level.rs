@@ -639,6 +639,11 @@ impl Domain for Design<'_> {
         }
     }
 
+    fn known(&mut self, signal: SignalId, k: u32) -> Option<Made<Self>> {
+        let value = self.ports.phase(signal, k)?.clone();
+        Some(self.constant(&value, self.rtl.signal(signal).width))
+    }
+
     fn signal(&mut self, signal: SignalId, k: u32, word: Word) -> Made<Self> {
         let word = self.said(signal, k, word)?;
         let Word::One(f) = word else { return Ok(word) };

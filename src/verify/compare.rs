@@ -122,7 +122,7 @@ fn differences(lane: &Cycles, index: usize, row: usize, response: &str) -> Optio
             let what = Difference::Output {
                 element,
                 name: about.name.clone(),
-                sample: (sample < lane.samples).then_some(sample),
+                sample: lane.sample_of(sample),
                 expected: expected.clone(),
                 found: code,
             };

@@ -114,6 +114,8 @@ pub struct Layout {
     reset: Option<u32>,
     enable: Option<u32>,
     valid: Option<u32>,
+    /// The bit that says when a sample is taken, seen like an output element behind the others.
+    ready: Option<u32>,
 }
 
 impl Layout {
@@ -133,8 +135,10 @@ impl Layout {
             scalar(&mut response, port);
         }
         let data_lo = response.len() as u32;
+        let ready = interface.ready.as_ref().map(|port| scalar(&mut response, port));
         let (inputs, stimulus_end) = place(&interface.inputs, &mut stimulus);
-        let (outputs, response_end) = place(&interface.outputs, &mut response);
+        let (mut outputs, response_end) = place(&interface.outputs, &mut response);
+        outputs.extend(ready);
         Layout {
             top: interface.top.clone(),
             clock: interface.clock.clone(),
@@ -148,6 +152,7 @@ impl Layout {
             reset,
             enable,
             valid,
+            ready,
         }
     }
 
@@ -259,6 +264,9 @@ impl Cycles {
 
     /// `cleared`: the outputs of a pipeline full of zeros, and what follows out of it clock by clock.
     fn with_cleared(interface: &Interface, vectors: &Vectors, cleared: Vec<Vec<BigInt>>, seed: u64) -> Cycles {
+        if interface.initiation_interval > 1 {
+            return Cycles::repeated(interface, vectors, seed);
+        }
         let samples = vectors.outputs.len();
         let outputs = vectors.outputs.followed_by(cleared);
         // Clocks since the last reset that the pipeline moved on.
@@ -314,6 +322,109 @@ impl Cycles {
         Cycles { layout, inputs, elements, cycles, outputs, samples }
     }
 
+    /// A module that takes a sample every few clocks: samples at some of its slots, garbage on its inputs in all other clocks, and
+    /// the outputs compared in every clock of a result, in pauses too.
+    fn repeated(interface: &Interface, vectors: &Vectors, seed: u64) -> Cycles {
+        let layout = Layout::of(interface);
+        let (interval, latency) = (interface.initiation_interval as usize, interface.latency as usize);
+        let samples = vectors.outputs.len();
+        // Each sample without and with the flag that another one is taken; then only the flag.
+        let flagged = |row: &[BigInt], ready: bool| [row, &[BigInt::from(u8::from(ready))]].concat();
+        let width = interface.outputs.len();
+        let mut outputs = super::vectors::Rows::new(width + 1, []);
+        for ready in [false, true] {
+            (0..samples).for_each(|s| outputs.push(flagged(vectors.outputs.row(s), ready)));
+        }
+        for ready in [false, true] {
+            outputs.push(flagged(&vec![BigInt::ZERO; width], ready));
+        }
+        let mut flag_alone = Bits::zero(layout.response_width);
+        if let Some(at) = layout.ready {
+            flag_alone.set(at, true);
+        }
+        let mut random = SplitMix::new(seed ^ 0x7374_616c_6c73);
+        let mut stalls = Stalls::new(interface);
+        let mut waiting: VecDeque<usize> = (0..samples).collect();
+        let mut entered = vec![0; samples];
+        // Clocks that moved on since power-on or the last reset, and the sample of each slot since then, if one was taken and what
+        // becomes of it is known.
+        let (mut moved, mut slots): (usize, Vec<Option<usize>>) = (0, Vec::new());
+        // Whether the flags are known, as they are after a reset.
+        let mut known = false;
+        let mut cycles: Vec<Cycle> = Vec::new();
+        let mut shown = vec![false; samples];
+        loop {
+            let done = slots.iter().flatten().all(|&s| shown[s]);
+            let last = slots.iter().rposition(Option::is_some).map_or(0, |slot| slot * interval + latency + interval);
+            if waiting.is_empty() && done && moved >= last {
+                break;
+            }
+            let Controls { reset, enable, offer } = stalls.next(&mut random);
+            if reset && interface.reset_async {
+                lose(&mut slots, &shown, &mut waiting);
+                (moved, known) = (0, true);
+            }
+            let ready = moved % interval == 0;
+            let taken = if ready && offer && enable && !reset { waiting.pop_front() } else { None };
+            // Samples may be offered where none is taken: they must not get in.
+            let offered = offer && (taken.is_some() || !ready || reset || !enable);
+            let mut stimulus = Bits::zero(layout.stimulus_width);
+            layout.drive(&mut stimulus, interface, Controls { reset, enable, offer: offered });
+            match taken {
+                Some(sample) => {
+                    layout.put_sample(&mut stimulus, interface, vectors.inputs.row(sample));
+                    entered[sample] = cycles.len();
+                }
+                None => layout.put_garbage(&mut stimulus, interface, &mut random),
+            }
+            let result = moved.checked_sub(latency).map(|since| (since / interval, since % interval));
+            let sample = result.and_then(|(slot, _)| slots.get(slot).copied().flatten());
+            let sample = sample.filter(|_| !(reset && interface.reset_async));
+            if let Some(sample) = sample {
+                shown[sample] = true;
+            }
+            let first = result.is_some_and(|(_, clock)| clock == 0);
+            let valid = (known || result.is_some()).then_some(first && sample.is_some());
+            let valid = valid.filter(|_| layout.valid.is_some());
+            let row = usize::from(ready) * samples + sample.unwrap_or(0);
+            let (row, defined) = match sample {
+                Some(_) => (row, None),
+                None => (2 * samples + usize::from(ready), Some(flag_alone.clone())),
+            };
+            // Before the first reset a design that has one may be anywhere.
+            let row = (known || interface.reset.is_none() || sample.is_some()).then_some(row);
+            let entered = sample.map(|sample| entered[sample]);
+            cycles.push(Cycle { stimulus, sample: row, valid, entered, defined });
+            if reset {
+                lose(&mut slots, &shown, &mut waiting);
+                (moved, known) = (0, true);
+            } else if enable {
+                if ready {
+                    slots.push(taken);
+                }
+                moved += 1;
+            }
+        }
+        let ready = interface.ready.iter().map(|port| Element {
+            port: port.clone(),
+            lsb: 0,
+            width: 1,
+            signed: false,
+            fractionals: 0,
+            name: port.clone(),
+        });
+        let elements = interface.outputs.iter().cloned().chain(ready).collect();
+        Cycles { layout, inputs: interface.inputs.clone(), elements, cycles, outputs, samples }
+    }
+
+    /// The sample that a row of [`Cycles::outputs`] is the result of.
+    pub fn sample_of(&self, row: usize) -> Option<usize> {
+        match self.layout.ready {
+            Some(_) => (row < 2 * self.samples).then(|| row % self.samples),
+            None => (row < self.samples).then_some(row),
+        }
+    }
+
     /// Whether some cycles compare only a part of their response.
     pub fn is_masked(&self) -> bool {
         self.cycles.iter().any(|c| c.defined.is_some())
@@ -340,7 +451,7 @@ impl Cycles {
 
     /// The cycles up to and including `last` that decide what is seen in it.
     pub fn window(&self, interface: &Interface, last: usize) -> Cycles {
-        if interface.stateful {
+        if interface.counts_clocks() {
             return Cycles { cycles: self.cycles[..=last].to_vec(), ..self.clone() };
         }
         let mut advances = interface.latency + 2;
@@ -355,12 +466,17 @@ impl Cycles {
     }
 }
 
+/// Forgets all samples since the last reset; those that were not seen to come out wait again.
+fn lose(slots: &mut Vec<Option<usize>>, shown: &[bool], waiting: &mut VecDeque<usize>) {
+    slots.drain(..).flatten().filter(|&s| !shown[s]).for_each(|s| waiting.push_front(s));
+}
+
 /// What a module whose data registers have a reset shows right after it, and after each further clock until its inputs
 /// have come through; nothing for other modules.
 fn cleared_outputs(netlist: &Netlist) -> Vec<Vec<BigInt>> {
     let interface = &netlist.interface;
     let keeps = |net: &Net| matches!(net.cell, Cell::Register { reset: None, .. });
-    if interface.reset.is_none() || interface.stateful || netlist.nets().iter().any(keeps) {
+    if interface.reset.is_none() || interface.counts_clocks() || netlist.nets().iter().any(keeps) {
         return Vec::new();
     }
     // The contract, without asking anybody: what a register shows is zero, and the rest of a port is constant.
@@ -429,7 +545,7 @@ struct Stalls {
 
 impl Stalls {
     fn new(interface: &Interface) -> Stalls {
-        let calm = interface.latency * 6 + 40;
+        let calm = (interface.latency + interface.initiation_interval) * 6 + 34;
         Stalls {
             has_reset: interface.reset.is_some(),
             has_enable: interface.enable.is_some(),

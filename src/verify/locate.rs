@@ -56,7 +56,7 @@ pub fn first_difference(netlist: &Netlist, run: &Cycles, dump: impl BufRead) -> 
         evaluator.settle();
         // Up to just before the clock rises.
         dump.read_until(2 * index as u64 + 1)?;
-        let stateful = netlist.interface.stateful;
+        let stateful = netlist.interface.counts_clocks();
         let filled = |stage: u32| netlist.interface.clock.is_none() || stateful || stage < advances;
         if let Some(signal) = dump.first_difference(netlist, &evaluator, filled) {
             return Ok(Some(Signal { cycle: index, ..signal }));
@@ -153,7 +153,7 @@ impl<R: BufRead> Dump<R> {
             let expected = evaluator.value(id);
             let found = padded(digits, net.width as usize);
             // What a state machine has not loaded yet may be anything.
-            if netlist.interface.stateful && found.contains(|c| !matches!(c, '0' | '1')) {
+            if netlist.interface.counts_clocks() && found.contains(|c| !matches!(c, '0' | '1')) {
                 continue;
             }
             if BigUint::parse_bytes(found.as_bytes(), 2).as_ref() != Some(&expected) {

@@ -8,6 +8,7 @@ mod draw;
 mod index;
 mod names;
 mod redundant;
+mod reused;
 
 use super::body::Body;
 use super::cell::{Cell, Direction, Element, Interface, Net, NetId, Netlist, Port, PortId, Reset, Wiring};
@@ -16,6 +17,7 @@ use crate::ir::machine::{Machine, SignalId};
 use crate::num::Kif;
 use draw::Drawn;
 use names::Names;
+pub use reused::lower_reused;
 
 /// Times that a machine is lowered again because register bits were found redundant. Two are enough for nearly all: each
 /// sees what follows from the one before.
@@ -24,6 +26,11 @@ const ROUNDS: usize = 8;
 /// The hardware of a state machine as a module called `top`. Ports, registers and blocks keep their names as far as both
 /// languages allow.
 pub fn lower_machine(machine: &Machine, top: &str) -> Netlist {
+    lowered(machine, top, "clk")
+}
+
+/// The same with a clock of this name.
+fn lowered(machine: &Machine, top: &str, clock: &str) -> Netlist {
     let mut drawn = draw::draw(machine, None);
     for _ in 1..ROUNDS {
         let Some(shown) = redundant::find(&mut drawn) else { break };
@@ -31,7 +38,7 @@ pub fn lower_machine(machine: &Machine, top: &str) -> Netlist {
     }
     let roots: Vec<Wiring> = drawn.outputs.iter().flatten().copied().collect();
     let demand = Demand::of_machine(&drawn.draft, &roots, &drawn.loads);
-    finish(machine, top, &drawn, &demand)
+    finish(machine, (top, clock), &drawn, &demand)
 }
 
 /// Ports, and where each element is on them.
@@ -89,11 +96,11 @@ impl Outside {
 }
 
 /// From draft to netlist.
-fn finish(machine: &Machine, top: &str, drawn: &Drawn, demand: &Demand) -> Netlist {
+fn finish(machine: &Machine, (top, clock): (&str, &str), drawn: &Drawn, demand: &Demand) -> Netlist {
     let draft = &drawn.draft;
     let alive = |id: NetId| demand.is_alive(id, draft.nets[id.index()].width);
     let registered = drawn.loads.iter().any(|(net, _)| alive(*net));
-    let mut names = Names::new(machine, top, &drawn.blocks);
+    let mut names = Names::new(machine, (top, clock), &drawn.blocks);
     let mut outside = Outside::new(machine, &names, registered);
     let mut body = Body::new(draft, demand);
     for id in (0..draft.nets.len() as u32).map(NetId).filter(|&id| alive(id)) {

@@ -67,14 +67,14 @@ pub(super) struct Names<'a> {
 
 impl<'a> Names<'a> {
     /// Names for a machine whose blocks have these nets.
-    pub(super) fn new(machine: &'a Machine, top: &str, blocks: &[(Range<u32>, BlockId)]) -> Names<'a> {
+    pub(super) fn new(machine: &'a Machine, (top, clock): (&str, &str), blocks: &[(Range<u32>, BlockId)]) -> Names<'a> {
         let mut taken = Taken::default();
         // The file's ports come first, whatever else there is.
         let is_port = |id: SignalId| machine.signal(id).output || machine.signal(id).kind == SignalKind::Input;
         let port = |id: SignalId| if is_port(id) { taken.claim(&machine.signal(id).name) } else { String::new() };
         let ports: Vec<String> = machine.signal_ids().map(port).collect();
         let top = taken.claim(top);
-        let clock = taken.claim("clk");
+        let clock = taken.claim(clock);
         let mut objects = Vec::new();
         for id in machine.signal_ids() {
             let signal = machine.signal(id);

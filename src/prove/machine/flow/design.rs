@@ -380,6 +380,8 @@ impl<'a> Design<'a> {
             reset_low: false,
             enable: None,
             valid: None,
+            ready: None,
+            phases: None,
             moments: Some(moments),
         };
         (rtl, ports)

@@ -1,0 +1,165 @@
+//! Programs that take a sample every few clocks ([`super::Pipeline::interval`]): planned, judged, lowered.
+
+use super::spec::{Passes, Pipeline, Spec, Stages};
+use super::{Error, bug};
+use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
+use crate::ir::machine::Machine;
+use crate::ir::{Model, Op};
+use crate::netlist::{Netlist, lower_reused};
+use crate::passes;
+use crate::reuse::{self, MAX_INTERVAL, Plan};
+use crate::schedule::Effort;
+
+/// Passes before blocks are looked for: those that do the same to equal parts of a program.
+const BEFORE: &[&str] = &["dce", "simplify", "cse", "dce"];
+
+/// A program with its plan.
+#[derive(Clone, Debug)]
+pub struct Reused<'d> {
+    /// As it was handed in.
+    pub source: &'d Model,
+    /// As it was planned.
+    pub program: Model,
+    /// Who shares which hardware, and when.
+    pub plan: Plan,
+    /// The plan as a state machine, its logic optimised.
+    machine: Machine,
+}
+
+impl Spec {
+    /// Clocks between two samples, where that is not one.
+    pub fn interval(&self) -> Option<u32> {
+        self.pipeline.interval.filter(|&interval| interval != 1)
+    }
+
+    /// What does not go with [`Spec::interval`].
+    pub(super) fn interval_problems(&self) -> Vec<Diagnostic> {
+        let mut problems = Vec::new();
+        let mut problem = |code, flag: &str, message: String, help: &str| {
+            problems.push(Diagnostic::error(code, Place::Flag(flag.into()), message).with_help(help));
+        };
+        let Some(interval) = self.interval() else { return problems };
+        if interval == 0 || interval > MAX_INTERVAL {
+            let help = format!("ask for 1 to {MAX_INTERVAL}; 1 is a new sample every clock");
+            problem("E0810", "--ii", format!("{interval} is no interval"), &help);
+        }
+        if let Some(Stages::Exactly(_)) = self.pipeline.stages {
+            let help = "leave it out: the latency is a result; --clock-period or --max-stage-delay cut what takes too long";
+            problem("E0816", "--pipeline", "a number of stages does not go with --ii".into(), help);
+        }
+        let leave = "leave it out, or take a sample every clock (without --ii)";
+        let not_yet = [
+            ("--register-inputs", self.pipeline.register_inputs),
+            ("--register-outputs", self.pipeline.register_outputs),
+            ("--use-dsp", self.target.products != super::Products::Auto),
+            ("--wrapper", self.wrapper.is_some()),
+            ("--assume-intervals", self.optimisation.assume_intervals),
+        ];
+        for (flag, _) in not_yet.into_iter().filter(|(_, given)| *given) {
+            problem("E0816", flag, "does not go with --ii yet".into(), leave);
+        }
+        problems
+    }
+
+    /// Refuses an interval beside something that does not know it yet.
+    ///
+    /// # Errors
+    /// `E0816` if a sample shall not be taken every clock.
+    pub fn every_clock(&self, asked: &str) -> Result<(), Diagnostics> {
+        match self.interval() {
+            None => Ok(()),
+            Some(_) => {
+                let message = format!("{asked} shows hardware that takes a sample every clock; --ii is not known there yet");
+                let help = "leave it out; the main job, `verify` and `prove` take it";
+                Err(Diagnostic::error("E0816", Place::Flag("--ii".into()), message).with_help(help).into())
+            }
+        }
+    }
+}
+
+impl<'d> Reused<'d> {
+    /// Plans a program; nothing if it computes constants alone, which take no clock.
+    ///
+    /// # Errors
+    /// If a pass that was named does not exist, or a block cannot be cut as short as the clock asks; if the checker objects to the
+    /// plan, which is our mistake.
+    pub(super) fn of(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
+        if spec.optimisation.retime.is_some() {
+            let message = "--retime does not go with a program, which has no registers of its own";
+            let place = Place::Flag("--retime".into());
+            return Err(Error::request(Diagnostic::error("E0804", place, message).with_help("leave it out")));
+        }
+        let after = spec.passes(false)?;
+        let before = match spec.optimisation.passes {
+            Passes::Level(1..) => BEFORE,
+            _ => &["dce"],
+        };
+        let program = passes::run(source, before).0;
+        let free = reuse::free(&program);
+        let sources = program.outputs().iter().filter_map(|output| output.source);
+        if sources.into_iter().all(|v| reuse::origin(&program, &free, v).base.is_none()) {
+            return Ok(None);
+        }
+        let mut block = spec.clone();
+        block.pipeline = Pipeline { interval: None, effort: Effort::Fast, ..block.pipeline };
+        let plan = reuse::plan(&program, interval, |template| block.stages_of(template))?;
+        let judged = reuse::check(&program, &plan);
+        judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
+        let machine = reuse::machine(&program, &plan, &spec.with_ready("model"));
+        let machine = machine.with_blocks(|model| passes::run(model, &after).0);
+        Ok(Some(Reused { source, program, plan, machine }))
+    }
+
+    /// The netlist called `top`, judged by the independent checker.
+    ///
+    /// # Errors
+    /// If the checker objects, which is our mistake.
+    pub(super) fn lower(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
+        let netlist = lower_reused(&self.machine, &spec.with_ready(top), self.plan.latency, self.plan.interval);
+        netlist.check().map_err(|found| bug(Diagnostics(found)))?;
+        Ok(netlist)
+    }
+
+    /// One line about what was made.
+    pub(super) fn summary(&self, netlist: &Netlist) -> String {
+        let Plan { interval, latency, groups, .. } = &self.plan;
+        let shared = groups.iter().filter(|group| (group.copies as usize) < group.instances.len());
+        let (mut blocks, mut copies) = (0, 0);
+        shared.for_each(|group| {
+            blocks += group.instances.len();
+            copies += group.copies;
+        });
+        format!(
+            "{}: {} operations, a sample every {interval} clocks, latency {latency}, {} register bits; {blocks} of {} blocks \
+             share {copies} copies: {:.0} % of the logic is shared, {:.0} % is left before multiplexers",
+            netlist.interface.top,
+            self.program.nodes().len(),
+            netlist.register_bits(),
+            groups.iter().map(|group| group.instances.len()).sum::<usize>(),
+            self.plan.shared(),
+            self.plan.left(),
+        )
+    }
+}
+
+impl Spec {
+    fn with_ready(&self, top: &str) -> crate::netlist::Options {
+        crate::netlist::Options { ready: true, ..self.core(top) }
+    }
+
+    /// For each operation of a block, in which of its stages it is computed, from 0 on.
+    fn stages_of(&self, template: &Model) -> Result<Vec<u32>, Error> {
+        let outcome = self.schedule(template)?;
+        let stage = |(node, &stage): (&crate::ir::Node, &u32)| match node.op {
+            Op::Input { .. } | Op::Const { .. } => 0,
+            _ => stage.max(1) - 1,
+        };
+        Ok(template.nodes().iter().zip(&outcome.schedule.stage).map(stage).collect())
+    }
+}
+
+fn diagnostic(message: String) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error("E0816", Place::Flag("--ii".into()), message);
+    diagnostic.severity = Severity::Bug;
+    diagnostic
+}

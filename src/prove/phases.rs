@@ -1,0 +1,298 @@
+//! Designs that take a sample every few clocks: what drives them is a counter that nothing from outside reaches.
+//!
+//! The counter is found in the text: the registers with a power-on value whose next value depends on such registers alone. It is
+//! run from there until it is where it began; after how many clocks that is, is the interval. Where the phase is known the choices
+//! by phase are constants, and what remains is a function of the sample that was accepted, as in a pipeline. That a result stays is
+//! seen clock by clock: whatever the registers hold, an output is at each of these phases what it was in the clock before.
+
+use super::aig::Lit;
+use super::engine::{Engine, Outcome};
+use super::ports::{Controls, Ports};
+use super::sat::Embedded;
+use super::unroll::{Gates, Leaves, Unroll};
+use crate::rtl::{Expr, NodeId, Rtl, SignalId, operands};
+use num_bigint::BigUint;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// The longest interval that is looked for.
+const LONGEST: usize = 4096;
+
+/// The counter, and at which of its phases the outputs are looked at.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Phases {
+    /// Values of its registers by phase, phase 0 first: that after power-on and reset.
+    states: Arc<FxHashMap<SignalId, Vec<BigUint>>>,
+    /// How many phases there are.
+    pub(super) interval: u32,
+    /// The phase at whose end a sample is accepted.
+    pub(super) accepts: u32,
+    /// The phase of the moment at which outputs are looked at.
+    pub(super) now: u32,
+}
+
+impl Phases {
+    /// What a register of the counter holds `k` clocks before the outputs are looked at.
+    pub(super) fn at(&self, signal: SignalId, k: u32) -> Option<&BigUint> {
+        let states = self.states.get(&signal)?;
+        let n = self.interval;
+        states.get(((self.now + n - k % n) % n) as usize)
+    }
+
+    /// The same with outputs looked at so many clocks after a sample was accepted.
+    pub(super) fn seen_after(&self, clocks: u32) -> Phases {
+        Phases { now: (self.accepts + clocks) % self.interval, ..self.clone() }
+    }
+}
+
+/// The interval that the file's head states.
+pub(super) fn stated_interval(rtl: &Rtl) -> Option<u32> {
+    rtl.head.iter().filter(|line| !line.trim_start().starts_with("command:")).find_map(|line| {
+        const SAID: &str = "initiation interval";
+        let lower = line.to_ascii_lowercase();
+        let rest = lower[lower.find(SAID)? + SAID.len()..].trim_start_matches([' ', ':', '=', '\t']);
+        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
+    })
+}
+
+/// The counter of a design.
+///
+/// # Errors
+/// What is missing, in words.
+pub(super) fn find(rtl: &Rtl, ports: &Ports) -> Result<Phases, String> {
+    let ready = ports.ready.ok_or("there is no port that says when a sample is taken (`ready`)")?;
+    let running = Controls::running(ports);
+    let closed = closed(rtl, running);
+    let first: FxHashMap<SignalId, BigUint> = closed.iter().map(|&s| (s, initial(rtl, s).unwrap_or_default())).collect();
+    let mut sequence = vec![first.clone()];
+    loop {
+        let next = following(rtl, running, &sequence[sequence.len() - 1])?;
+        if next == first {
+            break;
+        }
+        if sequence.len() == LONGEST {
+            return Err(format!("no counter of at most {LONGEST} phases is found that nothing from outside reaches"));
+        }
+        sequence.push(next);
+    }
+    if let Some((reset, idle)) = running.reset {
+        let under = Controls { reset: Some((reset, !idle)), ..running };
+        for &signal in &closed {
+            if becomes(rtl, under, signal)?.as_ref() != first.get(&signal) {
+                let name = &rtl.signal(signal).name;
+                return Err(format!("{name} counts phases, and the reset does not set it to its power-on value"));
+            }
+        }
+    }
+    let mut accepting = Vec::new();
+    for (phase, state) in (0..).zip(&sequence) {
+        match constant(rtl, running, state, rtl.read(ready))? {
+            Some(value) if value == BigUint::ZERO => {}
+            Some(_) => accepting.push(phase),
+            None => return Err(format!("{} depends on more than the phase", rtl.signal(ready).name)),
+        }
+    }
+    let [accepts] = accepting[..] else {
+        let name = &rtl.signal(ready).name;
+        return Err(format!("{name} is 1 in {} clocks of {}, not in one", accepting.len(), sequence.len()));
+    };
+    let states = closed.iter().map(|s| (*s, sequence.iter().map(|state| state[s].clone()).collect())).collect();
+    Ok(Phases { states: Arc::new(states), interval: sequence.len() as u32, accepts, now: accepts })
+}
+
+/// The power-on value of a signal that is one register.
+fn initial(rtl: &Rtl, id: SignalId) -> Option<BigUint> {
+    let signal = rtl.signal(id);
+    let [register] = &signal.registers[..] else { return None };
+    let whole = register.lo == 0 && rtl.width(register.next) == signal.width && signal.wires.is_empty();
+    signal.init.filter(|_| whole).and_then(|node| rtl.as_const(node)).cloned()
+}
+
+/// The largest set of registers with power-on values whose next values depend on the set alone.
+fn closed(rtl: &Rtl, controls: Controls) -> Vec<SignalId> {
+    let all = (0..rtl.signals().len() as u32).map(SignalId);
+    let mut set: FxHashSet<SignalId> = all.filter(|&s| initial(rtl, s).is_some()).collect();
+    loop {
+        let leaves: Vec<SignalId> = set.iter().copied().filter(|&s| reaches_out(rtl, controls, s, &set)).collect();
+        if leaves.is_empty() {
+            break;
+        }
+        leaves.iter().for_each(|s| {
+            set.remove(s);
+        });
+    }
+    let mut closed: Vec<SignalId> = set.into_iter().collect();
+    closed.sort_unstable();
+    closed
+}
+
+/// Whether a register's next value depends on anything but the set and control ports.
+fn reaches_out(rtl: &Rtl, controls: Controls, id: SignalId, set: &FxHashSet<SignalId>) -> bool {
+    let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+    let mut stack: Vec<NodeId> = rtl.signal(id).registers.iter().map(|r| r.next).collect();
+    while let Some(node) = stack.pop() {
+        if !seen.insert(node) {
+            continue;
+        }
+        match rtl.expr(node) {
+            Expr::Free => return true,
+            Expr::Signal(s) if set.contains(s) => {}
+            Expr::Signal(s) => {
+                let signal = rtl.signal(*s);
+                let control = signal.input && controls.level(*s).is_some();
+                if !signal.registers.is_empty() || (signal.input && !control) {
+                    return true;
+                }
+                stack.extend(signal.wires.iter().map(|w| w.1));
+            }
+            expr => operands(expr, &mut |&n| stack.push(n)),
+        }
+    }
+    false
+}
+
+/// The state of the counter one clock later.
+fn following(
+    rtl: &Rtl,
+    controls: Controls,
+    state: &FxHashMap<SignalId, BigUint>,
+) -> Result<FxHashMap<SignalId, BigUint>, String> {
+    let mut next = FxHashMap::default();
+    for &signal in state.keys() {
+        let register = &rtl.signal(signal).registers[0];
+        let value = constant(rtl, controls, state, register.next)?;
+        let name = &rtl.signal(signal).name;
+        next.insert(signal, value.ok_or_else(|| format!("the next value of {name} is not known"))?);
+    }
+    Ok(next)
+}
+
+/// What a register becomes under these controls, whatever it holds; nothing if that is no constant.
+fn becomes(rtl: &Rtl, controls: Controls, signal: SignalId) -> Result<Option<BigUint>, String> {
+    let nothing = FxHashMap::default();
+    let register = &rtl.signal(signal).registers[0];
+    for &(condition, value) in &register.resets {
+        match constant(rtl, controls, &nothing, condition)? {
+            Some(holds) if holds == BigUint::ZERO => {}
+            Some(_) => return constant(rtl, controls, &nothing, value),
+            None => return Ok(None),
+        }
+    }
+    constant(rtl, controls, &nothing, register.next)
+}
+
+/// The value of an expression where some registers are known, if it is a constant.
+fn constant(
+    rtl: &Rtl,
+    controls: Controls,
+    known: &FxHashMap<SignalId, BigUint>,
+    node: NodeId,
+) -> Result<Option<BigUint>, String> {
+    let mut e = Engine::new(Box::new(Embedded));
+    let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 0);
+    let mut leaves = Known { rtl, controls, known };
+    let word = unroll
+        .word(&mut Gates { e: &mut e, leaves: &mut leaves }, node, 0)
+        .map_err(|_| "something depends on itself without a register".to_owned())?;
+    let mut value = BigUint::ZERO;
+    for (i, bit) in (0..).zip(word.iter()) {
+        match bit.as_const() {
+            Some(one) => value.set_bit(i, one),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(value))
+}
+
+fn bits(value: &BigUint, width: u32) -> Vec<Lit> {
+    (0..u64::from(width)).map(|i| Lit::constant(value.bit(i))).collect()
+}
+
+/// One clock from known registers; others hold anything.
+struct Known<'a> {
+    rtl: &'a Rtl,
+    controls: Controls,
+    known: &'a FxHashMap<SignalId, BigUint>,
+}
+
+impl Leaves for Known<'_> {
+    fn input(&mut self, e: &mut Engine, signal: SignalId, _k: u32) -> Vec<Lit> {
+        match self.controls.level(signal) {
+            Some(level) => vec![Lit::constant(level)],
+            None => self.unknown(e, self.rtl.signal(signal).width),
+        }
+    }
+
+    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
+        (0..width).map(|_| e.words.aig.input("undefined")).collect()
+    }
+
+    fn known(&mut self, _e: &mut Engine, signal: SignalId, _k: u32) -> Option<Vec<Lit>> {
+        self.known.get(&signal).map(|value| bits(value, self.rtl.signal(signal).width))
+    }
+
+    fn signal(&mut self, _e: &mut Engine, _signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {
+        bits
+    }
+}
+
+/// One clock edge at a known phase, from registers that hold anything.
+struct Edge<'a> {
+    rtl: &'a Rtl,
+    controls: Controls,
+    phases: &'a Phases,
+    inputs: FxHashMap<(SignalId, u32), Vec<Lit>>,
+}
+
+impl Leaves for Edge<'_> {
+    fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit> {
+        if let Some(level) = self.controls.level(signal) {
+            return vec![Lit::constant(level)];
+        }
+        let width = self.rtl.signal(signal).width;
+        let pins = || (0..width).map(|_| e.words.aig.input("input")).collect();
+        self.inputs.entry((signal, k)).or_insert_with(pins).clone()
+    }
+
+    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
+        (0..width).map(|_| e.words.aig.input("undefined")).collect()
+    }
+
+    fn known(&mut self, _e: &mut Engine, signal: SignalId, k: u32) -> Option<Vec<Lit>> {
+        self.phases.at(signal, k).map(|value| bits(value, self.rtl.signal(signal).width))
+    }
+
+    fn signal(&mut self, _e: &mut Engine, _signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {
+        bits
+    }
+}
+
+/// Whether at the phase of `phases` every output is what it was in the clock before, and the valid flag is low, whatever registers
+/// and inputs hold.
+pub(super) fn stays(rtl: &Rtl, ports: &Ports, phases: &Phases, e: &mut Engine) -> Result<bool, String> {
+    let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 1);
+    let controls = Controls::running(ports);
+    let mut edge = Edge { rtl, controls, phases, inputs: FxHashMap::default() };
+    let mut word = |e: &mut Engine, signal: SignalId, k: u32| {
+        unroll
+            .word(&mut Gates { e, leaves: &mut edge }, rtl.read(signal), k)
+            .map_err(|_| format!("{} depends on itself without a register", rtl.signal(signal).name))
+    };
+    if let Some((_, valid_out)) = ports.valid {
+        let flag = word(e, valid_out, 0)?;
+        if e.equal(&flag, &[Lit::FALSE]) != Outcome::Equal {
+            return Err("valid_out is not low in every clock of a result but the first".into());
+        }
+    }
+    let mut data: Vec<SignalId> = ports.outputs.iter().flatten().map(|place| place.0).collect();
+    data.sort_unstable();
+    data.dedup();
+    for port in data {
+        let before = word(e, port, 1)?;
+        let after = word(e, port, 0)?;
+        if before != after && e.equal(&before, &after) != Outcome::Equal {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

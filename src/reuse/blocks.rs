@@ -1,0 +1,393 @@
+//! The parts of a program, and which of them are equal.
+//!
+//! Operations belong to one block if a linear operation joins them (an operand that is a sum, read by anything), or if the one
+//! is the only reader of the other and has no other operand. Where that would lead out of a block and back into it, depth parts
+//! them: each operation lies one deeper than what it reads across the end of a block, and a block is of one depth. So what a
+//! block reads is made by blocks of smaller depth.
+//!
+//! Two blocks are equal if, operation by operation in a canonical order, they do the same to the same: constants, shifts, tables,
+//! binary points and what they read alike. Types may differ where a sum never wraps, for any input: then the widest serves all.
+
+use super::free;
+use crate::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
+use crate::num::{Interval, Kif};
+use crate::passes;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// A block as it was found.
+#[derive(Clone, Debug)]
+struct Part {
+    /// Its operations in canonical order.
+    order: Vec<ValueId>,
+    /// What it reads, in the order of first use.
+    inputs: Vec<ValueId>,
+    /// What others read of it.
+    outputs: Vec<ValueId>,
+}
+
+/// Equal blocks.
+#[derive(Clone, Debug)]
+pub(super) struct Class {
+    /// What each computes.
+    pub(super) template: Model,
+    /// Inputs and outputs of each in the program.
+    pub(super) instances: Vec<(Vec<ValueId>, Vec<ValueId>)>,
+    /// Depth of each.
+    pub(super) depths: Vec<u32>,
+}
+
+/// Whether an operation is a sum: the values that blocks are held together by.
+fn is_linear(op: &Op) -> bool {
+    matches!(op, Op::Add { .. } | Op::Sub { .. } | Op::Neg { .. } | Op::AddConst { .. } | Op::Sum { .. })
+}
+
+/// Logic of a block as it is estimated, in tables.
+pub(super) fn area(model: &Model) -> f64 {
+    let width = |v: ValueId| f64::from(model.kif(v).width());
+    let mut area = 0.0;
+    for id in model.ids() {
+        let w = width(id);
+        area += match &model.node(id).op {
+            Op::Input { .. } | Op::Const { .. } | Op::Quantise { .. } => 0.0,
+            Op::Add { .. } | Op::Sub { .. } | Op::Neg { .. } | Op::AddConst { .. } => w,
+            Op::Sum { terms } => w * terms.len() as f64,
+            Op::Relu { .. } | Op::Binary { .. } | Op::Mux { .. } => w / 2.0,
+            Op::Mul { a, b } => width(*a) * width(*b),
+            Op::Lookup { x, .. } => w * (width(*x) - 5.0).exp2().clamp(0.5, 1e6),
+            Op::Unary { x, .. } => width(*x) / 5.0,
+        };
+    }
+    area
+}
+
+/// All blocks of a program, in classes; the first instances of the classes in the order of the program. Blocks that are not worth
+/// sharing at this interval stand alone.
+pub(super) fn classes(model: &Model, interval: u32) -> Vec<Class> {
+    let exact = passes::exact_sums(model);
+    let free = free(model);
+    let finder = Finder::new(model, &free, exact);
+    let parts = finder.parts();
+    let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    for (at, (part, _)) in parts.iter().enumerate() {
+        let next = found.len();
+        let class = *by_key.entry(finder.key(part)).or_insert(next);
+        if class == next {
+            found.push(Vec::new());
+        }
+        found[class].push(at);
+    }
+    let of = |members: &[usize]| Class {
+        template: finder.template(members.iter().map(|&at| &parts[at].0)),
+        instances: members.iter().map(|&at| (parts[at].0.inputs.clone(), parts[at].0.outputs.clone())).collect(),
+        depths: members.iter().map(|&at| parts[at].1).collect(),
+    };
+    let mut classes = Vec::with_capacity(found.len());
+    for members in &found {
+        let whole = of(members);
+        if whole.gains(interval) {
+            classes.push(whole);
+        } else {
+            classes.extend(members.iter().map(|&at| of(&[at])));
+        }
+    }
+    classes
+}
+
+/// What tells a block from others.
+type Key = (Vec<u64>, Vec<Op>);
+
+impl Class {
+    /// Whether copies and the multiplexers in front of them take less than a block for each instance.
+    fn gains(&self, interval: u32) -> bool {
+        /// Tables for a bit of each further input of a multiplexer, and for a bit of what drives it.
+        const CHOICE: f64 = 0.3;
+        let n = self.instances.len();
+        let copies = n.div_ceil(interval as usize);
+        if copies == n {
+            return false;
+        }
+        let each = n.div_ceil(copies);
+        let mut choices = 0.0;
+        for (k, kif) in self.template.input_kifs().iter().enumerate() {
+            let mut sources: Vec<ValueId> = self.instances.iter().map(|(inputs, _)| inputs[k]).collect();
+            sources.sort_unstable();
+            sources.dedup();
+            choices += CHOICE * f64::from(kif.width()) * (each.min(sources.len()) - 1) as f64;
+        }
+        area(&self.template) * (n - copies) as f64 > (choices + 2.0) * copies as f64
+    }
+}
+
+struct Finder<'a> {
+    model: &'a Model,
+    free: &'a [bool],
+    exact: Vec<bool>,
+    /// Whether something depends on the number of a value's bits.
+    rigid: Vec<bool>,
+    readers: Vec<u32>,
+    /// Whether an output shows a value.
+    shown: Vec<bool>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(model: &'a Model, free: &'a [bool], exact: Vec<bool>) -> Finder<'a> {
+        let n = model.nodes().len();
+        let (mut rigid, mut readers, mut shown) = (vec![false; n], vec![0; n], vec![false; n]);
+        for node in model.nodes() {
+            node.op.for_each_operand(|v| readers[v.index()] += 1);
+            match node.op {
+                Op::Mux { cond, .. } => rigid[cond.index()] = true,
+                Op::Unary { x, .. } => rigid[x.index()] = true,
+                _ => {}
+            }
+        }
+        for v in model.outputs().iter().filter_map(|o| o.source) {
+            shown[v.index()] = true;
+            readers[v.index()] += 1;
+        }
+        Finder { model, free, exact, rigid, readers, shown }
+    }
+
+    /// Whether a value and its reader belong to one block, if they are of one depth.
+    fn joined(&self, value: ValueId, reader: &Op) -> bool {
+        let made = &self.model.node(value).op;
+        let alone = self.readers[value.index()] == 1 && reader.operands().len() == 1;
+        is_linear(made) || alone
+    }
+
+    /// The blocks with their depths, in the order of their first operation.
+    fn parts(&self) -> Vec<(Part, u32)> {
+        let model = self.model;
+        let n = model.nodes().len();
+        let mut depth = vec![0u32; n];
+        let mut parent: Vec<u32> = (0..n as u32).collect();
+        fn root(parent: &mut [u32], mut at: u32) -> u32 {
+            while parent[at as usize] != at {
+                parent[at as usize] = parent[parent[at as usize] as usize];
+                at = parent[at as usize];
+            }
+            at
+        }
+        for id in model.ids().filter(|v| !self.free[v.index()]) {
+            let op = &model.node(id).op;
+            let mut deepest = 0;
+            op.for_each_operand(|v| {
+                if !self.free[v.index()] {
+                    deepest = deepest.max(depth[v.index()] + u32::from(!self.joined(v, op)));
+                }
+            });
+            depth[id.index()] = deepest;
+            op.for_each_operand(|v| {
+                if !self.free[v.index()] && depth[v.index()] == deepest && self.joined(v, op) {
+                    let (a, b) = (root(&mut parent, v.0), root(&mut parent, id.0));
+                    parent[a.max(b) as usize] = a.min(b);
+                }
+            });
+        }
+        let mut place: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut members: Vec<(Vec<ValueId>, u32)> = Vec::new();
+        for id in model.ids().filter(|v| !self.free[v.index()]) {
+            let block = root(&mut parent, id.0);
+            let next = members.len();
+            let at = *place.entry(block).or_insert(next);
+            if at == next {
+                members.push((Vec::new(), depth[id.index()]));
+            }
+            members[at].0.push(id);
+        }
+        let block_of: FxHashMap<ValueId, usize> =
+            members.iter().enumerate().flat_map(|(at, (ids, _))| ids.iter().map(move |&v| (v, at))).collect();
+        // What others read.
+        let mut outside = self.shown.clone();
+        for id in model.ids() {
+            let own = block_of.get(&id);
+            model.node(id).op.for_each_operand(|v| outside[v.index()] |= block_of.get(&v) != own);
+        }
+        members.into_iter().map(|(ids, depth)| (self.part(&ids, &outside), depth)).collect()
+    }
+
+    /// A block in canonical order.
+    fn part(&self, ids: &[ValueId], outside: &[bool]) -> Part {
+        let model = self.model;
+        let inside: FxHashMap<ValueId, usize> = ids.iter().enumerate().map(|(at, &v)| (v, at)).collect();
+        // Colours: what an operation computes, then also who reads it.
+        let hash = |parts: &[u64]| {
+            let mut hasher = FxHasher::default();
+            parts.hash(&mut hasher);
+            hasher.finish()
+        };
+        let mut colour: Vec<u64> = Vec::with_capacity(ids.len());
+        for &id in ids {
+            let mut parts = self.alike(id);
+            model.node(id).op.for_each_operand(|v| {
+                parts.push(inside.get(&v).map_or_else(|| hash(&self.leaf(v)), |&at| colour[at]));
+            });
+            parts.push(outside[id.index()].into());
+            colour.push(hash(&parts));
+        }
+        let mut down = colour.clone();
+        for (at, &id) in ids.iter().enumerate().rev() {
+            let own = down[at];
+            for (k, v) in model.node(id).op.operands().into_iter().enumerate() {
+                if let Some(&below) = inside.get(&v) {
+                    // Readers in any order.
+                    down[below] = down[below].wrapping_add(hash(&[own, k as u64]));
+                }
+            }
+        }
+        // From the outputs to what they are made of, each after its operands.
+        let mut roots: Vec<usize> = (0..ids.len()).filter(|&at| outside[ids[at].index()]).collect();
+        roots.sort_by_key(|&at| (down[at], at));
+        let mut part = Part { order: Vec::new(), inputs: Vec::new(), outputs: Vec::new() };
+        part.outputs = roots.iter().map(|&at| ids[at]).collect();
+        let mut done = vec![false; ids.len()];
+        let mut stack: Vec<(usize, bool)> = roots.into_iter().rev().map(|at| (at, false)).collect();
+        while let Some((at, entered)) = stack.pop() {
+            if done[at] {
+                continue;
+            }
+            let operands = model.node(ids[at]).op.operands();
+            if entered {
+                done[at] = true;
+                part.order.push(ids[at]);
+                for v in operands.into_iter().filter(|v| !inside.contains_key(v) && !self.is_constant(*v)) {
+                    if !part.inputs.contains(&v) {
+                        part.inputs.push(v);
+                    }
+                }
+                continue;
+            }
+            stack.push((at, true));
+            stack.extend(operands.iter().rev().filter_map(|v| inside.get(v)).map(|&below| (below, false)));
+        }
+        part
+    }
+
+    fn is_constant(&self, v: ValueId) -> bool {
+        matches!(self.model.node(v).op, Op::Const { .. })
+    }
+
+    fn push_kif(parts: &mut Vec<u64>, kif: Kif) {
+        parts.extend([u64::from(kif.signed), kif.int as u64, kif.frac as u64]);
+    }
+
+    /// What must be the same of an operation's result.
+    fn result(&self, id: ValueId, parts: &mut Vec<u64>) {
+        let kif = self.model.kif(id);
+        if self.exact[id.index()] && !self.rigid[id.index()] && !kif.is_zero() {
+            parts.push(kif.frac as u64);
+        } else {
+            Self::push_kif(parts, kif);
+        }
+    }
+
+    /// What must be the same of equal operations, operands aside.
+    fn alike(&self, id: ValueId) -> Vec<u64> {
+        let mut op = self.model.node(id).op.clone();
+        op.map_operands(|_| ValueId(0));
+        let mut hasher = FxHasher::default();
+        op.hash(&mut hasher);
+        let mut parts = vec![hasher.finish()];
+        self.result(id, &mut parts);
+        parts
+    }
+
+    /// What must be the same of values that are read.
+    fn leaf(&self, v: ValueId) -> Vec<u64> {
+        let kif = self.model.kif(v);
+        let mut parts = vec![u64::from(self.is_constant(v))];
+        if let Op::Const { value } = &self.model.node(v).op {
+            let mut hasher = FxHasher::default();
+            value.hash(&mut hasher);
+            parts.push(hasher.finish());
+            Self::push_kif(&mut parts, kif);
+        } else if self.rigid[v.index()] || kif.is_zero() {
+            parts.push(1);
+            Self::push_kif(&mut parts, kif);
+        } else {
+            parts.extend([0, kif.frac as u64]);
+        }
+        parts
+    }
+
+    /// What tells a block from others: operations with their operands by place, and what must be the same of values.
+    fn key(&self, part: &Part) -> Key {
+        let mut place: FxHashMap<ValueId, u32> = FxHashMap::default();
+        let mut same = vec![part.inputs.len() as u64, part.outputs.len() as u64];
+        let mut ops = Vec::with_capacity(part.order.len());
+        for (k, &v) in part.inputs.iter().enumerate() {
+            place.insert(v, k as u32);
+            same.extend(self.leaf(v));
+        }
+        for &id in &part.order {
+            let node = self.model.node(id);
+            for v in node.op.operands().into_iter().filter(|&v| self.is_constant(v)) {
+                let next = place.len() as u32;
+                if *place.entry(v).or_insert(next) == next {
+                    Self::push_kif(&mut same, self.model.kif(v));
+                    ops.push(self.model.node(v).op.clone());
+                }
+            }
+            self.result(id, &mut same);
+            let mut op = node.op.clone();
+            op.map_operands(|v| ValueId(place[&v]));
+            ops.push(op);
+            let next = place.len() as u32;
+            place.insert(id, next);
+        }
+        same.extend(part.outputs.iter().map(|v| u64::from(place[v])));
+        (same, ops)
+    }
+
+    /// One program for equal blocks.
+    fn template<'p>(&self, parts: impl Iterator<Item = &'p Part> + Clone) -> Model {
+        let model = self.model;
+        let first = parts.clone().next().expect("a class has an instance");
+        let hull = |of: &dyn Fn(&Part) -> ValueId| {
+            let kif = parts.clone().map(|part| model.kif(of(part))).reduce(around).expect("an instance");
+            Interval::full(kif)
+        };
+        let mut b = Builder::new(vec![0; first.inputs.len()]);
+        b.limits(Limits::derived());
+        for table in model.tables() {
+            b.table(table.clone());
+        }
+        let mut place: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+        for (k, &v) in first.inputs.iter().enumerate() {
+            let interval = hull(&|part: &Part| part.inputs[k]);
+            place.insert(v, b.op(Op::Input { input: k as u32 }, interval));
+        }
+        for (k, &id) in first.order.iter().enumerate() {
+            let node = model.node(id);
+            for v in node.op.operands().into_iter().filter(|&v| self.is_constant(v)) {
+                place.entry(v).or_insert_with(|| b.push(model.node(v).clone()));
+            }
+            let mut op = node.op.clone();
+            op.map_operands(|v| place[&v]);
+            let interval = match self.exact[id.index()] {
+                true => hull(&|part: &Part| part.order[k]),
+                false => node.interval.clone(),
+            };
+            let made = b.push(Node { op, interval, ..node.clone() });
+            place.insert(id, made);
+        }
+        for v in &first.outputs {
+            b.output(Output { source: Some(place[v]), shift: 0, neg: false });
+        }
+        b.finish().unwrap_or_else(|problems| panic!("a block of a valid program is valid: {:?}", problems.first()))
+    }
+}
+
+/// The smallest type around two of one binary point.
+fn around(a: Kif, b: Kif) -> Kif {
+    if a.is_zero() {
+        return b;
+    }
+    if b.is_zero() {
+        return a;
+    }
+    let top = (a.int).max(b.int);
+    Kif { signed: a.signed || b.signed, int: top, frac: a.frac.max(b.frac) }
+}

@@ -1,0 +1,127 @@
+//! Copies, clocks and registers.
+//!
+//! Blocks are placed one after the other, those of smaller depth first, each as early as what it reads allows at a phase that a
+//! copy of its group is free in. Nothing feeds back, so there always is such a clock.
+
+use super::blocks::classes;
+use super::{Base, Group, Instance, Plan, Storage, Store, free, origin};
+use crate::ir::{Model, ValueId};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Most plain registers behind an output of a copy.
+const PASSING: u32 = 16;
+
+/// A plan for a sample every `interval` clocks. `stages` cuts a block into stages: for each of its operations, from 0 on.
+///
+/// # Errors
+/// Those of `stages`.
+pub fn plan<E>(
+    model: &Model,
+    interval: u32,
+    mut stages: impl FnMut(&Model) -> Result<Vec<u32>, E>,
+) -> Result<Plan, E> {
+    let mut groups = Vec::new();
+    let mut queue: Vec<(u32, ValueId, usize, usize)> = Vec::new();
+    for class in classes(model, interval) {
+        let stage = stages(&class.template)?;
+        let copies = u32::try_from(class.instances.len()).expect("fewer than 2^32 blocks").div_ceil(interval);
+        let place = |(at, (inputs, outputs)): (usize, (Vec<ValueId>, Vec<ValueId>))| {
+            let first = outputs.iter().min().copied().unwrap_or(ValueId(0));
+            queue.push((class.depths[at], first, groups.len(), at));
+            Instance { inputs, outputs, copy: 0, start: 0 }
+        };
+        let instances = class.instances.into_iter().enumerate().map(place).collect();
+        groups.push(Group { template: class.template, stage, copies, instances });
+    }
+    queue.sort_unstable();
+    let free = free(model);
+    let mut born: BTreeMap<Base, u32> = BTreeMap::new();
+    let base_of = |v: ValueId| origin(model, &free, v).base;
+    let birth = |born: &BTreeMap<Base, u32>, base: Base| match base {
+        Base::Port(_) => 1,
+        Base::Value(_) => born[&base],
+    };
+    // How many copies of each group are taken at a phase.
+    let mut taken: FxHashMap<(usize, u32), u32> = FxHashMap::default();
+    for &(_, _, group, at) in &queue {
+        let ready = groups[group].instances[at].inputs.iter().filter_map(|&v| base_of(v)).map(|base| birth(&born, base));
+        let ready = ready.max().unwrap_or(1);
+        let free_at = |start: &u32| taken.get(&(group, start % interval)).is_none_or(|&n| n < groups[group].copies);
+        let start = (ready..ready + interval).find(free_at).expect("a group has room for its instances");
+        let copy = taken.entry((group, start % interval)).or_default();
+        let instance = &mut groups[group].instances[at];
+        (instance.copy, instance.start) = (*copy, start);
+        *copy += 1;
+        for (k, v) in groups[group].instances[at].outputs.iter().enumerate() {
+            born.insert(Base::Value(*v), start + Plan::made_after(&groups[group], k));
+        }
+    }
+    let mut last: BTreeMap<Base, u32> = BTreeMap::new();
+    let mut read = |base: Base, clock: u32| {
+        let known = last.entry(base).or_insert(clock);
+        *known = clock.max(*known);
+    };
+    for instance in groups.iter().flat_map(|g| &g.instances) {
+        instance.inputs.iter().filter_map(|&v| base_of(v)).for_each(|base| read(base, instance.start));
+    }
+    // An output that shows its source as it is may be the source's register, if it is born when the result is.
+    let sources = || model.outputs().iter().map(|o| (o.source.and_then(base_of), o.neg));
+    let earliest = |(base, neg): (Option<Base>, bool)| base.map(|base| birth(&born, base) + u32::from(neg));
+    let latency = sources().filter_map(earliest).max().unwrap_or(1);
+    let mut own_register = Vec::with_capacity(model.outputs().len());
+    let mut shown: Vec<Base> = Vec::new();
+    for (base, neg) in sources() {
+        let Some(base) = base else {
+            own_register.push(false);
+            continue;
+        };
+        let own = neg || birth(&born, base) < latency;
+        own_register.push(own);
+        if own {
+            read(base, latency - 1);
+        } else {
+            read(base, latency + interval - 1);
+            shown.push(base);
+        }
+    }
+    shown.sort_unstable();
+    let mut stores = BTreeMap::new();
+    for (&base, &last) in &last {
+        let born = birth(&born, base);
+        stores.insert(base, Store { born, last, storage: Storage::Held((last - born) / interval + 1) });
+    }
+    for (number, group) in groups.iter().enumerate() {
+        for output in 0..group.template.outputs().len() {
+            for copy in 0..group.copies {
+                let values = group.instances.iter().filter(|i| i.copy == copy).map(|i| Base::Value(i.outputs[output]));
+                pass(values.collect(), (number, copy, output), (interval, &shown), &mut stores);
+            }
+        }
+    }
+    Ok(Plan { interval, latency, groups, stores, own_register })
+}
+
+/// Lets the values behind an output of a copy that are read soon pass through plain registers, where that takes fewer of them.
+fn pass(
+    values: Vec<Base>,
+    (group, copy, output): (usize, u32, usize),
+    (interval, shown): (u32, &[Base]),
+    stores: &mut BTreeMap<Base, Store>,
+) {
+    let life = |base: &Base| stores.get(base).map_or(0, |s| s.last - s.born);
+    let may_pass = |base: &Base, depth: u32| life(base) < depth && shown.binary_search(base).is_err();
+    let registers = |depth: u32| {
+        let held = values.iter().filter(|base| !may_pass(base, depth));
+        depth + held.map(|base| life(base) / interval + 1).sum::<u32>()
+    };
+    // Of equally many, more that pass: a reader has fewer registers to choose from.
+    let depths = if values.len() > 1 { 0..=PASSING } else { 0..=0 };
+    let best = depths.min_by_key(|&depth| (registers(depth), std::cmp::Reverse(depth))).unwrap_or(0);
+    let passing: Vec<Base> = values.iter().filter(|base| may_pass(base, best)).copied().collect();
+    for base in passing {
+        if let Some(store) = stores.get_mut(&base) {
+            store.storage = Storage::Passing { group, copy, output };
+        }
+    }
+}
