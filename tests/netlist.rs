@@ -58,6 +58,7 @@ fn random_options(rng: &mut SplitMix) -> Options {
         top: if rng.below(4) == 0 { "v3".into() } else { "model".into() },
         names,
         ports: if rng.below(2) == 1 { Ports::Split } else { Ports::Packed },
+        ready: false,
         valid: rng.below(2) == 1,
         enable: rng.below(2) == 1,
         reset,

@@ -33,6 +33,7 @@ class _Pipeline(TypedDict, total=False):
     passes: Sequence[str]
     assume_intervals: bool
     pipeline: int | Literal["auto"]
+    ii: int
     max_stage_delay: float | None
     clock_period: float | None
     clock_uncertainty: float
@@ -62,6 +63,7 @@ class _Hardware(_Pipeline, total=False):
     ce_name: str
     valid_in_name: str
     valid_out_name: str
+    ready_name: str
     input_name: str
     output_name: str
     rom_style: str

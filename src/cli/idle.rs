@@ -8,6 +8,7 @@
 use super::hardware::{EffortArg, ObjectiveArg, PipelineArgs, PortArgs, ResetArg, UseDspArg};
 use super::input::Design;
 use super::text::{RomStyleArg, TextArgs};
+use crate::compile::Hardware;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Model, Op};
 use crate::netlist::Interface;
@@ -40,13 +41,18 @@ pub(super) struct Registers {
     pub(super) any: bool,
     /// Whether the place of some is a choice.
     pub(super) cuts: bool,
+    /// Whether a port says when a sample is taken.
+    pub(super) ready: bool,
 }
 
 impl Registers {
     pub(super) fn of(interface: &Interface) -> Registers {
-        Registers { any: interface.clock.is_some(), cuts: interface.latency >= 2 }
+        Registers { any: interface.clock.is_some(), cuts: interface.latency >= 2, ready: interface.ready.is_some() }
     }
 }
+
+/// Less shared logic than this, in per cent, is said.
+const LITTLE: f64 = 20.0;
 
 /// What options could act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +82,17 @@ pub(super) fn warnings(asked: Asked<'_>, design: &Design, registers: Registers, 
     Diagnostics(idle(asked, found).into_iter().map(warning).collect())
 }
 
+/// A warning where an interval between samples saves little.
+pub(super) fn saves_little(hardware: &Hardware<'_>) -> Option<Diagnostic> {
+    let plan = hardware.reused().map(|reused| &reused.plan).filter(|plan| plan.shared() < LITTLE)?;
+    let (shared, interval) = (plan.shared(), plan.interval);
+    let message = format!(
+        "--ii {interval} saves little: {shared:.1} % of the logic is in parts that are equal and worth sharing, the rest is made as ever"
+    );
+    let help = "without --ii a sample is taken every clock, by about as much hardware";
+    Some(Diagnostic::warning("W0810", Place::Flag("--ii".into()), message).with_help(help))
+}
+
 /// The options that have nothing to act on, with why.
 fn idle(asked: Asked<'_>, found: Found) -> Vec<(&'static str, &'static str)> {
     const REGISTERS: &str = "there are no registers";
@@ -84,10 +101,10 @@ fn idle(asked: Asked<'_>, found: Found) -> Vec<(&'static str, &'static str)> {
     const PRODUCTS: &str = "the model multiplies no two values";
     const TEXT: &str = "neither Verilog nor VHDL is made";
     let Asked { pipeline, ports, text, rom_style } = asked;
-    let Registers { any: registers, cuts } = found.registers;
+    let Registers { any: registers, cuts, ready } = found.registers;
     let names = ports.into_iter().flat_map(|ports| {
         let has_reset = ports.reset != ResetArg::None;
-        ports.names.of_missing(registers, has_reset, ports.enable, ports.valid)
+        ports.names.of_missing(registers, has_reset, ports.enable, ports.valid, ready)
     });
     let rom_style = rom_style != RomStyleArg::Auto;
     let shreg = text.is_some_and(|text| text.shreg_extract.is_some());

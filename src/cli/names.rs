@@ -73,6 +73,7 @@ impl NameArgs {
         reset: bool,
         enable: bool,
         valid: bool,
+        ready: bool,
     ) -> impl Iterator<Item = &'static str> {
         let options = [
             ("--clk-name", self.clk_name.is_some() && !clock),
@@ -80,6 +81,7 @@ impl NameArgs {
             ("--ce-name", self.ce_name.is_some() && !enable),
             ("--valid-in-name", self.valid_in_name.is_some() && !valid),
             ("--valid-out-name", self.valid_out_name.is_some() && !valid),
+            ("--ready-name", self.ready_name.is_some() && !ready),
         ];
         options.into_iter().filter_map(|(flag, missing)| missing.then_some(flag))
     }
@@ -103,29 +105,50 @@ impl NameArgs {
 
     /// The names; those of a style's reset end in `_n` where it is active low.
     pub(super) fn names(&self, reset_active_high: bool) -> PortNames {
-        let style =
-            |[clock, reset, enable, valid_in, valid_out, ready, inputs, outputs, input_prefix, output_prefix]: [&str; 10]| {
-                PortNames {
-                    clock: clock.into(),
-                    reset: format!("{reset}{}", if reset_active_high { "" } else { "_n" }),
-                    enable: enable.into(),
-                    valid_in: valid_in.into(),
-                    valid_out: valid_out.into(),
-                    ready: ready.into(),
-                    inputs: inputs.into(),
-                    outputs: outputs.into(),
-                    input_prefix: input_prefix.into(),
-                    output_prefix: output_prefix.into(),
-                }
-            };
+        let style = |[
+            clock,
+            reset,
+            enable,
+            valid_in,
+            valid_out,
+            ready,
+            inputs,
+            outputs,
+            input_prefix,
+            output_prefix,
+        ]: [&str; 10]| {
+            PortNames {
+                clock: clock.into(),
+                reset: format!("{reset}{}", if reset_active_high { "" } else { "_n" }),
+                enable: enable.into(),
+                valid_in: valid_in.into(),
+                valid_out: valid_out.into(),
+                ready: ready.into(),
+                inputs: inputs.into(),
+                outputs: outputs.into(),
+                input_prefix: input_prefix.into(),
+                output_prefix: output_prefix.into(),
+            }
+        };
         let mut names = style(match self.port_style {
-            PortStyle::Alkaid => ["clk", "rst", "ce", "valid_in", "valid_out", "ready", "model_inp", "model_out", "inp", "out"],
+            PortStyle::Alkaid => {
+                ["clk", "rst", "ce", "valid_in", "valid_out", "ready", "model_inp", "model_out", "inp", "out"]
+            }
             PortStyle::Plain => {
                 ["clk", "rst", "en", "in_valid", "out_valid", "in_ready", "in_data", "out_data", "in_data", "out_data"]
             }
-            PortStyle::Ap => {
-                ["ap_clk", "ap_rst", "ap_ce", "ap_start", "ap_done", "ap_ready", "input_1", "layer_out", "input_1", "layer_out"]
-            }
+            PortStyle::Ap => [
+                "ap_clk",
+                "ap_rst",
+                "ap_ce",
+                "ap_start",
+                "ap_done",
+                "ap_ready",
+                "input_1",
+                "layer_out",
+                "input_1",
+                "layer_out",
+            ],
         });
         let set = |name: &mut String, wish: &Option<String>| {
             if let Some(wish) = wish {

@@ -27,6 +27,10 @@ pub(super) fn command(matches: &ArgMatches, command: &Command) -> Vec<String> {
         if !matches.try_contains_id(id).unwrap_or(false) || matches.value_source(id) != Some(ValueSource::CommandLine) {
             continue;
         }
+        // A sample every clock is what there is without the option.
+        if id == "ii" && matches.get_one::<u32>(id) == Some(&1) {
+            continue;
+        }
         let name = match (arg.get_long(), arg.get_short()) {
             (Some(long), _) => Some(format!("--{long}")),
             (None, Some(short)) => Some(format!("-{short}")),

@@ -344,7 +344,9 @@ impl<'d> Hardware<'d> {
             Origin::Machine(retimed) => (&[][..], Some(retimed.facts(&self.netlist))),
             Origin::Reused(_) => (&[][..], None),
         };
-        Sidecar::new(&self.netlist, languages, delays, checksum).with_axis(self.axis.as_ref()).with_machine(machine)
+        let reuse = self.reused().map(Reused::facts);
+        let sidecar = Sidecar::new(&self.netlist, languages, delays, checksum).with_axis(self.axis.as_ref());
+        sidecar.with_machine(machine).with_reuse(reuse)
     }
 
     /// One line about it, for people.

@@ -65,7 +65,10 @@ impl Spec {
 
     /// Whether no register at all is asked for.
     pub fn is_combinational(&self) -> bool {
-        self.interval().is_none() && self.goal().is_combinational() && !self.pipeline.register_inputs && !self.pipeline.register_outputs
+        self.interval().is_none()
+            && self.goal().is_combinational()
+            && !self.pipeline.register_inputs
+            && !self.pipeline.register_outputs
     }
 
     /// A clock period in units of the delays, without what registers take.

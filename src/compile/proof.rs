@@ -144,7 +144,9 @@ pub(super) fn of_reused(
         ..Request::default()
     };
     let rtl = read(language, text, None)?;
-    for (what, rtl) in [("netlist".to_owned(), &elaborated::rtl(&hardware.netlist)), (format!("{language:?} text"), &rtl)] {
+    for (what, rtl) in
+        [("netlist".to_owned(), &elaborated::rtl(&hardware.netlist)), (format!("{language:?} text"), &rtl)]
+    {
         let report = equiv::prove(model, rtl, &request(), Box::new(Embedded)).0;
         match report.verdict {
             Verdict::Proved => tell(listener, &format!("{what} against the model as read"), &matched(&report)),

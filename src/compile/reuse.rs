@@ -1,17 +1,22 @@
 //! Programs that take a sample every few clocks ([`super::Pipeline::interval`]): planned, judged, lowered.
 
-use super::spec::{Passes, Pipeline, Spec, Stages};
+use super::spec::{DelayModel, Passes, Pipeline, Spec, Stages};
 use super::{Error, bug};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
+use crate::emit::{ReuseFacts, ReuseGroup};
 use crate::ir::machine::Machine;
 use crate::ir::{Model, Op};
 use crate::netlist::{Netlist, lower_reused};
+use crate::num::Kif;
 use crate::passes;
-use crate::reuse::{self, MAX_INTERVAL, Plan};
+use crate::reuse::{self, Group, MAX_INTERVAL, Plan};
 use crate::schedule::Effort;
 
 /// Passes before blocks are looked for: those that do the same to equal parts of a program.
 const BEFORE: &[&str] = &["dce", "simplify", "cse", "dce"];
+
+/// Plans that are made until one meets the clock.
+const ROUNDS: u32 = 6;
 
 /// A program with its plan.
 #[derive(Clone, Debug)]
@@ -44,7 +49,8 @@ impl Spec {
             problem("E0810", "--ii", format!("{interval} is no interval"), &help);
         }
         if let Some(Stages::Exactly(_)) = self.pipeline.stages {
-            let help = "leave it out: the latency is a result; --clock-period or --max-stage-delay cut what takes too long";
+            let help =
+                "leave it out: the latency is a result; --clock-period or --max-stage-delay cut what takes too long";
             problem("E0816", "--pipeline", "a number of stages does not go with --ii".into(), help);
         }
         let leave = "leave it out, or take a sample every clock (without --ii)";
@@ -69,7 +75,8 @@ impl Spec {
         match self.interval() {
             None => Ok(()),
             Some(_) => {
-                let message = format!("{asked} shows hardware that takes a sample every clock; --ii is not known there yet");
+                let message =
+                    format!("{asked} shows hardware that takes a sample every clock; --ii is not known there yet");
                 let help = "leave it out; the main job, `verify` and `prove` take it";
                 Err(Diagnostic::error("E0816", Place::Flag("--ii".into()), message).with_help(help).into())
             }
@@ -102,12 +109,33 @@ impl<'d> Reused<'d> {
         }
         let mut block = spec.clone();
         block.pipeline = Pipeline { interval: None, effort: Effort::Fast, ..block.pipeline };
-        let plan = reuse::plan(&program, interval, |template| block.stages_of(template))?;
-        let judged = reuse::check(&program, &plan);
-        judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
-        let machine = reuse::machine(&program, &plan, &spec.with_ready("model"));
-        let machine = machine.with_blocks(|model| passes::run(model, &after).0);
-        Ok(Some(Reused { source, program, plan, machine }))
+        let period = spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device);
+        let mut best = f64::INFINITY;
+        for round in 0..ROUNDS {
+            let plan = match reuse::plan(&program, interval, |template| block.stages_of(template)) {
+                Ok(plan) => plan,
+                Err(why) if round == 0 => return Err(why),
+                // Nothing is left of the clock for a block's first stage.
+                Err(_) => break,
+            };
+            let judged = reuse::check(&program, &plan);
+            judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
+            let machine = reuse::machine(&program, &plan, &spec.with_ready("model"));
+            let machine = machine.with_blocks(|model| passes::run(model, &after).0);
+            let reused = Reused { source, program: program.clone(), plan, machine };
+            let Some(period) = period else { return Ok(Some(reused)) };
+            // Blocks are cut as if nothing stood before them; multiplexers do.
+            let found = spec.estimate(&reused.lower(spec, "model")?).period_ns;
+            if found <= period {
+                return Ok(Some(reused));
+            }
+            best = best.min(found);
+            block.pipeline.input_delay += found - period;
+        }
+        let message =
+            format!("with --ii {interval} the shortest period that was found is {best:.2} ns by the estimate");
+        let help = format!("ask for --clock-period {}", (100.0 * best).ceil() / 100.0);
+        Err(Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help)))
     }
 
     /// The netlist called `top`, judged by the independent checker.
@@ -118,6 +146,24 @@ impl<'d> Reused<'d> {
         let netlist = lower_reused(&self.machine, &spec.with_ready(top), self.plan.latency, self.plan.interval);
         netlist.check().map_err(|found| bug(Diagnostics(found)))?;
         Ok(netlist)
+    }
+
+    /// What the interface file says of who shares what.
+    pub(super) fn facts(&self) -> ReuseFacts {
+        let bits = |kifs: &mut dyn Iterator<Item = Kif>| kifs.map(|kif| u64::from(kif.width())).sum();
+        let group = |group: &Group| {
+            let (template, outputs) = (&group.template, group.template.outputs().len());
+            ReuseGroup {
+                instances: group.instances.len(),
+                copies: group.copies,
+                operations: template.nodes().len(),
+                input_bits: bits(&mut template.input_kifs().iter().copied()),
+                output_bits: bits(&mut (0..outputs).map(|j| template.output_kif(j))),
+                clocks: (0..outputs).map(|j| Plan::made_after(group, j)).max().unwrap_or(1),
+            }
+        };
+        let tenths = |x: f64| (10.0 * x).round() / 10.0;
+        ReuseFacts { shared_percent: tenths(self.plan.shared()), groups: self.plan.groups.iter().map(group).collect() }
     }
 
     /// One line about what was made.

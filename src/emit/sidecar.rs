@@ -48,6 +48,8 @@ pub struct Sidecar<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     machine: Option<MachineFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    reuse: Option<ReuseFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     network: Option<serde_json::Value>,
 }
 
@@ -61,6 +63,32 @@ struct AxisFacts<'a> {
     tuser_width: u32,
     s_axis: &'a Stream,
     m_axis: &'a Stream,
+}
+
+/// Which parts of the program share hardware.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReuseFacts {
+    /// Logic in parts that share hardware, as it is estimated, in per cent.
+    pub shared_percent: f64,
+    /// The groups of equal parts; a part that stands alone is one of one instance.
+    pub groups: Vec<ReuseGroup>,
+}
+
+/// Equal parts of a program.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReuseGroup {
+    /// How many there are.
+    pub instances: usize,
+    /// How many copies of the hardware compute them.
+    pub copies: u32,
+    /// Operations of one.
+    pub operations: usize,
+    /// Bits that one reads.
+    pub input_bits: u64,
+    /// Bits that one gives.
+    pub output_bits: u64,
+    /// Clocks from what it reads to what it gives.
+    pub clocks: u32,
 }
 
 /// What only a state machine has.
@@ -163,6 +191,7 @@ impl<'a> Sidecar<'a> {
             outputs: &interface.outputs,
             axis: None,
             machine: None,
+            reuse: None,
             network: None,
         }
     }
@@ -186,6 +215,12 @@ impl<'a> Sidecar<'a> {
     #[must_use]
     pub fn with_machine(self, machine: Option<MachineFacts>) -> Sidecar<'a> {
         Sidecar { machine, ..self }
+    }
+
+    /// The same with what shares hardware.
+    #[must_use]
+    pub fn with_reuse(self, reuse: Option<ReuseFacts>) -> Sidecar<'a> {
+        Sidecar { reuse, ..self }
     }
 
     /// The same with what the codes of a network's ports mean.

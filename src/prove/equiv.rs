@@ -215,7 +215,10 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
         repeated((model, rtl), &mut ports, roads, &mut report, &mut e);
     } else if let Some(ready) = ports.ready {
         let name = &rtl.signal(ready).name;
-        differs(&mut report, format!("{name} is a port of a design that takes a sample every few clocks; no interval is stated"));
+        differs(
+            &mut report,
+            format!("{name} is a port of a design that takes a sample every few clocks; no interval is stated"),
+        );
     } else {
         rounds::compare((model, rtl, &ports), (latency, structure), roads, &mut report, &mut e);
     }

@@ -63,7 +63,8 @@ pub(super) fn find(rtl: &Rtl, ports: &Ports) -> Result<Phases, String> {
     let ready = ports.ready.ok_or("there is no port that says when a sample is taken (`ready`)")?;
     let running = Controls::running(ports);
     let closed = closed(rtl, running);
-    let first: FxHashMap<SignalId, BigUint> = closed.iter().map(|&s| (s, initial(rtl, s).unwrap_or_default())).collect();
+    let first: FxHashMap<SignalId, BigUint> =
+        closed.iter().map(|&s| (s, initial(rtl, s).unwrap_or_default())).collect();
     let mut sequence = vec![first.clone()];
     loop {
         let next = following(rtl, running, &sequence[sequence.len() - 1])?;

@@ -420,7 +420,13 @@ impl<'a> Drawing<'a> {
                 Op::Input { input } => self.quantised(inputs[*input as usize], template.kif(id)),
                 _ => {
                     op.map_operands(|v| {
-                        self.in_stage(template, (v, stage), &group.stage, &mut made, &format!("group{number}_copy{copy}"))
+                        self.in_stage(
+                            template,
+                            (v, stage),
+                            &group.stage,
+                            &mut made,
+                            &format!("group{number}_copy{copy}"),
+                        )
                     });
                     self.op(op, node.interval.clone())
                 }

@@ -16,11 +16,7 @@ const PASSING: u32 = 16;
 ///
 /// # Errors
 /// Those of `stages`.
-pub fn plan<E>(
-    model: &Model,
-    interval: u32,
-    mut stages: impl FnMut(&Model) -> Result<Vec<u32>, E>,
-) -> Result<Plan, E> {
+pub fn plan<E>(model: &Model, interval: u32, mut stages: impl FnMut(&Model) -> Result<Vec<u32>, E>) -> Result<Plan, E> {
     let mut groups = Vec::new();
     let mut queue: Vec<(u32, ValueId, usize, usize)> = Vec::new();
     for class in classes(model, interval) {
@@ -45,7 +41,8 @@ pub fn plan<E>(
     // How many copies of each group are taken at a phase.
     let mut taken: FxHashMap<(usize, u32), u32> = FxHashMap::default();
     for &(_, _, group, at) in &queue {
-        let ready = groups[group].instances[at].inputs.iter().filter_map(|&v| base_of(v)).map(|base| birth(&born, base));
+        let ready =
+            groups[group].instances[at].inputs.iter().filter_map(|&v| base_of(v)).map(|base| birth(&born, base));
         let ready = ready.max().unwrap_or(1);
         let free_at = |start: &u32| taken.get(&(group, start % interval)).is_none_or(|&n| n < groups[group].copies);
         let start = (ready..ready + interval).find(free_at).expect("a group has room for its instances");

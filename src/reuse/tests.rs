@@ -134,3 +134,50 @@ fn equal_parts_share_hardware_and_stay_exact() {
     }
     assert!(shared >= 5, "only {shared} share anything");
 }
+
+#[test]
+fn the_judge_finds_what_is_wrong_with_a_plan() {
+    let block = Recipe::seeded(Profile::TINY, 10, 5).build();
+    let model = repeated(&block, 6);
+    let (mut tried, mut found) = (0, 0);
+    for interval in [2, 3, 4] {
+        let stages = |t: &Model| Ok::<_, ()>(vec![0; t.nodes().len()]);
+        let good = plan(&model, interval, stages).unwrap();
+        assert_eq!(check(&model, &good), Ok(()));
+        for seed in 0..200 {
+            let mut rng = SplitMix::new(seed);
+            let mut bad = good.clone();
+            let group = rng.below(bad.groups.len() as u64) as usize;
+            let at = rng.below(bad.groups[group].instances.len() as u64) as usize;
+            let groups = &mut bad.groups;
+            match rng.below(7) {
+                0 => groups[group].instances[at].start += 1,
+                1 => groups[group].instances[at].copy += groups[group].copies,
+                2 => {
+                    groups[group].instances[at].outputs.pop();
+                }
+                3 => {
+                    let other = groups[group].instances[(at + 1) % groups[group].instances.len()].inputs.clone();
+                    groups[group].instances[at].inputs = other;
+                }
+                4 => bad.latency += 1,
+                5 => {
+                    let n = bad.stores.len() as u64;
+                    let store = bad.stores.values_mut().nth(rng.below(n) as usize).unwrap();
+                    store.born += 1;
+                }
+                _ => {
+                    let n = bad.stores.len() as u64;
+                    let store = bad.stores.values_mut().nth(rng.below(n) as usize).unwrap();
+                    store.storage = Storage::Held(0);
+                }
+            }
+            if bad != good {
+                tried += 1;
+                found += usize::from(check(&model, &bad).is_err());
+            }
+        }
+    }
+    assert!(tried > 300);
+    assert_eq!(found, tried);
+}

@@ -109,7 +109,8 @@ pub fn of_model(
     };
     let streams = hardware.axis.as_ref().map(streams).transpose()?;
     let ports = output_ports(model);
-    let real = move |element: usize, code: &BigInt| ports.get(element).map_or(f64::NAN, |port| port.real_of_code(code).0);
+    let real =
+        move |element: usize, code: &BigInt| ports.get(element).map_or(f64::NAN, |port| port.real_of_code(code).0);
     let work = Work {
         hardware: &hardware,
         cycles: &cycles,

@@ -156,7 +156,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Design::Machine(machine) => {
             let shown = states::of_machine(args, machine, file.form)?;
             let asked = Asked::of_look(&args.pipeline, args.rom_style);
-            report(&warnings(asked, &design, Registers { any: true, cuts: false }, false), global);
+            report(&warnings(asked, &design, Registers { any: true, cuts: false, ready: false }, false), global);
             return Ok(shown);
         }
     };
@@ -176,7 +176,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         write_plot(path, &args.input.model, program, (spec.unit(program).0, spec.device().name()), rows)?;
     }
     let cuts = sweep.is_some() || pipeline.as_ref().is_some_and(|pipeline| pipeline.latency >= 2);
-    let registers = Registers { any: sweep.is_some() || pipeline.is_some(), cuts };
+    let registers = Registers { any: sweep.is_some() || pipeline.is_some(), cuts, ready: false };
     let asked = Asked::of_look(&args.pipeline, args.rom_style);
     report(&warnings(asked, &design, registers, false), global);
     let estimate = match &pipeline {
