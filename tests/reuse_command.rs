@@ -99,7 +99,7 @@ fn what_does_not_go_with_it_is_refused_and_nothing_is_written() {
     ] {
         refused(&[&["--ii", "4"], with].concat(), "E0816");
     }
-    refused(&["--ii", "4", "--clock-period", "0.5", "--device", "ultrascale+"], "E0506");
+    refused(&["--ii", "4", "--clock-period", "0.5", "--device", "ultrascale+"], "E0503");
     refused(&["--ii", "4", "--ready-name", "clk"], "E0602");
     refused(&["--ii", "4", "--valid", "--ready-name", "1x"], "E0601");
     refused(&["--ii", "4", "--reset-data"], "E0801");
