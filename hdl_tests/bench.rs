@@ -23,6 +23,7 @@ fn interface(latency: u32) -> Interface {
         reset_async: false,
         enable: None,
         valid: None,
+        ready: None,
         stateful: false,
         inputs: vec![element("model_inp", 0, 5, true, "inp[0]"), element("model_inp", 5, 70, false, "inp[1]")],
         outputs: vec![element("model_out", 0, 71, true, "out[0]"), element("model_out", 71, 5, true, "out[1]")],
