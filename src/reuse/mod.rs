@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(check(&reused.program, &reused.plan), Ok(()));
         assert_eq!(hardware.netlist.interface.initiation_interval, interval);
         simulated(model, &hardware, seed);
-        let language = if seed % 2 == 0 { Language::Verilog } else { Language::Vhdl };
+        let language = if seed.is_multiple_of(2) { Language::Verilog } else { Language::Vhdl };
         proved(model, &hardware, language);
     }
 
