@@ -56,6 +56,17 @@ impl Round {
         }
     }
 
+    /// How the negative of a number is rounded to the negative of what this mode makes of the number.
+    pub(super) fn mirrored(self) -> Round {
+        match self {
+            Round::Floor => Round::Ceil,
+            Round::Ceil => Round::Floor,
+            Round::HalfUp => Round::HalfDown,
+            Round::HalfDown => Round::HalfUp,
+            other => other,
+        }
+    }
+
     /// What is added before the last `dropped` bits, one or more, are cut off: to a code below zero, and to any other. With
     /// [`Round::HalfEven`] another 1 is added where the last bit that stays is set.
     pub(super) fn summands(self, dropped: u32) -> (BigInt, BigInt) {

@@ -9,7 +9,7 @@ use super::golden::code_of;
 use super::kernel::{Binary, Codes, Dot, Kernel, Quant, Step, Trunc, Unary};
 use super::ports::{Front, Start};
 use super::{Network, Source};
-use crate::ir::{Builder, Limits, Model, Op, Output, Table, Term, ValueId};
+use crate::ir::{BinaryBits, Builder, Limits, Model, Op, Output, Table, Term, UnaryBits, ValueId};
 use crate::network::digits;
 use crate::network::exact::Rational;
 use crate::network::function::{Function, Functions};
@@ -125,6 +125,14 @@ impl Number {
                 let x = if ends.0.as_ref().is_some_and(|low| *low > x) { ends.0.clone().expect("some") } else { x };
                 if ends.1.as_ref().is_some_and(|high| *high < x) { ends.1.clone().expect("some") } else { x }
             }
+        }
+    }
+
+    /// The number without its ends.
+    fn bare(&self) -> Number {
+        match self.clone() {
+            Number::Of { whole, unit, offset, .. } => Number::Of { whole, unit, offset, ends: (None, None) },
+            known => known,
         }
     }
 
@@ -431,45 +439,72 @@ impl Writer<'_> {
         if ends.0.is_none() && ends.1.is_none() {
             return Ok(number.clone());
         }
-        let bare = Number::Of { whole: whole.clone(), unit: unit.clone(), offset: offset.clone(), ends: (None, None) };
+        let bare = number.bare();
         let (first, last) = (bare.at(&whole.low), bare.at(&whole.high));
         let (least, most) = if first < last { (first, last) } else { (last, first) };
         let low = ends.0.clone().filter(|low| *low > least);
         let high = ends.1.clone().filter(|high| *high < most);
         let distances: Vec<Rational> = [&low, &high].into_iter().flatten().map(|end| end - offset).collect();
         let step = measure(distances.iter().chain([unit]));
-        let mut result = self.over(&bare, &step, offset)?;
-        if let Some(low) = &low {
-            let end = ratio(&(low - offset), &step).numerator();
-            result = self.limited(&result, &end, true)?;
-        }
-        if let Some(high) = &high {
-            let end = ratio(&(high - offset), &step).numerator();
-            result = self.limited(&result, &end, false)?;
-        }
-        Ok(numbered(result, step, offset.clone()))
-    }
-
-    /// `max(whole, end)`, or `min`.
-    fn limited(&mut self, whole: &Whole, end: &BigInt, max: bool) -> Result<Whole, String> {
-        let reached = self.reaches(whole, end)?;
-        let constant = self.constant(end);
-        let mut result =
-            if max { self.choose(&reached, whole, &constant) } else { self.choose(&reached, &constant, whole) };
-        let (low, high) = match max {
-            true => (result.low.clone().max(end.clone()), result.high.clone().max(end.clone())),
-            false => (result.low.clone().min(end.clone()), result.high.clone().min(end.clone())),
+        // The integer rises with the number, or falls.
+        let step = if unit.is_negative() { -&step } else { step };
+        let result = self.over(&bare, &step, offset)?;
+        let end = |end: &Rational| ratio(&(end - offset), &step).numerator();
+        let ends = (low.as_ref().map(end), high.as_ref().map(end));
+        let (least, most) = if unit.is_negative() { (ends.1, ends.0) } else { ends };
+        let (from, down, count) = match (least, most) {
+            (None, None) => return Ok(bare),
+            (Some(least), most) => {
+                let above = self.line(&result, &BigInt::one(), &-&least)?;
+                let above = self.not_negative(&above);
+                let count = most.map_or(Ok(above.clone()), |most| self.limited(&above, &(most - &least)))?;
+                (least, false, count)
+            }
+            (None, Some(most)) => {
+                let below = self.line(&result, &-BigInt::one(), &most)?;
+                (most, true, self.not_negative(&below))
+            }
         };
-        if (&low, &high) != (&result.low, &result.high) {
-            let op = Op::Quantise { x: result.id, shift: result.frac };
-            result = self.op(op, low, high, 0);
-        }
-        Ok(result)
+        let offset = offset + &(&Rational::from(from) * &step);
+        Ok(numbered(count, if down { -&step } else { step }, offset))
     }
 
+    /// `max(whole, 0)`.
+    fn not_negative(&mut self, whole: &Whole) -> Whole {
+        if !whole.low.is_negative() {
+            return whole.clone();
+        }
+        self.op(Op::Relu { x: whole.id }, BigInt::ZERO, whole.high.clone().max(BigInt::ZERO), whole.frac)
+    }
+
+    /// `min(whole, most)` of what is not negative.
+    fn limited(&mut self, whole: &Whole, most: &BigInt) -> Result<Whole, String> {
+        if whole.high <= *most {
+            return Ok(whole.clone());
+        }
+        let reached = self.reaches(whole, most)?;
+        let top = self.constant(most);
+        let chosen = self.choose(&reached, &top, whole);
+        let op = Op::Quantise { x: chosen.id, shift: chosen.frac };
+        Ok(self.op(op, BigInt::ZERO, most.clone(), 0))
+    }
+
+    /// Two by two, then the numbers that are known.
     fn extreme(&mut self, all: Vec<Number>, max: bool) -> Result<Number, String> {
-        let mut best: Option<Number> = None;
-        for number in all {
+        let (known, mut open): (Vec<Number>, Vec<Number>) =
+            all.into_iter().partition(|n| matches!(n, Number::Known(_)));
+        while open.len() > 1 {
+            let mut next = Vec::new();
+            for pair in open.chunks(2) {
+                next.push(match pair {
+                    [a, b] => self.extreme_of_two(a, b, max)?,
+                    _ => pair[0].clone(),
+                });
+            }
+            open = next;
+        }
+        let mut best = open.pop();
+        for number in known {
             best = Some(match best {
                 None => number,
                 Some(best) => self.extreme_of_two(&best, &number, max)?,
@@ -482,6 +517,11 @@ impl Writer<'_> {
         match (a, b) {
             (x, Number::Known(c)) | (Number::Known(c), x) => {
                 return Ok(if max { x.clip(Some(c), None) } else { x.clip(None, Some(c)) });
+            }
+            (Number::Of { ends, .. }, Number::Of { ends: same, .. }) if ends == same && *ends != (None, None) => {
+                // Ends that both have can be applied to the larger, or smaller, one.
+                let chosen = self.extreme_of_two(&a.bare(), &b.bare(), max)?;
+                return Ok(chosen.clip(ends.0.as_ref(), ends.1.as_ref()));
             }
             _ => {}
         }
@@ -521,121 +561,185 @@ impl Writer<'_> {
         Ok(y.affine(&step.scale, &-&(&step.zero * &step.scale)))
     }
 
-    /// The value of the code of a number, or of a function of it.
+    /// The value of the code of a number, or of a function of it: codes are counted from that of the lowest integer.
     fn rounded(&mut self, x: &Number, step: &Step, codes: &Codes, pending: Option<Function>) -> Result<Number, String> {
         let Number::Of { whole, .. } = x else {
             let code = code_of(codes, step, &x.at(&BigInt::ZERO), pending, &mut self.functions)?;
             return Ok(Number::Known(step.value(&code)));
         };
-        // Codes of a sign are two apart; the bit that says which counts from the lower one.
-        let is_sign = matches!(codes, Codes::Sign);
-        let unit = step.scale.shifted(is_sign.into());
-        let offset = step.value(&BigInt::from(if is_sign { -1 } else { 0 }));
         if pending.is_none()
             && let Some(whole) = x.all_whole(step, codes)
         {
             return Ok(whole);
         }
-        let span: BigInt = &whole.high - &whole.low;
-        if pending.is_some() || span.bits() <= TABLE_BITS {
-            return Ok(numbered(self.table(x, whole, step, codes, pending)?, unit, offset));
+        let of_count = |count: Whole, from: &BigInt, down: bool| {
+            // Codes of a sign are two apart; the bit that says which counts from the lower one.
+            let (unit, from) = match codes {
+                Codes::Sign => (step.scale.shifted(1), from * 2 - 1),
+                Codes::Round { .. } => (step.scale.clone(), from.clone()),
+            };
+            numbered(count, if down { -&unit } else { unit }, step.value(&from))
+        };
+        if let Some(function) = pending {
+            let mut all = self.codes_of_all(x, whole, step, codes, Some(function))?;
+            let least = all.iter().min().expect("a range is not empty").clone();
+            all.iter_mut().for_each(|code| *code -= &least);
+            return Ok(of_count(self.table(whole, &all)?, &least, false));
         }
         let at = |v: &BigInt| counted(codes, codes.code(step, &x.at(v)));
-        let steps = (at(&whole.high) - at(&whole.low)).abs();
-        let code = match self.by_shift(x, whole, step, codes, &steps)? {
-            Some(code) => code,
-            None => self.comparisons(whole, &at, &steps)?,
-        };
-        Ok(numbered(code, unit, offset))
+        let (first, last) = (at(&whole.low), at(&whole.high));
+        let down = last < first;
+        let span: BigInt = &whole.high - &whole.low;
+        if span.bits() <= TABLE_BITS {
+            let mut all = self.codes_of_all(x, whole, step, codes, None)?;
+            all.iter_mut().for_each(|code| *code = (&*code - &first).abs());
+            return Ok(of_count(self.table(whole, &all)?, &first, down));
+        }
+        if let Some((count, from_last)) = self.by_shift(x, whole, step, codes, (&first, &last))? {
+            return Ok(if from_last { of_count(count, &last, !down) } else { of_count(count, &first, down) });
+        }
+        let count = self.comparisons(whole, &at, (&first, &last))?;
+        Ok(of_count(count, &first, down))
     }
 
-    /// The code of every integer.
-    fn table(
+    /// The codes of all integers, from the lowest.
+    fn codes_of_all(
         &mut self,
         x: &Number,
         whole: &Whole,
         step: &Step,
         codes: &Codes,
         pending: Option<Function>,
-    ) -> Result<Whole, String> {
+    ) -> Result<Vec<BigInt>, String> {
         let span = (&whole.high - &whole.low).to_u64().filter(|&s| s < MAX_ENTRIES).ok_or("a table too large")?;
-        let mut all = Vec::new();
-        for k in 0..=span {
+        let code = |k| {
             let code = code_of(codes, step, &x.at(&(&whole.low + k)), pending, &mut self.functions)?;
-            all.push(counted(codes, code));
-        }
-        let least = all.iter().min().expect("a range is not empty").clone();
-        let entries: Option<Vec<i32>> = all.iter().map(|code| (code - &least).to_i32()).collect();
-        let entries = entries.ok_or("an entry of a table of more than 32 bits")?;
-        let most = entries.iter().copied().max().unwrap_or(0);
-        let found = if most == 0 {
-            self.constant(&BigInt::ZERO)
-        } else {
-            let out = Interval::new(0, i64::from(most), 0);
-            // The integer itself, not its value: the operand's own codes count from the lowest.
-            let table = self.builder.table(Table { entries, out, hash: String::new(), inp_width: 0 });
-            let op = Op::Lookup { x: whole.id, table, base: Code::from(&whole.low) };
-            self.op(op, BigInt::ZERO, most.into(), 0)
+            Ok(counted(codes, code))
         };
-        self.line(&found, &BigInt::one(), &least)
+        (0..=span).map(code).collect()
     }
 
-    /// The first code, and one more or less at each threshold.
-    fn comparisons(&mut self, whole: &Whole, at: &dyn Fn(&BigInt) -> BigInt, steps: &BigInt) -> Result<Whole, String> {
-        if *steps > BigInt::from(MAX_COMPARISONS) {
+    /// A number that is not negative for every integer, from the lowest.
+    fn table(&mut self, whole: &Whole, all: &[BigInt]) -> Result<Whole, String> {
+        let entries: Option<Vec<i32>> = all.iter().map(ToPrimitive::to_i32).collect();
+        let entries = entries.ok_or("an entry of a table of more than 32 bits")?;
+        let most = entries.iter().copied().max().unwrap_or(0);
+        let least = entries.iter().copied().min().unwrap_or(0);
+        if most == least {
+            return Ok(self.constant(&most.into()));
+        }
+        let out = Interval::new(i64::from(least), i64::from(most), 0);
+        // The integer itself, not its value: the operand's own codes count from the lowest.
+        let table = self.builder.table(Table { entries, out, hash: String::new(), inp_width: 0 });
+        let op = Op::Lookup { x: whole.id, table, base: Code::from(&whole.low) };
+        Ok(self.op(op, least.into(), most.into(), 0))
+    }
+
+    /// How many codes lie between the first one and that of the integer: one more, or more, at each threshold.
+    fn comparisons(
+        &mut self,
+        whole: &Whole,
+        at: &dyn Fn(&BigInt) -> BigInt,
+        (first, last): (&BigInt, &BigInt),
+    ) -> Result<Whole, String> {
+        let steps = (last - first).abs();
+        if steps > BigInt::from(MAX_COMPARISONS) {
             return Err(format!("a quantiser of {steps} steps"));
         }
-        let (first, last) = (at(&whole.low), at(&whole.high));
-        let sign = if last < first { -1 } else { 1 };
+        let count = |v: &BigInt| (at(v) - first).abs();
         let mut bits = Vec::new();
-        let mut code = first.clone();
-        while code != last {
+        let mut passed = BigInt::ZERO;
+        while passed != steps {
             // The first integer that is beyond this code: bisection, the codes being monotone.
             let (mut below, mut beyond) = (whole.low.clone(), whole.high.clone());
             while &beyond - &below > BigInt::one() {
                 let middle: BigInt = (&below + &beyond) >> 1;
-                if (at(&middle) - &code) * sign > BigInt::ZERO { beyond = middle } else { below = middle }
+                if count(&middle) > passed { beyond = middle } else { below = middle }
             }
-            let jump = at(&beyond) - &code;
+            let jump = count(&beyond) - &passed;
             bits.push((self.reaches(whole, &beyond)?, jump.clone()));
-            code += jump;
+            passed += jump;
         }
-        let mut sum = self.whole_sum(&bits, &first)?;
-        // The bits are not independent: the sum lies between both codes.
-        let (low, high) = if first < last { (first, last) } else { (last, first) };
-        if (&sum.low, &sum.high) != (&low, &high) {
-            sum = self.op(Op::Quantise { x: sum.id, shift: sum.frac }, low, high, 0);
-        }
-        Ok(sum)
+        self.whole_sum(&bits, &BigInt::ZERO)
     }
 
-    /// Floor, remainder, and one bit: where `t` has a fixed number of fractional bits.
+    /// The same as a floor within its ends, where `t` has a fixed number of fractional bits; and whether it counts from the last code,
+    /// down. An odd code is reached from an even one by the same rule as from zero, so that codes are counted from an even one where
+    /// halves go to even codes.
     fn by_shift(
         &mut self,
         x: &Number,
         whole: &Whole,
         step: &Step,
         codes: &Codes,
-        steps: &BigInt,
-    ) -> Result<Option<Whole>, String> {
-        let Codes::Round { low, high, round } = codes else { return Ok(None) };
-        let Number::Of { unit, offset, ends, .. } = x else { return Ok(None) };
-        let t = |y: &Rational| &ratio(y, &step.scale) + &step.zero.clone().into();
-        let (gain, bias) = (ratio(unit, &step.scale), t(offset));
+        (first, last): (&BigInt, &BigInt),
+    ) -> Result<Option<(Whole, bool)>, String> {
+        let Codes::Round { round, .. } = codes else { return Ok(None) };
+        let Number::Of { unit, offset, .. } = x else { return Ok(None) };
+        let (gain, bias) = (ratio(unit, &step.scale), &ratio(offset, &step.scale) + &Rational::from(step.zero.clone()));
         let (Some(gain_frac), Some(bias_frac)) = (gain.frac(), bias.frac()) else { return Ok(None) };
-        if *steps <= BigInt::from(FEW_STEPS) {
+        let most = (last - first).abs();
+        if most <= BigInt::from(FEW_STEPS) {
             return Ok(None);
         }
         let frac = gain_frac.max(bias_frac).max(0);
-        let (Some(factor), Some(summand)) = (gain.code(frac), bias.code(frac)) else { return Ok(None) };
-        let sum = self.line(whole, &factor, &summand)?;
-        let rounded = self.round(&sum, frac as u32, *round)?;
-        // Ends of the number and of the codes: rounding is monotone.
-        let end = |end: &Rational| t(end).max(low.clone().into()).min(high.clone().into()).round(*round);
-        let least = ends.0.as_ref().map_or(low.clone(), end);
-        let most = ends.1.as_ref().map_or(high.clone(), end);
-        let above = self.limited(&rounded, &least, true)?;
-        Ok(Some(self.limited(&above, &most, false)?))
+        let (Some(mut factor), Some(mut summand)) = (gain.code(frac), bias.code(frac)) else { return Ok(None) };
+        let from_last = *round == Round::HalfEven && first.is_odd() && last.is_even();
+        let mut start = if from_last { last } else { first }.clone();
+        let (mut round, dropped) = (*round, frac as u32);
+        // Counted is what rises: `round((whole * factor + summand) / 2^dropped) - start`, of the negative by the mode's mirror image.
+        if factor.is_negative() != from_last {
+            (factor, summand, start, round) = (-factor, -summand, -start, round.mirrored());
+        }
+        let below = factor.trailing_zeros().unwrap_or(0).min(dropped.into()) as u32;
+        let kept = dropped - below;
+        let depends = |round: Round| {
+            let (negative, positive) = round.summands(dropped);
+            negative != positive
+        };
+        if kept == 0 || depends(round) {
+            let sum = self.line(whole, &factor, &summand)?;
+            let rounded = self.round(&sum, dropped, round)?;
+            let count = self.line(&rounded, &BigInt::one(), &-start)?;
+            return Ok(Some((self.within(&count, &most)?, from_last)));
+        }
+        // A half is met only where the digits below those of the integer are zeros, which a floor does not see.
+        let mask: BigInt = (BigInt::one() << below) - 1;
+        let ties = round == Round::HalfEven && (&summand & mask).is_zero();
+        let moved = match round {
+            Round::HalfEven => BigInt::one() << (dropped - 1),
+            _ => round.summands(dropped).0,
+        };
+        let summand: BigInt = (summand + moved - (&start << dropped)) >> below;
+        let sum = self.line(whole, &(factor >> below), &summand)?;
+        let floor = Op::Quantise { x: sum.id, shift: sum.frac - kept as i32 };
+        let mut count = self.op(floor, &sum.low >> kept, &sum.high >> kept, 0);
+        if ties {
+            count = self.without_ties(&sum, count, kept, start.is_odd())?;
+        }
+        Ok(Some((self.within(&count, &most)?, from_last)))
+    }
+
+    /// A floor of `sum / 2^dropped` that was rounded up at halves: where that was one, the number of the other parity below.
+    fn without_ties(&mut self, sum: &Whole, count: Whole, dropped: u32, odd: bool) -> Result<Whole, String> {
+        let (zero, one) = (BigInt::ZERO, BigInt::one());
+        let most = (&one << dropped) - 1;
+        let rest = self.op(Op::Quantise { x: sum.id, shift: sum.frac }, zero.clone(), most, 0);
+        let no_tie = self.op(Op::Unary { op: UnaryBits::Any, x: rest.id }, zero.clone(), one.clone(), 0);
+        let count = if odd { self.line(&count, &one, &one)? } else { count };
+        let half = Op::Quantise { x: count.id, shift: count.frac - 1 };
+        let half = self.op(half, &count.low >> 1, &count.high >> 1, 0);
+        let last = self.bit(&count, 0);
+        let kept = Op::Binary { op: BinaryBits::And, a: last.id, b: no_tie.id, shift: 0 };
+        let kept = self.op(kept, zero, one.clone(), 0);
+        let even = self.whole_sum(&[(half, BigInt::from(2)), (kept, one)], &BigInt::ZERO)?;
+        if odd { self.line(&even, &BigInt::one(), &-BigInt::one()) } else { Ok(even) }
+    }
+
+    /// The number from 0 to `most`.
+    fn within(&mut self, whole: &Whole, most: &BigInt) -> Result<Whole, String> {
+        let above = self.not_negative(whole);
+        self.limited(&above, most)
     }
 
     /// The floor of the integer and what the mode adds to it: for integers below zero, and from zero on.

@@ -15,6 +15,7 @@
 //! ([`Overflow`]) and gates decide.
 
 pub mod bits;
+mod boxes;
 #[cfg(test)]
 mod check;
 mod local;
