@@ -22,6 +22,7 @@ mod lint;
 mod machines;
 mod models;
 mod mutants;
+mod networks;
 mod origin;
 mod own;
 mod peer;

@@ -2,14 +2,15 @@
 //! in the proof that an optimisation kept the meaning.
 //!
 //! Values are words in two's complement wide enough to be exact until the operation's own type cuts them. The signal of
-//! an operation is named after one of the program that it is compared with: one that showed the same, or its low bits,
-//! for some inputs. As everywhere a name is a hint that the proof checks.
+//! an operation is named after one of the program that it is compared with: one that showed the same, its low bits, or the
+//! distance to a constant, for some inputs. As everywhere a name is a hint that the proof checks.
 
 use crate::interp::{LookupMiss, Step, golden_steps};
 use crate::ir::{BinaryBits, Model, Op, Term, UnaryBits, ValueId, draw_inputs};
 use crate::num::{Kif, SplitMix, wrap};
 use crate::rtl::{Binary, NodeId, Reduce, Rtl, SignalId};
 use num_bigint::{BigInt, BigUint};
+use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -303,10 +304,17 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
             }
         }
     }
-    // By all bits, up to a power of two and the sign; then by low bits, at each width that is asked for.
+    // By all bits, up to a power of two and the sign; then by low bits, at each width that is asked for; then by the distance to a
+    // constant.
     let mut whole: FxHashMap<Vec<BigInt>, Vec<u32>> = FxHashMap::default();
     for (i, codes) in theirs.iter().enumerate() {
         whole.entry(normal(codes)).or_default().push(i as u32);
+    }
+    let mut shifted: FxHashMap<Vec<BigInt>, Vec<u32>> = FxHashMap::default();
+    for (i, codes) in theirs.iter().enumerate() {
+        if let Some(key) = moved(codes) {
+            shifted.entry(key).or_default().push(i as u32);
+        }
     }
     let mut low: FxHashMap<u32, FxHashMap<Vec<BigInt>, Vec<u32>>> = FxHashMap::default();
     let mut last = 0u32;
@@ -327,12 +335,24 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
             });
             found = of_width.get(&cut(codes)).and_then(near);
         }
+        if found.is_none()
+            && let Some(key) = moved(codes)
+        {
+            found = shifted.get(&key).and_then(near);
+        }
         if let Some(at) = found {
             last = at;
         }
         out.push(found.map_or_else(|| format!("new{i}"), |at| format!("v{at}")));
     }
     out
+}
+
+/// What [`normal`] says of the distances to the first code, if these are not merely those of a bit.
+fn moved(codes: &[BigInt]) -> Option<Vec<BigInt>> {
+    let (first, rest) = codes.split_first()?;
+    let distances = normal(&rest.iter().map(|code| code - first).collect::<Vec<_>>());
+    distances.iter().any(|d| !d.is_zero() && !d.magnitude().is_one()).then_some(distances)
 }
 
 /// Codes without the power of two that all of them share and with the first one positive.

@@ -16,9 +16,10 @@ const BOXES: u64 = 40_000;
 const WORK: u64 = 40_000_000;
 /// Points tried before any box: values that are no functions of each other show here that they are not independent.
 const POINTS: u64 = 24;
-/// Names replaced by what they stand for, to find the values; most of them at a time.
-const STEPS: usize = 120;
-const MAX_SPOKEN: usize = 24;
+/// Names replaced by what they stand for, to find the values; most of them at a time, and most that are no bits.
+const STEPS: usize = 4_000;
+const MAX_SPOKEN: usize = 1_000;
+const MAX_WIDE: usize = 20;
 /// Entries of a table looked at for one argument.
 const ENTRIES: i128 = 256;
 
@@ -222,7 +223,9 @@ impl LinearForms {
             let Atom::Value(x) = *self.atom(newest) else { return Ok(false) };
             values.remove(&newest);
             values.extend(self.spoken(x)?);
-            if values.len() > MAX_SPOKEN || self.is_spent() {
+            self.charge(values.len() as u64);
+            let wide = values.iter().filter(|&&a| self.atom_range(a) != (0, 1)).count();
+            if values.len() > MAX_SPOKEN || wide > MAX_WIDE || self.is_spent() {
                 return Ok(false);
             }
         }
@@ -282,5 +285,93 @@ impl LinearForms {
             }
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wide() -> (LinearForms, FormId) {
+        let mut t = LinearForms::default();
+        let x = t.free((-(1 << 24), (1 << 24) - 1)).unwrap();
+        (t, x)
+    }
+
+    fn equal(t: &mut LinearForms, f: FormId, g: FormId) -> bool {
+        let d = t.sub(f, g).unwrap();
+        t.vanishes_on_boxes(d, 20).unwrap()
+    }
+
+    /// How many of the thresholds are not above.
+    fn passed(t: &mut LinearForms, x: FormId, thresholds: impl Iterator<Item = i128>) -> FormId {
+        let mut count = t.constant(0);
+        for threshold in thresholds {
+            let room = t.offset(x, -threshold).unwrap();
+            let below = t.negative(room).unwrap();
+            count = t.linear(count, -1, below).and_then(|c| t.offset(c, 1)).unwrap();
+        }
+        count
+    }
+
+    /// `min(max(x, 0), most)`.
+    fn within(t: &mut LinearForms, x: FormId, most: i128) -> FormId {
+        let above = t.positive(x).unwrap();
+        let room = t.offset(above, -most).unwrap();
+        let fits = t.negative(room).unwrap();
+        let top = t.constant(most);
+        t.mux(fits, above, top).unwrap()
+    }
+
+    #[test]
+    fn a_product_with_a_constant_counts_thresholds() {
+        let (mut t, x) = wide();
+        // Steps of about 1024.6.
+        let product = t.scale(x, 2).and_then(|p| t.scale(p, 67_075_177)).and_then(|p| t.floor(p, 37)).unwrap();
+        let by_product = within(&mut t, product, 40);
+        let steps = |i: i128| ((1i128 << 36) * i + 67_075_176) / 67_075_177;
+        let by_thresholds = passed(&mut t, x, (1..=40).map(steps));
+        assert!(equal(&mut t, by_product, by_thresholds));
+        // One of them is another.
+        let wrong = passed(&mut t, x, (1..=40).map(|i| steps(i) + i128::from(i == 23)));
+        assert!(!equal(&mut t, by_product, wrong));
+    }
+
+    #[test]
+    fn halves_go_to_even_numbers_in_two_ways() {
+        let (mut t, x) = wide();
+        // floor((x + 2^14 - 1 + odd) / 2^15), odd the bit behind the point; and rounded up, one taken away where that met a half.
+        let whole = t.floor(x, 15).unwrap();
+        let odd = |t: &mut LinearForms, y: FormId| {
+            let half = t.floor(y, 1).unwrap();
+            t.linear(y, -2, half).unwrap()
+        };
+        let bit = odd(&mut t, whole);
+        let moved = t.add(x, bit).and_then(|m| t.offset(m, (1 << 14) - 1)).unwrap();
+        let first = t.floor(moved, 15).unwrap();
+        let up = t.offset(x, 1 << 14).unwrap();
+        let count = t.floor(up, 15).unwrap();
+        let rest = t.linear(up, -(1 << 15), count).unwrap();
+        let tie = t.zero(rest).unwrap();
+        let last = odd(&mut t, count);
+        let less = t.times(tie, last).unwrap();
+        let second = t.sub(count, less).unwrap();
+        let (first, second) = (within(&mut t, first, 100), within(&mut t, second, 100));
+        assert!(equal(&mut t, first, second));
+        let wrong = within(&mut t, count, 100);
+        assert!(!equal(&mut t, first, wrong));
+    }
+
+    #[test]
+    fn the_larger_of_two_is_one_value_and_what_it_is_beyond_the_other() {
+        let mut t = LinearForms::default();
+        let [x, y] = [(); 2].map(|()| t.free((-60, 60)).unwrap());
+        let d = t.sub(x, y).unwrap();
+        let less = t.negative(d).unwrap();
+        let chosen = t.mux(less, y, x).unwrap();
+        let more = t.positive(d).unwrap();
+        let sum = t.add(y, more).unwrap();
+        assert!(equal(&mut t, chosen, sum));
+        assert!(!equal(&mut t, chosen, x));
     }
 }

@@ -1,0 +1,102 @@
+//! Networks with golden outputs: what `run` says, and what simulators make of the hardware, combinational and with three stages.
+
+use crate::projects::tool;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A folder of cases instead of the own ones.
+const FOLDER: &str = "ALIR2HDL_NETWORKS";
+
+fn own() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/network")
+}
+
+/// The folders below that have golden outputs.
+fn cases(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for kind in ["ir", "matrix", "qonnx"] {
+        let entries = std::fs::read_dir(folder.join(kind)).unwrap_or_else(|e| panic!("{kind}: {e}"));
+        found.extend(entries.map(|entry| entry.unwrap().path()).filter(|case| case.join("outputs.npy").is_file()));
+    }
+    found.sort();
+    found
+}
+
+/// The arguments that name the source, as `meta.json` has them.
+fn arguments(case: &Path) -> Vec<String> {
+    let meta: serde_json::Value = serde_json::from_slice(&std::fs::read(case.join("meta.json")).unwrap()).unwrap();
+    let texts = |all: &Vec<serde_json::Value>| all.iter().map(|a| a.as_str().unwrap().to_owned()).collect();
+    meta["arguments"].as_array().map_or_else(
+        || vec!["matrix.npy".to_owned(), "--input-type".to_owned(), meta["input_type"].as_str().unwrap().to_owned()],
+        texts,
+    )
+}
+
+/// Runs a command on a case and expects that it succeeds.
+fn expect(case: &Path, command: &str, more: &[&str]) -> String {
+    let arguments = arguments(case);
+    let mut program = Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
+    let output = program.current_dir(case).arg(command).args(&arguments).args(["--input", "inputs.npy"]).args(more);
+    let output = output.output().expect("the program runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{} {command} {more:?}: {said}", case.display());
+    said
+}
+
+/// The numbers of an npy file, without its head.
+fn numbers(file: &Path) -> Vec<u8> {
+    let bytes = std::fs::read(file).unwrap();
+    let head = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    bytes[10 + head..].to_vec()
+}
+
+fn run_says_what_is_expected(case: &Path) {
+    let folder = TempDir::new().unwrap();
+    let output = folder.path().join("y.npy");
+    expect(case, "run", &["--output", output.to_str().unwrap()]);
+    let (found, expected) = (numbers(&output), numbers(&case.join("outputs.npy")));
+    assert!(!expected.is_empty() && found == expected, "{}", case.display());
+}
+
+fn simulators_say_what_is_expected(case: &Path, pipeline: &str, simulator: &str) {
+    let more = ["--expect", "outputs.npy", "--pipeline", pipeline, "--sim", simulator];
+    let said = expect(case, "verify", &more);
+    assert!(said.contains("equal: "), "{}: {said}", case.display());
+}
+
+#[test]
+fn networks_have_their_golden_outputs() {
+    let cases = cases(&own());
+    assert!(cases.len() >= 18, "{}", cases.len());
+    cases.iter().for_each(|case| run_says_what_is_expected(case));
+}
+
+#[test]
+fn sim_small_networks_have_their_golden_outputs() {
+    for (case, pipeline, simulator) in [
+        ("ir/modes", "0", "ghdl"),
+        ("ir/tables", "3", "iverilog"),
+        ("qonnx/branches", "0", "iverilog"),
+        ("qonnx/branches", "3", "ghdl"),
+        ("matrix/m20x7", "3", "iverilog"),
+    ] {
+        if tool(simulator).is_some() {
+            simulators_say_what_is_expected(&own().join(case), pipeline, simulator);
+        }
+    }
+}
+
+#[test]
+#[ignore = "long: every case in every simulator (half an hour); ALIR2HDL_NETWORKS names another folder of cases"]
+fn sim_every_network_has_its_golden_outputs() {
+    let folder = std::env::var_os(FOLDER).map_or_else(own, PathBuf::from);
+    for case in cases(&folder) {
+        run_says_what_is_expected(&case);
+        for pipeline in ["0", "3"] {
+            simulators_say_what_is_expected(&case, pipeline, "all");
+            println!("{} --pipeline {pipeline}", case.display());
+        }
+    }
+}
