@@ -11,9 +11,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most values that a box has.
 const VALUES: usize = 4;
-/// Boxes looked at for one question, and units of work.
-const BOXES: u64 = 40_000;
-const WORK: u64 = 40_000_000;
+/// Units of work for one question.
+const WORK: u64 = 600_000;
 /// Points tried before any box: values that are no functions of each other show here that they are not independent.
 const POINTS: u64 = 24;
 /// Names replaced by what they stand for, to find the values; most of them at a time, and most that are no bits.
@@ -214,8 +213,9 @@ impl LinearForms {
     /// [`Overflow`] where numbers grow too large.
     pub(super) fn vanishes_on_boxes(&mut self, d: FormId, width: u32) -> OrOverflow<bool> {
         let mut values = self.spoken(d)?;
+        let most = self.work().saturating_add(WORK);
         for _ in 0..STEPS {
-            if values.len() <= VALUES && self.on_boxes(d, width, &values)? {
+            if values.len() <= VALUES && self.on_boxes(d, width, &values, most)? {
                 return Ok(true);
             }
             let names = values.iter().copied().filter(|&a| matches!(self.atom(a), Atom::Value(_)));
@@ -225,14 +225,15 @@ impl LinearForms {
             values.extend(self.spoken(x)?);
             self.charge(values.len() as u64);
             let wide = values.iter().filter(|&&a| self.atom_range(a) != (0, 1)).count();
-            if values.len() > MAX_SPOKEN || wide > MAX_WIDE || self.is_spent() {
+            if values.len() > MAX_SPOKEN || wide > MAX_WIDE || self.work() > most || self.is_spent() {
                 return Ok(false);
             }
         }
         Ok(false)
     }
 
-    fn on_boxes(&mut self, d: FormId, width: u32, values: &FxHashSet<AtomId>) -> OrOverflow<bool> {
+    /// The same for these values, until so many units of work were done.
+    fn on_boxes(&mut self, d: FormId, width: u32, values: &FxHashSet<AtomId>, most: u64) -> OrOverflow<bool> {
         let mut values: Vec<AtomId> = values.iter().copied().collect();
         values.sort_unstable();
         let Some(pieces) = Pieces::above(self, d, &values) else { return Ok(false) };
@@ -255,13 +256,10 @@ impl LinearForms {
                 return Ok(false);
             }
         }
-        let most = BOXES.min(WORK / price);
         let mut open = vec![whole];
-        let mut looked = 0;
         while let Some(on) = open.pop() {
-            looked += 1;
             self.charge(price);
-            if looked > most || self.is_spent() {
+            if self.work() > most || self.is_spent() {
                 return Ok(false);
             }
             let found = pieces.on(self, d, &on, &mut known)?;
