@@ -195,3 +195,16 @@ fn samples_that_do_not_fit_are_refused() {
     assert_eq!(code, 2);
     assert!(said.contains("no IR v2 graph"), "{said}");
 }
+
+#[test]
+fn what_is_written_is_proved_from_the_networks_own_meaning() {
+    let folder = data("qonnx/bipolar");
+    let dir = TempDir::new().unwrap();
+    let target = dir.path().join("out.v");
+    let target = target.to_str().unwrap();
+    let (code, _, said) = run(&folder, &["model.onnx", "--pipeline", "3", "--verilog", target]);
+    assert_eq!(code, 0, "{said}");
+    let (code, out, said) = run(&folder, &["prove", "model.onnx", target]);
+    assert_eq!(code, 0, "{out}{said}");
+    assert!(out.contains("the network by its own meaning is the lowered program"), "{out}");
+}
