@@ -1,7 +1,9 @@
-//! How long a model takes to load as `.alirz` and as JSON, gzipped and plain, and how large the two are: `cargo bench --bench load`.
+//! How long a model takes to load as `.alirz` and as JSON, gzipped and plain, and how large the two are: `cargo bench
+//! --bench load`.
 //!
-//! Prints a Markdown table. Times are CPU time (the last line: the wall's) of one call of `formats::read` on a file in memory, the least of many runs in
-//! turn, so that other load on the machine does not decide. `ALIR2HDL_BENCH_MODELS` names another folder of models.
+//! Prints a Markdown table. Times are CPU time (the last line: the wall's) of one call of `formats::read` on a file in
+//! memory, the least of many runs in turn, so that other load on the machine does not decide. `ALIR2HDL_BENCH_MODELS`
+//! names another folder of models.
 
 use alir2hdl::formats::{self, Target};
 use alir2hdl::ir::Limits;

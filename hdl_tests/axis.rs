@@ -1,7 +1,8 @@
 //! The AXI4-Stream wrapper in every simulator and lint tool, in random configurations.
 //!
-//! The normal run takes nine. ALIR2HDL_AXIS_FROM=100 ALIR2HDL_AXIS_TO=300 ALIR2HDL_AXIS_SAMPLES=10000 take two hundred others
-//! with 10,000 samples each in Verilator (`cargo nextest run --test hdl any_stall`; more than an hour of one core).
+//! The normal run takes nine. ALIR2HDL_AXIS_FROM=100 ALIR2HDL_AXIS_TO=300 ALIR2HDL_AXIS_SAMPLES=10000 take two hundred
+//! others with 10,000 samples each in Verilator (`cargo nextest run --test hdl any_stall`; more than an hour of one
+//! core).
 
 use crate::harness::{STANDARDS, optimised, simulators};
 use crate::lint;

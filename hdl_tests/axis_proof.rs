@@ -1,8 +1,9 @@
 //! The wrapper's handshake proved by yosys: induction over any number of clocks, whatever the pipeline inside computes.
 //!
-//! The pipeline is taken out: its outputs are inputs that may be anything (where it waits, anything that stays as long as it
-//! does). Shown are: a beat that waits stays as it is; credits, places and samples on their way always add up, so that none is
-//! lost, none is made, and they leave in order; counters of beats stay in range; a sample is never written over.
+//! The pipeline is taken out: its outputs are inputs that may be anything (where it waits, anything that stays as long
+//! as it does). Shown are: a beat that waits stays as it is; credits, places and samples on their way always add up, so
+//! that none is lost, none is made, and they leave in order; counters of beats stay in range; a sample is never written
+//! over.
 
 use crate::axis::{Case, case};
 use crate::projects::tool;

@@ -1,4 +1,5 @@
-//! Projects for boards: the block design under the stub of Vivado, the driver against a simulated DMA engine, and `--flow libero`.
+//! Projects for boards: the block design under the stub of Vivado, the driver against a simulated DMA engine, and
+//! `--flow libero`.
 
 use crate::projects::{tool, works};
 use crate::tools::skip;

@@ -1,5 +1,5 @@
-//! The C++ header computes what the golden interpreter computes: compiled without warnings, under the sanitizers, and with
-//! several headers in one program.
+//! The C++ header computes what the golden interpreter computes: compiled without warnings, under the sanitizers, and
+//! with several headers in one program.
 
 use crate::harness::{optimised, read_model, read_model_at, skip};
 use crate::machines::{DESIGNS, read};
@@ -137,7 +137,8 @@ fn is_there(compiler: &str) -> bool {
     found
 }
 
-/// Seeds of the random programs; the environment variable `ALIR2HDL_CPP_SEEDS` (`FROM..TO`) names others for a longer run.
+/// Seeds of the random programs; the environment variable `ALIR2HDL_CPP_SEEDS` (`FROM..TO`) names others for a longer
+/// run.
 fn seeds() -> std::ops::Range<u64> {
     let asked = std::env::var("ALIR2HDL_CPP_SEEDS").ok();
     let ends = asked.as_deref().and_then(|s| s.split_once("..")).map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
@@ -198,8 +199,8 @@ fn sim_cpp_headers_of_all_models_are_the_models() {
     println!("{compared} models");
 }
 
-/// A program of all headers of stateful designs: `cycles` rows of codes through each, from standard input to standard output, twice
-/// with a reset between, then the same inputs as doubles.
+/// A program of all headers of stateful designs: `cycles` rows of codes through each, from standard input to standard
+/// output, twice with a reset between, then the same inputs as doubles.
 fn machines_text(machines: &[Machine]) -> String {
     let mut text: String = (0..machines.len()).map(|m| format!("#include \"m{m}.hpp\"\n")).collect();
     text += "#include <cstdio>\n#include <vector>\n\

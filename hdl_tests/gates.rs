@@ -1,5 +1,5 @@
-//! A second opinion about files: yosys reads the text and makes gates of it, ABC compares them with the model's. Nothing
-//! of our readers and provers is in that, only the model's own gates.
+//! A second opinion about files: yosys reads the text and makes gates of it, ABC compares them with the model's.
+//! Nothing of our readers and provers is in that, only the model's own gates.
 
 use crate::harness::skip;
 use alir2hdl::emit::Language;

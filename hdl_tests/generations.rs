@@ -1,5 +1,5 @@
-//! Files of every generation (`tests/data/generations`) as hardware in every simulator: driven with the inputs that were put into
-//! the libraries of their time, and held to what those libraries' own interpreters gave.
+//! Files of every generation (`tests/data/generations`) as hardware in every simulator: driven with the inputs that
+//! were put into the libraries of their time, and held to what those libraries' own interpreters gave.
 
 use crate::harness::{Case, assert_equal_everywhere, optimised};
 use alir2hdl::emit;

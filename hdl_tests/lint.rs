@@ -84,8 +84,8 @@ fn remarks(said: &[u8]) -> String {
     String::from_utf8_lossy(said).lines().filter(is_remark).collect::<Vec<_>>().join("\n")
 }
 
-/// Looks through a large module, each tool for so many seconds at most: some take time or memory beyond all bounds for a
-/// million operations. Gives the checks that were made, and of those that came to no end the limit, as `>SECONDS`.
+/// Looks through a large module, each tool for so many seconds at most: some take time or memory beyond all bounds for
+/// a million operations. Gives the checks that were made, and of those that came to no end the limit, as `>SECONDS`.
 ///
 /// # Panics
 /// If a tool says anything, also one that came to no end.

@@ -121,8 +121,8 @@ fn sim_model_fuzz() {
 /// How long each lint tool may look at a model over 50,000 operations.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// A model over 50,000 operations, which is too large for the repository: its hardware in the netlist evaluator, and its
-/// text in front of every tool. `ALIR2HDL_LARGE_MODELS` names the folder where it is.
+/// A model over 50,000 operations, which is too large for the repository: its hardware in the netlist evaluator, and
+/// its text in front of every tool. `ALIR2HDL_LARGE_MODELS` names the folder where it is.
 fn check_large(name: &str, stages: &[u32]) {
     let folder = std::env::var("ALIR2HDL_LARGE_MODELS").expect("ALIR2HDL_LARGE_MODELS names a folder");
     let path = Path::new(&folder).join(name).join("model.json.gz");

@@ -1,5 +1,5 @@
-//! `prove` against files with one mistake, and its verdicts against other tools: what it calls different a simulator shows
-//! to be different, what it calls equal yosys and ABC find equal.
+//! `prove` against files with one mistake, and its verdicts against other tools: what it calls different a simulator
+//! shows to be different, what it calls equal yosys and ABC find equal.
 
 use crate::gates::{self, Opinion, run};
 use crate::harness::{Case, optimised, read_model, simulate, simulators};

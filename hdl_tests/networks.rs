@@ -1,4 +1,5 @@
-//! Networks with golden outputs: what `run` says, and what simulators make of the hardware, combinational and with three stages.
+//! Networks with golden outputs: what `run` says, and what simulators make of the hardware, combinational and with
+//! three stages.
 
 use crate::projects::tool;
 use std::path::{Path, PathBuf};

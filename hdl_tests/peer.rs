@@ -1,8 +1,9 @@
-//! Files that we convert, in the library's own interpreter (`benches/peer/forms.py`): version 4 in alkaid 0.8, version 2 in 0.7.
+//! Files that we convert, in the library's own interpreter (`benches/peer/forms.py`): version 4 in alkaid 0.8, version
+//! 2 in 0.7.
 //!
 //! The library is no part of this repository: `benches/peer/setup.sh` installs both, or `ALIR2HDL_ALKAID` names Python
-//! interpreters that have one (with `:` between). Where there is none, the same is held without it by the byte code that the
-//! library wrote, `tests/generations.rs`.
+//! interpreters that have one (with `:` between). Where there is none, the same is held without it by the byte code
+//! that the library wrote, `tests/generations.rs`.
 
 use crate::harness::skip;
 use std::path::{Path, PathBuf};

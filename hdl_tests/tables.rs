@@ -34,7 +34,8 @@ fn sim_tables_are_equal_in_every_form() {
     assert_equal_everywhere(&cases);
 }
 
-/// Yosys makes a memory of a table and takes plain registers of its address into it, to give them back behind the table.
+/// Yosys makes a memory of a table and takes plain registers of its address into it, to give them back behind the
+/// table.
 #[test]
 fn tables_stay_behind_the_registers_of_their_addresses_in_yosys() {
     let Some(yosys) = tool("yosys") else { return };

@@ -78,9 +78,9 @@ fn sim_yosys_reads_what_we_read() {
     assert!(!all || differ >= 7, "only {differ} mutants differ");
 }
 
-/// The program's exit code and all that it says about files of this folder.
-/// What yosys makes of a file, as words and as gates, is read and proved: signals driven in parts by many processes, bits
-/// that nothing drives any more, gates in place of sums.
+/// The program's exit code and all that it says about files of this folder. What yosys makes of a file, as words and as
+/// gates, is read and proved: signals driven in parts by many processes, bits that nothing drives any more, gates in
+/// place of sums.
 #[test]
 fn sim_what_yosys_writes_is_proved() {
     if !there(Language::Verilog) {

@@ -165,7 +165,8 @@ fn contains(seen: &Value, key: &str, parts: &[&str]) {
     }
 }
 
-/// What holds on every page: questions are answered or put right, selections are undone, nothing overlaps, zooming has an end.
+/// What holds on every page: questions are answered or put right, selections are undone, nothing overlaps, zooming has
+/// an end.
 fn is_usable(seen: &Value) {
     assert_eq!(seen["errors"], serde_json::json!([]), "{seen}");
     let malformed = seen["malformed"].as_array().expect("answers");

@@ -187,8 +187,8 @@ pub struct Diagnostics(pub Vec<Diagnostic>);
 pub const COUNTED: usize = 1_000;
 
 impl Diagnostics {
-    /// The first `most` problems and, where there are more, a note that says how many. A list as long as `counted` was itself
-    /// cut off, and the note says so.
+    /// The first `most` problems and, where there are more, a note that says how many. A list as long as `counted` was
+    /// itself cut off, and the note says so.
     #[must_use]
     pub fn cut(mut self, most: usize, counted: usize) -> Diagnostics {
         let found = self.0.len();

@@ -39,9 +39,9 @@ impl FileSet {
 
 /// Several files at arbitrary places that appear together or not at all.
 ///
-/// A target that exists keeps its permissions; a symbolic link stays one, and what it points to is replaced. Devices and
-/// pipes (`/dev/stdout`) cannot be renamed over: their contents are kept aside and copied by [`Batch::commit`], as are those
-/// for standard output.
+/// A target that exists keeps its permissions; a symbolic link stays one, and what it points to is replaced. Devices
+/// and pipes (`/dev/stdout`) cannot be renamed over: their contents are kept aside and copied by [`Batch::commit`], as
+/// are those for standard output.
 #[derive(Default)]
 pub struct Batch {
     staged: Vec<Staged>,
@@ -197,8 +197,8 @@ impl Drop for Unfinished {
     }
 }
 
-/// Deletes what unfinished files and [`Scratch`] folders have on disk. For a process that is about to end without running
-/// destructors, on Ctrl-C.
+/// Deletes what unfinished files and [`Scratch`] folders have on disk. For a process that is about to end without
+/// running destructors, on Ctrl-C.
 pub fn delete_unfinished() {
     for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         // Nobody is left to tell if that fails.
@@ -233,8 +233,8 @@ impl Streamed {
         }
     }
 
-    /// Takes `bytes` of the disk at once: cheaper than piece by piece, and a disk that is too full is an error before the
-    /// work and not after it. File systems that cannot do that take them as they come.
+    /// Takes `bytes` of the disk at once: cheaper than piece by piece, and a disk that is too full is an error before
+    /// the work and not after it. File systems that cannot do that take them as they come.
     ///
     /// # Errors
     /// If there is no room.
@@ -291,8 +291,8 @@ pub enum Identity {
 }
 
 impl Identity {
-    /// Of a path, `-` being standard output. Nothing for folders, and for a terminal and other devices, which any number of
-    /// results may go to.
+    /// Of a path, `-` being standard output. Nothing for folders, and for a terminal and other devices, which any
+    /// number of results may go to.
     pub fn of_output(path: &Path) -> Option<Identity> {
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
             return Some(standard_stream(Stream::Output).unwrap_or(Identity::Stdout));

@@ -1,7 +1,7 @@
 //! Every error that a user can bring about on the command line: exit code, code, and nothing written.
 //!
-//! What files can have wrong is in `formats_*.rs`, samples are in `run_command.rs`. The last test here knows which codes
-//! no command line reaches, and why.
+//! What files can have wrong is in `formats_*.rs`, samples are in `run_command.rs`. The last test here knows which
+//! codes no command line reaches, and why.
 
 use assert_cmd::Command;
 use serde_json::Value;

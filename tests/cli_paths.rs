@@ -1,4 +1,5 @@
-//! No result goes into a file that the same command reads, whatever way its path is spelt; no two results go into one file.
+//! No result goes into a file that the same command reads, whatever way its path is spelt; no two results go into one
+//! file.
 
 use assert_cmd::Command;
 use std::collections::BTreeMap;

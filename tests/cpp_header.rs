@@ -1,4 +1,5 @@
-//! `--cpp` on the command line: names, refusals, no half file. What the header computes is judged in `hdl_tests/cpp.rs`.
+//! `--cpp` on the command line: names, refusals, no half file. What the header computes is judged in
+//! `hdl_tests/cpp.rs`.
 
 mod common;
 

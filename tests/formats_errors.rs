@@ -1,5 +1,5 @@
-//! Everything that section 4 of `docs/alir.md` calls invalid, each from the smallest file that shows it: the program ends
-//! with exit code 2 and names code, place and fault.
+//! Everything that section 4 of `docs/alir.md` calls invalid, each from the smallest file that shows it: the program
+//! ends with exit code 2 and names code, place and fault.
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -1,5 +1,6 @@
-//! Files of every generation, written by the libraries of that time (`tests/data/generations/make.py` made them): each is read
-//! and gives what that library's own interpreter gave, in every form in which it was written and in every form that we write.
+//! Files of every generation, written by the libraries of that time (`tests/data/generations/make.py` made them): each
+//! is read and gives what that library's own interpreter gave, in every form in which it was written and in every form
+//! that we write.
 
 use alir2hdl::formats::{self, Format, Target};
 use alir2hdl::interp::samples::{Values, input_ports, output_ports};

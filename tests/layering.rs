@@ -41,7 +41,8 @@ const NEVER: &[(&str, &[&str], &str)] = &[
     ("rtl", &["ir", "random", "files"], "a reader of text knows no model: it sees diag and num only"),
 ];
 
-/// Modules that only tests name: random programs. (What production draws comes from `num::SplitMix` and `ir::draw_inputs`.)
+/// Modules that only tests name: random programs. (What production draws comes from `num::SplitMix` and
+/// `ir::draw_inputs`.)
 const TEST_SUPPORT: &[&str] = &["random"];
 
 /// Files with `unsafe` code: the batch engine, and files mapped into memory. Each block states why it is sound.
@@ -54,7 +55,8 @@ const UNSAFE: &[&str] = &[
     "interp/samples/npy.rs",
 ];
 
-/// Modules that write files: results through `files`; jobs of simulators and solvers in folders of their own through `verify`.
+/// Modules that write files: results through `files`; jobs of simulators and solvers in folders of their own through
+/// `verify`.
 const WRITERS: &[&str] = &["files", "verify"];
 
 /// How files are written.

@@ -1,4 +1,5 @@
-//! Random LLVLIR programs, shrinking, and mutated files: both forms, the interpreter and the lowering agree, and no file harms.
+//! Random LLVLIR programs, shrinking, and mutated files: both forms, the interpreter and the lowering agree, and no
+//! file harms.
 
 use alir2hdl::interp::{LookupMiss, golden, golden_steps};
 use alir2hdl::ir::{self, Model, ValueId};

@@ -142,8 +142,8 @@ fn every_trace_is_reproduced_cycle_by_cycle() {
     assert_eq!(designs, 6);
 }
 
-/// What the hardware of a machine shows, cycle by cycle, beside the golden simulator. Returns how many defined values other
-/// than zero were compared.
+/// What the hardware of a machine shows, cycle by cycle, beside the golden simulator. Returns how many defined values
+/// other than zero were compared.
 fn same_everywhere(machine: &Machine, level: u8, slack: Option<Slack>, seed: u64) -> usize {
     let netlist = hardware(machine, level, slack);
     let mut hardware = Evaluator::new(&netlist);

@@ -1,5 +1,5 @@
-//! Damaged and hostile files of stateful designs: 10,000 mutations with a fixed seed. Never a panic, never more memory than
-//! a small multiple of the file; what is still valid becomes hardware that does what the simulator says.
+//! Damaged and hostile files of stateful designs: 10,000 mutations with a fixed seed. Never a panic, never more memory
+//! than a small multiple of the file; what is still valid becomes hardware that does what the simulator says.
 
 mod hostile;
 

@@ -1,4 +1,5 @@
-//! A matrix in npy is a design like any other: every command takes it, its outputs are exact, and what is no matrix is refused.
+//! A matrix in npy is a design like any other: every command takes it, its outputs are exact, and what is no matrix is
+//! refused.
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! The netlist means what the program means: lowering and the netlist evaluator against the golden interpreter, on random
-//! programs with random schedules, every kind of port and control signal.
+//! The netlist means what the program means: lowering and the netlist evaluator against the golden interpreter, on
+//! random programs with random schedules, every kind of port and control signal.
 
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Builder, Labels, Model, Op, Output, Table, TableId, Term, ValueId};

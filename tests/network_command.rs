@@ -1,5 +1,5 @@
-//! Networks at the command line: every broken input is refused with its place and reason, `info` lists what is there, `calibrate`
-//! chooses types, and what is written is proved from the network's own meaning.
+//! Networks at the command line: every broken input is refused with its place and reason, `info` lists what is there,
+//! `calibrate` chooses types, and what is written is proved from the network's own meaning.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! IR v2 networks: the golden evaluator gives the cases' outputs value by value, the lowered programs give what it gives, and
-//! every broken input is refused with its place.
+//! IR v2 networks: the golden evaluator gives the cases' outputs value by value, the lowered programs give what it
+//! gives, and every broken input is refused with its place.
 
 use alir2hdl::diag::Diagnostics;
 use alir2hdl::interp::samples::array::{Array, Numbers};

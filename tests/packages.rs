@@ -1,4 +1,5 @@
-//! What `scripts/release.sh` relies on: one version everywhere, and an engine that does without machine code of its own.
+//! What `scripts/release.sh` relies on: one version everywhere, and an engine that does without machine code of its
+//! own.
 
 use std::path::Path;
 
@@ -20,7 +21,8 @@ fn the_version_is_the_same_everywhere() {
     }
 }
 
-/// Every instruction set that the processor lacks would be replaced by the best it has, so the first is what any machine runs.
+/// Every instruction set that the processor lacks would be replaced by the best it has, so the first is what any
+/// machine runs.
 #[test]
 fn the_portable_engine_gives_the_same_bytes_as_machine_code() {
     let dir = tempfile::tempdir().unwrap();

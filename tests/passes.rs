@@ -116,8 +116,8 @@ fn long_products_are_cut_and_short_ones_are_not() {
     assert_eq!([parts(7, 2, true), parts(8, 2, true), parts(12, 2, true), parts(13, 2, true)], [1, 3, 3, 1]);
 }
 
-/// A lookup in a smooth table with some noise, which the random programs do not have: `a x^2 + b x + c` where the entries
-/// count from `base`, read by an operand of which the table need not cover everything.
+/// A lookup in a smooth table with some noise, which the random programs do not have: `a x^2 + b x + c` where the
+/// entries count from `base`, read by an operand of which the table need not cover everything.
 fn smooth_lookup(signed: bool, first: i64, len: usize, [a, b, c, noise]: [i64; 4], frac: i32) -> Model {
     let (lo, hi) = if signed { (-256, 255) } else { (0, 511) };
     let mut builder = Builder::new(vec![0]);
@@ -160,8 +160,8 @@ proptest! {
     }
 }
 
-/// A lookup of a straight line that was rounded down, `(a x + b) >> drop`, with as many of its words changed by one as said; read by the
-/// sum of an input of so many bits and a constant, or by the sum of two.
+/// A lookup of a straight line that was rounded down, `(a x + b) >> drop`, with as many of its words changed by one as
+/// said; read by the sum of an input of so many bits and a constant, or by the sum of two.
 fn straight_lookup(
     bits: u32,
     of_sum: bool,
@@ -233,8 +233,8 @@ fn straight_tables_become_sums_and_others_stay() {
     }
 }
 
-/// Sums of sums of three small inputs whose types are what the values really take, or a bit less: only an analysis that sees what
-/// cancels knows which of them wrap.
+/// Sums of sums of three small inputs whose types are what the values really take, or a bit less: only an analysis that
+/// sees what cancels knows which of them wrap.
 fn cancelling_sums(steps: &[(u8, u8, i32, bool, bool)]) -> Model {
     let mut builder = Builder::new(vec![0; 3]);
     let mut values: Vec<(alir2hdl::ir::ValueId, [i64; 3])> = (0..3)
@@ -387,8 +387,8 @@ fn passes_find_something_to_do() {
     }
 }
 
-/// The program with declared intervals that are true whenever those of the inputs are: the whole type for operations, a part of
-/// it for inputs.
+/// The program with declared intervals that are true whenever those of the inputs are: the whole type for operations, a
+/// part of it for inputs.
 fn truthful(model: &Model, rng: &mut SplitMix) -> Model {
     let mut builder = Builder::like(model);
     for node in model.nodes() {

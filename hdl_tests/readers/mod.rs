@@ -1,9 +1,9 @@
 //! The readers of Verilog and VHDL against simulators: random designs in every form that the languages have for
 //! hardware, not only those that we write.
 //!
-//! What a reader makes of a text is evaluated by [`eval`], which knows nothing of the languages, and compared bit for bit
-//! with Icarus Verilog and GHDL over the same vectors. A bit that the simulator calls unknown may be anything here. A bit
-//! that it knows has to be the same here, whatever undefined values are taken for.
+//! What a reader makes of a text is evaluated by [`eval`], which knows nothing of the languages, and compared bit for
+//! bit with Icarus Verilog and GHDL over the same vectors. A bit that the simulator calls unknown may be anything here.
+//! A bit that it knows has to be the same here, whatever undefined values are taken for.
 
 mod eval;
 mod verilog;

@@ -10,7 +10,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The programs that open a file in what the user has chosen for it, the best first. Windows has a command of its shell.
+/// The programs that open a file in what the user has chosen for it, the best first. Windows has a command of its
+/// shell.
 const OPENERS: &[&str] = if cfg!(target_os = "macos") {
     &["open"]
 } else if cfg!(windows) {

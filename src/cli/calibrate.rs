@@ -1,4 +1,5 @@
-//! `alir2hdl calibrate`: types for a network from samples, and how far the network with them lies from its floating-point form.
+//! `alir2hdl calibrate`: types for a network from samples, and how far the network with them lies from its
+//! floating-point form.
 
 use super::info::plot;
 use super::input::InputArgs;

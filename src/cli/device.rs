@@ -11,8 +11,8 @@ use std::fmt::Write;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Device")]
 pub(super) struct DeviceArgs {
-    /// Device whose area and clock are estimated: xcvu13p, xcku5p, ultrascale+, 7series, ecp5, ice40, agilex, generic, or a
-    /// part number that is known
+    /// Device whose area and clock are estimated: xcvu13p, xcku5p, ultrascale+, 7series, ecp5, ice40, agilex, generic,
+    /// or a part number that is known
     #[arg(long, value_name = "DEVICE", value_parser = device)]
     pub(super) device: Option<Device>,
     /// Where the scheduler takes the time of an operation from [default: device where one is named, and for --pipeline

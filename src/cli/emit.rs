@@ -58,8 +58,8 @@ struct OutputArgs {
     /// Namespace of the C++ header (`a` or `a::b`); without it the name of its file
     #[arg(long, value_name = "NAME", requires = "cpp", value_parser = namespace)]
     namespace: Option<String>,
-    /// Prove each optimisation, the netlist and each Verilog and VHDL text, before anything is written; with --wrapper the
-    /// pipeline inside it (`verify --wrapper axis` simulates the whole)
+    /// Prove each optimisation, the netlist and each Verilog and VHDL text, before anything is written; with --wrapper
+    /// the pipeline inside it (`verify --wrapper axis` simulates the whole)
     #[arg(long)]
     prove: bool,
     /// Say how long each step took
@@ -245,8 +245,8 @@ impl OutputArgs {
     }
 }
 
-/// Operations above which writing takes so long that somebody may interrupt it. A watch for that costs as much as writing a
-/// small model.
+/// Operations above which writing takes so long that somebody may interrupt it. A watch for that costs as much as
+/// writing a small model.
 const LONG: usize = 10_000;
 
 /// Runs the main job; `words` is what the text says of it.

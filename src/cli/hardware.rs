@@ -1,4 +1,5 @@
-//! The options that say what the hardware looks like, the same in every sub-command that makes some: they fill a [`Spec`].
+//! The options that say what the hardware looks like, the same in every sub-command that makes some: they fill a
+//! [`Spec`].
 
 use super::device::{DelayModelArg, DeviceArgs};
 use crate::compile::{Clock, Module, Pipeline, Products, Spec, Stages, Target, Top};
@@ -16,8 +17,8 @@ pub(super) struct PipelineArgs {
     /// meet --clock-period or --max-stage-delay
     #[arg(long, value_name = "N|auto", allow_negative_numbers = true, value_parser = stages)]
     pub(super) pipeline: Option<Stages>,
-    /// Take a sample every K clocks (1 to 4096), with less hardware where parts of the model are equal: they share it. A port `ready`
-    /// is 1 in the clocks whose end takes a sample; results stay for K clocks
+    /// Take a sample every K clocks (1 to 4096), with less hardware where parts of the model are equal: they share it.
+    /// A port `ready` is 1 in the clocks whose end takes a sample; results stay for K clocks
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub(super) ii: Option<u32>,
     /// Also register the inputs: one more clock of latency
@@ -31,21 +32,22 @@ pub(super) struct PipelineArgs {
     /// a file that has none; nanoseconds with --device); together with --pipeline N: exactly N stages
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(super) max_stage_delay: Option<f64>,
-    /// The same with the bound in nanoseconds. With --device or --delay-model device (and so with --pipeline auto) it is the period of the
-    /// clock on --device, registers included; else the logic between two registers takes at most NS, one unit of delay being
-    /// --delay-unit nanoseconds, and what the clock itself takes (register, skew, setup) is to be left out of NS
+    /// The same with the bound in nanoseconds. With --device or --delay-model device (and so with --pipeline auto) it
+    /// is the period of the clock on --device, registers included; else the logic between two registers takes at most
+    /// NS, one unit of delay being --delay-unit nanoseconds, and what the clock itself takes (register, skew, setup) is
+    /// to be left out of NS
     #[arg(long, value_name = "NS", allow_negative_numbers = true, conflicts_with = "max_stage_delay")]
     pub(super) clock_period: Option<f64>,
     /// Nanoseconds in a unit of delay: what a latency of 1 in the file means on the device [default: 1; with
     /// --delay-model device the delays are nanoseconds]
     #[arg(long, value_name = "NS", requires = "clock_period", allow_negative_numbers = true)]
     pub(super) delay_unit: Option<f64>,
-    /// By how many nanoseconds a clock edge may come too early: taken off the period for the scheduler, added to it in the
-    /// estimate, and the uncertainty (setup) in constraints
+    /// By how many nanoseconds a clock edge may come too early: taken off the period for the scheduler, added to it in
+    /// the estimate, and the uncertainty (setup) in constraints
     #[arg(long, value_name = "NS", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) clock_uncertainty: f64,
-    /// Time after the clock edge at which inputs arrive, in the units of the delays: for the scheduler and, in nanoseconds,
-    /// the estimate and the constraints
+    /// Time after the clock edge at which inputs arrive, in the units of the delays: for the scheduler and, in
+    /// nanoseconds, the estimate and the constraints
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) input_delay: f64,
     /// Time that is needed behind the last stage's logic, likewise

@@ -1,9 +1,9 @@
 //! Options that say nothing about the hardware at hand.
 //!
-//! One rule for all of them. What contradicts itself whatever the model is (an option about a wrapper, a reset or a FIFO that
-//! is not asked for), and what asks for a port that would not exist, is refused, as no hardware is what was asked for. What
-//! has nothing to act on in this design (its tables, products, registers) is warned of, `W0801`: the hardware is what was
-//! asked for, and scripts give the same options to many models.
+//! One rule for all of them. What contradicts itself whatever the model is (an option about a wrapper, a reset or a
+//! FIFO that is not asked for), and what asks for a port that would not exist, is refused, as no hardware is what was
+//! asked for. What has nothing to act on in this design (its tables, products, registers) is warned of, `W0801`: the
+//! hardware is what was asked for, and scripts give the same options to many models.
 
 use super::hardware::{EffortArg, ObjectiveArg, PipelineArgs, PortArgs, ResetArg, UseDspArg};
 use super::input::Design;

@@ -314,8 +314,8 @@ impl InputArgs {
         llvlir::lower::labelled(program, &self.limits().limits()).map_err(|e| self.wrong(e))
     }
 
-    /// Reads and checks a model or a stateful design, whichever the file shows; notes are said at once. Beside it comes what
-    /// is known of the file. An integer kernel is lowered; itself it is among what is known.
+    /// Reads and checks a model or a stateful design, whichever the file shows; notes are said at once. Beside it comes
+    /// what is known of the file. An integer kernel is lowered; itself it is among what is known.
     ///
     /// # Errors
     /// Every problem of the file (exit code 2).

@@ -263,8 +263,8 @@ pub fn main() -> ExitCode {
     ExitCode::from(main_with(std::env::args_os().collect()))
 }
 
-/// Runs the program on these arguments, the first of which is its name, as what this process is for: messages of panics become
-/// diagnostics, Ctrl-C ends the process, and memory is left to its end. Returns the exit code.
+/// Runs the program on these arguments, the first of which is its name, as what this process is for: messages of panics
+/// become diagnostics, Ctrl-C ends the process, and memory is left to its end. Returns the exit code.
 pub fn main_with(words: Vec<OsString>) -> u8 {
     std::panic::set_hook(Box::new(|info| {
         // A closed pipe behind us (`| head`) is not a mistake of anybody.
@@ -323,8 +323,8 @@ fn unparsed(words: &[OsString]) -> Global {
     Global { error_format: if json { ErrorFormat::Json } else { ErrorFormat::Text }, color, ..Global::default() }
 }
 
-/// What options of the main job ask for, as they are typed (`--pipeline=3`): for callers that take options by name and are no
-/// command line.
+/// What options of the main job ask for, as they are typed (`--pipeline=3`): for callers that take options by name and
+/// are no command line.
 ///
 /// # Errors
 /// What is wrong with them.
@@ -351,8 +351,8 @@ pub struct Held<'a> {
     pub file: &'a str,
 }
 
-/// A sub-command on a program in memory, by the options of that sub-command as they are typed, with nothing printed: for callers
-/// that take options by name and are no command line.
+/// A sub-command on a program in memory, by the options of that sub-command as they are typed, with nothing printed:
+/// for callers that take options by name and are no command line.
 ///
 /// # Errors
 /// What is wrong with the options, and what the sub-command fails for.
@@ -486,8 +486,8 @@ fn say(text: &str, global: Global) {
     }
 }
 
-/// Ctrl-C (and what else asks a process to end) ends it at once, also one that waits for a pipe: after `last`, and without
-/// leaving temporary files.
+/// Ctrl-C (and what else asks a process to end) ends it at once, also one that waits for a pipe: after `last`, and
+/// without leaving temporary files.
 fn on_interrupt(last: impl Fn() + Send + 'static) {
     let end = move || {
         last();

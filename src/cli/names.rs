@@ -8,7 +8,8 @@ use clap::ValueEnum;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Port names")]
 pub(super) struct NameArgs {
-    /// Names of all ports: those of alkaid's files, of plain data and valid pairs, or of hls4ml's (ap_clk, ap_start, ...)
+    /// Names of all ports: those of alkaid's files, of plain data and valid pairs, or of hls4ml's (ap_clk, ap_start,
+    /// ...)
     #[arg(long, value_enum, default_value_t, value_name = "STYLE")]
     port_style: PortStyle,
     /// Name of the clock

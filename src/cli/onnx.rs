@@ -54,7 +54,8 @@ fn diagnostic(refusal: &Refusal, file: &str) -> Diagnostic {
     }
 }
 
-/// What a file holds (its initialisers one by one if `all`), whether it is supported or not, and whether it can be used as far as that shows.
+/// What a file holds (its initialisers one by one if `all`), whether it is supported or not, and whether it can be used
+/// as far as that shows.
 ///
 /// # Errors
 /// If it is no ONNX file (exit code 2).

@@ -15,12 +15,12 @@ pub(super) struct OptimiseArgs {
     /// Run exactly these passes, in this order, instead of a level's (`alir2hdl passes` lists them)
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "level")]
     passes: Option<Vec<String>>,
-    /// Take for granted that every input and every value stays in the interval that the file declares for it; the hardware is then
-    /// the model's for such inputs only, which its head says
+    /// Take for granted that every input and every value stays in the interval that the file declares for it; the
+    /// hardware is then the model's for such inputs only, which its head says
     #[arg(long)]
     assume_intervals: bool,
-    /// What the slack of the pipelines inside a state machine is used for: fewer register bits, a shorter longest stage, or
-    /// nothing [default: registers, or no with -O0 and --passes]
+    /// What the slack of the pipelines inside a state machine is used for: fewer register bits, a shorter longest
+    /// stage, or nothing [default: registers, or no with -O0 and --passes]
     #[arg(long, value_name = "WHAT")]
     retime: Option<RetimeArg>,
 }

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Own samples")]
 pub(super) struct OwnArgs {
-    /// Samples instead of random ones, as `run` reads them: npy, npz or CSV, a row a sample. For a state machine an array for
-    /// each input port, a row a cycle: an npz file or a folder of npy files
+    /// Samples instead of random ones, as `run` reads them: npy, npz or CSV, a row a sample. For a state machine an
+    /// array for each input port, a row a cycle: an npz file or a folder of npy files
     #[arg(long, alias = "stimulus", value_name = "FILE", conflicts_with = "vectors")]
     input: Option<PathBuf>,
     /// Which array of the npz file

@@ -1,8 +1,9 @@
-//! Which options name files, and the rule about them: no result goes into a file that the same command reads, and no two
-//! results into one.
+//! Which options name files, and the rule about them: no result goes into a file that the same command reads, and no
+//! two results into one.
 //!
-//! [`ROLES`] knows every option with a path, which a test holds to the command line. The rule is checked before anything is
-//! read; what becomes known only later (files in a folder) is refused by [`crate::files`] where it would be written.
+//! [`ROLES`] knows every option with a path, which a test holds to the command line. The rule is checked before
+//! anything is read; what becomes known only later (files in a folder) is refused by [`crate::files`] where it would be
+//! written.
 
 use super::Failure;
 use crate::diag::{Diagnostic, Diagnostics, Place};
@@ -64,7 +65,8 @@ struct Given<'m> {
     identity: Option<Identity>,
 }
 
-/// Looks at the paths of a command line that was parsed with `command`. What is read is protected while the result lives.
+/// Looks at the paths of a command line that was parsed with `command`. What is read is protected while the result
+/// lives.
 ///
 /// # Errors
 /// `E0003` where a result would replace what is read, `E0802` where two results share a file (exit code 2).

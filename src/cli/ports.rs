@@ -1,5 +1,5 @@
-//! Files with an array for each output port of a state machine, a row a cycle: an npz, a folder of npy files, or one file for a
-//! machine with one port. (`verify::arrays` reads such files.)
+//! Files with an array for each output port of a state machine, a row a cycle: an npz, a folder of npy files, or one
+//! file for a machine with one port. (`verify::arrays` reads such files.)
 
 use super::Failure;
 use crate::diag::{Diagnostic, Place};
@@ -45,8 +45,8 @@ struct OutputPort {
 
 impl Outputs {
     /// Begins the arrays of all output ports at `path`: an npz by that extension; npy, CSV or `-` (CSV on stdout) for a
-    /// machine with one output port; else a folder. `codes` says that codes are written, not reals; `nan` that undefined
-    /// reals are NaN.
+    /// machine with one output port; else a folder. `codes` says that codes are written, not reals; `nan` that
+    /// undefined reals are NaN.
     ///
     /// # Errors
     /// If the codes do not fit the form, or there is no room for temporary files (exit code 2).

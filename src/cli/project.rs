@@ -196,7 +196,8 @@ impl Args {
         problems
     }
 
-    /// What was asked for, for the device of --device or that of --part; else that of the part that the first flow takes.
+    /// What was asked for, for the device of --device or that of --part; else that of the part that the first flow
+    /// takes.
     fn spec(&self) -> compile::Spec {
         let mut spec = compile::Spec::default();
         self.optimise.fill(&mut spec);

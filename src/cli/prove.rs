@@ -66,8 +66,8 @@ pub(super) struct Args {
     /// The level at which the file's reset resets [default: low if the port's name ends in `_n`]
     #[arg(long, value_enum, value_name = "LEVEL")]
     reset_polarity: Option<PolarityArg>,
-    /// Write what an outsider needs to check again: the whole statement and each SAT question as AIGER, with clauses and
-    /// DRAT proofs
+    /// Write what an outsider needs to check again: the whole statement and each SAT question as AIGER, with clauses
+    /// and DRAT proofs
     #[arg(long, value_name = "DIR")]
     pub(super) certificate: Option<PathBuf>,
     /// Write a testbench that shows a difference in a simulator
@@ -282,9 +282,9 @@ report.json     the verdict, and how many bits were shown by which method. What 
                 assignments has no file of its own: statement.aig holds it.
 ";
 
-/// Writes what an outsider needs to check a proof again: graphs of what is to be shown, by file name; the questions that
-/// went to the solver, each a graph without registers whose output is never 1, its clauses and the proof; the report, behind
-/// the name of its schema.
+/// Writes what an outsider needs to check a proof again: graphs of what is to be shown, by file name; the questions
+/// that went to the solver, each a graph without registers whose output is never 1, its clauses and the proof; the
+/// report, behind the name of its schema.
 pub(super) fn certificate(
     dir: &Path,
     graphs: Vec<(&str, Aig)>,

@@ -1,5 +1,5 @@
-//! What the head of generated text says of its making: the options in one order and without folders, so that the same request
-//! gives the same bytes wherever, and in whatever order, it is typed.
+//! What the head of generated text says of its making: the options in one order and without folders, so that the same
+//! request gives the same bytes wherever, and in whatever order, it is typed.
 
 use super::paths;
 use clap::{Arg, ArgMatches, Command, parser::ValueSource};
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// Options that say nothing about the hardware, beside the global ones and those that name results.
 const SILENT: &[&str] = &["prove", "timings", "json", "namespace"];
 
-/// The words of a command line that was parsed with `command`: the sub-command, the model, then options in the order of the
-/// help, each as `--option value`. Of a path only the last component is kept.
+/// The words of a command line that was parsed with `command`: the sub-command, the model, then options in the order of
+/// the help, each as `--option value`. Of a path only the last component is kept.
 pub(super) fn command(matches: &ArgMatches, command: &Command) -> Vec<String> {
     let mut words = vec!["alir2hdl".to_owned()];
     let (command, matches) = match matches.subcommand() {
@@ -63,8 +63,8 @@ fn speaks(arg: &Arg) -> bool {
     !arg.is_global_set() && !SILENT.contains(&id) && !paths::is_result(id)
 }
 
-/// The last component of a path; a path that has none stays. What a shell would act on, were a comment ever given to one, is
-/// shown as an underline.
+/// The last component of a path; a path that has none stays. What a shell would act on, were a comment ever given to
+/// one, is shown as an underline.
 fn file_name(path: &Path) -> String {
     let name = path.file_name().map_or_else(|| path.to_owned(), PathBuf::from);
     name.to_string_lossy().replace(['$', '`'], "_")

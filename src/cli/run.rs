@@ -49,8 +49,8 @@ pub(super) struct Args {
     /// Which array of a .npz file; one with a single array needs no name
     #[arg(long, value_name = "NAME", help_heading = "Samples")]
     array: Option<String>,
-    /// Where the outputs go: a .npy or .csv file, `-` for CSV on stdout; of a state machine also an .npz file or a folder,
-    /// with an array for each output port
+    /// Where the outputs go: a .npy or .csv file, `-` for CSV on stdout; of a state machine also an .npz file or a
+    /// folder, with an array for each output port
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["trace", "check_intervals", "float"],
         conflicts_with = "trace", help_heading = "Samples")]
     output: Option<PathBuf>,
@@ -285,8 +285,8 @@ fn no_input() -> Failure {
     Failure::input(error.with_help("name a file of samples with --input"))
 }
 
-/// A state machine, cycle by cycle from power-on: a row is what the outputs show with the inputs of the row applied, just
-/// before the clock edge.
+/// A state machine, cycle by cycle from power-on: a row is what the outputs show with the inputs of the row applied,
+/// just before the clock edge.
 fn of_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitStatus, Failure> {
     let given = [
         ("--array", args.array.is_some()),

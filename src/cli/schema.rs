@@ -1,7 +1,7 @@
 //! JSON for programs: every document says which schema it keeps to, and the schemas come with the program.
 //!
-//! The name is `alir2hdl.KIND/VERSION`; the version counts up where a reader of the older one would go wrong, not where something
-//! is added. `docs/json.md` describes the kinds, `docs/schema/KIND.json` holds each in JSON Schema 2020-12.
+//! The name is `alir2hdl.KIND/VERSION`; the version counts up where a reader of the older one would go wrong, not where
+//! something is added. `docs/json.md` describes the kinds, `docs/schema/KIND.json` holds each in JSON Schema 2020-12.
 
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;

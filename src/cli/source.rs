@@ -1,8 +1,8 @@
 //! Sources that become programs here: networks, recognised by what their file holds, with the options about them.
 //!
-//! A front end takes part by a variant of [`Kind`] (how its files are recognised) and an arm in [`SourceArgs::read`], which gives
-//! the lowered program and its [`Meaning`]. Every sub-command goes on with the program; `run`, `verify` and `prove` hold it to
-//! the meaning.
+//! A front end takes part by a variant of [`Kind`] (how its files are recognised) and an arm in [`SourceArgs::read`],
+//! which gives the lowered program and its [`Meaning`]. Every sub-command goes on with the program; `run`, `verify` and
+//! `prove` hold it to the meaning.
 
 use super::{Failure, Global, say};
 use crate::diag::{Diagnostic, Place};
@@ -35,8 +35,8 @@ pub(super) struct SourceArgs {
     /// A buffer that is an output, NAME or LAYER:NAME; several times
     #[arg(long, value_name = "NAME")]
     output_buffer: Vec<String>,
-    /// Type of the inputs of a matrix or a QONNX file, as s16.10[,ROUND][,OVERFLOW]; a QONNX file's port carries the codes of
-    /// its first Quant without it
+    /// Type of the inputs of a matrix or a QONNX file, as s16.10[,ROUND][,OVERFLOW]; a QONNX file's port carries the
+    /// codes of its first Quant without it
     #[arg(long, value_name = "TYPE", value_parser = Quantiser::parse)]
     input_type: Option<Quantiser>,
     /// Expected adders of a network or a matrix at most
@@ -139,8 +139,8 @@ impl SourceArgs {
         Structure::read(bytes, file, &self.graph_options()).map_err(|e| Failure::input(e.in_file(file.as_ref())))
     }
 
-    /// A graph whose own types do not matter, with its weights, for calibration; and the settings of nodes in the quantisation
-    /// file, which are kept.
+    /// A graph whose own types do not matter, with its weights, for calibration; and the settings of nodes in the
+    /// quantisation file, which are kept.
     ///
     /// # Errors
     /// What is wrong with it (exit code 2).

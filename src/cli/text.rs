@@ -25,16 +25,16 @@ pub(super) struct TextArgs {
 /// [`LookupTables`] as they are typed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum RomStyleArg {
-    /// The synthesiser chooses; with -O2, block memory where a register follows the table and the memory is a smaller share
-    /// of --device than the logic
+    /// The synthesiser chooses; with -O2, block memory where a register follows the table and the memory is a smaller
+    /// share of --device than the logic
     #[default]
     Auto,
     /// Logic (LUTs)
     Logic,
     /// Block memory, where a register follows the table
     Block,
-    /// Logic, taken apart by a search into functions that fill one LUT of --device each, in modules that ask synthesis to keep
-    /// them
+    /// Logic, taken apart by a search into functions that fill one LUT of --device each, in modules that ask synthesis
+    /// to keep them
     Lut,
 }
 

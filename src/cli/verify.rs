@@ -73,9 +73,9 @@ struct SimulationArgs {
     /// Samples and stalls of another seed
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Verilog or VHDL files to simulate instead of generated text: hardware that was edited or comes from elsewhere, all files
-    /// that belong to it, in the order of compilation. What ends in .vh, .svh, .hex, .mem, .dat, .mif or .txt lies beside them.
-    /// --top names the module; --pipeline its latency in clocks
+    /// Verilog or VHDL files to simulate instead of generated text: hardware that was edited or comes from elsewhere,
+    /// all files that belong to it, in the order of compilation. What ends in .vh, .svh, .hex, .mem, .dat, .mif or .txt
+    /// lies beside them. --top names the module; --pipeline its latency in clocks
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "lang")]
     rtl: Vec<PathBuf>,
     /// VHDL revision that GHDL is told to read

@@ -49,7 +49,8 @@ pub(super) struct Args {
     /// Also the chart of the stages by itself
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
-    /// Samples (npy or CSV, as `run` takes them; of a state machine cycles from power-on): shows what each operation was on them
+    /// Samples (npy or CSV, as `run` takes them; of a state machine cycles from power-on): shows what each operation
+    /// was on them
     #[arg(long = "input", value_name = "SAMPLES")]
     samples: Option<PathBuf>,
     /// The most samples that are taken from it

@@ -284,8 +284,8 @@ fn plus<T: Exact>(a: &Form<T>, b: &Form<T>, shift: i32, subtract: bool) -> Optio
     Some(Form { terms, exponent })
 }
 
-/// Cost and delay of `a + b` or `a - b` by the contract: `n = H + F - 1`, nothing if `b` lies wholly above `a`, or in a sum `a`
-/// above `b`.
+/// Cost and delay of `a + b` or `a - b` by the contract: `n = H + F - 1`, nothing if `b` lies wholly above `a`, or in a
+/// sum `a` above `b`.
 fn taken(a: Kif, b: Kif, subtract: bool) -> (u64, f64) {
     let end = |t: Kif| i64::from(t.signed) + i64::from(t.int);
     let is_above = |high: Kif, low: Kif| -i64::from(high.frac) >= end(low);

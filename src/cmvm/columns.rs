@@ -1,9 +1,10 @@
 //! Columns as differences of columns.
 //!
-//! A column that is nearly another one (or its negative) is cheaper as that one and what is missing. The columns, together with
-//! zero, are the nodes of a graph; an edge weighs the signed digits of the difference; an approximate minimum spanning tree,
-//! grown as Prim's from zero and bounded in depth, says of which column each is made (the first stage of C. Sun et al., *da4ml*,
-//! 2025; the tree for constant multiplication is O. Gustafsson's and A. G. Dempster's, ISCAS 2004).
+//! A column that is nearly another one (or its negative) is cheaper as that one and what is missing. The columns,
+//! together with zero, are the nodes of a graph; an edge weighs the signed digits of the difference; an approximate
+//! minimum spanning tree, grown as Prim's from zero and bounded in depth, says of which column each is made (the first
+//! stage of C. Sun et al., *da4ml*, 2025; the tree for constant multiplication is O. Gustafsson's and A. G. Dempster's,
+//! ISCAS 2004).
 
 use super::problem::Problem;
 
@@ -51,7 +52,8 @@ pub(crate) fn dense(problem: &Problem) -> Option<Vec<Vec<i64>>> {
 /// Weight, parent, depth.
 type Way = (u32, Option<(usize, bool)>, u32);
 
-/// A tree of the columns, parents before children. `is_possible` says whether a column may have this depth and this parent.
+/// A tree of the columns, parents before children. `is_possible` says whether a column may have this depth and this
+/// parent.
 pub(crate) fn tree(columns: &[Vec<i64>], max_depth: u32, mut is_possible: impl FnMut(&[i64], u32) -> bool) -> Tree {
     let n = columns.len();
     let mut digits_alone = 0;

@@ -1,14 +1,15 @@
 //! One input times many constants: a search over adder graphs.
 //!
-//! The graph grows from 1 by odd numbers `|2^a u ± 2^b v|`. A constant that one adder makes is made at once; otherwise the number is
-//! taken that brings the most constants within one adder, as in Y. Voronenko and M. Püschel, *Multiplierless multiple constant
-//! multiplication* (ACM TALG 3, 2007), there called Hcub's heuristic with distances up to 2. Ties are broken at random, and many
-//! graphs are grown: what a single one misses another finds.
+//! The graph grows from 1 by odd numbers `|2^a u ± 2^b v|`. A constant that one adder makes is made at once; otherwise
+//! the number is taken that brings the most constants within one adder, as in Y. Voronenko and M. Püschel,
+//! *Multiplierless multiple constant multiplication* (ACM TALG 3, 2007), there called Hcub's heuristic with distances
+//! up to 2. Ties are broken at random, and many graphs are grown: what a single one misses another finds.
 
 use super::share::mixed;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// `value = |a * 2^up_a ± b * 2^up_b| / 2^down`, all values odd; exactly one of `up_a`, `up_b` is not zero, or `down` is not.
+/// `value = |a * 2^up_a ± b * 2^up_b| / 2^down`, all values odd; exactly one of `up_a`, `up_b` is not zero, or `down`
+/// is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fundamental {
     /// Odd, positive.
@@ -109,7 +110,8 @@ impl Graph {
         }
     }
 
-    /// The successor that brings the most targets within one adder; if none brings any, one that leaves the fewest digits.
+    /// The successor that brings the most targets within one adder; if none brings any, one that leaves the fewest
+    /// digits.
     fn best_successor(&self, left: &[u64], seed: u64, steps: &mut u64) -> Option<u64> {
         let mut gains: FxHashMap<u64, u32> = FxHashMap::default();
         for &target in left {

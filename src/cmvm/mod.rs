@@ -1,11 +1,11 @@
 //! Constant matrices as shifts and adds: `y = x W` with as few adder bits as can be found, within a latency.
 //!
-//! [`solve`] takes a matrix and the inputs' intervals and arrival times, and gives a [`Program`] of adders; [`check`] judges
-//! one, from the program alone. Nothing here knows of files, networks or ALIR. Same question, same program: nothing depends on
-//! time, threads or hash order.
+//! [`solve`] takes a matrix and the inputs' intervals and arrival times, and gives a [`Program`] of adders; [`check`]
+//! judges one, from the program alone. Nothing here knows of files, networks or ALIR. Same question, same program:
+//! nothing depends on time, threads or hash order.
 //!
-//! The road: `problem` takes powers of two and equal columns out, `share` shares two-term sums, `rows` adds up what is left of
-//! each column within its deadline. `docs/cmvm.md` has the measures and the sources.
+//! The road: `problem` takes powers of two and equal columns out, `share` shares two-term sums, `rows` adds up what is
+//! left of each column within its deadline. `docs/cmvm.md` has the measures and the sources.
 
 mod check;
 mod columns;
@@ -199,7 +199,8 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         Some(Solution { values, tops: tops.into_iter().map(|(d, _)| d).collect(), downs, work: 0 })
     }
 
-    /// Tries other trees and weights, then small random changes of the weights that did best, for as long as the budget lasts.
+    /// Tries other trees and weights, then small random changes of the weights that did best, for as long as the budget
+    /// lasts.
     fn search(&self, best: &mut Solution<C>, deadlines: Option<&[Deadline]>, budget: u64) {
         let mut left = budget.saturating_mul(STEPS_OF_A_UNIT);
         let trees = self.trees(deadlines);

@@ -10,7 +10,8 @@ use super::values::{Coefficient, Source, Values};
 use crate::num::Code;
 use std::collections::HashMap;
 
-/// The matrix without its powers of two: weight `(i, o)` is `core * 2^(input exponent + row exponent)`, in terms of the inputs' codes.
+/// The matrix without its powers of two: weight `(i, o)` is `core * 2^(input exponent + row exponent)`, in terms of the
+/// inputs' codes.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) sources: Vec<Source>,

@@ -33,7 +33,8 @@ impl Weight {
     }
 }
 
-/// A constant matrix of `n_in` rows and `n_out` columns: output `o` is the sum over `i` of input `i` times weight `(i, o)`.
+/// A constant matrix of `n_in` rows and `n_out` columns: output `o` is the sum over `i` of input `i` times weight `(i,
+/// o)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matrix {
     n_in: usize,

@@ -1,8 +1,9 @@
 //! Adding up what is left of a row: cheap trees, within the row's deadline.
 //!
-//! Two things are needed again and again: whether a set of digits can be added up in time at all, and a tree that does it. Merging
-//! the two earliest values first is optimal where every adder takes equally long (M. C. Golumbic, IEEE TC-25, 1976); here adders
-//! differ by their width, so that it is a good tree, not the best one, and several variants are tried.
+//! Two things are needed again and again: whether a set of digits can be added up in time at all, and a tree that does
+//! it. Merging the two earliest values first is optimal where every adder takes equally long (M. C. Golumbic, IEEE
+//! TC-25, 1976); here adders differ by their width, so that it is a good tree, not the best one, and several variants
+//! are tried.
 
 use super::cost::{self, Span};
 use super::share::{Cell, Mask};
@@ -80,7 +81,8 @@ impl Deadline {
         self.plan(&items).is_some()
     }
 
-    /// Pairs to merge, in order, so that all is added up in time: numbers below that of the items are items, the others merges.
+    /// Pairs to merge, in order, so that all is added up in time: numbers below that of the items are items, the others
+    /// merges.
     pub(crate) fn plan(&self, items: &[Item]) -> Option<Vec<(u32, u32)>> {
         [Policy::Near, Policy::Strict, Policy::Uniform].into_iter().find_map(|policy| {
             let (ticks, plan) = self.earliest(items, policy);

@@ -1,12 +1,13 @@
 //! Sharing of two-term sums, greedily by weight.
 //!
-//! The rows are sums of signed, shifted digits of values. A *pattern* is two digits at a fixed distance; making its sum once and
-//! putting it wherever the two stand saves an adder in all places but one (R. I. Hartley, IEEE TCAS-II 43, 1996). The most
-//! profitable pattern is taken again and again.
+//! The rows are sums of signed, shifted digits of values. A *pattern* is two digits at a fixed distance; making its sum
+//! once and putting it wherever the two stand saves an adder in all places but one (R. I. Hartley, IEEE TCAS-II 43,
+//! 1996). The most profitable pattern is taken again and again.
 //!
-//! What makes it fast: digits of one value in one row are two machine words of positions, so that the places of a pattern in a row
-//! are an `and` and a shift. Counts are never updated: a pattern's count can only fall after its two values exist, so the count at
-//! its making is an upper bound, and a pattern that reaches the head of the queue is counted again and put back if it has fallen.
+//! What makes it fast: digits of one value in one row are two machine words of positions, so that the places of a
+//! pattern in a row are an `and` and a shift. Counts are never updated: a pattern's count can only fall after its two
+//! values exist, so the count at its making is an upper bound, and a pattern that reaches the head of the queue is
+//! counted again and put back if it has fallen.
 
 use super::rows::Deadline;
 use super::values::{Coefficient, Part, Values};
@@ -321,7 +322,8 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         self.counter = counter;
     }
 
-    /// Where the pattern stands now: both places in a row, and the positions of `a` where `a` is positive, and negative.
+    /// Where the pattern stands now: both places in a row, and the positions of `a` where `a` is positive, and
+    /// negative.
     fn count(&self, pattern: &Pattern, found: &mut Vec<(Place, Place, M, M)>) -> u32 {
         found.clear();
         let (of_a, of_b) = (&self.places[pattern.a as usize], &self.places[pattern.b as usize]);
@@ -440,7 +442,8 @@ fn parts(pattern: &Pattern) -> (Part, Part) {
     (Part { value: pattern.a, shift: (-shift).max(0) as u32 }, Part { value: pattern.b, shift: shift.max(0) as u32 })
 }
 
-/// Pairs of digits of one cell, each digit in one pair at most: lower positions of those whose lower digit is positive, and negative.
+/// Pairs of digits of one cell, each digit in one pair at most: lower positions of those whose lower digit is positive,
+/// and negative.
 fn own_pairs<M: Mask>(cell: &Cell<M>, shift: i32, differ: bool) -> (M, M) {
     let (with_plus, with_minus) = if differ { (cell.minus, cell.plus) } else { (cell.plus, cell.minus) };
     let mut plus = cell.plus & moved(with_plus, -shift);

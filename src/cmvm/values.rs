@@ -133,7 +133,8 @@ impl<C: Coefficient> Values<C> {
         self.span(part.value).shifted(part.shift as i32)
     }
 
-    /// Makes `x + y` or `x - y`. A difference is turned round where that takes fewer bits; whether it was comes with the value.
+    /// Makes `x + y` or `x - y`. A difference is turned round where that takes fewer bits; whether it was comes with
+    /// the value.
     pub(crate) fn push(&mut self, x: Part, y: Part, subtract: bool) -> (u32, bool) {
         let start = self.terms.len();
         let is_disjoint = self.push_form(x, y, subtract);

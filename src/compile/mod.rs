@@ -1,14 +1,15 @@
-//! The road from a design to hardware: [`Spec`] says what is wanted, [`model`] and [`machine`] make [`Hardware`] of it, text is
-//! rendered from that.
+//! The road from a design to hardware: [`Spec`] says what is wanted, [`model`] and [`machine`] make [`Hardware`] of it,
+//! text is rendered from that.
 //!
 //! ```text
 //! Model ─ optimise ─► Optimised ─ schedule ─► Scheduled ─ lower, wrap ─► Hardware ─ text
 //! Machine ─ optimise, retime ─► Retimed ────────────────── lower ───────────┘
 //! ```
 //!
-//! The road exists once: the command line, Python, `verify`, `project` and `view` all take it. It writes no file, prints
-//! nothing and has no state; the same design and [`Spec`] give the same bytes. Checkers that do not look at the producer judge
-//! each schedule and each netlist; with [`Spec::prove`] also each optimisation, the netlist and each text are proved.
+//! The road exists once: the command line, Python, `verify`, `project` and `view` all take it. It writes no file,
+//! prints nothing and has no state; the same design and [`Spec`] give the same bytes. Checkers that do not look at the
+//! producer judge each schedule and each netlist; with [`Spec::prove`] also each optimisation, the netlist and each
+//! text are proved.
 //!
 //! | file | what |
 //! |---|---|
@@ -113,8 +114,8 @@ pub type Listener<'a> = &'a dyn Fn(&str);
 /// The hardware of a program.
 ///
 /// # Errors
-/// If the wishes contradict one another or cannot be fulfilled; if a checker objects or a proof fails, which is our mistake;
-/// if a proof reached its limits.
+/// If the wishes contradict one another or cannot be fulfilled; if a checker objects or a proof fails, which is our
+/// mistake; if a proof reached its limits.
 pub fn model<'d>(model: &'d Model, spec: &Spec) -> Result<Hardware<'d>, Error> {
     model_telling(model, spec, &|_| {})
 }
@@ -145,8 +146,8 @@ pub fn model_telling<'d>(model: &'d Model, spec: &Spec, listener: Listener<'_>) 
     Hardware::of(Arc::new(Origin::Program { scheduled, chain }), spec, &spec.top(), seconds)
 }
 
-/// The hardware of a program that was lowered from something else. With [`Spec::prove`] it is proved first that the program is
-/// what it was lowered from.
+/// The hardware of a program that was lowered from something else. With [`Spec::prove`] it is proved first that the
+/// program is what it was lowered from.
 ///
 /// # Errors
 /// As [`model`].
@@ -312,7 +313,8 @@ impl<'d> Hardware<'d> {
         String::from_utf8(bytes).expect("names and comments are text")
     }
 
-    /// The text, proved with [`Spec::prove`] to be the design that was handed in: of a wrapper's text, the pipeline in it.
+    /// The text, proved with [`Spec::prove`] to be the design that was handed in: of a wrapper's text, the pipeline in
+    /// it.
     ///
     /// # Errors
     /// If it is not, which is our mistake; if that is not decided within the limits.

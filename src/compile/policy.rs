@@ -1,5 +1,5 @@
-//! What the wishes of a [`Spec`] mean for scheduler, device and netlist: each choice that is made for the user, with its
-//! reason, once.
+//! What the wishes of a [`Spec`] mean for scheduler, device and netlist: each choice that is made for the user, with
+//! its reason, once.
 
 use super::spec::{DelayModel, LookupTables, Passes, Products, Spec, Stages};
 use super::{Error, bug};
@@ -86,8 +86,8 @@ impl Spec {
         self.clock.delay_unit.unwrap_or(1.0)
     }
 
-    /// What the surroundings take of the clock, in nanoseconds: the same figures for the scheduler, the estimate and the
-    /// constraints.
+    /// What the surroundings take of the clock, in nanoseconds: the same figures for the scheduler, the estimate and
+    /// the constraints.
     pub fn surroundings(&self) -> Surroundings {
         let unit = if self.delay_model() == DelayModel::Device { 1.0 } else { self.unit_ns() };
         Surroundings {
@@ -122,8 +122,8 @@ impl Spec {
         in_stages && self.target.products == Products::Logic && self.delay_model() == DelayModel::Device
     }
 
-    /// Whether products in parts are worth the adders between them: always where the longest stage shall be short, else if they
-    /// meet the clock in fewer stages than whole ones. `optimised` makes the program with and without them.
+    /// Whether products in parts are worth the adders between them: always where the longest stage shall be short, else
+    /// if they meet the clock in fewer stages than whole ones. `optimised` makes the program with and without them.
     pub(super) fn gains_by_cutting<'m>(&self, optimised: impl Fn(bool) -> Cow<'m, Model>) -> bool {
         if !self.is_bounded() {
             return true;
@@ -162,8 +162,8 @@ impl Spec {
         }
     }
 
-    /// The registers of the multiplier blocks that multiplications go into, where it is known that they do: on a device that was
-    /// named, or where the text asks for blocks. Such registers have no asynchronous reset.
+    /// The registers of the multiplier blocks that multiplications go into, where it is known that they do: on a device
+    /// that was named, or where the text asks for blocks. Such registers have no asynchronous reset.
     fn block_registers(&self) -> Option<BlockRegisters> {
         let named = self.target.device.is_some() || self.target.products == Products::Blocks;
         let reset_at_once = self.module.reset.is_some_and(|reset| reset.asynchronous && reset.data);
@@ -210,8 +210,8 @@ impl Spec {
         Estimate::within(netlist, self.device(), Resources { multiplier_blocks, tables }, around)
     }
 
-    /// The schedule of an optimised program, judged by the independent checker; where a period in nanoseconds of a device is to be
-    /// met, one whose netlist meets it by the estimate.
+    /// The schedule of an optimised program, judged by the independent checker; where a period in nanoseconds of a
+    /// device is to be met, one whose netlist meets it by the estimate.
     ///
     /// # Errors
     /// If the goal cannot be reached, or if the checker objects, which is our mistake.
@@ -314,8 +314,8 @@ impl Spec {
 /// Rounds in which the bound is tightened until the netlist meets the clock.
 const ROUNDS: u32 = 8;
 
-/// Schedules with tighter and tighter bounds until the estimate of what comes out meets `period`: delays of operations add
-/// up to a little less than a stage takes, where a chain of carries starts again behind a register.
+/// Schedules with tighter and tighter bounds until the estimate of what comes out meets `period`: delays of operations
+/// add up to a little less than a stage takes, where a chain of carries starts again behind a register.
 fn meet<T>(period: f64, bound: f64, mut attempt: impl FnMut(f64) -> Result<(T, Estimate), Error>) -> Result<T, Error> {
     let register = period - bound;
     let mut bound = bound;

@@ -1,7 +1,7 @@
 //! [`Spec::prove`]: what is made is what was handed in, before anybody gets it.
 //!
-//! Each optimisation's program is the one before it; the netlist is the program as it was handed in, so is each text. Where
-//! that is not decided, they are compared with the optimised program, if every optimisation was proved.
+//! Each optimisation's program is the one before it; the netlist is the program as it was handed in, so is each text.
+//! Where that is not decided, they are compared with the optimised program, if every optimisation was proved.
 
 use super::source::{Source, Theorem};
 use super::spec::Spec;
@@ -125,7 +125,8 @@ impl Chain {
     }
 }
 
-/// Proves that the netlist and the text of a program that takes a sample every few clocks are the program that was handed in.
+/// Proves that the netlist and the text of a program that takes a sample every few clocks are the program that was
+/// handed in.
 ///
 /// # Errors
 /// As [`Chain::prove`].

@@ -88,8 +88,8 @@ impl<'d> Reused<'d> {
     /// Plans a program; nothing if it computes constants alone, which take no clock.
     ///
     /// # Errors
-    /// If a pass that was named does not exist, or a block cannot be cut as short as the clock asks; if the checker objects to the
-    /// plan, which is our mistake.
+    /// If a pass that was named does not exist, or a block cannot be cut as short as the clock asks; if the checker
+    /// objects to the plan, which is our mistake.
     pub(super) fn of(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
         if spec.optimisation.retime.is_some() {
             let message = "--retime does not go with a program, which has no registers of its own";

@@ -1,7 +1,8 @@
 //! The door for front ends: what a program was lowered from.
 //!
-//! A front end (networks, LLVLIR) lowers its own form to a [`Model`] and hands both to [`lowered`](super::lowered). Nobody trusts
-//! the lowering: `verify` compares hardware with what the source computes, and a proof begins with the source's own theorem.
+//! A front end (networks, LLVLIR) lowers its own form to a [`Model`] and hands both to [`lowered`](super::lowered).
+//! Nobody trusts the lowering: `verify` compares hardware with what the source computes, and a proof begins with the
+//! source's own theorem.
 
 use crate::ir::Model;
 use crate::llvlir::{Program, golden};
@@ -16,7 +17,8 @@ pub trait Source: Sync {
     /// What it is called in messages: `network`, `kernel`.
     fn kind(&self) -> &str;
 
-    /// The codes on the output ports of the lowered program for codes on its input ports, by the source's own golden evaluator.
+    /// The codes on the output ports of the lowered program for codes on its input ports, by the source's own golden
+    /// evaluator.
     ///
     /// # Errors
     /// Why there is no code on a port for what it computes, which is a mistake of the lowering.

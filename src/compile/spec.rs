@@ -1,7 +1,7 @@
 //! What hardware is wanted, as plain data: [`Spec`] and its parts, and which wishes contradict one another.
 //!
-//! A `Spec` is complete: two equal ones and two equal designs give equal bytes. What the wishes mean for the scheduler, the
-//! device and the netlist is decided in `policy`; nothing here computes.
+//! A `Spec` is complete: two equal ones and two equal designs give equal bytes. What the wishes mean for the scheduler,
+//! the device and the netlist is decided in `policy`; nothing here computes.
 
 use crate::device::Device;
 use crate::diag::{Diagnostic, Diagnostics, Place};
@@ -49,8 +49,8 @@ pub struct Provenance {
 const HEAD_COLUMNS: usize = 100;
 
 impl Provenance {
-    /// The lines in the head of a file: `command: ...`, as many as it takes, and `model: SHA-256 ...`. Words that a shell would take apart
-    /// stand in quotes; what is not printable ASCII is escaped.
+    /// The lines in the head of a file: `command: ...`, as many as it takes, and `model: SHA-256 ...`. Words that a
+    /// shell would take apart stand in quotes; what is not printable ASCII is escaped.
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for word in self.command.iter().map(|word| quoted(word)) {
@@ -67,7 +67,8 @@ impl Provenance {
     }
 }
 
-/// What each line of a command begins with. The prover looks at no such line when it looks for the latency that a head states.
+/// What each line of a command begins with. The prover looks at no such line when it looks for the latency that a head
+/// states.
 const COMMAND: &str = "command:";
 
 /// A word as a shell takes it as one.
@@ -93,8 +94,8 @@ fn quoted(word: &str) -> String {
 pub struct Optimisation {
     /// The passes.
     pub passes: Passes,
-    /// Whether every input and every value is taken to stay in the interval that its model declares; the hardware is then
-    /// the model's for such inputs only, which its head says.
+    /// Whether every input and every value is taken to stay in the interval that its model declares; the hardware is
+    /// then the model's for such inputs only, which its head says.
     pub assume_intervals: bool,
     /// What the slack of the pipelines inside a state machine is used for; nothing: registers are saved where a level
     /// optimises, and stay where they are with level 0 and named passes.
@@ -144,7 +145,8 @@ pub struct Pipeline {
     pub objective: Objective,
     /// How long fewer registers are looked for.
     pub effort: Effort,
-    /// Clocks between two samples, by hardware that is used again and again for each; nothing or 1: a sample every clock.
+    /// Clocks between two samples, by hardware that is used again and again for each; nothing or 1: a sample every
+    /// clock.
     pub interval: Option<u32>,
 }
 
@@ -160,7 +162,8 @@ pub enum Stages {
 /// The clock that shall be met.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clock {
-    /// Its period in nanoseconds; with the delays of a device registers are part of it, else it is the time of the logic.
+    /// Its period in nanoseconds; with the delays of a device registers are part of it, else it is the time of the
+    /// logic.
     pub period: Option<f64>,
     /// Nanoseconds in a unit of delay, 1 if nothing is given; the delays of a device are nanoseconds.
     pub delay_unit: Option<f64>,
@@ -175,8 +178,8 @@ pub struct Target {
     pub device: Option<Device>,
     /// The device where none was named; nothing: none in particular.
     pub fallback: Option<Device>,
-    /// Where the scheduler takes delays from; nothing: the device where one is named, or the stages are left to us and a
-    /// period is given, both without a unit of delay; else the latency fields.
+    /// Where the scheduler takes delays from; nothing: the device where one is named, or the stages are left to us and
+    /// a period is given, both without a unit of delay; else the latency fields.
     pub delays: Option<DelayModel>,
     /// Where multiplications go.
     pub products: Products,
@@ -263,7 +266,8 @@ impl Default for Text {
 /// What lookup tables become.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LookupTables {
-    /// The synthesiser's choice; with optimisations that search, block memory where that is a smaller share of the device.
+    /// The synthesiser's choice; with optimisations that search, block memory where that is a smaller share of the
+    /// device.
     #[default]
     Auto,
     /// Logic.
@@ -287,8 +291,8 @@ impl Spec {
         }
     }
 
-    /// What cannot be meant for a program: requests that contradict each other, ask for something that would not be there, or
-    /// names that cannot be kept.
+    /// What cannot be meant for a program: requests that contradict each other, ask for something that would not be
+    /// there, or names that cannot be kept.
     pub fn problems(&self) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
         let mut problem = |code, flag: &str, message: &str, help: &str| {

@@ -1,10 +1,11 @@
 //! Registers that multiplier blocks have themselves.
 //!
-//! A block has registers behind its product and before each factor; synthesis moves those of the netlist there. A layer behind
-//! the product goes in where one block makes it and nothing but registers reads what it holds so far; a layer before a factor where registers hold all
-//! of the factor. What a factor's register holds may be needed elsewhere too: then there is a second copy in the fabric, and
-//! nothing is saved. A block's registers have an enable and a synchronous reset to zero (AMD UG579, UG479; Lattice
-//! FPGA-TN-02205), so those with another reset or a first value stay outside.
+//! A block has registers behind its product and before each factor; synthesis moves those of the netlist there. A layer
+//! behind the product goes in where one block makes it and nothing but registers reads what it holds so far; a layer
+//! before a factor where registers hold all of the factor. What a factor's register holds may be needed elsewhere too:
+//! then there is a second copy in the fabric, and nothing is saved. A block's registers have an enable and a
+//! synchronous reset to zero (AMD UG579, UG479; Lattice FPGA-TN-02205), so those with another reset or a first value
+//! stay outside.
 
 use crate::netlist::{BlockRegisters, Cell, Netlist, Piece, Wiring};
 

@@ -1,13 +1,13 @@
 //! Measured delays of AMD's slices and wires, in picoseconds: the arcs from which [`super::timing`] adds up a path.
 //!
-//! UltraScale+: the timing files of RapidWright (repository Xilinx/RapidWright, `timing/ultrascaleplus/intrasite_delay_terms.txt`
-//! v0.5 and `intersite_delay_terms.txt` v0.4, Apache-2.0); the method and its error of 2 % against Vivado on placed and
-//! routed designs are in P. Maidee, C. Neely, A. Kaviani, C. Lavin, *An Open-source Lightweight Timing Model for
-//! RapidWright*, FPT 2019. The files name no speed grade.
+//! UltraScale+: the timing files of RapidWright (repository Xilinx/RapidWright,
+//! `timing/ultrascaleplus/intrasite_delay_terms.txt` v0.5 and `intersite_delay_terms.txt` v0.4, Apache-2.0); the method
+//! and its error of 2 % against Vivado on placed and routed designs are in P. Maidee, C. Neely, A. Kaviani, C. Lavin,
+//! *An Open-source Lightweight Timing Model for RapidWright*, FPT 2019. The files name no speed grade.
 //!
-//! 7 series: the database of project X-Ray (repository f4pga/prjxray-db, CC0), `artix7/timings/slicel.sdf`, `DSP_L.sdf`, `BRAM_L.sdf`,
-//! `tile_type_CLBLL_L.json`, `tile_type_INT_L.json`: the slow corner's maximum, which agrees with AMD's data sheet DS181
-//! for speed grade -1.
+//! 7 series: the database of project X-Ray (repository f4pga/prjxray-db, CC0), `artix7/timings/slicel.sdf`,
+//! `DSP_L.sdf`, `BRAM_L.sdf`, `tile_type_CLBLL_L.json`, `tile_type_INT_L.json`: the slow corner's maximum, which agrees
+//! with AMD's data sheet DS181 for speed grade -1.
 //!
 //! How long a wire is before anything is placed nobody measured: see [`Wires`].
 
@@ -103,11 +103,12 @@ pub struct Carry {
 
 /// Wires between slices: how long they are expected to be, and what that takes.
 ///
-/// Mean length: W. E. Donath, *Placement and average interconnection lengths of computer logic*, IEEE Transactions on Circuits and
-/// Systems 26 (1979), equation for a square array, in tiles of eight tables, with Rent's exponent 0.65 (the middle of what
-/// B. S. Landman and R. L. Russo, *On a pin versus block relationship for partitions of logic graphs*, IEEE Transactions on
-/// Computers 20 (1971), found for logic) and three quarters of the tiles' tables in use. The farthest of `n` readers is taken as
-/// `1 + log2(n) / 4` times as far as the one of a wire with one reader: an assumption that no figure stands behind.
+/// Mean length: W. E. Donath, *Placement and average interconnection lengths of computer logic*, IEEE Transactions on
+/// Circuits and Systems 26 (1979), equation for a square array, in tiles of eight tables, with Rent's exponent 0.65
+/// (the middle of what B. S. Landman and R. L. Russo, *On a pin versus block relationship for partitions of logic
+/// graphs*, IEEE Transactions on Computers 20 (1971), found for logic) and three quarters of the tiles' tables in use.
+/// The farthest of `n` readers is taken as `1 + log2(n) / 4` times as far as the one of a wire with one reader: an
+/// assumption that no figure stands behind.
 ///
 /// Half of a length is horizontal, half vertical. A wire is made of the family's segments, longest first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -178,8 +179,8 @@ impl Wires {
 /// Readers of a wire beyond which it gets no longer: synthesis makes copies of what drives it.
 const MOST_READERS: u32 = 256;
 
-/// UltraScale+. Segments: RapidWright's `k0 + k1 * L + k2 * d` of single, double, quad and long wires of 1, 2, 4 and 12 tiles.
-/// The second level of wide multiplexers is not in its files and is taken as the first. The multiplier is a
+/// UltraScale+. Segments: RapidWright's `k0 + k1 * L + k2 * d` of single, double, quad and long wires of 1, 2, 4 and 12
+/// tiles. The second level of wide multiplexers is not in its files and is taken as the first. The multiplier is a
 /// round figure that nobody measured.
 pub(super) const ULTRASCALE_PLUS: Arcs = Arcs {
     clock_to_output: 77,

@@ -1,8 +1,8 @@
 //! Covers gates with look-up tables: which sub-graphs become one table, and how many levels that takes.
 //!
 //! Priority cuts (A. Mishchenko, S. Cho, S. Chatterjee, R. Brayton, *Combinational and sequential mapping with priority
-//! cuts*, ICCAD 2007): each gate keeps a few cuts, first by depth, then, where depth does not suffer, by area flow. What
-//! synthesisers do, without their restructuring; the factors of [`super::technology::Scale`] stand for that.
+//! cuts*, ICCAD 2007): each gate keeps a few cuts, first by depth, then, where depth does not suffer, by area flow.
+//! What synthesisers do, without their restructuring; the factors of [`super::technology::Scale`] stand for that.
 
 use super::gates::{Gates, Lit};
 use super::technology::Technology;
@@ -247,8 +247,8 @@ impl State<'_> {
         used
     }
 
-    /// The depth that each gate may have without making any root deeper than it was at first, which `before` tells after
-    /// the first round. Synthesisers let no shallow root grow as deep as the deepest one.
+    /// The depth that each gate may have without making any root deeper than it was at first, which `before` tells
+    /// after the first round. Synthesisers let no shallow root grow as deep as the deepest one.
     fn requirements(&self, roots: &[Lit], before: Option<&[u16]>) -> Vec<u16> {
         let mut required = vec![u16::MAX; self.gates.gates.len()];
         let mut deepest = 0;

@@ -6,11 +6,11 @@ use crate::ir::{Model, ValueId};
 use crate::netlist::{self, Fabric, Options};
 use crate::schedule::{Delay, Schedule};
 
-/// Own delays on a device in nanoseconds: by how much later an operation's last bit is there than those of its operands, in
-/// the combinational module.
+/// Own delays on a device in nanoseconds: by how much later an operation's last bit is there than those of its
+/// operands, in the combinational module.
 ///
-/// Carries of successive sums run side by side, so a sum of sums takes less than both alone; and a gate that shares its table
-/// with the next one takes nothing. Along the longest path the delays add up to its time.
+/// Carries of successive sums run side by side, so a sum of sums takes less than both alone; and a gate that shares its
+/// table with the next one takes nothing. Along the longest path the delays add up to its time.
 #[derive(Clone, Debug)]
 pub struct Delays {
     own: Vec<f64>,
@@ -19,7 +19,8 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// Lowers `model` for `device` and times it, each operation by itself: what two of them are together depends on the stages.
+    /// Lowers `model` for `device` and times it, each operation by itself: what two of them are together depends on the
+    /// stages.
     pub fn of(model: &Model, device: Device, fabric: Fabric) -> Delays {
         let options = Options { fabric: fabric.by_operation(), ..Options::default() };
         let netlist = netlist::lower(model, &Schedule::combinational(model.nodes().len()), &options);

@@ -1,8 +1,8 @@
 //! A netlist bit by bit: gates that look-up tables will cover, and between them what no table covers: carry chains,
 //! multiplier blocks, registers and ports.
 //!
-//! Equal gates are one and constants are folded, as every synthesiser does first. A carry chain keeps its order: each of
-//! its bits knows the one before. What tables cannot pass through is a *root* on one side and a source on the other.
+//! Equal gates are one and constants are folded, as every synthesiser does first. A carry chain keeps its order: each
+//! of its bits knows the one before. What tables cannot pass through is a *root* on one side and a source on the other.
 
 use super::forms::{Form, Forms};
 use super::technology::Technology;
@@ -465,8 +465,8 @@ impl<'a> Maker<'a> {
         sum
     }
 
-    /// `a + b + c` and two carries modulo `2^n`: full adders in the tables in front of a carry chain, as far down as there are
-    /// three operands.
+    /// `a + b + c` and two carries modulo `2^n`: full adders in the tables in front of a carry chain, as far down as
+    /// there are three operands.
     fn three(&mut self, a: &[Lit], b: &[Lit], c: &[Lit], [carry, other]: [Lit; 2]) -> Vec<Lit> {
         let (mut sums, mut carries) = (Vec::with_capacity(a.len()), Vec::with_capacity(a.len()));
         let mut before = other;

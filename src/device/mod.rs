@@ -1,9 +1,9 @@
 //! What hardware costs on a device: look-up tables, flip-flops, carries, multipliers, memories, clock.
 //!
-//! A netlist is taken apart into bits ([`gates`]), covered with look-up tables as a synthesiser does ([`cover`]), and timed
-//! bit by bit along its carry chains ([`timing`]). The devices differ in what a table can hold and in times
-//! ([`technology`]); what the open tools can tell is fitted to them by `benches/qor/fit.py` (`fitted.rs`), the rest comes
-//! from what the vendors publish. `docs/estimates.md` shows how far the estimates are off.
+//! A netlist is taken apart into bits ([`gates`]), covered with look-up tables as a synthesiser does ([`cover`]), and
+//! timed bit by bit along its carry chains ([`timing`]). The devices differ in what a table can hold and in times
+//! ([`technology`]); what the open tools can tell is fitted to them by `benches/qor/fit.py` (`fitted.rs`), the rest
+//! comes from what the vendors publish. `docs/estimates.md` shows how far the estimates are off.
 //!
 //! | file | what |
 //! |---|---|

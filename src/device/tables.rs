@@ -1,10 +1,10 @@
 //! What each lookup table of a netlist becomes: logic, logic in pieces, or a block memory.
 //!
-//! By cost ([`TableStyle::ByCost`]), a table is what takes the smallest share of the device: logic costs the look-up tables of its
-//! cover, pieces ([`crate::netlist::pieces`]) one each, a block memory as many look-up tables as the device has for each of its memories. A
-//! distributed memory is not among them: it is a look-up table for each 2^n words of a bit, n the table's inputs, which is logic that
-//! nobody has minimised. A block memory needs registers right behind the table, a stage boundary, which it takes in; a table
-//! without stays logic.
+//! By cost ([`TableStyle::ByCost`]), a table is what takes the smallest share of the device: logic costs the look-up
+//! tables of its cover, pieces ([`crate::netlist::pieces`]) one each, a block memory as many look-up tables as the
+//! device has for each of its memories. A distributed memory is not among them: it is a look-up table for each 2^n
+//! words of a bit, n the table's inputs, which is logic that nobody has minimised. A block memory needs registers right
+//! behind the table, a stage boundary, which it takes in; a table without stays logic.
 
 use super::count::{tables as counted, total};
 use super::cover::cover;
@@ -24,7 +24,8 @@ pub enum TableStyle {
     Logic,
     /// Block memory, where nothing but registers read the table; logic elsewhere.
     Block,
-    /// Logic, taken apart by a search into functions that fill one look-up table of the device each, in modules that ask to stay.
+    /// Logic, taken apart by a search into functions that fill one look-up table of the device each, in modules that
+    /// ask to stay.
     Pieces {
         /// Inputs of a look-up table.
         table_inputs: u32,

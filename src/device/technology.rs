@@ -7,8 +7,8 @@ use crate::netlist::BlockRegisters;
 /// The parts of a device family as far as the estimates know them. Times are nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Technology {
-    /// Tables that a function of 1, 2, ... inputs takes; functions of more inputs do not fit. A function of more inputs than a
-    /// table has is made of several, behind the slice's own multiplexers.
+    /// Tables that a function of 1, 2, ... inputs takes; functions of more inputs do not fit. A function of more inputs
+    /// than a table has is made of several, behind the slice's own multiplexers.
     pub tables: &'static [u32],
     /// Inputs of one table.
     pub table_inputs: u32,
@@ -26,7 +26,8 @@ pub struct Technology {
     pub short_adder: u32,
     /// Signed factors of a multiplier block, the longer first; none if there are no such blocks.
     pub multiplier: Option<(u32, u32)>,
-    /// Registers that such a block has before each factor and behind the product, as far as synthesis is known to use them.
+    /// Registers that such a block has before each factor and behind the product, as far as synthesis is known to use
+    /// them.
     pub multiplier_registers: (u32, u32),
     /// Bits of a block memory.
     pub memory: u64,
@@ -98,7 +99,8 @@ impl Technology {
         Some(BlockRegisters { longer, shorter, before, behind })
     }
 
-    /// What a register takes of a clock period as a rule, clock to output and setup behind a table together: nanoseconds.
+    /// What a register takes of a clock period as a rule, clock to output and setup behind a table together:
+    /// nanoseconds.
     pub fn register_time(&self) -> f64 {
         match self.times {
             PartTimes::Lumped(times) => times.register,
@@ -143,8 +145,10 @@ const FOUR_ALONE: &[u32] = &[1, 1, 1, 1];
 /// Six-input tables alone.
 const SIX_ALONE: &[u32] = &[1, 1, 1, 1, 1, 1];
 
-/// AMD's 7 series: a table makes the sum and the carry of three bits in front of its carry bit (UG474, "O5" and "O6"; the carry goes
-/// over a general wire, M. Kumm, P. Zipf, *Efficient High Speed Compression Trees on Xilinx FPGAs*, MBMV 2014; look-up tables for each memory: XC7A200T, DS180): 48E1 multipliers of 25 x 18, memories of 36 Kibit (UG479, UG473), two registers before a multiplier's factors and two behind its product. Times: [`arcs`].
+/// AMD's 7 series: a table makes the sum and the carry of three bits in front of its carry bit (UG474, "O5" and "O6";
+/// the carry goes over a general wire, M. Kumm, P. Zipf, *Efficient High Speed Compression Trees on Xilinx FPGAs*, MBMV
+/// 2014; look-up tables for each memory: XC7A200T, DS180): 48E1 multipliers of 25 x 18, memories of 36 Kibit (UG479,
+/// UG473), two registers before a multiplier's factors and two behind its product. Times: [`arcs`].
 pub(super) const SERIES7: Technology = Technology {
     tables: SIX,
     table_inputs: 6,
@@ -163,7 +167,8 @@ pub(super) const SERIES7: Technology = Technology {
     error: fitted::SERIES7_ERROR,
 };
 
-/// AMD's UltraScale+ (look-up tables for each memory: KU5P, DS890): 48E2 multipliers of 27 x 18, memories of 36 Kibit (UG579, UG573), chains of eight bits (UG574).
+/// AMD's UltraScale+ (look-up tables for each memory: KU5P, DS890): 48E2 multipliers of 27 x 18, memories of 36 Kibit
+/// (UG579, UG573), chains of eight bits (UG574).
 pub(super) const ULTRASCALE_PLUS: Technology = Technology {
     carry_cell: 8,
     multiplier: Some((27, 18)),
@@ -174,8 +179,8 @@ pub(super) const ULTRASCALE_PLUS: Technology = Technology {
     ..SERIES7
 };
 
-/// Lattice ECP5: four-input tables, carry cells of two bits that take nothing in (FPGA-DS-02012; look-up tables for each memory:
-/// LFE5-85).
+/// Lattice ECP5: four-input tables, carry cells of two bits that take nothing in (FPGA-DS-02012; look-up tables for
+/// each memory: LFE5-85).
 pub(super) const ECP5: Technology = Technology {
     tables: FOUR,
     table_inputs: 4,
@@ -214,9 +219,9 @@ pub(super) const ICE40: Technology = Technology {
     error: fitted::ICE40_ERROR,
 };
 
-/// Intel Agilex 7: adaptive tables of six inputs with two adder bits, multipliers of 18 x 19 in pairs or one of 27 x 27,
-/// memories of 20 Kibit, adders of two operands only (no shared arithmetic mode: Hyperflex design handbook, 683353, "Ternary
-/// Adders"; Agilex 7 device overview, 683458; two look-up tables for each adaptive one).
+/// Intel Agilex 7: adaptive tables of six inputs with two adder bits, multipliers of 18 x 19 in pairs or one of 27 x
+/// 27, memories of 20 Kibit, adders of two operands only (no shared arithmetic mode: Hyperflex design handbook, 683353,
+/// "Ternary Adders"; Agilex 7 device overview, 683458; two look-up tables for each adaptive one).
 pub(super) const AGILEX: Technology = Technology {
     tables: SIX_ALONE,
     table_inputs: 6,

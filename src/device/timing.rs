@@ -1,7 +1,7 @@
 //! When each bit is there: static timing over the cover, with every carry chain bit by bit.
 //!
-//! Families whose arcs were measured are timed arc by arc ([`by_arcs`]); the others by a few times for a table, a chain and a
-//! carry bit, each with the wire behind it ([`lumped`]).
+//! Families whose arcs were measured are timed arc by arc ([`by_arcs`]); the others by a few times for a table, a chain
+//! and a carry bit, each with the wire behind it ([`lumped`]).
 
 use super::arcs::{Arcs, Carry};
 use super::cover::Cover;
@@ -53,8 +53,8 @@ fn product_levels(shorter: u32) -> u32 {
 pub(super) struct Timing {
     /// The arrival of every gate's output.
     pub(super) arrivals: Vec<Arrival>,
-    /// What a register still needs behind each gate's output before the clock edge, in nanoseconds; empty where the time of a
-    /// register is one figure.
+    /// What a register still needs behind each gate's output before the clock edge, in nanoseconds; empty where the
+    /// time of a register is one figure.
     setup: Vec<f32>,
 }
 
@@ -92,8 +92,8 @@ fn ns(picoseconds: u16) -> f64 {
     f64::from(picoseconds) / 1000.0
 }
 
-/// The arrival of every gate's output by a few times. `wires`: how much longer wires are than in a small design; `inputs`: when
-/// input ports are there, in nanoseconds.
+/// The arrival of every gate's output by a few times. `wires`: how much longer wires are than in a small design;
+/// `inputs`: when input ports are there, in nanoseconds.
 fn lumped(
     gates: &Gates,
     cover: &Cover,

@@ -6,8 +6,8 @@ use super::plan::scalar_port;
 use crate::netlist::{NetId, Netlist};
 use std::ops::Deref;
 
-/// A netlist, and a small table beside it: names and widths are looked up for every operand of every net, in no order, and
-/// would otherwise miss the cache every time.
+/// A netlist, and a small table beside it: names and widths are looked up for every operand of every net, in no order,
+/// and would otherwise miss the cache every time.
 pub(super) struct Context<'n> {
     netlist: &'n Netlist,
     nets: Vec<Entry<'n>>,

@@ -1,7 +1,7 @@
 //! Text being put together: a string that knows its column, and how templates show such text.
 //!
-//! Half of all text is names, bit numbers and operators. They are pushed into one string a place of the template, without the
-//! formatting machinery, which costs several times as much as the text itself.
+//! Half of all text is names, bit numbers and operators. They are pushed into one string a place of the template,
+//! without the formatting machinery, which costs several times as much as the text itself.
 
 use crate::num::push_decimal;
 use askama::{FastWritable, Values};

@@ -1,7 +1,7 @@
 //! Verilog and VHDL text of a netlist.
 //!
-//! The one input is a [`Netlist`]; the text is a pure function of it, of the [`Language`] and of the [`Options`]. What it
-//! promises to tools and to readers is `docs/rtl-interface.md`, section "Language": one self-contained file, one
+//! The one input is a [`Netlist`]; the text is a pure function of it, of the [`Language`] and of the [`Options`]. What
+//! it promises to tools and to readers is `docs/rtl-interface.md`, section "Language": one self-contained file, one
 //! assignment for each net, wiring written where it is used, registers of a boundary together, every bit that nobody
 //! reads in one sink, no lint pragma.
 //!

@@ -1,9 +1,9 @@
 //! What stands where in the file: modules, sections, register groups, unread bits. The same for every language.
 //!
 //! Nets keep the netlist's order inside a section. There is one section for the inputs and one for each stage; a
-//! stage's registers follow its logic. Whatever the stages of a netlist say, each name is declared before it is
-//! read: registers that earlier text reads are declared ahead (`Module::early`), and if logic itself reads a later stage
-//! the stages are not used for ordering at all.
+//! stage's registers follow its logic. Whatever the stages of a netlist say, each name is declared before it is read:
+//! registers that earlier text reads are declared ahead (`Module::early`), and if logic itself reads a later stage the
+//! stages are not used for ordering at all.
 
 use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, Reset, Wiring};
 

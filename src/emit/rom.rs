@@ -1,9 +1,10 @@
 //! How each table is written.
 //!
-//! Logic and "the synthesiser's choice" are a function with one `case`: the form that every vendor's guide knows, and as
-//! good as any other under yosys (QoR of six tables as `case`, memory, and constant vectors differ by noise only). Block memory
-//! wants an array with initial contents, and a register at the table's output: without one there is no block memory to be had,
-//! so such a table stays a function whatever was asked. What is asked of each table is decided by [`crate::device`].
+//! Logic and "the synthesiser's choice" are a function with one `case`: the form that every vendor's guide knows, and
+//! as good as any other under yosys (QoR of six tables as `case`, memory, and constant vectors differ by noise only).
+//! Block memory wants an array with initial contents, and a register at the table's output: without one there is no
+//! block memory to be had, so such a table stays a function whatever was asked. What is asked of each table is decided
+//! by [`crate::device`].
 
 use super::RomStyle;
 use crate::device::{Form, Forms};

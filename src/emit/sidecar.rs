@@ -34,8 +34,8 @@ pub struct Sidecar<'a> {
     reset: Option<ResetPort<'a>>,
     enable: Option<&'a str>,
     valid: Option<ValidPorts<'a>>,
-    /// The port that says when a sample is taken, and for how many clocks a result stays: of a module that does not take one every
-    /// clock.
+    /// The port that says when a sample is taken, and for how many clocks a result stays: of a module that does not
+    /// take one every clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     ready: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,8 +147,8 @@ struct PortFacts<'a> {
 }
 
 impl<'a> Sidecar<'a> {
-    /// The facts of `netlist`, written in `languages`. `delays` are those of the stages, from stage 1; `model_checksum` is
-    /// passed on.
+    /// The facts of `netlist`, written in `languages`. `delays` are those of the stages, from stage 1; `model_checksum`
+    /// is passed on.
     pub fn new(netlist: &'a Netlist, languages: &[Language], delays: &[f64], model_checksum: String) -> Sidecar<'a> {
         let interface = &netlist.interface;
         let bits = netlist.stage_register_bits();

@@ -1,7 +1,8 @@
-//! Tables in pieces, for every language: a module for each table, and inside it one for each level of pieces that others read.
+//! Tables in pieces, for every language: a module for each table, and inside it one for each level of pieces that
+//! others read.
 //!
-//! Synthesisers flatten a module and make wide functions of small ones again, so the inner levels ask to stay modules. The last
-//! pieces stand in the table's own module, which does not ask: what reads the word may take them in.
+//! Synthesisers flatten a module and make wide functions of small ones again, so the inner levels ask to stay modules.
+//! The last pieces stand in the table's own module, which does not ask: what reads the word may take them in.
 
 use super::line::Line;
 use crate::netlist::pieces::{Pieces, Source};

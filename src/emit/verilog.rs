@@ -1,9 +1,10 @@
 //! How things are spelt in Verilog-2001.
 //!
-//! The subset is small, so that every tool (and every reader) agrees on it: nets are unsigned; operands of an operator have the
-//! width of its result, by explicit slices, concatenations and replications; the only signed expressions are the operands of
-//! a signed product, `$signed({{n{msb}}, x})` of the product's width, which synthesisers trim back to the true multiplier.
-//! A table is a function with one `case`, or a memory with initial contents where block memory is wanted.
+//! The subset is small, so that every tool (and every reader) agrees on it: nets are unsigned; operands of an operator
+//! have the width of its result, by explicit slices, concatenations and replications; the only signed expressions are
+//! the operands of a signed product, `$signed({{n{msb}}, x})` of the product's width, which synthesisers trim back to
+//! the true multiplier. A table is a function with one `case`, or a memory with initial contents where block memory is
+//! wanted.
 
 use super::Options;
 use super::attributes::Requests;

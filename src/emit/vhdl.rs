@@ -1,10 +1,10 @@
 //! How things are spelt in VHDL, in the part that 1993 and 2008 share.
 //!
-//! Every net is an `unsigned`, also a net of one bit; wiring is slices and qualified aggregates joined by `&`, never single
-//! elements, so that an operator's operands have one possible type. Ports of the module are `std_logic` and
+//! Every net is an `unsigned`, also a net of one bit; wiring is slices and qualified aggregates joined by `&`, never
+//! single elements, so that an operator's operands have one possible type. Ports of the module are `std_logic` and
 //! `std_logic_vector`; conversions stand where they meet a net. A table is an array of constants and an index of it, as
-//! GHDL 2.0 synthesises a `case` of few choices without its `others`; `to_01` keeps simulators from a warning for every bit that
-//! is unknown at time zero.
+//! GHDL 2.0 synthesises a `case` of few choices without its `others`; `to_01` keeps simulators from a warning for every
+//! bit that is unknown at time zero.
 
 use super::Options;
 use super::attributes::{Requests, Wish};
@@ -44,8 +44,8 @@ struct File<'a> {
     entities: Vec<ModuleView<'a, Vhdl<'a>>>,
 }
 
-/// Names that only VHDL needs, distinct from those of the netlist: output ports cannot be read, arrays need a type, and port maps
-/// take no concatenations.
+/// Names that only VHDL needs, distinct from those of the netlist: output ports cannot be read, arrays need a type, and
+/// port maps take no concatenations.
 struct Names {
     /// The netlist's names that end like a name made here, in lower case.
     taken: FxHashSet<String>,

@@ -1,7 +1,7 @@
 //! How a table in pieces is spelt in VHDL.
 //!
-//! A piece is a constant and an index of it: GHDL 2.0 synthesises a `case` of few choices without its `others`. `to_01` keeps
-//! simulators from a warning for every unknown bit. What stands in a port map is a name, as VHDL-1993 wants it.
+//! A piece is a constant and an index of it: GHDL 2.0 synthesises a `case` of few choices without its `others`. `to_01`
+//! keeps simulators from a warning for every unknown bit. What stands in a port map is a name, as VHDL-1993 wants it.
 
 use super::table_modules::{Bit, Level, LookUp, TableModule, Vector, list};
 use super::vhdl::{binary, digit};

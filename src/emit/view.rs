@@ -1,8 +1,8 @@
 //! A planned file as the templates see it, as far as it is the same in every language.
 //!
-//! A template walks modules, sections, nets, register groups, instances and outputs; what these are called and in which order
-//! they come is said here. How one thing is spelt is a matter of the [`Dialect`], which adds methods of its own to these types
-//! where its template asks for more.
+//! A template walks modules, sections, nets, register groups, instances and outputs; what these are called and in which
+//! order they come is said here. How one thing is spelt is a matter of the [`Dialect`], which adds methods of its own
+//! to these types where its template asks for more.
 
 use super::attributes::Wish;
 use super::context::Context;

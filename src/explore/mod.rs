@@ -1,8 +1,8 @@
-//! Many variants of hardware as one workflow: what is to be made ([`Plan`]), the folder that Snakemake takes ([`Plan::files`]), and what came
-//! of it ([`results`]).
+//! Many variants of hardware as one workflow: what is to be made ([`Plan`]), the folder that Snakemake takes
+//! ([`Plan::files`]), and what came of it ([`results`]).
 //!
-//! The folder is complete in itself: models lie in it and nothing names the machine it was made on, so that it can be moved to a cluster.
-//! What starts Snakemake is no business of this module.
+//! The folder is complete in itself: models lie in it and nothing names the machine it was made on, so that it can be
+//! moved to a cluster. What starts Snakemake is no business of this module.
 
 pub mod results;
 
@@ -12,7 +12,8 @@ use serde_json::{Map, Value, json};
 
 /// What Snakemake runs.
 const SNAKEFILE: &str = include_str!("../../templates/explore/Snakefile");
-/// Settings that `snakemake` takes by itself: a failed variant stops nothing else, and half-written results are made anew.
+/// Settings that `snakemake` takes by itself: a failed variant stops nothing else, and half-written results are made
+/// anew.
 const PROFILE: &str = "keep-going: true\nrerun-incomplete: true\n";
 
 /// Something that variants differ in.

@@ -1,5 +1,5 @@
-//! What an operation's record means, whatever file it stands in: opcode, operands and data of version 2 and older, and of
-//! versions 3 and 4.
+//! What an operation's record means, whatever file it stands in: opcode, operands and data of version 2 and older, and
+//! of versions 3 and 4.
 //!
 //! This is the hot part of reading: nothing here allocates for an operation that is right, sums aside.
 

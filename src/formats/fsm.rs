@@ -1,8 +1,8 @@
 //! Reading stateful designs: the `ALIRFSM` JSON of `docs/fsm.md`.
 //!
-//! The file says everything about a signal again wherever it names it; here a signal is collected once, by name, and each
-//! mention is held to the first. Blocks are programs of version 4 and go through the same reader as a file of their own,
-//! their places put below `fsm.logic["name"]`.
+//! The file says everything about a signal again wherever it names it; here a signal is collected once, by name, and
+//! each mention is held to the first. Blocks are programs of version 4 and go through the same reader as a file of
+//! their own, their places put below `fsm.logic["name"]`.
 
 use super::{Format, source::Source};
 use crate::diag::{Diagnostic, Diagnostics, Place};
@@ -106,8 +106,8 @@ const AHEAD: usize = 1 << 16;
 /// Bytes of an unpacked file that are looked at first.
 const FIRST_AHEAD: usize = 1 << 9;
 
-/// Takes the first bytes of `reader` and tells whether they are those of a stateful design, plain or gzip. Beside that it
-/// returns them: they are to be read again.
+/// Takes the first bytes of `reader` and tells whether they are those of a stateful design, plain or gzip. Beside that
+/// it returns them: they are to be read again.
 ///
 /// # Errors
 /// Those of the reader.
@@ -126,7 +126,8 @@ pub fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// What the first bytes of a file hold, unpacked if they are gzip: as far as they go, and no more than are read of others.
+/// What the first bytes of a file hold, unpacked if they are gzip: as far as they go, and no more than are read of
+/// others.
 pub fn unpacked(head: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     if !head.starts_with(&[0x1f, 0x8b]) {
         return head.into();

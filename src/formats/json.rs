@@ -5,8 +5,9 @@
 //! it. So this is a small parser of its own: the caller asks for the value it expects, looks at [`Json::kind`] where
 //! several are possible, and calls [`Json::skip`] to get past one that is wrong.
 //!
-//! It accepts exactly RFC 8259 (and a byte order mark in front; whether a string that is passed over is UTF-8 is not asked). `NaN` and `Infinity`, which some writers emit, are
-//! recognised as [`Kind::NonFinite`] so that they get a message of their own; they are never a value.
+//! It accepts exactly RFC 8259 (and a byte order mark in front; whether a string that is passed over is UTF-8 is not
+//! asked). `NaN` and `Infinity`, which some writers emit, are recognised as [`Kind::NonFinite`] so that they get a
+//! message of their own; they are never a value.
 
 use super::source::{Source, Stop};
 use crate::diag::{Diagnostic, Place};
@@ -578,8 +579,8 @@ impl<R: Read> Json<R> {
     }
 }
 
-/// Reads a number that ends inside `bytes`, has at most 18 digits and no exponent: its length, whether it is an integer,
-/// its value. `None` for every other text, right or wrong.
+/// Reads a number that ends inside `bytes`, has at most 18 digits and no exponent: its length, whether it is an
+/// integer, its value. `None` for every other text, right or wrong.
 #[inline]
 pub(super) fn short_number(bytes: &[u8]) -> Option<(usize, bool, Short)> {
     /// Adds the digits from `at` on; where they end, and what stands there.

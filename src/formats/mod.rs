@@ -289,8 +289,8 @@ pub fn open(path: &Path) -> Result<File, Diagnostics> {
     Ok(file)
 }
 
-/// The format that the first bytes (decompressed) show; eight are enough. Text that starts with white space or a byte order
-/// mark shows none here.
+/// The format that the first bytes (decompressed) show; eight are enough. Text that starts with white space or a byte
+/// order mark shows none here.
 pub fn detect(bytes: &[u8]) -> Option<Format> {
     match bytes {
         // What reads text says so.

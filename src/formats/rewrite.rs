@@ -1,8 +1,8 @@
 //! What a target version cannot say, said with what it can; what only lives in memory, made explicit.
 //!
-//! Every rewrite keeps each output bit for every bit pattern of the inputs, also those outside the intervals: values that
-//! are put in between have types that hold whatever their operands' *types* allow. The whole delay of an operation that
-//! becomes several stays on the last of them.
+//! Every rewrite keeps each output bit for every bit pattern of the inputs, also those outside the intervals: values
+//! that are put in between have types that hold whatever their operands' *types* allow. The whole delay of an operation
+//! that becomes several stays on the last of them.
 
 use super::Target;
 use super::alir::spelling;
@@ -260,7 +260,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// The output's code in the port's type. A negated one is negated here: before bits are dropped, as the output does.
+    /// The output's code in the port's type. A negated one is negated here: before bits are dropped, as the output
+    /// does.
     fn output(&mut self, source: Option<ValueId>, out: &Output, want: Kif) -> ValueId {
         let interval = of_type(want).scaled(-out.shift);
         match source {

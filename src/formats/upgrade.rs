@@ -1,7 +1,7 @@
 //! Programs of before spec version 2 in today's operations (`docs/dais.md`, section 4).
 //!
-//! While an old file is read each record becomes one operation, so that every place in a message is the file's, and what
-//! it negates first is only noted. A valid program is then rebuilt with the negations between.
+//! While an old file is read each record becomes one operation, so that every place in a message is the file's, and
+//! what it negates first is only noted. A valid program is then rebuilt with the negations between.
 
 use super::decode::Negated;
 use crate::ir::{Builder, Limits, Model, Node, Op, ValueId};
@@ -78,8 +78,8 @@ fn holds_negation(result: &Interval, x: &Interval) -> bool {
     x.kif().is_zero() || kif.frac >= x.frac && kif.holds(&at(&x.min)) && kif.holds(&at(&x.max))
 }
 
-/// The interval of `-x`: `[-max, -min]`, made wider where the *type* of `x` has a code whose negation that interval's type
-/// has not (-4 where x is from -3 to 3). The old operations negate every pattern exactly.
+/// The interval of `-x`: `[-max, -min]`, made wider where the *type* of `x` has a code whose negation that interval's
+/// type has not (-4 where x is from -3 to 3). The old operations negate every pattern exactly.
 fn negation(x: &Interval) -> Interval {
     let (plain, kif) = (x.negated(), x.kif());
     let (low, high) = (-kif.max_code(), -kif.min_code());

@@ -452,7 +452,8 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// A block through exact codes, for everything that is rare: wide ports, numbers without a code, integers beyond float64.
+/// A block through exact codes, for everything that is rare: wide ports, numbers without a code, integers beyond
+/// float64.
 fn exact(
     inputs: &[Port],
     outputs: &[Port],

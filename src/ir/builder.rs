@@ -121,9 +121,9 @@ impl Builder {
         id
     }
 
-    /// Appends an operation and checks it at once. If all operations were appended by this method, [`Builder::finish`] does not
-    /// check them a second time; the messages about invalid operations are the same. The tables that an operation reads must
-    /// be added before it.
+    /// Appends an operation and checks it at once. If all operations were appended by this method, [`Builder::finish`]
+    /// does not check them a second time; the messages about invalid operations are the same. The tables that an
+    /// operation reads must be added before it.
     #[inline(always)]
     pub fn push_checked(&mut self, node: Node) -> ValueId {
         let id = ValueId(self.parts.nodes.len() as u32);

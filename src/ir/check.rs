@@ -167,8 +167,9 @@ pub(super) fn derived_output_intervals(parts: &Model) -> Vec<Interval> {
     parts.outputs.iter().map(interval).collect()
 }
 
-/// A check that goes along with the building: operations are judged while they are at hand, those that are right beyond doubt
-/// by a few comparisons, others by [`check`]'s own rules. It only says that all is well; what is wrong, [`check`] tells.
+/// A check that goes along with the building: operations are judged while they are at hand, those that are right beyond
+/// doubt by a few comparisons, others by [`check`]'s own rules. It only says that all is well; what is wrong, [`check`]
+/// tells.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Along {
     /// Types of the operations, which were all right so far.
@@ -254,8 +255,8 @@ impl Along {
         self.kifs.push(kif);
     }
 
-    /// What [`check`] would say of a program whose operations were all judged right: only the rest is looked at. Nothing where
-    /// [`check`] has to be asked.
+    /// What [`check`] would say of a program whose operations were all judged right: only the rest is looked at.
+    /// Nothing where [`check`] has to be asked.
     pub(super) fn conclude(
         mut self,
         parts: &Model,
@@ -287,8 +288,8 @@ impl Along {
     }
 }
 
-/// Whether an operation is within the limit of bits whatever its operands are: `most` are the most bits and fractional bits of
-/// any operand and of the result, `more` those of a constant.
+/// Whether an operation is within the limit of bits whatever its operands are: `most` are the most bits and fractional
+/// bits of any operand and of the result, `more` those of a constant.
 #[inline]
 fn narrow(most: (u64, u64), shift: i32, more: u64, limits: &Limits) -> bool {
     // A product has twice the bits; aligning operands to one another and to the result adds at most the rest.
@@ -301,7 +302,8 @@ struct Checker<'a> {
     problems: Vec<Problem>,
     /// Types of the operations checked so far.
     kifs: Vec<Kif>,
-    /// The most bits and fractional bits (or, below the point, missing ones) of these types and that of the operation at hand.
+    /// The most bits and fractional bits (or, below the point, missing ones) of these types and that of the operation
+    /// at hand.
     most: (u64, u64),
 }
 

@@ -9,8 +9,8 @@ pub struct Labels {
     pub inputs: Vec<String>,
     /// Of the output elements, in their order; empty: they have none.
     pub outputs: Vec<String>,
-    /// Values by the operation that they stem from ([`super::Node::origin`]). Of several names of one operation the first
-    /// counts.
+    /// Values by the operation that they stem from ([`super::Node::origin`]). Of several names of one operation the
+    /// first counts.
     pub values: Vec<(u32, String)>,
 }
 

@@ -1,9 +1,9 @@
 //! Stateful designs: combinational programs, registers, and the connections between them.
 //!
-//! A [`Machine`] is what an `ALIRFSM` file says (`docs/fsm.md`): named signals of one or more fixed-point elements, some of
-//! them ports, some registers; blocks, each a [`Model`]; and connections that carry elements from one place to another,
-//! each cycle or at the clock edge. Like a model, a machine that exists is valid: only [`MachineBuilder::finish`] makes one,
-//! and it has found an order in which everything combinational can be computed.
+//! A [`Machine`] is what an `ALIRFSM` file says (`docs/fsm.md`): named signals of one or more fixed-point elements,
+//! some of them ports, some registers; blocks, each a [`Model`]; and connections that carry elements from one place to
+//! another, each cycle or at the clock edge. Like a model, a machine that exists is valid: only
+//! [`MachineBuilder::finish`] makes one, and it has found an order in which everything combinational can be computed.
 
 use super::Model;
 use crate::num::Kif;

@@ -63,8 +63,8 @@ impl Values {
     }
 }
 
-/// Runs the program on one sample: an integer for each element of the input port, any larger than its type wraps. The result
-/// is one for each element of the output port: two's complement, of masks 0 or 1.
+/// Runs the program on one sample: an integer for each element of the input port, any larger than its type wraps. The
+/// result is one for each element of the output port: two's complement, of masks 0 or 1.
 ///
 /// # Panics
 /// If there are not as many inputs as elements.
@@ -75,8 +75,8 @@ pub fn run(program: &Program, inputs: &[BigInt]) -> Vec<BigInt> {
 /// Bits of the widest element that [`run_doubles`] takes: doubles hold all integers of that size.
 pub const DOUBLE_BITS: u32 = 53;
 
-/// Samples of doubles, one behind the other, and their results likewise: for callers that have no larger integers. What is
-/// larger than its type wraps.
+/// Samples of doubles, one behind the other, and their results likewise: for callers that have no larger integers. What
+/// is larger than its type wraps.
 ///
 /// # Errors
 /// An element that doubles do not hold, a number that is no integer, and numbers that are no whole samples, in words.

@@ -1,8 +1,9 @@
 //! LLVLIR: straight-line code on integers of any width and on vectors, as byte code or text.
 //!
-//! The contract is `docs/llvlir.md`. [`read`] takes either form and gives a checked [`Program`]; [`golden`] says what it
-//! means, in exact integers; [`lower`] makes an ALIR program of it, [`raise`] a program of an ALIR program. The interpreter does not know ALIR, and nothing
-//! here trusts the lowering: simulation and proof compare hardware with the interpreter's meaning or the prover's own.
+//! The contract is `docs/llvlir.md`. [`read`] takes either form and gives a checked [`Program`]; [`golden`] says what
+//! it means, in exact integers; [`lower`] makes an ALIR program of it, [`raise`] a program of an ALIR program. The
+//! interpreter does not know ALIR, and nothing here trusts the lowering: simulation and proof compare hardware with the
+//! interpreter's meaning or the prover's own.
 
 pub mod bytes;
 pub mod fault;

@@ -1,7 +1,7 @@
 //! The checked program and the only way to it.
 //!
-//! A [`Program`] that exists is valid: only [`Builder::finish`] makes one, and the builder checks every item when it comes.
-//! Operations refer to values by file and number; deltas are the byte form's affair.
+//! A [`Program`] that exists is valid: only [`Builder::finish`] makes one, and the builder checks every item when it
+//! comes. Operations refer to values by file and number; deltas are the byte form's affair.
 
 use super::fault::{Fault, Field, Reason};
 use super::rows::{Lane, Meaning, ROWS, Row, Sign};

@@ -1,8 +1,8 @@
 //! From ALIR to LLVLIR: a program of integers, said in rows.
 //!
-//! Every value is held as the pattern of its own type, and what ALIR computes exactly before it wraps is computed modulo just
-//! as many bits as the result needs: `w` bits, and as many more as the result drops below its step. Steps inside a
-//! program may be fractions; the ports are integers, since LLVLIR knows no others. What ALIR means stands in
+//! Every value is held as the pattern of its own type, and what ALIR computes exactly before it wraps is computed
+//! modulo just as many bits as the result needs: `w` bits, and as many more as the result drops below its step. Steps
+//! inside a program may be fractions; the ports are integers, since LLVLIR knows no others. What ALIR means stands in
 //! `docs/alir.md`, section 3, and `interp::golden` judges this file.
 
 use super::program::{Arg, Builder, File, IntType, Limits, MAX_WIDTH, Params, PortType, Program};
@@ -23,12 +23,12 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// The program as LLVLIR: a port of file r for each element, `inp[0]`, `inp[1]`, ... and `out[0]`, ...; the same patterns on all
-/// outputs for every pattern of the inputs, lookups outside their table reading 0.
+/// The program as LLVLIR: a port of file r for each element, `inp[0]`, `inp[1]`, ... and `out[0]`, ...; the same
+/// patterns on all outputs for every pattern of the inputs, lookups outside their table reading 0.
 ///
 /// # Errors
-/// The first part that cannot be said: an element that is no integer or has no bits, an operation that needs more than 1024
-/// bits, more operations or table elements than the limits allow.
+/// The first part that cannot be said: an element that is no integer or has no bits, an operation that needs more than
+/// 1024 bits, more operations or table elements than the limits allow.
 pub fn raise(model: &Model, limits: Limits) -> Result<Program, Refusal> {
     let mut raising = Raising {
         model,

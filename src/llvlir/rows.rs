@@ -1,7 +1,8 @@
 //! The operation table of the seed text: 281 rows, in its order; the index of a row is its op code.
 //!
-//! Slips of the text are mended here as `docs/llvlir.md` says: row 47 is `addc.I`, rows 49 and 53 take a borrow. What a row
-//! computes is named by its [`Meaning`]; the interpreter, the lowering and the prover each say by themselves what that is.
+//! Slips of the text are mended here as `docs/llvlir.md` says: row 47 is `addc.I`, rows 49 and 53 take a borrow. What a
+//! row computes is named by its [`Meaning`]; the interpreter, the lowering and the prover each say by themselves what
+//! that is.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -127,7 +128,8 @@ pub enum Meaning {
         /// Whether what leaves comes in at the other end.
         round: bool,
     },
-    /// Lanes of two vectors alternating: lane `step * k + at` is the first's lane k, the next one the second's, others 0.
+    /// Lanes of two vectors alternating: lane `step * k + at` is the first's lane k, the next one the second's, others
+    /// 0.
     Zip {
         /// Lanes of the result for each lane of an operand.
         step: usize,

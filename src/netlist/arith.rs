@@ -234,12 +234,12 @@ impl Draft {
         Fixed { bits: self.pool.close(), at: lower.at, signed: upper.signed }
     }
 
-    /// `a - b`, if only the sign of the difference lies at or above position 0, and one of them is constant or `variables` is
-    /// set; for results of which nothing below is read.
+    /// `a - b`, if only the sign of the difference lies at or above position 0, and one of them is constant or
+    /// `variables` is set; for results of which nothing below is read.
     ///
-    /// Two variables whose comparison steers a multiplexer stay a subtraction: yosys takes fewer LUTs for `a < b` alone, but
-    /// merges it with the multiplexers around it into wider functions, a tenth more LUTs for a sorting network (3,486
-    /// instead of 3,187, UltraScale+).
+    /// Two variables whose comparison steers a multiplexer stay a subtraction: yosys takes fewer LUTs for `a < b`
+    /// alone, but merges it with the multiplexers around it into wider functions, a tenth more LUTs for a sorting
+    /// network (3,486 instead of 3,187, UltraScale+).
     pub(super) fn sign_of_difference(&mut self, a: Fixed, b: Fixed, variables: bool, fabric: Fabric) -> Option<Fixed> {
         let (a, b) = (self.trimmed(a), self.trimmed(b));
         let constants = [a, b].iter().filter(|x| self.pool.is_const(x.bits)).count();

@@ -76,9 +76,9 @@ impl<'a> Body<'a> {
         self.pool.close()
     }
 
-    /// Makes the finished form of a draft net that somebody reads. `port` tells where an input element is, `rom_name` names
-    /// the next memory. A register's next value and conditions are put in later
-    /// ([`Body::complete`]), since they may come from nets behind it.
+    /// Makes the finished form of a draft net that somebody reads. `port` tells where an input element is, `rom_name`
+    /// names the next memory. A register's next value and conditions are put in later ([`Body::complete`]), since they
+    /// may come from nets behind it.
     pub(super) fn cell(
         &mut self,
         id: NetId,

@@ -189,7 +189,8 @@ impl Draft {
         self.pool.close()
     }
 
-    /// A memory with these words; equal ones are shared. Trailing zero words are dropped, since what is missing reads zero.
+    /// A memory with these words; equal ones are shared. Trailing zero words are dropped, since what is missing reads
+    /// zero.
     pub(super) fn rom(&mut self, origin: Origin, addr_width: u32, word_width: u32, mut words: Vec<u64>) -> RomId {
         let used = words.iter().rposition(|&w| w != 0).map_or(1, |last| last + 1);
         words.truncate(used);

@@ -283,8 +283,8 @@ pub struct Net {
     pub cell: Cell,
     /// Pipeline stage in which it is computed, from 1; for a register, the stage that it ends (0: input register).
     pub stage: u32,
-    /// Which operation of the program it computes, by its index, for whoever maps figures back; nothing for registers, ports
-    /// and whatever belongs to no operation.
+    /// Which operation of the program it computes, by its index, for whoever maps figures back; nothing for registers,
+    /// ports and whatever belongs to no operation.
     pub operation: Option<u32>,
     /// Its name, legal and unique in Verilog and VHDL: an index into the netlist's text pool.
     pub(crate) name: (u32, u32),
@@ -303,8 +303,8 @@ pub struct Rom {
     pub word_width: u32,
     /// The words, low `word_width` bits each; at most `2^addr_width`; what is missing reads zero.
     pub words: Vec<u64>,
-    /// Whether it is a table of the model, or part of one, rather than the values of another operation, which are logic whatever is
-    /// asked of tables.
+    /// Whether it is a table of the model, or part of one, rather than the values of another operation, which are logic
+    /// whatever is asked of tables.
     pub is_table: bool,
     /// A remark for the reader of the text.
     pub comment: String,
@@ -346,7 +346,8 @@ pub struct Element {
     pub width: u32,
     /// Whether it is two's complement.
     pub signed: bool,
-    /// Fractional bits of its code; real weight of the lowest bit is `2^-fractionals` (for an input also divided by `2^inp_shift`).
+    /// Fractional bits of its code; real weight of the lowest bit is `2^-fractionals` (for an input also divided by
+    /// `2^inp_shift`).
     pub fractionals: i32,
     /// Its name, such as `inp[3]`.
     pub name: String,
@@ -395,7 +396,8 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// Whether what it shows depends on more than the inputs of the latest clocks: on which clock since power-on or reset it is.
+    /// Whether what it shows depends on more than the inputs of the latest clocks: on which clock since power-on or
+    /// reset it is.
     pub fn counts_clocks(&self) -> bool {
         self.stateful || self.initiation_interval > 1
     }

@@ -1,7 +1,7 @@
 //! Whether a netlist keeps its rules: written against [`super::cell`] alone, without a look at what made it.
 //!
-//! [`Netlist::check`] holds for every netlist, [`Netlist::check_pipeline`] for those that claim a fixed latency. What they
-//! find is our mistake, never the user's.
+//! [`Netlist::check`] holds for every netlist, [`Netlist::check_pipeline`] for those that claim a fixed latency. What
+//! they find is our mistake, never the user's.
 
 use super::cell::{Cell, Direction, NetId, Netlist, Piece, PortId, Wiring};
 use super::names::is_legal;
@@ -256,9 +256,9 @@ impl Checker<'_> {
     }
 }
 
-/// A hash that does not see the case of ASCII letters (nor the difference between a few signs, which is no harm: what has
-/// the same hash is compared). Names that differ in their last character have neighbouring hashes, so that the names
-/// of a netlist, which come in order, walk through a table in order.
+/// A hash that does not see the case of ASCII letters (nor the difference between a few signs, which is no harm: what
+/// has the same hash is compared). Names that differ in their last character have neighbouring hashes, so that the
+/// names of a netlist, which come in order, walk through a table in order.
 fn folded_hash(name: &str) -> u64 {
     // Odd, and above the number of different folded characters of a name: ten of them have one hash only.
     const BASE: u64 = 81;

@@ -1,8 +1,8 @@
 //! Which bits of a draft are worth having, and how long: computed backward from the outputs.
 //!
-//! A bit is *demanded* if some cell that is itself worth having reads it. Bit-parallel cells (aliases, mux, and, or, xor, not,
-//! inputs) need the same bits of their operands; carries make a sum, difference or product need every bit below. A bit
-//! that a later stage reads is *held* until then: the last stage that reads it is recorded for each bit.
+//! A bit is *demanded* if some cell that is itself worth having reads it. Bit-parallel cells (aliases, mux, and, or,
+//! xor, not, inputs) need the same bits of their operands; carries make a sum, difference or product need every bit
+//! below. A bit that a later stage reads is *held* until then: the last stage that reads it is recorded for each bit.
 //!
 //! A value read in a later stage is looked up behind its alias, so that a value and its shifted, quantised or
 //! sign-extended copy hold the same bits once.

@@ -384,8 +384,8 @@ pub(super) fn push_runs(text: &mut String, runs: impl Iterator<Item = (u32, u32)
     }
 }
 
-/// Where each operation stems from, in a table of its own: names are asked for all over the program. Empty if each stems
-/// from itself.
+/// Where each operation stems from, in a table of its own: names are asked for all over the program. Empty if each
+/// stems from itself.
 fn origins(model: &Model) -> Vec<u32> {
     if (0..).zip(model.nodes()).all(|(index, node)| node.origin == index) {
         return Vec::new();

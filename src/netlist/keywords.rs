@@ -1,9 +1,9 @@
 //! Words that no generated name may be.
 //!
-//! A name must be usable in both languages at once, so there is one question, [`is_reserved`], and it ignores
-//! case as VHDL does. Refused are the keywords of Verilog (IEEE 1364-2005), SystemVerilog (1800-2023, because many
-//! flows read every file as SystemVerilog) and VHDL (1076-2019), the names that the generated VHDL takes from
-//! `std`, `std_logic_1164` and `numeric_std` (a signal of that name would hide them), and the names that the writers use
+//! A name must be usable in both languages at once, so there is one question, [`is_reserved`], and it ignores case as
+//! VHDL does. Refused are the keywords of Verilog (IEEE 1364-2005), SystemVerilog (1800-2023, because many flows read
+//! every file as SystemVerilog) and VHDL (1076-2019), the names that the generated VHDL takes from `std`,
+//! `std_logic_1164` and `numeric_std` (a signal of that name would hide them), and the names that the writers use
 //! themselves.
 
 use rustc_hash::FxHashSet;

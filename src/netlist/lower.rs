@@ -54,8 +54,8 @@ pub(super) fn draft(model: &Model, schedule: &Schedule, fabric: Fabric) -> Draft
     Drafted { draft: lowering.draft, outputs }
 }
 
-/// A program as a part of something larger: its cells are added to `draft`, all in stage 1. `inputs` are the bits of its
-/// input elements.
+/// A program as a part of something larger: its cells are added to `draft`, all in stage 1. `inputs` are the bits of
+/// its input elements.
 pub(super) fn block(draft: Draft, model: &Model, inputs: Vec<Wiring>) -> Drafted {
     let mut lowering = Lowering { inputs, ..Lowering::new(model, draft) };
     lowering.operations(&Schedule::combinational(model.nodes().len()));
@@ -263,8 +263,8 @@ impl<'a> Lowering<'a> {
         self.draft.bitwise(Bitwise::Select(sel), a, b)
     }
 
-    /// `-x - 1` for a signed result, which is the complement of all of `x`'s infinitely many bits; else the complement of
-    /// those it has.
+    /// `-x - 1` for a signed result, which is the complement of all of `x`'s infinitely many bits; else the complement
+    /// of those it has.
     fn complement(&mut self, x: Fixed, operand: ValueId, kif: Kif) -> Fixed {
         let from = self.model.kif(operand);
         let bits = self.draft.complement(x.bits);
@@ -470,8 +470,9 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Values whose top bit a multiplexer looks at, and what only holds that bit for it; but not differences whose sign does nothing
-/// but choose one of the two that are compared. Such a minimum or maximum is best left to the synthesiser as a comparison.
+/// Values whose top bit a multiplexer looks at, and what only holds that bit for it; but not differences whose sign
+/// does nothing but choose one of the two that are compared. Such a minimum or maximum is best left to the synthesiser
+/// as a comparison.
 fn selects(model: &Model) -> Vec<bool> {
     let mut selects = vec![false; model.nodes().len()];
     let extremes = extremes(model);

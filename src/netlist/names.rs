@@ -1,8 +1,8 @@
 //! Names of HDL objects: legal and unique in Verilog-2001 and in VHDL at once.
 //!
-//! VHDL ignores case and forbids doubled and trailing underscores, so both rules hold for every name here. The names
-//! of nets follow a scheme and are unique by construction, without a table of a million strings: operation 17 is
-//! `v17`, its helpers `v17_a`, `v17_b`, ..., what a register holds of it at the end of stage 2 is `v17_s2`. Only module and
+//! VHDL ignores case and forbids doubled and trailing underscores, so both rules hold for every name here. The names of
+//! nets follow a scheme and are unique by construction, without a table of a million strings: operation 17 is `v17`,
+//! its helpers `v17_a`, `v17_b`, ..., what a register holds of it at the end of stage 2 is `v17_s2`. Only module and
 //! port names are free; [`Scheme::avoiding`] picks a prefix that keeps out of their way.
 
 use super::keywords::is_reserved;

@@ -19,8 +19,8 @@ pub enum Ports {
 /// What multiplications become.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Multipliers {
-    /// One multiplication each: the synthesiser chooses between multiplier blocks and logic. Constant factors of few signed
-    /// digits are sums all the same.
+    /// One multiplication each: the synthesiser chooses between multiplier blocks and logic. Constant factors of few
+    /// signed digits are sums all the same.
     #[default]
     Synthesiser,
     /// Rows of adders in logic, without multiplier blocks.
@@ -48,8 +48,8 @@ pub struct BlockRegisters {
 }
 
 impl BlockRegisters {
-    /// Whether a product of factors of these widths is made by blocks. Smaller ones are left to logic, by the rule of Yosys'
-    /// `mul2dsp`.
+    /// Whether a product of factors of these widths is made by blocks. Smaller ones are left to logic, by the rule of
+    /// Yosys' `mul2dsp`.
     pub fn multiply(&self, a: u32, b: u32) -> bool {
         a.min(b) >= 2 && a + b >= 9
     }
@@ -83,8 +83,8 @@ pub struct Fabric {
     pub table_inputs: u32,
     /// Operands of its adders.
     pub adders: Adders,
-    /// Whether registers that tables are read by get a power-on value, so that they stay where they are: Yosys takes others into
-    /// the memories it makes of tables.
+    /// Whether registers that tables are read by get a power-on value, so that they stay where they are: Yosys takes
+    /// others into the memories it makes of tables.
     pub start_addresses: bool,
 }
 
@@ -106,21 +106,24 @@ impl Fabric {
         Fabric { adders, ..self }
     }
 
-    /// Most bits of its factors together that a product in logic is a table of all products at, rather than rows of adders.
+    /// Most bits of its factors together that a product in logic is a table of all products at, rather than rows of
+    /// adders.
     ///
-    /// A function of one input more than a look-up table has takes two of them and a multiplexer of the slice (AMD's F7, Lattice's
-    /// PFUMX). Where tables have four inputs that is still less than rows take, and so it is for squares everywhere, most of whose
-    /// bits depend on fewer. (LUT of yosys; UltraScale+: 7 bits squared 28 as rows; ECP5: 5 bits squared 27.)
+    /// A function of one input more than a look-up table has takes two of them and a multiplexer of the slice (AMD's
+    /// F7, Lattice's PFUMX). Where tables have four inputs that is still less than rows take, and so it is for squares
+    /// everywhere, most of whose bits depend on fewer. (LUT of yosys; UltraScale+: 7 bits squared 28 as rows; ECP5: 5
+    /// bits squared 27.)
     pub(crate) fn product_inputs(&self, is_square: bool) -> u32 {
         self.table_inputs + u32::from(is_square || self.table_inputs < 6)
     }
 
-    /// Whether a comparison is best left to the synthesiser as one, rather than as the carry of a subtraction. `bits` are those
-    /// compared.
+    /// Whether a comparison is best left to the synthesiser as one, rather than as the carry of a subtraction. `bits`
+    /// are those compared.
     ///
-    /// Tables of six inputs compare three bits of two variables before a carry (Yosys' `cmp2lcu`: 9 bits take 6 LUT and 1 CARRY4 instead
-    /// of 9 LUT and 3). Tables of four do not: there, Yosys takes single bits out of the carry chain, which is slow and large
-    /// (9 bits on ECP5: 21 LUT4 and 4 CCU2C instead of 5 CCU2C), except where a few tables hold it all.
+    /// Tables of six inputs compare three bits of two variables before a carry (Yosys' `cmp2lcu`: 9 bits take 6 LUT and
+    /// 1 CARRY4 instead of 9 LUT and 3). Tables of four do not: there, Yosys takes single bits out of the carry chain,
+    /// which is slow and large (9 bits on ECP5: 21 LUT4 and 4 CCU2C instead of 5 CCU2C), except where a few tables hold
+    /// it all.
     pub(super) fn compares(&self, bits: u32, constant: bool) -> bool {
         self.table_inputs >= 6 || bits <= if constant { 5 } else { 4 }
     }
@@ -238,8 +241,8 @@ fn flag(what: &str) -> Place {
     Place::Flag(flag.into())
 }
 
-/// Whether a name that the user has chosen for a state machine's module can be kept as it is: legal in Verilog and VHDL,
-/// and different from every port.
+/// Whether a name that the user has chosen for a state machine's module can be kept as it is: legal in Verilog and
+/// VHDL, and different from every port.
 ///
 /// # Errors
 /// If it cannot.

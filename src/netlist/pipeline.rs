@@ -1,8 +1,8 @@
 //! From draft to netlist: drops what nobody reads, puts in the registers, the ports and the control signals.
 //!
 //! Each demanded bit that a later stage reads is held exactly once at every boundary between: where it is read is found
-//! by looking behind aliases down to the bit that was computed, and that bit's present place, which moves from register to
-//! register. Constant bits and repeated sign bits never reach a register.
+//! by looking behind aliases down to the bit that was computed, and that bit's present place, which moves from register
+//! to register. Constant bits and repeated sign bits never reach a register.
 
 use super::body::{Body, Place, remark};
 use super::builder::Draft;
@@ -346,9 +346,9 @@ impl Assembly<'_> {
         })
     }
 
-    /// Gives the registers that tables are read by a power-on value, so that they stay where they are: Yosys makes a memory of
-    /// a large table, takes registers without one into it (`memory_dff`) and gives them back at its output, so that the table
-    /// would be in the stage before.
+    /// Gives the registers that tables are read by a power-on value, so that they stay where they are: Yosys makes a
+    /// memory of a large table, takes registers without one into it (`memory_dff`) and gives them back at its output,
+    /// so that the table would be in the stage before.
     fn start_addresses(&mut self) {
         let mut registers: Vec<NetId> = Vec::new();
         for net in &self.body.nets {

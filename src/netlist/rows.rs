@@ -1,12 +1,12 @@
 //! Multiplication from adder rows, for devices or users without multiplier blocks.
 //!
 //! One factor is recoded into digits -2, -1, 0, 1, 2 (A. D. Booth 1951; O. L. MacSorley, *High-speed arithmetic in
-//! binary computers*, Proc. IRE 1961), and one row is added for every two of its bits. A digit's multiple of the other factor
-//! is a function of two of its bits and three recoded ones, which together with the accumulated bit is exactly the six
-//! inputs of a LUT in front of a carry chain: M. Kumm, S. Abbas, P. Zipf, *An Efficient Softcore Multiplier Architecture for
-//! Xilinx FPGAs*, ARITH 2015. So a row costs one LUT a bit, selection included, and rows are added one after the other: in a tree,
-//! every second row would have to be made in LUTs of its own. Tables of four inputs do not hold the selection: every row is made by
-//! itself, and a tree of them, which is faster, is no larger.
+//! binary computers*, Proc. IRE 1961), and one row is added for every two of its bits. A digit's multiple of the other
+//! factor is a function of two of its bits and three recoded ones, which together with the accumulated bit is exactly
+//! the six inputs of a LUT in front of a carry chain: M. Kumm, S. Abbas, P. Zipf, *An Efficient Softcore Multiplier
+//! Architecture for Xilinx FPGAs*, ARITH 2015. So a row costs one LUT a bit, selection included, and rows are added one
+//! after the other: in a tree, every second row would have to be made in LUTs of its own. Tables of four inputs do not
+//! hold the selection: every row is made by itself, and a tree of them, which is faster, is no larger.
 //!
 //! A negative multiple is the complement and a carry into the row's lowest position. The carry enters through one more
 //! position below, where both operands have the digit's sign bit.
@@ -39,8 +39,8 @@ fn places(recoded: Fixed, width: u32) -> impl Iterator<Item = u32> {
 }
 
 impl Draft {
-    /// `a * b` modulo `2^width`, both placed at 0, as signed or unsigned bits of that width. `tree` adds the rows in a tree, else
-    /// one after the other.
+    /// `a * b` modulo `2^width`, both placed at 0, as signed or unsigned bits of that width. `tree` adds the rows in a
+    /// tree, else one after the other.
     pub(super) fn rows(&mut self, a: Fixed, b: Fixed, width: u32, tree: bool) -> Wiring {
         let count = |recoded: Fixed| signed_width(recoded).div_ceil(2);
         let cost = |x: Fixed, recoded: Fixed| {
@@ -104,12 +104,12 @@ impl Draft {
         self.window(total, 0, width)
     }
 
-    /// `total + row + carry`, of as many bits, where `complement` is the complement of `row` and `borrow` that of `carry`: the row is
-    /// subtracted, not added.
+    /// `total + row + carry`, of as many bits, where `complement` is the complement of `row` and `borrow` that of
+    /// `carry`: the row is subtracted, not added.
     ///
-    /// A carry chain has one operand beside its look-up tables and the other only in them. Of a sum, Yosys chooses the operands' places
-    /// by their shape (`alumacc`), and a row beside the tables takes a table for each of its bits once more; of a difference, the
-    /// subtrahend is always in the tables. The carry enters through one more position below.
+    /// A carry chain has one operand beside its look-up tables and the other only in them. Of a sum, Yosys chooses the
+    /// operands' places by their shape (`alumacc`), and a row beside the tables takes a table for each of its bits once
+    /// more; of a difference, the subtrahend is always in the tables. The carry enters through one more position below.
     fn less_complement(&mut self, total: Wiring, complement: Wiring, borrow: Wiring) -> Wiring {
         let zero = self.uniform(false, 1);
         let (a, b) = (self.joined(zero, total), self.joined(borrow, complement));
@@ -117,8 +117,8 @@ impl Draft {
         self.pool.slice(with_carry, 1, total.width)
     }
 
-    /// The carry of a negative multiple stands in the two free places below the next row; that of the last row is a number of
-    /// its own.
+    /// The carry of a negative multiple stands in the two free places below the next row; that of the last row is a
+    /// number of its own.
     fn tree_of_rows(&mut self, x: Fixed, recoded: Fixed, width: u32) -> Wiring {
         let x_width = signed_width(x);
         let mut rows = Vec::new();
@@ -146,8 +146,8 @@ impl Draft {
         self.window(total, 0, width)
     }
 
-    /// The sum of rows modulo `2^width`, the first being number `from`, each half by itself. A sum whose last row is the one
-    /// before number `end` is a signed number that ends at `top(end)`.
+    /// The sum of rows modulo `2^width`, the first being number `from`, each half by itself. A sum whose last row is
+    /// the one before number `end` is a signed number that ends at `top(end)`.
     fn tree(&mut self, rows: &[Fixed], from: usize, width: u32, top: &impl Fn(usize) -> i64) -> Fixed {
         if rows.len() < 2 {
             return rows.first().copied().unwrap_or(Fixed::ZERO);
@@ -165,11 +165,11 @@ impl Draft {
 
     /// `x * x` modulo `2^width`, `x` placed at 0: half the rows' bits of a product.
     ///
-    /// With the bits `b` of `x`, and `s` what is left of `x` above bit `i`, floored, the square is the sum of
-    /// `4^i b (4 s + 1)`: each row meets only the bits above its own (folding, as in every squarer; K. E. Wires, M. J. Schulte,
-    /// L. P. Marquette, P. I. Balzola, *Combined unsigned and two's complement squarers*, Asilomar 1999). The row's selection
-    /// stands in front of its carry chain. A signed number's rest is signed too, so that no row is subtracted, and what its
-    /// top bit stands for, -1 times a power of two, has itself as its square.
+    /// With the bits `b` of `x`, and `s` what is left of `x` above bit `i`, floored, the square is the sum of `4^i b (4
+    /// s + 1)`: each row meets only the bits above its own (folding, as in every squarer; K. E. Wires, M. J. Schulte,
+    /// L. P. Marquette, P. I. Balzola, *Combined unsigned and two's complement squarers*, Asilomar 1999). The row's
+    /// selection stands in front of its carry chain. A signed number's rest is signed too, so that no row is
+    /// subtracted, and what its top bit stands for, -1 times a power of two, has itself as its square.
     pub(super) fn square(&mut self, x: Fixed, width: u32, tree: bool) -> Wiring {
         let mut rows = Vec::new();
         for bit in 0..x.bits.width.min(width.div_ceil(2)) {
@@ -211,7 +211,8 @@ impl Draft {
     }
 
     /// The low `width` bits of the product, or of the square of the first factor, as a table of all products: there is
-    /// nothing smaller or faster where a look-up table of the device reads all bits of both factors ([`super::options::Fabric::product_inputs`]).
+    /// nothing smaller or faster where a look-up table of the device reads all bits of both factors
+    /// ([`super::options::Fabric::product_inputs`]).
     pub(super) fn product_table(&mut self, factors: [Fixed; 2], is_square: bool, width: u32) -> Wiring {
         let [a, b] = factors;
         let number = |x: Fixed, bits: i64| {
@@ -235,8 +236,8 @@ impl Draft {
         self.pool.close()
     }
 
-    /// The multiple of `x` that the digit at bit `lo` of `recoded` asks for without its sign, in `width` bits; and the bit that says that
-    /// the digit is negative.
+    /// The multiple of `x` that the digit at bit `lo` of `recoded` asks for without its sign, in `width` bits; and the
+    /// bit that says that the digit is negative.
     fn multiple(&mut self, x: Fixed, recoded: Fixed, lo: u32, width: u32) -> (Wiring, Wiring) {
         let digit = Fixed { at: 1, ..recoded };
         let [below, low, high] = [0, 1, 2].map(|k| self.window(digit, i64::from(lo + k), 1));
@@ -255,7 +256,8 @@ impl Draft {
         self.bitwise(Bitwise::Xor, x, flip)
     }
 
-    /// `x * constant`, right at all positions below `top`, as sums; `None` if that takes many of them and `all` is not set.
+    /// `x * constant`, right at all positions below `top`, as sums; `None` if that takes many of them and `all` is not
+    /// set.
     pub(super) fn constant_product(&mut self, x: Fixed, constant: &BigInt, top: i64, all: bool) -> Option<Fixed> {
         let digits = signed_digits(constant);
         if digits.len() > FEW_DIGITS && !all {

@@ -1,9 +1,10 @@
 //! Adders of three operands, for devices that make one of a table a bit.
 //!
-//! A six-input table in front of a carry bit has room for a full adder: its sum enters the chain beside the carry of the full
-//! adder below (J. M. Simkins, B. D. Philofsky, US patent 7,274,211). A sum of many terms takes half as many such adders. Two
-//! sums of two, of which nobody else reads the inner one, become one where no register is between and the inner one loses
-//! no bit. Synthesisers without such adders make two of it, or a tree of carry-save adders, so it is the device's choice.
+//! A six-input table in front of a carry bit has room for a full adder: its sum enters the chain beside the carry of
+//! the full adder below (J. M. Simkins, B. D. Philofsky, US patent 7,274,211). A sum of many terms takes half as many
+//! such adders. Two sums of two, of which nobody else reads the inner one, become one where no register is between and
+//! the inner one loses no bit. Synthesisers without such adders make two of it, or a tree of carry-save adders, so it
+//! is the device's choice.
 
 use super::arith::{Extent, Fixed};
 use super::builder::Draft;
@@ -50,8 +51,9 @@ impl Pairs {
         Pairs { inner: Vec::new(), taken: Vec::new() }
     }
 
-    /// Sums of two with a summand that is such a sum too, of the same stage, exact, and read by nobody else, where the longest path
-    /// of all stages does not grow: what enters the adder beside the inner sum waits for a table more than before.
+    /// Sums of two with a summand that is such a sum too, of the same stage, exact, and read by nobody else, where the
+    /// longest path of all stages does not grow: what enters the adder beside the inner sum waits for a table more than
+    /// before.
     pub(super) fn of(model: &Model, schedule: &Schedule) -> Pairs {
         let n = model.nodes().len();
         let mut readers = vec![0u32; n];
@@ -143,9 +145,9 @@ impl Draft {
         }
     }
 
-    /// The same of three in one adder; `None` where that is no sum of three: one of them is zero or two constant, or bits of two
-    /// never meet. `inner` is where the sum of the first two ends and whether it is subtracted, if it has a type: the result is as
-    /// wide as that of two adders.
+    /// The same of three in one adder; `None` where that is no sum of three: one of them is zero or two constant, or
+    /// bits of two never meet. `inner` is where the sum of the first two ends and whether it is subtracted, if it has a
+    /// type: the result is as wide as that of two adders.
     pub(super) fn three(&mut self, terms: [Signed; 3], inner: Option<(Extent, bool)>, top: i64) -> Option<Signed> {
         let cut = terms.map(|(x, neg)| {
             let x = self.below(x, top);

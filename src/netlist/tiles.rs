@@ -1,8 +1,8 @@
 //! Multiplication in the multiplier blocks of a device: a product of factors that are wider than a block's is a sum of
 //! products that each fill one.
 //!
-//! A block multiplies two's complement, so the lower parts of a factor, which are unsigned, have one bit less (AMD UG579,
-//! "Wide multiply"). Each partial product is a cell of its own: a register that follows it is the block's own.
+//! A block multiplies two's complement, so the lower parts of a factor, which are unsigned, have one bit less (AMD
+//! UG579, "Wide multiply"). Each partial product is a cell of its own: a register that follows it is the block's own.
 
 use super::arith::Fixed;
 use super::builder::Draft;
@@ -21,8 +21,8 @@ fn parts(width: u32, signed: bool, block: u32) -> Vec<u32> {
 }
 
 impl Draft {
-    /// `a * b * 2^at`, right at all positions below `top`, where that takes several blocks of factors of `block` bits, the
-    /// longer first; `None` if one is enough. Both factors are at 0.
+    /// `a * b * 2^at`, right at all positions below `top`, where that takes several blocks of factors of `block` bits,
+    /// the longer first; `None` if one is enough. Both factors are at 0.
     pub(super) fn tiles(&mut self, a: Fixed, b: Fixed, at: i64, top: i64, block: (u32, u32)) -> Option<Fixed> {
         let split = |longer: Fixed, shorter: Fixed| {
             let of = |x: Fixed, bits| parts(x.bits.width, x.signed, bits);

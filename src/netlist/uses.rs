@@ -23,7 +23,8 @@ pub fn uses_with(model: &Model, fabric: Fabric) -> Uses {
     uses_with_blocks(model, fabric, None)
 }
 
-/// The bits of a program that can be held, who reads them, and where multiplier blocks that multiplications go into can hold them.
+/// The bits of a program that can be held, who reads them, and where multiplier blocks that multiplications go into can
+/// hold them.
 pub fn uses_with_blocks(model: &Model, fabric: Fabric, blocks: Option<BlockRegisters>) -> Uses {
     let fabric = fabric.by_operation();
     let Drafted { draft, outputs } = draft(model, &Schedule::combinational(model.nodes().len()), fabric);
@@ -112,8 +113,8 @@ impl Edges {
         }
     }
 
-    /// Who reads a factor of a net that blocks make; `None` where it is the multiplication itself, in its stage: where its
-    /// operation makes bits of the factor, or where a product is one of several that do.
+    /// Who reads a factor of a net that blocks make; `None` where it is the multiplication itself, in its stage: where
+    /// its operation makes bits of the factor, or where a product is one of several that do.
     fn factor(&mut self, draft: &Draft, demand: &Demand, id: NetId, factor: Wiring) -> Option<Reader> {
         let (op, _) = self.multiplication(draft, demand, id)?;
         let before = self.blocks.map_or(0, |blocks| blocks.before);

@@ -4,8 +4,8 @@ use crate::ir::{Term, ValueId};
 use num_bigint::BigInt;
 use num_traits::Signed;
 
-/// The digits -1 and 1 of a number in non-adjacent form, from the lowest: its place, and whether it is -1. No number has a form
-/// with fewer.
+/// The digits -1 and 1 of a number in non-adjacent form, from the lowest: its place, and whether it is -1. No number
+/// has a form with fewer.
 pub(crate) fn signed(number: &BigInt) -> Vec<(u32, bool)> {
     // Where the bits of 3n and n differ stands a digit of 2n = 3n - n.
     let magnitude = number.magnitude();

@@ -1,8 +1,8 @@
 //! Exact rational numbers.
 //!
-//! Every value of a network is one: weights are dyadic, decimals of a quantisation file and quotients by scales are not. Nothing
-//! is rounded here but where the name of a function says so ([`Rational::to_f64`], [`Rational::sqrt_to_f64`], both to the
-//! nearest, ties to even; [`Rational::round`]).
+//! Every value of a network is one: weights are dyadic, decimals of a quantisation file and quotients by scales are
+//! not. Nothing is rounded here but where the name of a function says so ([`Rational::to_f64`],
+//! [`Rational::sqrt_to_f64`], both to the nearest, ties to even; [`Rational::round`]).
 
 use super::quantise::Round;
 use num_bigint::{BigInt, BigUint, Sign};
@@ -17,8 +17,9 @@ const MAX_DECIMAL: i64 = 20_000;
 
 /// `num * 2^exp / den`, in lowest terms.
 ///
-/// Powers of two are kept apart: sums and products of dyadic numbers, which nearly all are, need no greatest common divisor.
-/// The representation is canonical (`num` and `den` odd, zero is `0 * 2^0 / 1`), so that equality is structural.
+/// Powers of two are kept apart: sums and products of dyadic numbers, which nearly all are, need no greatest common
+/// divisor. The representation is canonical (`num` and `den` odd, zero is `0 * 2^0 / 1`), so that equality is
+/// structural.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Rational {
     num: BigInt,
@@ -83,8 +84,8 @@ impl Rational {
         Some(Rational::dyadic(if x < 0.0 { -mantissa } else { mantissa }, exp))
     }
 
-    /// Reads a decimal as it is written: `-12`, `0.7071`, `1e-6`. Also `3/4`. `None` if it is neither, or has more than some 20,000
-    /// digits.
+    /// Reads a decimal as it is written: `-12`, `0.7071`, `1e-6`. Also `3/4`. `None` if it is neither, or has more than
+    /// some 20,000 digits.
     pub fn parse(text: &str) -> Option<Rational> {
         if let Some((num, den)) = text.split_once('/') {
             let (num, den) = (Rational::parse_decimal(num.trim())?, Rational::parse_decimal(den.trim())?);

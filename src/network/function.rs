@@ -1,15 +1,16 @@
 //! The real functions of tables, decided correctly.
 //!
 //! [`Functions::enclose`] gives two rational numbers between which a value lies, as close as the asked precision makes
-//! them; [`Functions::decide`] doubles the precision from 64 bits until a step function gives the same at both ends. At a
-//! rational argument other than zero no value of these functions is rational (the exponential function of an algebraic number
-//! is transcendental), so that no tie exists and this ends; 16,384 bits without a decision are an error. The machine's own
-//! floating-point functions decide nothing.
+//! them; [`Functions::decide`] doubles the precision from 64 bits until a step function gives the same at both ends. At
+//! a rational argument other than zero no value of these functions is rational (the exponential function of an
+//! algebraic number is transcendental), so that no tie exists and this ends; 16,384 bits without a decision are an
+//! error. The machine's own floating-point functions decide nothing.
 //!
-//! How: everything is made of `exp` of an interval with small *relative* error (arguments reduced by multiples of ln 2 and by
-//! halving, Taylor's series in integers with outward rounding), and of exact rational arithmetic on the two ends. So
-//! `1/(1 + e^-x)` lies below 1 by construction, however close. The normal distribution function is its series of positive
-//! terms (Abramowitz and Stegun 26.2.11), in the tails together with Mills' ratio `x/(1 + x^2) < Q/phi < 1/x` (26.2.12).
+//! How: everything is made of `exp` of an interval with small *relative* error (arguments reduced by multiples of ln 2
+//! and by halving, Taylor's series in integers with outward rounding), and of exact rational arithmetic on the two
+//! ends. So `1/(1 + e^-x)` lies below 1 by construction, however close. The normal distribution function is its series
+//! of positive terms (Abramowitz and Stegun 26.2.11), in the tails together with Mills' ratio `x/(1 + x^2) < Q/phi <
+//! 1/x` (26.2.12).
 
 use super::exact::Rational;
 use super::quantise::{Overflow, Quantiser};
@@ -118,8 +119,8 @@ impl Functions {
         Functions::default()
     }
 
-    /// What `step` gives for `function(x)`. `step` is a step function of its argument, rising or falling as it likes as long as it
-    /// does so everywhere, so that equal results at both ends are the result between.
+    /// What `step` gives for `function(x)`. `step` is a step function of its argument, rising or falling as it likes as
+    /// long as it does so everywhere, so that equal results at both ends are the result between.
     ///
     /// # Errors
     /// If 16,384 bits do not decide, in words.
@@ -301,8 +302,8 @@ impl Functions {
     }
 }
 
-/// Arguments of the exponential function go to this on either side. Below, a result is under 2^-23,000, as is that of the limit:
-/// no step at a number with a denominator of fewer bits tells the two from one another.
+/// Arguments of the exponential function go to this on either side. Below, a result is under 2^-23,000, as is that of
+/// the limit: no step at a number with a denominator of fewer bits tells the two from one another.
 const LARGEST_ARGUMENT: i32 = 1 << 14;
 
 fn brief(x: &Rational) -> String {
@@ -418,7 +419,8 @@ impl Fixed {
         Fixed { low: &self.low / n, high: (&self.high + (n - 1)) / n, work: self.work }
     }
 
-    /// The exponential function by Taylor's series, of an argument between -1 and 1. It rises: the ends are taken one by one.
+    /// The exponential function by Taylor's series, of an argument between -1 and 1. It rises: the ends are taken one
+    /// by one.
     fn exp_by_taylor(&self) -> Fixed {
         let (low, _) = exp_at(&self.low, self.work);
         let (_, high) = exp_at(&self.high, self.work);

@@ -1,7 +1,7 @@
 //! Which node of a network each operation of its lowered program was made for.
 //!
-//! A lowering notes it while it makes the program. It is shown to people and nothing rests on it: an operation that several nodes
-//! share counts to the node for which it was made first.
+//! A lowering notes it while it makes the program. It is shown to people and nothing rests on it: an operation that
+//! several nodes share counts to the node for which it was made first.
 
 /// The nodes of a network in the order in which they were lowered, with the operations of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

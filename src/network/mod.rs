@@ -11,8 +11,8 @@
 //! - `digits`: products with constants as sums of shifted values.
 //! - [`weights`]: safetensors, npz, npy, folders.
 //! - [`wires`]: sums, tables, quantisers as ALIR, bit for bit.
-//! - [`port`]: encoders of real inputs, what codes mean, and [`port::Meaning`], through which others see a network's golden
-//!   evaluator.
+//! - [`port`]: encoders of real inputs, what codes mean, and [`port::Meaning`], through which others see a network's
+//!   golden evaluator.
 //!
 //! The front ends: [`graph`] (IR v2), [`onnx`] (QONNX).
 

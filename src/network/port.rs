@@ -146,9 +146,9 @@ pub trait Meaning: Send + Sync {
     /// The exact real value of every output for the codes of the inputs.
     fn evaluate(&self, codes: &[BigInt]) -> Vec<Rational>;
 
-    /// The same function as a plain program: its inputs are the codes of the input port, each output has a code with the smallest
-    /// number of bits that the network promises. For proofs: made straight from the network, by a road of its own that shares
-    /// nothing with the lowering.
+    /// The same function as a plain program: its inputs are the codes of the input port, each output has a code with
+    /// the smallest number of bits that the network promises. For proofs: made straight from the network, by a road of
+    /// its own that shares nothing with the lowering.
     ///
     /// # Errors
     /// Where a limit of programs is broken, in words.

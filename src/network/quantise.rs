@@ -67,8 +67,8 @@ impl Round {
         }
     }
 
-    /// What is added before the last `dropped` bits, one or more, are cut off: to a code below zero, and to any other. With
-    /// [`Round::HalfEven`] another 1 is added where the last bit that stays is set.
+    /// What is added before the last `dropped` bits, one or more, are cut off: to a code below zero, and to any other.
+    /// With [`Round::HalfEven`] another 1 is added where the last bit that stays is set.
     pub(super) fn summands(self, dropped: u32) -> (BigInt, BigInt) {
         let half = BigInt::from(1) << (dropped - 1);
         let below_half: BigInt = &half - 1;
@@ -174,7 +174,8 @@ impl Quantiser {
         Rational::of_code(&self.code(x), self.kif.frac.into())
     }
 
-    /// Reads `s8.5`, `s16.10,RND_CONV` or `s16.10,RND_CONV,SAT`, as `--input-type` has it; `TRN` and `WRAP` if not given.
+    /// Reads `s8.5`, `s16.10,RND_CONV` or `s16.10,RND_CONV,SAT`, as `--input-type` has it; `TRN` and `WRAP` if not
+    /// given.
     ///
     /// # Errors
     /// What is wrong, in words.

@@ -1,7 +1,7 @@
 //! Weights in files: safetensors, npz, npy, folders of npy. Nothing of a file is trusted.
 //!
-//! Opening a file reads its directory; a tensor is read when it is asked for, and only up to the size that its reader allows.
-//! Pickles are never read.
+//! Opening a file reads its directory; a tensor is read when it is asked for, and only up to the size that its reader
+//! allows. Pickles are never read.
 
 use super::json::{self, Value};
 use crate::diag::{Diagnostic, Diagnostics, Place};

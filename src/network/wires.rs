@@ -1,7 +1,8 @@
-//! Fixed-point values being lowered to ALIR: exact sums, products, tables, and every rounding and overflow mode bit for bit.
+//! Fixed-point values being lowered to ALIR: exact sums, products, tables, and every rounding and overflow mode bit for
+//! bit.
 //!
-//! Each [`Wire`] carries the exact interval of what it can be, so that no operation wraps and no bit is computed that is always
-//! the same. Equal operations on equal operands are made once.
+//! Each [`Wire`] carries the exact interval of what it can be, so that no operation wraps and no bit is computed that
+//! is always the same. Equal operations on equal operands are made once.
 
 use super::digits;
 use super::exact::Rational;
@@ -197,8 +198,8 @@ impl Wires {
         self.add_constant(&wire, &BigInt::from(offset), frac)
     }
 
-    /// `on_true` where `cond` is set (its top bit), else `on_false`; the result is known to lie between these codes of the
-    /// larger of both fractional bits.
+    /// `on_true` where `cond` is set (its top bit), else `on_false`; the result is known to lie between these codes of
+    /// the larger of both fractional bits.
     fn mux(&mut self, cond: &Wire, on_true: &Wire, on_false: &Wire, min: BigInt, max: BigInt) -> Wire {
         let frac = on_true.frac().max(on_false.frac());
         let op = Op::Mux { cond: cond.id, on_true: on_true.id, on_false: on_false.id, shift: 0 };
@@ -297,8 +298,8 @@ impl Wires {
         }
     }
 
-    /// `replacement` where `x` lies above the largest code of a type, else `x`. The ends are powers of two: only the bits from
-    /// there up are looked at.
+    /// `replacement` where `x` lies above the largest code of a type, else `x`. The ends are powers of two: only the
+    /// bits from there up are looked at.
     fn clipped_above(&mut self, x: &Wire, kif: Kif, high: &BigInt, replacement: &BigInt) -> Wire {
         let top = self.floor(x, -kif.int);
         // x > high just if floor(x / 2^int) >= 1.

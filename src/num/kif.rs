@@ -21,7 +21,8 @@ impl Kif {
     /// The type of a value that is always zero: no bits, no wire.
     pub const ZERO: Kif = Kif { signed: false, int: 0, frac: 0 };
 
-    /// The type of codes that need `bits` bits without a sign bit; saturates far above every width limit that readers enforce.
+    /// The type of codes that need `bits` bits without a sign bit; saturates far above every width limit that readers
+    /// enforce.
     #[inline]
     pub(crate) fn of_bits(signed: bool, bits: u64, frac: i32) -> Kif {
         let bits = i64::try_from(bits).unwrap_or(i64::MAX);

@@ -1,11 +1,11 @@
 //! `compose`: a table that is read through other operations on one value becomes a table of that value.
 //!
-//! In `sin[3 x / 4]` the table has a word for every code of `3 x / 4`, which has two more bits than `x`; a table of `x` has a
-//! quarter of the words, and the multiplication goes. Function composition, as compilers fold it for constants (S. Muchnick, 1997,
-//! chapter 12), here over all codes of a variable; what stands between value and table may be any operations, other tables
-//! included, as long as they read nothing but this one value and constants. Of all values that the operand depends on in
-//! that way, the narrowest is taken, the farthest among equals; it must be narrower than the operand, or as wide and save more than
-//! wires.
+//! In `sin[3 x / 4]` the table has a word for every code of `3 x / 4`, which has two more bits than `x`; a table of `x`
+//! has a quarter of the words, and the multiplication goes. Function composition, as compilers fold it for constants
+//! (S. Muchnick, 1997, chapter 12), here over all codes of a variable; what stands between value and table may be any
+//! operations, other tables included, as long as they read nothing but this one value and constants. Of all values that
+//! the operand depends on in that way, the narrowest is taken, the farthest among equals; it must be narrower than the
+//! operand, or as wide and save more than wires.
 //!
 //! The new lookup takes as long as the old one, on an operand that is there earlier.
 

@@ -1,8 +1,8 @@
 //! `cse`: equal operations are computed once.
 //!
-//! Value numbering (J. Cocke, J. T. Schwartz, 1970) on a form that is normalised for fixed-point arithmetic: the operands
-//! of a commutative operation are ordered, a common shift of a sum's terms is taken out, and the result's type is left out
-//! of the key. A second occurrence whose bits are all bits of the first becomes wires from it.
+//! Value numbering (J. Cocke, J. T. Schwartz, 1970) on a form that is normalised for fixed-point arithmetic: the
+//! operands of a commutative operation are ordered, a common shift of a sum's terms is taken out, and the result's type
+//! is left out of the key. A second occurrence whose bits are all bits of the first becomes wires from it.
 
 use super::facts::Known;
 use super::rewrite::{Rewrite, rebuild};
@@ -126,8 +126,8 @@ struct Wanted {
 }
 
 impl First {
-    /// Whether every bit wanted is a bit of this one, or a repetition of its sign: that where it is `exact`, its type holding the
-    /// key's number (after dropping low bits).
+    /// Whether every bit wanted is a bit of this one, or a repetition of its sign: that where it is `exact`, its type
+    /// holding the key's number (after dropping low bits).
     fn serves(&self, wanted: &Wanted, exact: impl FnOnce() -> bool) -> bool {
         // Bit weights of both in units of the key's number.
         let bottom = |kif: &Kif, scale: i32| -i64::from(kif.frac) - i64::from(scale);

@@ -1,10 +1,10 @@
 //! What can be said of every value whatever the inputs are: ranges and trailing zeros.
 //!
 //! A forward analysis from the *types of the ports*, not from the declared intervals: what it says holds for every bit
-//! pattern of the inputs, so that a pass may use it without asking whether intervals are kept ([`Trust::Intervals`] takes
-//! them into account too). Interval arithmetic as
-//! in R. E. Moore, *Interval Analysis* (1966), on exact integers, and of sums by what they are sums of ([`Form`]); a result that may leave its type wraps, and then only
-//! the type is known of it. Lookups read zero outside their table.
+//! pattern of the inputs, so that a pass may use it without asking whether intervals are kept ([`Trust::Intervals`]
+//! takes them into account too). Interval arithmetic as in R. E. Moore, *Interval Analysis* (1966), on exact integers,
+//! and of sums by what they are sums of ([`Form`]); a result that may leave its type wraps, and then only the type is
+//! known of it. Lookups read zero outside their table.
 //!
 //! Values of more than 100 bits are left alone ([`Range`] is in 128-bit integers): they are rare, and their type still
 //! bounds them.
@@ -137,7 +137,8 @@ impl Range {
         Range::new(lo, hi, self.zeros.saturating_add(other.zeros)).bounded()
     }
 
-    /// The part inside an interval that holds; all of it if there is none (then nothing is known of the interval either).
+    /// The part inside an interval that holds; all of it if there is none (then nothing is known of the interval
+    /// either).
     fn within(self, interval: &Interval) -> Range {
         let (Some(min), Some(max)) = (interval.min.to_i128(), interval.max.to_i128()) else { return self };
         let (lo, hi) = (self.lo.max(min), self.hi.min(max));
@@ -194,8 +195,8 @@ impl Facts {
         Facts::analysed(model, trust, true)
     }
 
-    /// The same without what cancels between sums, in half the time: where ranges matter little, after `ranges` has narrowed the
-    /// types to what the whole analysis says.
+    /// The same without what cancels between sums, in half the time: where ranges matter little, after `ranges` has
+    /// narrowed the types to what the whole analysis says.
     pub(super) fn local(model: &Model, trust: Trust) -> Facts {
         Facts::analysed(model, trust, false)
     }
@@ -301,7 +302,8 @@ impl Facts {
         }
     }
 
-    /// The range of an operation's result, and that before wrapping, from the ranges of its operands and what it is the sum of.
+    /// The range of an operation's result, and that before wrapping, from the ranges of its operands and what it is the
+    /// sum of.
     fn result(&self, model: &Model, id: ValueId, form: Option<&Form>) -> (Option<Range>, Option<Range>) {
         let kif = model.kif(id);
         let mut exact = self.before_wrap(model, id);
@@ -327,8 +329,8 @@ impl Facts {
         (range, exact)
     }
 
-    /// The codes of `id` for the codes `lo ..= hi` of `source`, if it depends on nothing else: `cone` are the operations
-    /// between them, in order, `id` last. `None` if a code is not known exactly.
+    /// The codes of `id` for the codes `lo ..= hi` of `source`, if it depends on nothing else: `cone` are the
+    /// operations between them, in order, `id` last. `None` if a code is not known exactly.
     pub(super) fn function(&mut self, model: &Model, source: ValueId, cone: &[ValueId]) -> Option<Vec<i128>> {
         let range = self.range(source)?;
         let last = *cone.last()?;
@@ -517,8 +519,8 @@ impl Facts {
     }
 }
 
-/// What is known of the program at hand, worked out when a pass first asks for it, and kept as long as the passes find nothing to
-/// change.
+/// What is known of the program at hand, worked out when a pass first asks for it, and kept as long as the passes find
+/// nothing to change.
 pub(super) struct Known {
     trust: Trust,
     whole: Option<Facts>,

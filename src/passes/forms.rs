@@ -1,9 +1,10 @@
 //! Values as sums of others, exactly: what cancels between two operands is not counted twice.
 //!
-//! Interval arithmetic takes `(a + b) + (a - b)` for something that may be as large as `2a + 2b`. An affine form (J. Stolfi,
-//! L. H. de Figueiredo, *Self-Validated Numerical Methods*, 1997, chapter 3) remembers what a value is a sum of: here an integer
-//! multiple of every *atom*, a value that is no exact sum itself (an input, a product, something cut or wrapped). The forms are exact,
-//! there is no error term; a form of more than [`TERMS`] atoms is given up, and its value is an atom from there on.
+//! Interval arithmetic takes `(a + b) + (a - b)` for something that may be as large as `2a + 2b`. An affine form (J.
+//! Stolfi, L. H. de Figueiredo, *Self-Validated Numerical Methods*, 1997, chapter 3) remembers what a value is a sum
+//! of: here an integer multiple of every *atom*, a value that is no exact sum itself (an input, a product, something
+//! cut or wrapped). The forms are exact, there is no error term; a form of more than [`TERMS`] atoms is given up, and
+//! its value is an atom from there on.
 
 use super::facts::Range;
 use crate::ir::ValueId;
@@ -66,8 +67,9 @@ impl<'a> View<'a> {
         Form { head: self.head, terms: room }
     }
 
-    /// This plus `other * 2^shift`, or minus it, in the room that is given; `None` if it has too many terms or numbers too large.
-    /// `range` are those of the atoms: asked only for what both sides have, so that a sum of unlike things costs one merge.
+    /// This plus `other * 2^shift`, or minus it, in the room that is given; `None` if it has too many terms or numbers
+    /// too large. `range` are those of the atoms: asked only for what both sides have, so that a sum of unlike things
+    /// costs one merge.
     pub(super) fn plus(
         self,
         other: View<'_>,

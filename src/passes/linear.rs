@@ -1,12 +1,12 @@
 //! `linear`: sums of sums are solved again, with fewer adder bits.
 //!
 //! Additions, subtractions, negations and shifts between two non-linear operations compute integer combinations of the
-//! same values: a constant matrix times a vector. How many adders that takes depends on which partial sums are shared. The
-//! pass recovers the matrix, writes its coefficients in canonical signed digits and shares the most profitable two-term
-//! partial sum again and again: R. I. Hartley, *Subexpression sharing in filters using canonic signed digit multipliers*,
-//! IEEE TCAS-II 43 (1996); the weight by overlapping bits and the bound on adder levels follow C. Sun et al., *da4ml*
-//! (2025), section 3 (a weighting by occurrences alone, tried beside it, gained nothing). A group of sums is replaced only if the result has
-//! fewer adder bits and no more adder levels than the file's own.
+//! same values: a constant matrix times a vector. How many adders that takes depends on which partial sums are shared.
+//! The pass recovers the matrix, writes its coefficients in canonical signed digits and shares the most profitable
+//! two-term partial sum again and again: R. I. Hartley, *Subexpression sharing in filters using canonic signed digit
+//! multipliers*, IEEE TCAS-II 43 (1996); the weight by overlapping bits and the bound on adder levels follow C. Sun et
+//! al., *da4ml* (2025), section 3 (a weighting by occurrences alone, tried beside it, gained nothing). A group of sums
+//! is replaced only if the result has fewer adder bits and no more adder levels than the file's own.
 
 use super::facts::{Facts, Known, Range};
 use super::rewrite::{Rewrite, rebuild};
@@ -20,8 +20,8 @@ use std::rc::Rc;
 
 /// Coefficients kept in all; beyond this the pass leaves a program as it is.
 const MOST_COEFFICIENTS: usize = 8_000_000;
-/// Digit pairs of all groups together, for each operation of the program and in any case. Groups are solved in the order of their
-/// size as long as this lasts, which keeps the pass linear.
+/// Digit pairs of all groups together, for each operation of the program and in any case. Groups are solved in the
+/// order of their size as long as this lasts, which keeps the pass linear.
 const PAIRS_PER_OPERATION: usize = 8;
 const SPARE_PAIRS: usize = 1 << 14;
 
@@ -435,8 +435,8 @@ fn key(p: Pattern) -> Option<u64> {
     fits.then(|| u64::from(p.a) << 40 | u64::from(p.b) << 16 | shift << 1 | u64::from(p.differ))
 }
 
-/// What may have been seen before: once in `first`, again in `second`, each a bit by hash, so that few others slip through. Most
-/// patterns occur once, and never need a place in a map.
+/// What may have been seen before: once in `first`, again in `second`, each a bit by hash, so that few others slip
+/// through. Most patterns occur once, and never need a place in a map.
 struct Seen {
     first: Vec<u64>,
     second: Vec<u64>,
@@ -488,8 +488,8 @@ struct Solution {
     bits: u64,
 }
 
-/// Canonical signed digits of an integer, lowest first, each a place and whether it is taken away; no two beside each other:
-/// G. W. Reitwiesner (1960).
+/// Canonical signed digits of an integer, lowest first, each a place and whether it is taken away; no two beside each
+/// other: G. W. Reitwiesner (1960).
 pub(super) fn signed_digits(mut v: i128) -> Vec<(u32, bool)> {
     let mut digits = Vec::new();
     let mut shift = 0;
@@ -511,8 +511,8 @@ struct Solver {
     depth: Vec<u32>,
     rows: Vec<Vec<Digit>>,
     limits: Vec<u32>,
-    /// How often a pattern occurs, by its [`key`], of those that occurred twice when their younger value was made: no digits of
-    /// a value are added later, so the others never will.
+    /// How often a pattern occurs, by its [`key`], of those that occurred twice when their younger value was made: no
+    /// digits of a value are added later, so the others never will.
     counts: FxHashMap<u64, u32>,
     heap: BinaryHeap<(u64, Reverse<Pattern>)>,
     /// Rows in which a value has (or had) a digit.

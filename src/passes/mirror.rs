@@ -1,15 +1,16 @@
 //! `mirror`: a table that says the same of `x` and `-x`, or opposite things, becomes a table of `|x|`.
 //!
-//! Sines, sigmoids and hyperbolic tangents are odd about some centre, squares and cosines are even: half of such a table follows
-//! from the other half (the argument reduction of every function generator; J.-M. Muller, *Elementary Functions*, 3rd edition,
-//! 2016, section 11). Four cases are looked for, exact over all codes that can be reached: `f(x) = f(-x)`, `f(x) + f(-x) = c`,
-//! and both with `-1 - x` for `-x`, whose magnitude takes no carry. With `m` the sign bit repeated and `s` the sign bit,
+//! Sines, sigmoids and hyperbolic tangents are odd about some centre, squares and cosines are even: half of such a
+//! table follows from the other half (the argument reduction of every function generator; J.-M. Muller, *Elementary
+//! Functions*, 3rd edition, 2016, section 11). Four cases are looked for, exact over all codes that can be reached:
+//! `f(x) = f(-x)`, `f(x) + f(-x) = c`, and both with `-1 - x` for `-x`, whose magnitude takes no carry. With `m` the
+//! sign bit repeated and `s` the sign bit,
 //!
 //! - the magnitude is `(x ^ m) + s`, or `x ^ m`;
 //! - an odd table's word is `(h ^ m) + q + s` with `h = f - q`, `c = 2 q`, or `(h ^ m) + q` with `c = 2 q - 1`.
 //!
-//! The table stays whole unless a tenth of its LUTs is saved, as [`super::split`] estimates them, adders included. All operations
-//! together take as long as the lookup did.
+//! The table stays whole unless a tenth of its LUTs is saved, as [`super::split`] estimates them, adders included. All
+//! operations together take as long as the lookup did.
 
 use super::facts::Known;
 use super::rewrite::{Rewrite, rebuild};

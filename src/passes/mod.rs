@@ -1,8 +1,9 @@
 //! Optimisations: programs in, better programs with the same meaning out.
 //!
-//! Every pass is a function from [`Model`] to [`Model`] (or to nothing, where it finds nothing to change) that keeps the outputs for *every* bit pattern of the inputs
-//! (lookups outside their table reading zero), not only inside the declared intervals, unless [`Trust`] says so. Each is small, does one thing and
-//! is listed in [`PASSES`]; [`run`] applies a list of them and says what each saved.
+//! Every pass is a function from [`Model`] to [`Model`] (or to nothing, where it finds nothing to change) that keeps
+//! the outputs for *every* bit pattern of the inputs (lookups outside their table reading zero), not only inside the
+//! declared intervals, unless [`Trust`] says so. Each is small, does one thing and is listed in [`PASSES`]; [`run`]
+//! applies a list of them and says what each saved.
 
 mod compose;
 mod cse;
@@ -31,13 +32,13 @@ pub enum Trust {
     /// The types of the ports: the outputs stay what they are for every bit pattern of the inputs.
     #[default]
     Types,
-    /// Also the intervals that the file declares, of inputs and of operations: the outputs stay what they are as long as every
-    /// input lies in its interval (and the file's own intervals are true).
+    /// Also the intervals that the file declares, of inputs and of operations: the outputs stay what they are as long
+    /// as every input lies in its interval (and the file's own intervals are true).
     Intervals,
 }
 
-/// Of each operation, whether it is a sum whose value is the sum itself, for every bit pattern of the inputs: nothing wraps, and no
-/// low bit is dropped.
+/// Of each operation, whether it is a sum whose value is the sum itself, for every bit pattern of the inputs: nothing
+/// wraps, and no low bit is dropped.
 pub fn exact_sums(model: &Model) -> Vec<bool> {
     let facts = facts::Facts::of(model, Trust::Types);
     let whole = |id: ValueId| {
@@ -186,8 +187,8 @@ pub fn pipeline(level: u8) -> &'static [&'static str] {
     }
 }
 
-/// What `-O2` runs for hardware whose products are logic and whose stages are cut by what that takes: registers can stand within a
-/// long product then.
+/// What `-O2` runs for hardware whose products are logic and whose stages are cut by what that takes: registers can
+/// stand within a long product then.
 pub const IN_STAGES: &[&str] = &[
     "dce", "simplify", "ranges", "compose", "tables", "split", "split", "cse", "linear", "dce", "products", "polarity",
     "demand", "simplify", "ranges", "cse", "dce",

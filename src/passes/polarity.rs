@@ -1,12 +1,12 @@
 //! `polarity`: sums are computed with the sign that costs fewer adder bits.
 //!
-//! In `a - b`, low bits that only `a` has are wires; low bits that only `b` has must be borrowed for, one adder bit each.
-//! Where every reader of the difference can as well take `b - a` (it adds, subtracts, or selects between such values), the
-//! cheaper of the two is computed and the readers turn their signs. The same choice makes most explicit negations
-//! vanish: a value that is only wanted negated is computed negated in the first place.
+//! In `a - b`, low bits that only `a` has are wires; low bits that only `b` has must be borrowed for, one adder bit
+//! each. Where every reader of the difference can as well take `b - a` (it adds, subtracts, or selects between such
+//! values), the cheaper of the two is computed and the readers turn their signs. The same choice makes most explicit
+//! negations vanish: a value that is only wanted negated is computed negated in the first place.
 //!
-//! Which values to turn is an Ising-like problem; it is solved by greedy single flips in a few sweeps over the program (the
-//! cost of a flip is local), which never leaves a program worse than it was. No negation is ever added.
+//! Which values to turn is an Ising-like problem; it is solved by greedy single flips in a few sweeps over the program
+//! (the cost of a flip is local), which never leaves a program worse than it was. No negation is ever added.
 
 use super::facts::{Facts, Known, Range};
 use super::rewrite::Rewrite;
@@ -26,7 +26,8 @@ struct Plan<'a> {
     free: Vec<bool>,
     /// Whether it is.
     turned: Vec<bool>,
-    /// Readers of each value that are sums or follow their operand's sign: those of `v` stand from `first[v]` to `first[v + 1]`.
+    /// Readers of each value that are sums or follow their operand's sign: those of `v` stand from `first[v]` to
+    /// `first[v + 1]`.
     readers: Vec<u32>,
     first: Vec<u32>,
     /// What the cost of each operation depends on.
@@ -48,8 +49,8 @@ struct Shape {
     widths: [u32; 2],
     /// Its operands, as far as their signs matter.
     operands: [u32; 2],
-    /// Of a sum of two, how far the first operand's lowest bit is above the second's; of a sum with a constant, the low bits that
-    /// are the operand's.
+    /// Of a sum of two, how far the first operand's lowest bit is above the second's; of a sum with a constant, the low
+    /// bits that are the operand's.
     low: i64,
 }
 
@@ -197,7 +198,8 @@ impl<'a> Plan<'a> {
         &self.readers[self.first[id.index()] as usize..self.first[id.index() + 1] as usize]
     }
 
-    /// The other values that [`Self::around`] counts the sign of `id` for: its operands, its readers, and their operands.
+    /// The other values that [`Self::around`] counts the sign of `id` for: its operands, its readers, and their
+    /// operands.
     fn depending(&self, id: ValueId, mut visit: impl FnMut(ValueId)) {
         self.model.node(id).op.for_each_operand(&mut visit);
         for &reader in self.readers(id) {

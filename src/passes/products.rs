@@ -1,12 +1,12 @@
 //! `products`: a long product of two values becomes a sum of shorter ones, so that registers can stand within it.
 //!
-//! For the scheduler an operation is one piece, a stage can be no shorter than the longest, and a product made of logic is by far
-//! the longest. With the bits of a factor in runs, `y = h 2^k + l`, the product `x y` is `x l + x h 2^k`, and the square of `y` is
-//! `l^2 + h^2 4^k + l h 2^(k+1)`, whose first sum takes no adder (the schoolbook's division, from which A. Karatsuba and Y. Ofman
-//! 1962 begin, too).
+//! For the scheduler an operation is one piece, a stage can be no shorter than the longest, and a product made of logic
+//! is by far the longest. With the bits of a factor in runs, `y = h 2^k + l`, the product `x y` is `x l + x h 2^k`, and
+//! the square of `y` is `l^2 + h^2 4^k + l h 2^(k+1)`, whose first sum takes no adder (the schoolbook's division, from
+//! which A. Karatsuba and Y. Ofman 1962 begin, too).
 //!
-//! Rows of adders take two bits of a factor each (`netlist/rows.rs`), and a number without sign needs a place for it: a run of an
-//! odd number of bits fills its rows.
+//! Rows of adders take two bits of a factor each (`netlist/rows.rs`), and a number without sign needs a place for it: a
+//! run of an odd number of bits fills its rows.
 
 use super::facts::Known;
 use super::rewrite::{Rewrite, rebuild};
@@ -18,7 +18,8 @@ use num_bigint::BigInt;
 const FEW_ROWS: u32 = 4;
 /// Most bits of a number whose square stays whole.
 const FEW_BITS: u32 = 7;
-/// Most bits of a number whose square is cut. By themselves all of them are proved; wider ones, of which some are not, stay whole.
+/// Most bits of a number whose square is cut. By themselves all of them are proved; wider ones, of which some are not,
+/// stay whole.
 const MANY_BITS: u32 = 12;
 
 /// Cuts every long product of two values.

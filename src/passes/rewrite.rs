@@ -16,11 +16,12 @@ use crate::num::{Interval, Kif};
 
 /// A new program under construction beside the old one.
 ///
-/// As long as every operation stays exactly as it was, nothing is built: the new program *is* the beginning of the old one. A pass
-/// that finds nothing to do costs no copy.
+/// As long as every operation stays exactly as it was, nothing is built: the new program *is* the beginning of the old
+/// one. A pass that finds nothing to do costs no copy.
 pub(super) struct Rewrite<'a> {
     old: &'a Model,
-    /// Operations of the old program that were asked for so far, all of which stay as they are; nothing once one did not.
+    /// Operations of the old program that were asked for so far, all of which stay as they are; nothing once one did
+    /// not.
     same: Option<usize>,
     builder: Builder,
     latencies: Vec<f64>,
@@ -59,7 +60,8 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Whether an operation that nothing was done to would be written as it is: with the latency and the cost that this gives it.
+    /// Whether an operation that nothing was done to would be written as it is: with the latency and the cost that this
+    /// gives it.
     fn stays(&self, old: ValueId) -> bool {
         let node = self.old.node(old);
         match node.op {
@@ -211,7 +213,8 @@ impl<'a> Rewrite<'a> {
         Some(self.finish_with(|out, source, number| Output { source: source.map(number), ..*out }))
     }
 
-    /// The new program; `output` makes each output from the old one, its old source, and the map from old values to new.
+    /// The new program; `output` makes each output from the old one, its old source, and the map from old values to
+    /// new.
     pub(super) fn finish_with(
         mut self,
         mut output: impl FnMut(&Output, Option<ValueId>, &dyn Fn(ValueId) -> ValueId) -> Output,
@@ -240,8 +243,8 @@ pub(super) fn rebuild_with_tables(
     rewrite.finish()
 }
 
-/// Rebuilds a program: `decide` is called for each operation in order and returns what stands for it. Nothing if that is the
-/// program as it was.
+/// Rebuilds a program: `decide` is called for each operation in order and returns what stands for it. Nothing if that
+/// is the program as it was.
 pub(super) fn rebuild(model: &Model, mut decide: impl FnMut(&mut Rewrite<'_>, ValueId) -> ValueId) -> Option<Model> {
     let mut rewrite = Rewrite::new(model);
     for id in model.ids() {

@@ -161,8 +161,8 @@ impl Simplify<'_, '_, '_> {
         finest <= i64::from(kif.frac) && self.facts.never_wraps(self.model, id)
     }
 
-    /// `max(a - b, 0) + b` is the larger of the two, `a - max(a - b, 0)` the smaller: a choice by the sign of the difference, one
-    /// adder and the ReLU fewer.
+    /// `max(a - b, 0) + b` is the larger of the two, `a - max(a - b, 0)` the smaller: a choice by the sign of the
+    /// difference, one adder and the ReLU fewer.
     fn extreme(&mut self, terms: &[Term]) -> Option<ValueId> {
         let &[first, second] = terms else { return None };
         for (rest, other) in [(first, second), (second, first)] {

@@ -1,12 +1,12 @@
 //! `slope`: a table of a straight line, `t[x] = (a x + b) >> k`, becomes sums.
 //!
-//! A line of any slope that was rounded down to the table's step is found again among those of small `k`: the words fix the slope to
-//! within two steps over the table's length, and of the few `a` left (the digital straight lines of I. Debled-Rennesson,
-//! J.-P. Reveillès, *A linear algorithm for segmentation of digital curves*, 1995, with a power of two as denominator) that with the
-//! cheapest sums is taken: adders for the signed digits of `a` and for `b`, which is free within bounds. Every word is compared, so
-//! nothing is approximated. The table stays unless a fifth of its LUTs, whole or split, is saved, as [`super::split`] estimates them,
-//! against the bits of the adders. By name only: `prove` does not decide a long table of an inner value in time. The sums together
-//! take as long as the lookup did.
+//! A line of any slope that was rounded down to the table's step is found again among those of small `k`: the words fix
+//! the slope to within two steps over the table's length, and of the few `a` left (the digital straight lines of I.
+//! Debled-Rennesson, J.-P. Reveillès, *A linear algorithm for segmentation of digital curves*, 1995, with a power of
+//! two as denominator) that with the cheapest sums is taken: adders for the signed digits of `a` and for `b`, which is
+//! free within bounds. Every word is compared, so nothing is approximated. The table stays unless a fifth of its LUTs,
+//! whole or split, is saved, as [`super::split`] estimates them, against the bits of the adders. By name only: `prove`
+//! does not decide a long table of an inner value in time. The sums together take as long as the lookup did.
 
 use super::facts::Known;
 use super::linear::signed_digits;
@@ -112,7 +112,8 @@ impl Line {
         self.b != 0 || self.digits[0].1
     }
 
-    /// The ends of all partial sums, each with the bits of the adder that makes it: none for the first term that stands for itself.
+    /// The ends of all partial sums, each with the bits of the adder that makes it: none for the first term that stands
+    /// for itself.
     fn sums(&self, reached: &Reached) -> Vec<(i128, i128, u32)> {
         let (first, last) = (reached.first, reached.first + reached.values.len() as i128 - 1);
         let mut sums = Vec::with_capacity(self.digits.len());
@@ -163,7 +164,8 @@ impl Line {
     }
 }
 
-/// The `b` with which `(a x + b) >> drop` is every word, if there is one: zero if possible, or that with the most trailing zeros.
+/// The `b` with which `(a x + b) >> drop` is every word, if there is one: zero if possible, or that with the most
+/// trailing zeros.
 fn offset(reached: &Reached, a: i128, drop: u32) -> Option<i128> {
     let (mut lo, mut hi) = (i128::MIN, i128::MAX);
     for (code, &value) in (reached.first..).zip(&reached.values) {

@@ -1,11 +1,12 @@
 //! `split`: a large table becomes a coarse table and a table of differences, and their sum.
 //!
-//! For a smooth function, `t[x] = coarse[x >> k] * 2^s + fine[x]` with few and small values in `fine`: both tables together
-//! take fewer LUTs than the one. S.-F. Hsiao, C.-S. Wen, Y.-H. Chen, K.-C. Huang, *Hierarchical multipartite function
-//! evaluation*, IEEE Trans. Computers 66 (2017); M. Christ, L. Forget, F. de Dinechin, *Lossless differential table
-//! compression for hardware function evaluation*, IEEE TCAS-II 69 (2022). Nothing is approximated: `fine` holds whatever is
-//! left. Of all `k` and `s`, the few that make the smallest tables are tried; what they cost is estimated in six-input LUTs
-//! ([`luts`]), and the table stays whole unless a tenth of them is saved. Running the pass again splits what it has made once more.
+//! For a smooth function, `t[x] = coarse[x >> k] * 2^s + fine[x]` with few and small values in `fine`: both tables
+//! together take fewer LUTs than the one. S.-F. Hsiao, C.-S. Wen, Y.-H. Chen, K.-C. Huang, *Hierarchical multipartite
+//! function evaluation*, IEEE Trans. Computers 66 (2017); M. Christ, L. Forget, F. de Dinechin, *Lossless differential
+//! table compression for hardware function evaluation*, IEEE TCAS-II 69 (2022). Nothing is approximated: `fine` holds
+//! whatever is left. Of all `k` and `s`, the few that make the smallest tables are tried; what they cost is estimated
+//! in six-input LUTs ([`luts`]), and the table stays whole unless a tenth of them is saved. Running the pass again
+//! splits what it has made once more.
 //!
 //! The two lookups and the sum together take as long as the lookup did.
 
@@ -170,8 +171,9 @@ pub(super) fn bits(lo: i32, hi: i32) -> u32 {
 }
 
 /// Six-input LUTs of a table whose first value stands at the code `first`, estimated: each output bit is a tree of
-/// multiplexers over functions of the address's six low bits, equal or opposite parts of all trees shared (as in a binary
-/// decision diagram: R. E. Bryant, IEEE Trans. Computers C-35, 1986). Codes without a value read zero. Counting stops soon after `limit`.
+/// multiplexers over functions of the address's six low bits, equal or opposite parts of all trees shared (as in a
+/// binary decision diagram: R. E. Bryant, IEEE Trans. Computers C-35, 1986). Codes without a value read zero. Counting
+/// stops soon after `limit`.
 pub(super) fn luts(first: i128, values: &[i32], limit: u32) -> u32 {
     let last = first + values.len() as i128 - 1;
     let magnitude = |v: i128| 128 - (if v < 0 { !v } else { v }).leading_zeros();

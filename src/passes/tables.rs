@@ -1,7 +1,7 @@
 //! `tables`: lookup tables become smaller, shared, or no tables at all.
 //!
-//! - Entries that no input can reach are cut off, or hold whatever makes the table smallest; those outside a table that can be
-//!   reached read zero, as ever.
+//! - Entries that no input can reach are cut off, or hold whatever makes the table smallest; those outside a table that
+//!   can be reached read zero, as ever.
 //! - A table that does not depend on the low bits of its operand is read by the operand without them.
 //! - A table that is `x * 2^k + c`, or that itself is a constant, becomes wires or one sum.
 //! - Equal tables are one table.
@@ -98,8 +98,8 @@ impl Reached {
         bits
     }
 
-    /// Gives codes of the operand's type that no input can reach the words that make the table smallest: zero, the nearest that can
-    /// be reached, or that of the code whose top bit is the other.
+    /// Gives codes of the operand's type that no input can reach the words that make the table smallest: zero, the
+    /// nearest that can be reached, or that of the code whose top bit is the other.
     fn fill(&mut self, codes: &Interval) {
         let (Some(lo), Some(hi)) = (codes.min.to_i128(), codes.max.to_i128()) else { return };
         let len = self.values.len() as i128;

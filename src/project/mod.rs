@@ -1,7 +1,7 @@
 //! A folder that a synthesis or simulation flow takes as it is.
 //!
-//! Everything is text made by templates from a design and a [`Spec`]; nothing of the machine, the date or the place where
-//! the folder is written enters it, and scripts find their files relative to themselves.
+//! Everything is text made by templates from a design and a [`Spec`]; nothing of the machine, the date or the place
+//! where the folder is written enters it, and scripts find their files relative to themselves.
 
 mod parts;
 pub mod road;
@@ -472,8 +472,8 @@ fn made_by(provenance: Option<&Provenance>) -> Vec<String> {
     std::iter::once(version).chain(provenance.map(Provenance::lines).unwrap_or_default()).collect()
 }
 
-/// Puts what a file says of its making into its head, as comments of its language. The design's text says it already; data has
-/// no comments, and the two forms of it that people read (IP-XACT and README.md) say it in their own places.
+/// Puts what a file says of its making into its head, as comments of its language. The design's text says it already;
+/// data has no comments, and the two forms of it that people read (IP-XACT and README.md) say it in their own places.
 fn state_origin(name: &str, contents: &mut Vec<u8>, lines: &[String]) {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let sign = match extension {

@@ -2,9 +2,9 @@
 //!
 //! Two words of `width` bits are equal if their difference, an integer combination of literals read as 0 and 1, is 0
 //! modulo `2^width`. The gates remember which adder made them ([`Adder`]): its equation `out - a - b - carry = 0` is
-//! added to the difference with the coefficient that removes its newest literal, until none of an adder's is left. Newer
-//! literals are replaced by older ones only, so this ends. Sound: every step adds a multiple of an equation that holds
-//! modulo at least `2^width`; what stays is not zero means "not proved by this", never "different".
+//! added to the difference with the coefficient that removes its newest literal, until none of an adder's is left.
+//! Newer literals are replaced by older ones only, so this ends. Sound: every step adds a multiple of an equation that
+//! holds modulo at least `2^width`; what stays is not zero means "not proved by this", never "different".
 
 use super::aig::Lit;
 use super::bit_vector::{Adder, Words};

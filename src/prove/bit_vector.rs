@@ -1,8 +1,8 @@
 //! Arithmetic on words of literals, low bits first, written so that equal arithmetic makes equal gates.
 //!
-//! Adders are ripple adders from the low end, so that a narrower sum of the same operands is a prefix of a wider one, and
-//! products take their operands without redundant sign bits and in one order. Every adder is remembered: `out = a + b +
-//! carry` modulo its width, from which [`super::affine`] proves sums equal that were associated differently.
+//! Adders are ripple adders from the low end, so that a narrower sum of the same operands is a prefix of a wider one,
+//! and products take their operands without redundant sign bits and in one order. Every adder is remembered: `out = a +
+//! b + carry` modulo its width, from which [`super::affine`] proves sums equal that were associated differently.
 
 use super::aig::{Aig, Lit};
 use rustc_hash::FxHashMap;

@@ -53,8 +53,8 @@ impl Columns {
     }
 }
 
-/// How the `width` bits of a signal are bits of a value of `whole` bits, each above the one before: as few runs as there
-/// are. Bits above the value are copies of its sign.
+/// How the `width` bits of a signal are bits of a value of `whole` bits, each above the one before: as few runs as
+/// there are. Bits above the value are copies of its sign.
 pub(super) fn runs(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Option<Vec<Run>> {
     let columns: Vec<u64> = (0..whole + width).map(|bit| column(value, bit)).collect();
     let top = if value.iter().any(|v| *v < 0) { whole.saturating_sub(1) } else { whole };
@@ -103,8 +103,9 @@ pub(super) fn gaps(runs: &[Run], value: &Lanes) -> Vec<(u32, u32)> {
     between.filter(|&(lo, hi)| lo < hi && (lo..hi).all(|bit| column(value, bit) == 0)).collect()
 }
 
-/// The runs of bits that a signal of `width` bits shows of a value of type `of`, if a comment of our own files says so, such as
-/// `relu v29, u4.-1 [0, 30], only bits 2:0, 3`: where the type's lowest bit lies in the value, and which of its bits are there.
+/// The runs of bits that a signal of `width` bits shows of a value of type `of`, if a comment of our own files says so,
+/// such as `relu v29, u4.-1 [0, 30], only bits 2:0, 3`: where the type's lowest bit lies in the value, and which of its
+/// bits are there.
 pub(super) fn remarked_runs(remark: &str, of: Kif, width: u32) -> Option<Vec<Run>> {
     if remark.starts_with("part of ") {
         return None;

@@ -1,8 +1,8 @@
 //! A graph with named pins as a design: what another tool made of a file, to be proved like a file that we read.
 //!
-//! The graph has bits only. Ports are put together from the names `port[7]` of its pins; so are the signals that the tool
-//! was asked to show beside the outputs, and these are the places where a proof can stop: a gate that shows a bit of one
-//! of them is read through the signal by everything behind it.
+//! The graph has bits only. Ports are put together from the names `port[7]` of its pins; so are the signals that the
+//! tool was asked to show beside the outputs, and these are the places where a proof can stop: a gate that shows a bit
+//! of one of them is read through the signal by everything behind it.
 
 use super::aig::{Aig, Gate, Lit};
 use crate::diag::{Diagnostic, Place};

@@ -199,8 +199,8 @@ fn depends_on_reset(rtl: &Rtl, register: &crate::rtl::Register, reset: Option<Si
     false
 }
 
-/// After a reset no valid flag is left: without `valid_in`, `valid_out` stays low for as long as anything from before the
-/// reset could still arrive. What the reset does not clear may hold anything. The answer is the question left open.
+/// After a reset no valid flag is left: without `valid_in`, `valid_out` stays low for as long as anything from before
+/// the reset could still arrive. What the reset does not clear may hold anything. The answer is the question left open.
 fn check_valid_cleared(
     e: &mut Engine,
     rtl: &Rtl,

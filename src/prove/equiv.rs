@@ -1,9 +1,9 @@
 //! The proof: a design against a model.
 //!
 //! Signals named `v17` are taken to show operation 17 of the model, at any stage: when the readers' gates for such a
-//! signal are known, they are compared with the model's, and if equal the model's gates are used from there on. A name is
-//! only a hint: a signal that does not match keeps its own gates, and what uses it is compared by its meaning. So each
-//! comparison is small, and the last one, of the outputs, is the theorem.
+//! signal are known, they are compared with the model's, and if equal the model's gates are used from there on. A name
+//! is only a hint: a signal that does not match keeps its own gates, and what uses it is compared by its meaning. So
+//! each comparison is small, and the last one, of the outputs, is the theorem.
 //!
 //! Time: outputs are looked at now, inputs `latency` clock edges ago. An input of any other moment is another free
 //! variable, so that a path with a register too few or too many cannot be proved and shows in the counterexample.
@@ -227,8 +227,8 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
     (report, e)
 }
 
-/// Compares a design that takes a sample every few clocks: its counter first, then the first clock of a result as of a pipeline, then
-/// that the result stays.
+/// Compares a design that takes a sample every few clocks: its counter first, then the first clock of a result as of a
+/// pipeline, then that the result stays.
 fn repeated(
     (model, rtl): (&Model, &Rtl),
     ports: &mut Ports,
@@ -328,8 +328,8 @@ pub(super) fn operation_of(model: &Model, rtl: &Rtl, signal: SignalId) -> Option
     (whole && (index as usize) < model.nodes().len()).then_some(ValueId(index))
 }
 
-/// The model operation that the name of an auxiliary signal begins with, such as `v17_2` or `v17_a`: it may show bits of
-/// it, or its negative.
+/// The model operation that the name of an auxiliary signal begins with, such as `v17_2` or `v17_a`: it may show bits
+/// of it, or its negative.
 pub(super) fn hinted_operation(model: &Model, rtl: &Rtl, signal: SignalId) -> Option<ValueId> {
     let name = rtl.signal(signal).name.rsplit('.').next()?;
     let rest = name.strip_prefix('v').or_else(|| name.strip_prefix('V'))?;
@@ -425,9 +425,9 @@ pub fn model_graph(model: &Model, latency: u32) -> super::aig::Aig {
     }
     w.aig
 }
-/// The whole statement as one graph without registers: its output `differ` is 1 for inputs of the moment that the result
-/// belongs to (`model_inp`, flat), and of other moments where the file looks at those (`port[bit]@clocks`), for which file
-/// and model differ. Nothing where the file's ports are not the model's, or a signal depends on itself.
+/// The whole statement as one graph without registers: its output `differ` is 1 for inputs of the moment that the
+/// result belongs to (`model_inp`, flat), and of other moments where the file looks at those (`port[bit]@clocks`), for
+/// which file and model differ. Nothing where the file's ports are not the model's, or a signal depends on itself.
 pub fn miter(model: &Model, rtl: &Rtl, names: &ControlNames, latency: u32) -> Option<super::aig::Aig> {
     let mut ports = find_ports(model, rtl, names).ok()?;
     if phases::stated_interval(rtl).is_some_and(|interval| interval > 1) {

@@ -1,8 +1,8 @@
 //! An integer kernel as a design, row by row as section 6 of `docs/llvlir.md` says it: what hardware is proved against.
 //!
-//! It shares no code with the lowering: words here have the widths of the program, and operations are those of the elaborated
-//! form. Signals are named after values of the lowered program that showed the same for some inputs; a name is a hint
-//! that the proof checks.
+//! It shares no code with the lowering: words here have the widths of the program, and operations are those of the
+//! elaborated form. Signals are named after values of the lowered program that showed the same for some inputs; a name
+//! is a hint that the proof checks.
 
 use crate::interp::{LookupMiss, Step, golden_steps};
 use crate::ir::Model;
@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// Samples by which values are recognised.
 const SAMPLES: usize = 16;
 
-/// The kernel as a combinational design with the ports `model_inp` and `model_out`, its signals named after operations of
-/// `like`.
+/// The kernel as a combinational design with the ports `model_inp` and `model_out`, its signals named after operations
+/// of `like`.
 pub fn rtl(program: &Program, like: &Model) -> Rtl {
     let mut w = Writer {
         program,
@@ -611,8 +611,8 @@ impl Writer<'_> {
         self.rtl.slice(moved, if direction == Direction::Left { width } else { 0 }, width)
     }
 
-    /// A shift by any count. What of the count is beyond the width decides by itself, so that the rest is as narrow as the
-    /// hardware's.
+    /// A shift by any count. What of the count is beyond the width decides by itself, so that the rest is as narrow as
+    /// the hardware's.
     fn shifted(&mut self, direction: Direction, v: NodeId, count: NodeId) -> NodeId {
         let (width, has) = (self.rtl.width(v), self.rtl.width(count));
         let bits = u32::BITS - (width - 1).leading_zeros();

@@ -1,9 +1,9 @@
 //! Two programs: whether they are the same function of real numbers.
 //!
-//! Ports may have different types. Then an input is any number of the smallest type that holds those of both, which each
-//! program quantises as its port does; outputs are compared as numbers. The second program becomes a design operation by
-//! operation ([`super::program`]), and that is proved to be the first. A difference is confirmed by the golden interpreter of
-//! both programs.
+//! Ports may have different types. Then an input is any number of the smallest type that holds those of both, which
+//! each program quantises as its port does; outputs are compared as numbers. The second program becomes a design
+//! operation by operation ([`super::program`]), and that is proved to be the first. A difference is confirmed by the
+//! golden interpreter of both programs.
 
 use super::equiv::{self, Report, Request, Verdict};
 use super::program;

@@ -1,10 +1,11 @@
 //! Equalities that hold by structure and by linear algebra over GF(2).
 //!
-//! Gates are looked at once, in order, over what is known to be equal. A gate that is the exclusive or of two others (three ANDs,
-//! in any polarity) gets a normal form: the set of nodes whose sum modulo two it is, and a constant. Nodes are taken
-//! apart as far as they are exclusive ors themselves; what is no exclusive or is a variable. Two gates with the same set are equal or
-//! complements, so that parities, CRCs, LFSRs and Gray codes compare equal in whatever order they are summed up; gates above
-//! them are shared again. (Elimination with one row a gate: the variables of a component are its own leaves.)
+//! Gates are looked at once, in order, over what is known to be equal. A gate that is the exclusive or of two others
+//! (three ANDs, in any polarity) gets a normal form: the set of nodes whose sum modulo two it is, and a constant. Nodes
+//! are taken apart as far as they are exclusive ors themselves; what is no exclusive or is a variable. Two gates with
+//! the same set are equal or complements, so that parities, CRCs, LFSRs and Gray codes compare equal in whatever order
+//! they are summed up; gates above them are shared again. (Elimination with one row a gate: the variables of a
+//! component are its own leaves.)
 
 use super::aig::Lit;
 use rustc_hash::FxHashMap;
@@ -29,7 +30,8 @@ struct Forms {
 }
 
 /// Nodes of a cone that are equal to an older literal of it: gates come in topological order, and form at most `most`
-/// variables all together. Each pair is a node and what it is equal to; the second of the result is how many variables there were.
+/// variables all together. Each pair is a node and what it is equal to; the second of the result is how many variables
+/// there were.
 pub(super) fn equalities(gates: &[(u32, Lit, Lit)], most: u64) -> (Vec<(u32, Lit)>, u64) {
     let mut forms = Forms::default();
     let mut found = Vec::new();

@@ -1,9 +1,10 @@
 //! Designs that take a sample every few clocks: what drives them is a counter that nothing from outside reaches.
 //!
-//! The counter is found in the text: the registers with a power-on value whose next value depends on such registers alone. It is
-//! run from there until it is where it began; after how many clocks that is, is the interval. Where the phase is known the choices
-//! by phase are constants, and what remains is a function of the sample that was accepted, as in a pipeline. That a result stays is
-//! seen clock by clock: whatever the registers hold, an output is at each of these phases what it was in the clock before.
+//! The counter is found in the text: the registers with a power-on value whose next value depends on such registers
+//! alone. It is run from there until it is where it began; after how many clocks that is, is the interval. Where the
+//! phase is known the choices by phase are constants, and what remains is a function of the sample that was accepted,
+//! as in a pipeline. That a result stays is seen clock by clock: whatever the registers hold, an output is at each of
+//! these phases what it was in the clock before.
 
 use super::aig::Lit;
 use super::engine::{Engine, Outcome};
@@ -268,8 +269,8 @@ impl Leaves for Edge<'_> {
     }
 }
 
-/// Whether at the phase of `phases` every output is what it was in the clock before, and the valid flag is low, whatever registers
-/// and inputs hold.
+/// Whether at the phase of `phases` every output is what it was in the clock before, and the valid flag is low,
+/// whatever registers and inputs hold.
 pub(super) fn stays(rtl: &Rtl, ports: &Ports, phases: &Phases, e: &mut Engine) -> Result<bool, String> {
     let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 1);
     let controls = Controls::running(ports);

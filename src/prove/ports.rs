@@ -93,8 +93,8 @@ impl Ports {
     }
 }
 
-/// The latency that the file's head states: `latency: 3`, in any case, in one of its comments. Lines that state the command
-/// that made the file name options and files, not its latency.
+/// The latency that the file's head states: `latency: 3`, in any case, in one of its comments. Lines that state the
+/// command that made the file name options and files, not its latency.
 pub(super) fn stated_latency(rtl: &Rtl) -> Option<u32> {
     rtl.head.iter().filter(|line| !line.trim_start().starts_with("command:")).find_map(|line| {
         let lower = line.to_ascii_lowercase();

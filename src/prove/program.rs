@@ -2,8 +2,8 @@
 //! in the proof that an optimisation kept the meaning.
 //!
 //! Values are words in two's complement wide enough to be exact until the operation's own type cuts them. The signal of
-//! an operation is named after one of the program that it is compared with: one that showed the same, its low bits, or the
-//! distance to a constant, for some inputs. As everywhere a name is a hint that the proof checks.
+//! an operation is named after one of the program that it is compared with: one that showed the same, its low bits, or
+//! the distance to a constant, for some inputs. As everywhere a name is a hint that the proof checks.
 
 use crate::interp::{LookupMiss, Step, golden_steps};
 use crate::ir::{BinaryBits, Model, Op, Term, UnaryBits, ValueId, draw_inputs};
@@ -32,8 +32,8 @@ struct Writer<'a> {
     done: Vec<Fixed>,
 }
 
-/// The program as a combinational design with the ports `model_inp` and `model_out`, its signals named after operations of
-/// `like`.
+/// The program as a combinational design with the ports `model_inp` and `model_out`, its signals named after operations
+/// of `like`.
 pub fn rtl(model: &Model, like: &Model) -> Rtl {
     let mut w = Writer {
         model,

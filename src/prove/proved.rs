@@ -5,8 +5,8 @@ use crate::ir::ValueId;
 use crate::rtl::SignalId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a signal was proved to be: runs of bits of `value + offset` or `-value + offset` side by side, low bits first. The
-/// number has no end: bits above the value's type are copies of its sign.
+/// What a signal was proved to be: runs of bits of `value + offset` or `-value + offset` side by side, low bits first.
+/// The number has no end: bits above the value's type are copies of its sign.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     /// The value of the model.

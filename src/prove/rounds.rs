@@ -1,10 +1,11 @@
 //! The schedule of a comparison: every road in turn, in rounds.
 //!
-//! The roads are gates that are equal as they stand, forms with each set of rules, and gates with SAT. In each round every
-//! road begins afresh and may take the same number of units, four times as many as in the round before; what any of them
-//! proves of an output or of a signal stays, and is given to all others. The caps depend on the size of the model and on the
-//! round alone, not on how much work is left: what is proved with some work is proved with more. Within a road no question
-//! may take more than a part, so that one open cone does not keep others from being looked at.
+//! The roads are gates that are equal as they stand, forms with each set of rules, and gates with SAT. In each round
+//! every road begins afresh and may take the same number of units, four times as many as in the round before; what any
+//! of them proves of an output or of a signal stays, and is given to all others. The caps depend on the size of the
+//! model and on the round alone, not on how much work is left: what is proved with some work is proved with more.
+//! Within a road no question may take more than a part, so that one open cone does not keep others from being looked
+//! at.
 
 use super::bit_level::{self, ModelGates};
 use super::engine::{Engine, GATE, Limits};

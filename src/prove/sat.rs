@@ -46,7 +46,8 @@ pub trait Solver {
 #[derive(Debug, Default)]
 pub struct Embedded;
 
-/// The embedded solver with a proof of what it finds impossible: each clause that it learns, in the text form of DRAT (Wetzler, Heule, Hunt, "DRAT-trim", SAT 2014) over the variables of [`Problem::dimacs`].
+/// The embedded solver with a proof of what it finds impossible: each clause that it learns, in the text form of DRAT
+/// (Wetzler, Heule, Hunt, "DRAT-trim", SAT 2014) over the variables of [`Problem::dimacs`].
 #[derive(Debug, Default)]
 pub struct Proving {
     proof: Option<Vec<u8>>,
@@ -203,8 +204,8 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// Keeps a learnt clause. What is dropped is not told: the solver shortens clauses without a word, so that a checker might not
-    /// know what is meant, and a proof without deletions is one too.
+    /// Keeps a learnt clause. What is dropped is not told: the solver shortens clauses without a word, so that a
+    /// checker might not know what is meant, and a proof without deletions is one too.
     fn learnt(&mut self, clause: &[batsat::Lit]) {
         let Some(proof) = self.proof.as_mut() else { return };
         for lit in clause {
@@ -255,8 +256,8 @@ mod tests {
         assert!(values[2], "they differ where c is set");
     }
 
-    /// Checks a proof by unit propagation alone (each learnt clause must be a unit consequence): a checker that shares nothing
-    /// with the solver, slow and plain.
+    /// Checks a proof by unit propagation alone (each learnt clause must be a unit consequence): a checker that shares
+    /// nothing with the solver, slow and plain.
     fn refutes(dimacs: &str, proof: &str) -> bool {
         let numbers = |line: &str| -> Vec<i32> {
             line.split_whitespace().filter_map(|n| n.parse().ok()).filter(|&n| n != 0).collect()

@@ -350,8 +350,8 @@ impl Design<'_> {
         Ok(asked.then_some((found, claim)))
     }
 
-    /// Bits `lo .. hi` of a named value of `whole` bits, which are zero for all samples: if they are for every input, its
-    /// floors there are said by the one above them.
+    /// Bits `lo .. hi` of a named value of `whole` bits, which are zero for all samples: if they are for every input,
+    /// its floors there are said by the one above them.
     fn learn_gap(&mut self, name: FormId, meaning: FormId, (lo, hi): (u32, u32), whole: u32) -> OrOverflow<()> {
         if self.terms.knows_gap(name, lo)? {
             return Ok(());
@@ -430,8 +430,8 @@ impl Design<'_> {
         Ok(None)
     }
 
-    /// The form `same`, which is `f` modulo the signal's width, so that a word that is known to be a number of its width
-    /// stays one.
+    /// The form `same`, which is `f` modulo the signal's width, so that a word that is known to be a number of its
+    /// width stays one.
     fn fitted(&mut self, signal: SignalId, f: FormId, same: FormId) -> OrOverflow<FormId> {
         let width = self.rtl.signal(signal).width;
         let range = self.terms.range(f);
@@ -460,8 +460,8 @@ impl Design<'_> {
         Ok(equal)
     }
 
-    /// Whether two forms are equal once names are taken apart: those near to them, all that are multiplied, or all that only one
-    /// of them speaks of. `named` is what `g` is the meaning of, or `g` itself.
+    /// Whether two forms are equal once names are taken apart: those near to them, all that are multiplied, or all that
+    /// only one of them speaks of. `named` is what `g` is the meaning of, or `g` itself.
     fn same_by_names(&mut self, f: FormId, g: FormId, named: FormId, width: u32) -> bool {
         self.same_locally(f, g, width) || self.same_multiplied(f, g, width) || self.same_apart(f, named, width)
     }
@@ -654,8 +654,8 @@ impl Domain for Design<'_> {
 }
 
 impl Design<'_> {
-    /// From here on what a signal's word is put together from is said by the value of the model that the signal shows: other signals
-    /// may read the parts.
+    /// From here on what a signal's word is put together from is said by the value of the model that the signal shows:
+    /// other signals may read the parts.
     fn learn_parts(&mut self, signal: SignalId, word: &Word, same: FormId) -> OrOverflow<()> {
         let parts: Arc<[(u32, FormId)]> = match word {
             Word::Many(parts, _) => parts.clone(),
@@ -763,8 +763,9 @@ impl Design<'_> {
         Ok(same)
     }
 
-    /// The form moved by a multiple of `2^width` so that its range is one of words of this width, with a sign or without,
-    /// if it can be: the residue that arithmetic modulo `2^width` has in mind, such as -12 where the text says 2036.
+    /// The form moved by a multiple of `2^width` so that its range is one of words of this width, with a sign or
+    /// without, if it can be: the residue that arithmetic modulo `2^width` has in mind, such as -12 where the text says
+    /// 2036.
     fn in_window(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
         let range = self.terms.range(f);
         if !self.in_pieces || width == 0 || width > MAX_SHOWN || fits(range, width) {
@@ -795,8 +796,8 @@ pub(super) enum Rules {
     Basic,
     /// The same with the rows of multipliers.
     Rows,
-    /// Few rules, where signals are also compared with runs of bits of the model's values, and with all of these values.
-    /// Some sums are seen to be equal only while they keep their own form.
+    /// Few rules, where signals are also compared with runs of bits of the model's values, and with all of these
+    /// values. Some sums are seen to be equal only while they keep their own form.
     Pieces,
     /// The same with the rows of multipliers.
     RowPieces,

@@ -1,9 +1,9 @@
 //! Random valid stateful designs, from words as programs are.
 //!
-//! One [`Gene`] a part: a port, a register, a wire, a block. What a part reads is driven before it, or is a register, so
-//! that there is no combinational loop; registers are driven at the end, from anything, so that there is feedback. Some
-//! registers have no first value, some elements are driven by nobody, some views move with an index that leads past the
-//! end, and some names are words of a language or differ only in case.
+//! One [`Gene`] a part: a port, a register, a wire, a block. What a part reads is driven before it, or is a register,
+//! so that there is no combinational loop; registers are driven at the end, from anything, so that there is feedback.
+//! Some registers have no first value, some elements are driven by nobody, some views move with an index that leads
+//! past the end, and some names are words of a language or differ only in case.
 
 use super::{Gene, Profile, SplitMix};
 use crate::ir::machine::{Access, Connection, Machine, MachineBuilder, Signal, SignalId, SignalKind};

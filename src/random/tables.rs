@@ -1,4 +1,5 @@
-//! Programs of one lookup table: of any width up to 12 bits in and 18 out, and of every shape that some pass or form looks for.
+//! Programs of one lookup table: of any width up to 12 bits in and 18 out, and of every shape that some pass or form
+//! looks for.
 
 use super::SplitMix;
 use crate::ir::{Builder, Model, Op, Output, Table};

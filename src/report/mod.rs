@@ -1,7 +1,7 @@
 //! What synthesis tools wrote about a design, as rows of one table.
 //!
-//! A folder is searched for files that Vivado, Quartus, yosys and nextpnr write; their content decides what they are, not
-//! their names. What one tool wrote into one folder about one state of the design is a [`Row`].
+//! A folder is searched for files that Vivado, Quartus, yosys and nextpnr write; their content decides what they are,
+//! not their names. What one tool wrote into one folder about one state of the design is a [`Row`].
 
 mod quartus;
 mod tables;

@@ -1,4 +1,5 @@
-//! Quartus' `.fit.summary`, `.map.summary`, `.syn.summary`, `.sta.summary`, `.pow.summary` and the tables of `.sta.rpt`.
+//! Quartus' `.fit.summary`, `.map.summary`, `.syn.summary`, `.sta.summary`, `.pow.summary` and the tables of
+//! `.sta.rpt`.
 
 use super::{Row, Said, number};
 

@@ -211,7 +211,8 @@ pub fn markdown(rows: &[Row]) -> String {
     text
 }
 
-/// For programs: the rows as objects; what is not known is null. Numbers are not rounded, and whole counts are integers.
+/// For programs: the rows as objects; what is not known is null. Numbers are not rounded, and whole counts are
+/// integers.
 pub fn json(rows: &[Row]) -> String {
     let value = |row: &Row, c: Column| match c.is_word() {
         true => c.word(row).map_or(Value::Null, Value::from),

@@ -1,9 +1,9 @@
 //! Which blocks and registers of a machine are pipelines.
 //!
-//! Blocks and registers get *labels* such that a register's label is one above that of what it loads, and that of what reads it
-//! is its own: how many clocks after a value entered what is computed from it is there. Registers for which no such labels
-//! exist, because they are part of a loop or because two paths of different length meet, are not moved. Where something enters
-//! or leaves a pipeline half way, it is cut there: the registers of that place stay.
+//! Blocks and registers get *labels* such that a register's label is one above that of what it loads, and that of what
+//! reads it is its own: how many clocks after a value entered what is computed from it is there. Registers for which no
+//! such labels exist, because they are part of a loop or because two paths of different length meet, are not moved.
+//! Where something enters or leaves a pipeline half way, it is cut there: the registers of that place stay.
 
 use crate::ir::machine::{Access, BlockId, Machine, Settle, SignalId, SignalKind};
 use std::collections::BTreeSet;
@@ -62,7 +62,8 @@ pub(super) fn segments(machine: &Machine) -> Vec<Segment> {
 
 struct Finder<'a> {
     machine: &'a Machine,
-    /// Whether a signal is read as a condition or an index, by index, by a wire or a port, or is a port: it has to stay.
+    /// Whether a signal is read as a condition or an index, by index, by a wire or a port, or is a port: it has to
+    /// stay.
     visible: Vec<bool>,
     /// Connections that read a signal as their plain source.
     readers: Vec<Vec<usize>>,

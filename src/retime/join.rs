@@ -32,8 +32,8 @@ pub(super) struct Joined {
     pub(super) history: Option<Vec<BigInt>>,
 }
 
-/// The program of a pipeline: its outputs are the elements of its sinks in order. None if first values of the registers stand
-/// in the way.
+/// The program of a pipeline: its outputs are the elements of its sinks in order. None if first values of the registers
+/// stand in the way.
 pub(super) fn join(machine: &Machine, segment: &Segment) -> Option<Joined> {
     let timed = segment.blocks.iter().all(|&(b, _)| machine.blocks()[b.index()].model.has_delays());
     let mut joiner = Joiner {

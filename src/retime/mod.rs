@@ -1,17 +1,18 @@
 //! Moving the registers of a state machine's pipelines: where its schedule leaves slack, that is used.
 //!
-//! A machine may hold whole pipelines: blocks with nothing but registers between them. Which operation stands before such a
-//! register and which behind it cannot be seen from outside, so that all of it may be placed again, at the same number of
-//! places: with fewer register bits, or with a shorter longest stage (C. E. Leiserson, J. B. Saxe, "Retiming synchronous
-//! circuitry", Algorithmica 6, 1991, for the feed-forward case, in which the scheduler of [`crate::schedule`] finds the optimum).
+//! A machine may hold whole pipelines: blocks with nothing but registers between them. Which operation stands before
+//! such a register and which behind it cannot be seen from outside, so that all of it may be placed again, at the same
+//! number of places: with fewer register bits, or with a shorter longest stage (C. E. Leiserson, J. B. Saxe, "Retiming
+//! synchronous circuitry", Algorithmica 6, 1991, for the feed-forward case, in which the scheduler of
+//! [`crate::schedule`] finds the optimum).
 //!
-//! [`find`] finds these pipelines, [`join`] makes one program of the blocks of each, and [`stages`] cuts the scheduled program
-//! into blocks and a register for each stage. The result is a machine again, the same from outside in every cycle in which the one
-//! that was given is defined.
+//! [`find`] finds these pipelines, [`join`] makes one program of the blocks of each, and [`stages`] cuts the scheduled
+//! program into blocks and a register for each stage. The result is a machine again, the same from outside in every
+//! cycle in which the one that was given is defined.
 //!
-//! What stays where it is: registers that load an input port or show themselves on an output port without any logic between,
-//! since nobody knows how long the paths outside are; registers with feedback; those that something else than the pipeline
-//! reads; and all registers of a pipeline whose first values no history of its inputs explains.
+//! What stays where it is: registers that load an input port or show themselves on an output port without any logic
+//! between, since nobody knows how long the paths outside are; registers with feedback; those that something else than
+//! the pipeline reads; and all registers of a pipeline whose first values no history of its inputs explains.
 
 mod find;
 mod join;

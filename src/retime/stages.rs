@@ -1,8 +1,8 @@
-//! A scheduled program, cut into programs, one for each stage and each block of the file that contributes to it, so that
-//! every operation is found under the name of its block.
+//! A scheduled program, cut into programs, one for each stage and each block of the file that contributes to it, so
+//! that every operation is found under the name of its block.
 //!
-//! What crosses a boundary is an *anchor*: an input or the result of an operation that computes something. Quantises without
-//! delay are wires, and are made again in every stage that reads them, so that no bit is held twice.
+//! What crosses a boundary is an *anchor*: an input or the result of an operation that computes something. Quantises
+//! without delay are wires, and are made again in every stage that reads them, so that no bit is held twice.
 
 use super::join::values;
 use crate::ir::{Builder, Limits, Model, Node, Op, Output, TableId, ValueId};
@@ -149,7 +149,8 @@ impl Splitter<'_> {
         }
     }
 
-    /// The program of a part that is made of these operations and gives these values to others, or all outputs of the whole.
+    /// The program of a part that is made of these operations and gives these values to others, or all outputs of the
+    /// whole.
     fn part(&self, (stage, block): (u32, u32), own: &[ValueId], outputs: Option<&[ValueId]>) -> Option<Part> {
         let program = self.program;
         let mut draft = Draft {

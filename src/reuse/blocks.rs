@@ -1,12 +1,13 @@
 //! The parts of a program, and which of them are equal.
 //!
-//! Operations belong to one block if a linear operation joins them (an operand that is a sum, read by anything), or if the one
-//! is the only reader of the other and has no other operand. Where that would lead out of a block and back into it, depth parts
-//! them: each operation lies one deeper than what it reads across the end of a block, and a block is of one depth. So what a
-//! block reads is made by blocks of smaller depth.
+//! Operations belong to one block if a linear operation joins them (an operand that is a sum, read by anything), or if
+//! the one is the only reader of the other and has no other operand. Where that would lead out of a block and back into
+//! it, depth parts them: each operation lies one deeper than what it reads across the end of a block, and a block is of
+//! one depth. So what a block reads is made by blocks of smaller depth.
 //!
-//! Two blocks are equal if, operation by operation in a canonical order, they do the same to the same: constants, shifts, tables,
-//! binary points and what they read alike. Types may differ where a sum never wraps, for any input: then the widest serves all.
+//! Two blocks are equal if, operation by operation in a canonical order, they do the same to the same: constants,
+//! shifts, tables, binary points and what they read alike. Types may differ where a sum never wraps, for any input:
+//! then the widest serves all.
 
 use super::free;
 use crate::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
@@ -61,8 +62,8 @@ pub(super) fn area(model: &Model) -> f64 {
     area
 }
 
-/// All blocks of a program, in classes; the first instances of the classes in the order of the program. Blocks that are not worth
-/// sharing at this interval stand alone.
+/// All blocks of a program, in classes; the first instances of the classes in the order of the program. Blocks that are
+/// not worth sharing at this interval stand alone.
 pub(super) fn classes(model: &Model, interval: u32) -> Vec<Class> {
     let exact = passes::exact_sums(model);
     let free = free(model);

@@ -1,7 +1,8 @@
 //! The judge of a plan, which knows nothing of how plans are made.
 //!
-//! It follows one sample through the clocks: every block computes what the program says, on a copy that no other uses at that
-//! phase, from values that exist and are still there; the result is complete and stays for as many clocks as the interval.
+//! It follows one sample through the clocks: every block computes what the program says, on a copy that no other uses
+//! at that phase, from values that exist and are still there; the result is complete and stays for as many clocks as
+//! the interval.
 
 use super::{Base, Group, Instance, Plan, Storage, free, origin};
 use crate::ir::{Model, Op, ValueId};
@@ -72,8 +73,8 @@ impl Judge<'_> {
         Ok(made)
     }
 
-    /// Whether an instance's template computes the program's values: the same operations on the same operands, in types that hold
-    /// the program's values.
+    /// Whether an instance's template computes the program's values: the same operations on the same operands, in types
+    /// that hold the program's values.
     fn same(&self, group: &Group, instance: &Instance) -> Result<(), String> {
         let (model, template) = (self.model, &group.template);
         ensure(instance.inputs.len() == template.n_inputs(), || "inputs of the template".into())?;

@@ -1,7 +1,7 @@
 //! A plan as a state machine: one block with all logic, and registers around it.
 //!
-//! The block reads the phase, the ports and every register, and computes what each register takes. Every register is either plain or
-//! loaded at one phase.
+//! The block reads the phase, the ports and every register, and computes what each register takes. Every register is
+//! either plain or loaded at one phase.
 
 use super::{Base, Group, Plan, Storage, free, origin};
 use crate::ir::machine::{Access, BlockId, Connection, Machine, MachineBuilder, Signal, SignalId, SignalKind};
@@ -12,8 +12,8 @@ use num_bigint::BigInt;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// The machine of a plan, with the ports that are asked for: `clk` comes with the registers. Its reset is active high and on the
-/// clock's edge.
+/// The machine of a plan, with the ports that are asked for: `clk` comes with the registers. Its reset is active high
+/// and on the clock's edge.
 ///
 /// # Panics
 /// If the plan is none of the program's.

@@ -4,12 +4,12 @@
 //! Model ─ blocks ─► groups of equal blocks ─ plan ─► Plan ─ check ─► machine ─► Machine
 //! ```
 //!
-//! Clocks are counted from the one whose rising edge accepts a sample: clock 0. Clock `t` has *phase* `t mod K`, so that all that
-//! happens at one phase happens once for each sample. A *block* is a part of the program between operations that are not
-//! linear; equal blocks form a group, whose instances are computed by `ceil(n / K)` *copies*, each at most once a phase. A value
-//! that a block makes lies in a register from the clock in which it is *born*; it is held for K clocks, then handed to a
-//! register of the next K clocks as long as anything still reads it. What is read soon only goes through plain registers of its
-//! copy instead.
+//! Clocks are counted from the one whose rising edge accepts a sample: clock 0. Clock `t` has *phase* `t mod K`, so
+//! that all that happens at one phase happens once for each sample. A *block* is a part of the program between
+//! operations that are not linear; equal blocks form a group, whose instances are computed by `ceil(n / K)` *copies*,
+//! each at most once a phase. A value that a block makes lies in a register from the clock in which it is *born*; it is
+//! held for K clocks, then handed to a register of the next K clocks as long as anything still reads it. What is read
+//! soon only goes through plain registers of its copy instead.
 //!
 //! | file | what |
 //! |---|---|
@@ -108,8 +108,8 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// Every value that lies in a register.
     pub stores: BTreeMap<Base, Store>,
-    /// For each output element, whether it has a register of its own, loaded by the edge before the result is there, rather than to
-    /// be the register of its source.
+    /// For each output element, whether it has a register of its own, loaded by the edge before the result is there,
+    /// rather than to be the register of its source.
     pub own_register: Vec<bool>,
 }
 

@@ -1,7 +1,7 @@
 //! Copies, clocks and registers.
 //!
-//! Blocks are placed one after the other, those of smaller depth first, each as early as what it reads allows at a phase that a
-//! copy of its group is free in. Nothing feeds back, so there always is such a clock.
+//! Blocks are placed one after the other, those of smaller depth first, each as early as what it reads allows at a
+//! phase that a copy of its group is free in. Nothing feeds back, so there always is such a clock.
 
 use super::blocks::classes;
 use super::{Base, Group, Instance, Plan, Storage, Store, free, origin};
@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 /// Most plain registers behind an output of a copy.
 const PASSING: u32 = 16;
 
-/// A plan for a sample every `interval` clocks. `stages` cuts a block into stages: for each of its operations, from 0 on.
+/// A plan for a sample every `interval` clocks. `stages` cuts a block into stages: for each of its operations, from 0
+/// on.
 ///
 /// # Errors
 /// Those of `stages`.
@@ -99,7 +100,8 @@ pub fn plan<E>(model: &Model, interval: u32, mut stages: impl FnMut(&Model) -> R
     Ok(Plan { interval, latency, groups, stores, own_register })
 }
 
-/// Lets the values behind an output of a copy that are read soon pass through plain registers, where that takes fewer of them.
+/// Lets the values behind an output of a copy that are read soon pass through plain registers, where that takes fewer
+/// of them.
 fn pass(
     values: Vec<Base>,
     (group, copy, output): (usize, u32, usize),

@@ -181,7 +181,8 @@ impl Rtl {
         Rtl { top, head, ..Rtl::default() }
     }
 
-    /// The comment at the end of a line that drives a signal of this name, without its instance: the first, if there are several.
+    /// The comment at the end of a line that drives a signal of this name, without its instance: the first, if there
+    /// are several.
     pub fn remark(&self, name: &str) -> Option<&str> {
         let own = name.rsplit('.').next()?;
         self.remarks.get(own).map(String::as_str)
@@ -222,8 +223,8 @@ impl Rtl {
         &mut self.signals[id.0 as usize]
     }
 
-    /// What making the expressions has cost so far: 32 for each, one for two bytes that it keeps and for each word of 64
-    /// bits that was computed. A reader stops where this passes [`MAX_WORK`].
+    /// What making the expressions has cost so far: 32 for each, one for two bytes that it keeps and for each word of
+    /// 64 bits that was computed. A reader stops where this passes [`MAX_WORK`].
     pub fn work(&self) -> u64 {
         self.work + self.looked
     }
@@ -577,12 +578,12 @@ impl Rtl {
         self.concat(&all)
     }
 
-    /// Sees to it that every bit of every signal that is read has exactly one driver. Bits of a word that nothing drives,
-    /// as synthesis leaves behind, are undefined.
+    /// Sees to it that every bit of every signal that is read has exactly one driver. Bits of a word that nothing
+    /// drives, as synthesis leaves behind, are undefined.
     ///
     /// # Errors
-    /// `E0904` naming the first signal whose bits have two drivers, or that is read and has none at all; `place` gives the
-    /// position of a byte offset.
+    /// `E0904` naming the first signal whose bits have two drivers, or that is read and has none at all; `place` gives
+    /// the position of a byte offset.
     pub fn complete_drivers(&mut self, place: impl Fn(u32) -> Place) -> Result<(), Diagnostic> {
         let mut read = vec![false; self.signals.len()];
         for expr in &self.exprs {

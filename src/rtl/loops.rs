@@ -1,10 +1,11 @@
 //! Signals that seem to depend on themselves, followed bit by bit.
 //!
-//! A chain through the bits of one vector (`c[i + 1] = c[i] & x[i]`) is no loop, though the vector depends on itself as a
-//! word. [`untangle`] finds the words that do (strongly connected components, registers break them), cuts them into pieces
-//! where parts of them are read and driven, and rewrites them so that no word depends on itself any more; what does even
-//! bit by bit is refused. Slices, concatenations, bitwise operations and choices are followed bit by bit; arithmetic,
-//! comparisons and shifts need their operands whole, as in both languages one undefined bit makes the result undefined.
+//! A chain through the bits of one vector (`c[i + 1] = c[i] & x[i]`) is no loop, though the vector depends on itself as
+//! a word. [`untangle`] finds the words that do (strongly connected components, registers break them), cuts them into
+//! pieces where parts of them are read and driven, and rewrites them so that no word depends on itself any more; what
+//! does even bit by bit is refused. Slices, concatenations, bitwise operations and choices are followed bit by bit;
+//! arithmetic, comparisons and shifts need their operands whole, as in both languages one undefined bit makes the
+//! result undefined.
 
 use super::design::{Binary, Expr, NodeId, Rtl, SignalId, operands};
 use crate::diag::{Diagnostic, Place};

@@ -5,8 +5,8 @@
 //! and 1076.3) and share no code with the writer: this module may name `diag` and `num` only (`tests/layering.rs`).
 //! What is outside of the subset (docs/readers.md) is refused with its place, never guessed.
 //!
-//! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `paths`: what symbolic execution of
-//! processes needs in both; `loops`: signals that depend on themselves as words but not bit by bit; `source`: places and messages.
+//! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `paths`: what symbolic execution of processes needs
+//! in both; `loops`: signals that depend on themselves as words but not bit by bit; `source`: places and messages.
 
 mod design;
 mod loops;
@@ -81,7 +81,8 @@ pub fn decoded(mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
     Ok(String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect()))
 }
 
-/// What comments at the ends of lines say of the names that these lines drive: `NAME = ...; // remark`, or `<=` and `--`.
+/// What comments at the ends of lines say of the names that these lines drive: `NAME = ...; // remark`, or `<=` and
+/// `--`.
 fn remarks(language: Language, text: &str) -> FxHashMap<String, String> {
     let mark = match language {
         Language::Verilog => "//",

@@ -1,9 +1,9 @@
 //! What symbolic execution of a process needs in both languages: bits that a path has not assigned, choices between
 //! paths, paths that were left early.
 //!
-//! A process is executed once, along all of its paths. A state maps what it assigns to a value; where a branch ends, the
-//! states of both sides are merged by choices. A bit without a value on some path holds an unassigned one: in a process
-//! that waits for levels it is a latch if anything depends on it, and else it belongs to another process.
+//! A process is executed once, along all of its paths. A state maps what it assigns to a value; where a branch ends,
+//! the states of both sides are merged by choices. A bit without a value on some path holds an unassigned one: in a
+//! process that waits for levels it is a latch if anything depends on it, and else it belongs to another process.
 
 use super::design::{Binary, Expr, NodeId, Rtl, operands};
 use num_bigint::BigUint;

@@ -1,10 +1,10 @@
 //! The proof that a schedule has the fewest register bits, or how far it may be from it, and its judge.
 //!
 //! A certificate is a solution of the dual program: a multiplier, not negative, for each of some inequalities that
-//! every legal schedule keeps, whatever registers of multiplier blocks it uses. Added up with their multipliers they leave
-//! `cost >= constant + sum r[j] * stage[j]`, and since no schedule can be earlier than the earliest or later than the latest, that is a number. The judge
-//! ([`check_certificate`]) looks at each inequality by itself, finds earliest and latest stages on its own, and adds in
-//! 128-bit integers. It shares no code with the search.
+//! every legal schedule keeps, whatever registers of multiplier blocks it uses. Added up with their multipliers they
+//! leave `cost >= constant + sum r[j] * stage[j]`, and since no schedule can be earlier than the earliest or later than
+//! the latest, that is a number. The judge ([`check_certificate`]) looks at each inequality by itself, finds earliest
+//! and latest stages on its own, and adds in 128-bit integers. It shares no code with the search.
 
 use super::delay::Delay;
 use super::goal::Goal;
@@ -102,8 +102,8 @@ impl<'a> Judge<'a> {
         Ok(judge)
     }
 
-    /// Earliest and latest places of edges: from those of their operations, and no product leaves after a reader's latest stage,
-    /// no factor enters before the earliest of what makes it.
+    /// Earliest and latest places of edges: from those of their operations, and no product leaves after a reader's
+    /// latest stage, no factor enters before the earliest of what makes it.
     fn edge_windows(&self, uses: &Uses) -> Result<Vec<(i128, i128)>, String> {
         let mut edges = Vec::with_capacity(uses.edges().len());
         for edge in uses.edges() {

@@ -1,7 +1,7 @@
 //! Register bits of a schedule.
 //!
-//! Edges of multiplier blocks are labels like the stages of vertices, and numbered behind them. Bits are held from the label of
-//! what makes them to the last of their readers'.
+//! Edges of multiplier blocks are labels like the stages of vertices, and numbered behind them. Bits are held from the
+//! label of what makes them to the last of their readers'.
 
 use super::graph::{Graph, NONE};
 use super::uses::{Reader, Root, Uses};
@@ -21,8 +21,8 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// `label[v] - label[u] >= gain`, as `(u, v, gain)`, where `edge` is the label of the edge: that it is not too early or, if
-    /// `is_latest`, not too late.
+    /// `label[v] - label[u] >= gain`, as `(u, v, gain)`, where `edge` is the label of the edge: that it is not too
+    /// early or, if `is_latest`, not too late.
     pub(super) fn inequality(&self, edge: u32, is_latest: bool) -> (u32, u32, i32) {
         match is_latest {
             false => (self.vertex, edge, self.from),
@@ -36,7 +36,8 @@ impl Span {
 pub(super) struct Cost {
     /// The edges.
     pub(super) edges: Vec<Span>,
-    /// Class, root and reader where one of the two is an edge: a reader is not before the root. Port readers are left out.
+    /// Class, root and reader where one of the two is an edge: a reader is not before the root. Port readers are left
+    /// out.
     pub(super) beside_edges: Vec<(u32, u32, u32)>,
     /// Edges whose bits a port reads.
     shown: Vec<u32>,
@@ -104,8 +105,8 @@ impl Cost {
         &self.readers[self.start[class] as usize..self.start[class + 1] as usize]
     }
 
-    /// What the register bits of a schedule of `stages` stages count, without input registers: one each, and those outside of
-    /// multiplier blocks as often as they weigh.
+    /// What the register bits of a schedule of `stages` stages count, without input registers: one each, and those
+    /// outside of multiplier blocks as often as they weigh.
     pub(super) fn bits(&self, stage: &[u32], stages: u32) -> u64 {
         self.held(0..self.len(), stage, &self.places(stage, stages), stages)
     }
@@ -122,8 +123,9 @@ impl Cost {
         (all, within)
     }
 
-    /// The best place of each edge in a schedule: a product leaves its block as late as its readers let it, and a factor enters as
-    /// early as it is there. Where a factor is of several makers, no product is among them, so no edge is in another's way.
+    /// The best place of each edge in a schedule: a product leaves its block as late as its readers let it, and a
+    /// factor enters as early as it is there. Where a factor is of several makers, no product is among them, so no edge
+    /// is in another's way.
     fn places(&self, stage: &[u32], stages: u32) -> Vec<u32> {
         if self.edges.is_empty() {
             return Vec::new();

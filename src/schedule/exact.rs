@@ -1,10 +1,11 @@
 //! The fewest register bits for given stages and a given bound, exactly, with a proof.
 //!
 //! Stages are labels under difference constraints (C. E. Leiserson, J. B. Saxe, *Retiming synchronous circuitry*,
-//! 1991): an operation is not before its operands, and where a path from `u` to `v` is longer than the bound, `v` is
-//! at least one stage after `u`. Register bits are linear in the labels and, for each class of bits, the label of its
-//! last reader. So they are where multiplier blocks have registers of their own: an edge of a block ([`super::Edge`]) is one more
-//! label, held between two places from the multiplication's, and no reader is before what makes its bits. The dual is a flow ([`super::flow`]).
+//! 1991): an operation is not before its operands, and where a path from `u` to `v` is longer than the bound, `v` is at
+//! least one stage after `u`. Register bits are linear in the labels and, for each class of bits, the label of its last
+//! reader. So they are where multiplier blocks have registers of their own: an edge of a block ([`super::Edge`]) is one
+//! more label, held between two places from the multiplication's, and no reader is before what makes its bits. The dual
+//! is a flow ([`super::flow`]).
 //!
 //! The method is primal-dual (L. R. Ford, D. R. Fulkerson 1962). Labels start at the earliest schedule and are legal
 //! throughout. Flow is sent along tight inequalities; when no more can be sent, all nodes that are reached from

@@ -7,10 +7,11 @@
 //! used forwards, and backwards as far as it carries flow.
 //!
 //! The maximum flow is found by preflow-push (A. V. Goldberg, R. E. Tarjan, *A new approach to the maximum flow
-//! problem*, 1988): what is left at a node is pushed one residual arc nearer to what wants it, the farthest first, and a
-//! node from which no arc leads nearer gets a new distance. Now and then all distances are computed again, and where no node
-//! has some distance, what is farther is given up until then (B. V. Cherkassky, A. V. Goldberg, *On implementing the
-//! push-relabel method for the maximum flow problem*, 1997). What cannot be served stays where it was pushed.
+//! problem*, 1988): what is left at a node is pushed one residual arc nearer to what wants it, the farthest first, and
+//! a node from which no arc leads nearer gets a new distance. Now and then all distances are computed again, and where
+//! no node has some distance, what is farther is given up until then (B. V. Cherkassky, A. V. Goldberg, *On
+//! implementing the push-relabel method for the maximum flow problem*, 1997). What cannot be served stays where it was
+//! pushed.
 
 /// No arc, no distance.
 const NIL: u32 = u32::MAX;
@@ -229,8 +230,8 @@ impl Network {
         }
     }
 
-    /// Sends what is left along any arcs that `is_usable`, tight or not, until `work` goes beyond `limit`: no longer the
-    /// best there is, but a flow, where what is left at a node counts for next to nothing. No search can follow.
+    /// Sends what is left along any arcs that `is_usable`, tight or not, until `work` goes beyond `limit`: no longer
+    /// the best there is, but a flow, where what is left at a node counts for next to nothing. No search can follow.
     pub(super) fn serve_loosely(&mut self, is_usable: impl Fn(usize) -> bool, limit: u64) {
         self.sort();
         self.out.sort(self.label.len(), &self.tail, &self.head, &is_usable);

@@ -186,8 +186,8 @@ impl BoundFlag<'_> {
 impl Infeasible {
     /// The message for the user.
     ///
-    /// `model` is the program that was to be scheduled; operations are called by their number in the file it comes from.
-    /// `given` tells how the bound was given: what is to be asked for instead is told in the same terms.
+    /// `model` is the program that was to be scheduled; operations are called by their number in the file it comes
+    /// from. `given` tells how the bound was given: what is to be asked for instead is told in the same terms.
     pub fn diagnostic(&self, model: &Model, given: &BoundFlag) -> Diagnostic {
         let flag = |flag: &str| Place::Flag(flag.to_owned());
         let bound_flag = given.name;

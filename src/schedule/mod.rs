@@ -102,8 +102,8 @@ pub struct Outcome {
     pub smallest_stage_delay: f64,
     /// Register bits, input registers and the layer behind the outputs included.
     pub register_bits: u64,
-    /// Those of them that are multiplier blocks' own, as far as the account of the bits has [`Uses::edges`]; input registers and
-    /// the layer behind the outputs are never counted here.
+    /// Those of them that are multiplier blocks' own, as far as the account of the bits has [`Uses::edges`]; input
+    /// registers and the layer behind the outputs are never counted here.
     pub bits_in_blocks: u64,
     /// What a bit outside of multiplier blocks counts, where one within counts 1 ([`Uses::weight`]).
     pub weight: u64,
@@ -120,7 +120,8 @@ impl Outcome {
         self.weight * (self.register_bits - self.bits_in_blocks) + self.bits_in_blocks
     }
 
-    /// How far what the register bits count may be above the least possible, as a share of the lower bound; 0 if it is that.
+    /// How far what the register bits count may be above the least possible, as a share of the lower bound; 0 if it is
+    /// that.
     pub fn gap(&self) -> f64 {
         match (self.counted(), self.lower_bound) {
             (bits, bound) if bits <= bound => 0.0,
@@ -144,8 +145,8 @@ impl Outcome {
     }
 }
 
-/// Finds a schedule for a goal. `uses` is the account of the bits to be held: that of the hardware (`netlist::uses`), or
-/// a plainer one.
+/// Finds a schedule for a goal. `uses` is the account of the bits to be held: that of the hardware (`netlist::uses`),
+/// or a plainer one.
 ///
 /// # Errors
 /// If no schedule can keep what the goal asks for.

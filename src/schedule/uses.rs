@@ -8,9 +8,9 @@
 //!
 //! Bits of a root that nobody reads are in no class. Operations that no output depends on read nothing.
 //!
-//! Multiplier blocks have registers of their own, before their factors and behind their product, and what these hold takes no
-//! flip-flop. Then there is a second account ([`Uses::and_blocks`]), in which bits leave or enter at an [`Edge`] of the block,
-//! which may be some stages behind the product or before the multiplication that reads a factor.
+//! Multiplier blocks have registers of their own, before their factors and behind their product, and what these hold
+//! takes no flip-flop. Then there is a second account ([`Uses::and_blocks`]), in which bits leave or enter at an
+//! [`Edge`] of the block, which may be some stages behind the product or before the multiplication that reads a factor.
 //!
 //! This module only sorts bits by their readers. Which bits are made and read is a matter of the hardware, and so the
 //! account is made there (`netlist::uses`); [`Uses::whole_values`] is the plain one, for comparison and for tests.
@@ -44,9 +44,10 @@ pub enum Reader {
     Edge(u32),
 }
 
-/// Where bits leave a multiplier block or enter it: in any stage from `from` to `to` after that of the multiplication, because the
-/// block has as many registers there. A product leaves from its stage on (`from` is 0), a factor enters up to its stage (`to` is 0).
-/// A product leaves no later than anybody reads any of its bits, and a factor enters no earlier than all of its bits are there.
+/// Where bits leave a multiplier block or enter it: in any stage from `from` to `to` after that of the multiplication,
+/// because the block has as many registers there. A product leaves from its stage on (`from` is 0), a factor enters up
+/// to its stage (`to` is 0). A product leaves no later than anybody reads any of its bits, and a factor enters no
+/// earlier than all of its bits are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// The multiplication.
@@ -99,9 +100,9 @@ impl Uses {
         self.weight
     }
 
-    /// This account, without blocks, and that of the bits `outside` of blocks. A bit outside counts `weight`, one within 1: not
-    /// nothing, since synthesis may make a product of logic after all. Each class of the second account has `weight` - 1 times
-    /// its bits, because the first one counts them too.
+    /// This account, without blocks, and that of the bits `outside` of blocks. A bit outside counts `weight`, one
+    /// within 1: not nothing, since synthesis may make a product of logic after all. Each class of the second account
+    /// has `weight` - 1 times its bits, because the first one counts them too.
     pub fn and_blocks(mut self, outside: Uses, weight: u32) -> Uses {
         let shift = self.readers.len() as u32;
         self.weight = weight;
@@ -224,8 +225,8 @@ impl UsesBuilder {
         }
     }
 
-    /// The classes, `makers` numbers having been used; `root` says which of them is what, and `edges` are those of multiplier
-    /// blocks.
+    /// The classes, `makers` numbers having been used; `root` says which of them is what, and `edges` are those of
+    /// multiplier blocks.
     pub fn finish(self, makers: usize, edges: Vec<Edge>, root: impl Fn(u32) -> Root) -> Uses {
         let roots = makers;
         // Counting sort by root.

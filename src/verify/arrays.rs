@@ -1,5 +1,5 @@
-//! Files with an array for each port of a state machine, a row a cycle: an npz, a folder of npy files, or one file for a
-//! machine with one port.
+//! Files with an array for each port of a state machine, a row a cycle: an npz, a folder of npy files, or one file for
+//! a machine with one port.
 
 use crate::diag::{Diagnostic, Place};
 use crate::files::Protected;

@@ -322,8 +322,8 @@ impl Cycles {
         Cycles { layout, inputs, elements, cycles, outputs, samples }
     }
 
-    /// A module that takes a sample every few clocks: samples at some of its slots, garbage on its inputs in all other clocks, and
-    /// the outputs compared in every clock of a result, in pauses too.
+    /// A module that takes a sample every few clocks: samples at some of its slots, garbage on its inputs in all other
+    /// clocks, and the outputs compared in every clock of a result, in pauses too.
     fn repeated(interface: &Interface, vectors: &Vectors, seed: u64) -> Cycles {
         let layout = Layout::of(interface);
         let (interval, latency) = (interface.initiation_interval as usize, interface.latency as usize);

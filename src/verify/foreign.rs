@@ -1,7 +1,7 @@
 //! Hardware from elsewhere: files of Verilog or VHDL that somebody else wrote or edited, to be held to a model.
 //!
-//! The module has to have the ports that our own has (`docs/rtl-interface.md`). That is looked at before a simulator is asked:
-//! by our reader where it reads the files, which knows directions and widths; else by the words of the text.
+//! The module has to have the ports that our own has (`docs/rtl-interface.md`). That is looked at before a simulator is
+//! asked: by our reader where it reads the files, which knows directions and widths; else by the words of the text.
 
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::axis::Axis;

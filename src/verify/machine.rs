@@ -20,8 +20,8 @@ pub struct MachineRun {
 }
 
 impl MachineRun {
-    /// A run as somebody else recorded it: codes of all input and all output elements in each cycle, and which of the latter
-    /// are defined.
+    /// A run as somebody else recorded it: codes of all input and all output elements in each cycle, and which of the
+    /// latter are defined.
     ///
     /// # Panics
     /// If these are runs of different length.
@@ -30,7 +30,8 @@ impl MachineRun {
         MachineRun { inputs, outputs, defined }
     }
 
-    /// What a machine does with these inputs from power-on on. A lookup outside its table reads zero, as in the hardware.
+    /// What a machine does with these inputs from power-on on. A lookup outside its table reads zero, as in the
+    /// hardware.
     ///
     /// # Panics
     /// If a row does not have a code for each input element.
@@ -107,8 +108,8 @@ impl MachineRun {
     }
 }
 
-/// Codes for all input elements of a machine in `cycles` cycles: small numbers, corners and anything else; single bits, which
-/// mostly are conditions, change their habits from time to time, so that a machine is also left alone for long.
+/// Codes for all input elements of a machine in `cycles` cycles: small numbers, corners and anything else; single bits,
+/// which mostly are conditions, change their habits from time to time, so that a machine is also left alone for long.
 pub fn machine_stimulus(machine: &Machine, cycles: usize, seed: u64) -> Rows {
     let mut random = SplitMix::new(seed ^ 0x6d61_6368_696e_6531);
     let kifs: Vec<Kif> = machine.inputs().flat_map(|s| machine.signal(s).elements.iter().copied()).collect();

@@ -1,8 +1,10 @@
-//! The user's own samples: what is applied to the inputs and what must come out, from files as `run` reads and writes them.
+//! The user's own samples: what is applied to the inputs and what must come out, from files as `run` reads and writes
+//! them.
 //!
-//! Inputs become codes exactly as in `run`. Expected numbers become codes the other way round: a number that `run` would write
-//! for the model's own output stands for that output, also where `run` had to round it to float64; any other number stands for
-//! the code that has exactly its value. One that no code of the output's type has can never be seen, and is a difference.
+//! Inputs become codes exactly as in `run`. Expected numbers become codes the other way round: a number that `run`
+//! would write for the model's own output stands for that output, also where `run` had to round it to float64; any
+//! other number stands for the code that has exactly its value. One that no code of the output's type has can never be
+//! seen, and is a difference.
 
 use super::arrays::{Arrays, Side};
 use super::machine::MachineRun;

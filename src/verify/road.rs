@@ -34,7 +34,8 @@ pub struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// The hardware that the ports, and the latency, are taken from: ours, or for hardware from elsewhere as little as has them.
+    /// The hardware that the ports, and the latency, are taken from: ours, or for hardware from elsewhere as little as
+    /// has them.
     fn spec(&self, spec: &Spec) -> Spec {
         let mut spec = spec.clone();
         if let Some((_, top)) = &self.foreign {
@@ -71,7 +72,8 @@ pub fn own_vectors(subject: Subject<'_>, files: &Files<'_>, spec: &Spec) -> Resu
     Ok(own)
 }
 
-/// Simulates the hardware of a program, or hardware from elsewhere, and compares it with what the program was made from.
+/// Simulates the hardware of a program, or hardware from elsewhere, and compares it with what the program was made
+/// from.
 ///
 /// # Errors
 /// What is wrong with the request, the samples or the files.

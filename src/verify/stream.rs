@@ -2,8 +2,8 @@
 //!
 //! Both sides stall at random. In every clock the handshake's rules are checked: a beat that is offered stays, with all
 //! its signals, until it is taken; in reset nothing is offered; and where the wrapper promises it no net leads from
-//! `m_axis_tready` to `s_axis_tready` within a clock (C++ only). The first third of the samples runs unstalled, and has to
-//! pass at full rate (C++ only). Before the run that counts, some samples go in and are lost in a second reset.
+//! `m_axis_tready` to `s_axis_tready` within a clock (C++ only). The first third of the samples runs unstalled, and has
+//! to pass at full rate (C++ only). Before the run that counts, some samples go in and are lost in a second reset.
 
 use super::bench::{Shown, Testbench};
 use super::compare::{Difference, Mismatch, Report};

@@ -105,8 +105,8 @@ impl Vectors {
         Rows::new(elements.len(), rows)
     }
 
-    /// Samples of all inputs for which the hardware of a [`Spec`] is the model's, and what the model makes of them; of a model
-    /// that was lowered from something else, what that makes of them.
+    /// Samples of all inputs for which the hardware of a [`Spec`] is the model's, and what the model makes of them; of
+    /// a model that was lowered from something else, what that makes of them.
     ///
     /// # Errors
     /// If an input has no code in the intervals that shall be assumed; if the source's result has no code on a port.
@@ -140,7 +140,8 @@ impl Vectors {
         Ok(Vectors { inputs: self.inputs, outputs })
     }
 
-    /// The first sample, and its input element, that is outside of the intervals that the readers of the element declare.
+    /// The first sample, and its input element, that is outside of the intervals that the readers of the element
+    /// declare.
     pub fn outside(model: &Model, inputs: &Rows) -> Option<(usize, usize)> {
         let elements = insides_of(model);
         let wrong = |sample: usize| {
@@ -158,8 +159,8 @@ impl Vectors {
         })
     }
 
-    /// [`Vectors::generate`] with every sample moved into the intervals that the model declares for its inputs; an element
-    /// without bits, or that nobody reads, stays.
+    /// [`Vectors::generate`] with every sample moved into the intervals that the model declares for its inputs; an
+    /// element without bits, or that nobody reads, stays.
     ///
     /// # Errors
     /// The first input element that has no code in all intervals that its readers declare.
@@ -240,7 +241,8 @@ impl Inside {
         })
     }
 
-    /// A code inside, that of `code` itself if it is one; else one as far from the smallest as the distance modulo the span.
+    /// A code inside, that of `code` itself if it is one; else one as far from the smallest as the distance modulo the
+    /// span.
     fn moved(&self, code: &BigInt) -> Option<BigInt> {
         if self.holds(code) {
             return Some(code.clone());

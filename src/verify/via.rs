@@ -1,5 +1,5 @@
-//! Another tool's reading of a file: yosys makes gates of Verilog, and of VHDL what ghdl makes Verilog of. Nothing of our
-//! readers takes part; what comes back through AIGER is a design like one that we read.
+//! Another tool's reading of a file: yosys makes gates of Verilog, and of VHDL what ghdl makes Verilog of. Nothing of
+//! our readers takes part; what comes back through AIGER is a design like one that we read.
 
 use super::sim::process::{Invocation, log_tail, run_apart};
 use super::{Deadline, MISSING_TOOL, SimError, Tools};
@@ -23,9 +23,10 @@ pub struct Source {
 /// Names of the signals that a proof can stop at, inside of instances too. Yosys knows no ranges of characters.
 const SHOWN: &str = "w:v[0123456789]* w:*.v[0123456789]*";
 
-/// A value that has no source is any value, at every clock, and optimisation must not choose one. Registers become plain
-/// ones: enables and resets are gates before them.
-/// Gates are not optimised, only hashed when they are read: that is most of yosys's time. Memories go first: the undefined words of a table cannot be made sources while they are a memory's initial value.
+/// A value that has no source is any value, at every clock, and optimisation must not choose one. Registers become
+/// plain ones: enables and resets are gates before them. Gates are not optimised, only hashed when they are read: that
+/// is most of yosys's time. Memories go first: the undefined words of a table cannot be made sources while they are a
+/// memory's initial value.
 const TO_GATES: &str = "memory_map; setundef -undriven -anyseq; opt_clean; expose SHOWN; opt -keepdc -nodffe -nosdff; \
     async2sync; dffunmap; setundef -undriven -anyseq; techmap; setundef -undriven -anyseq; \
     simplemap; dffunmap; aigmap; opt_clean";
@@ -139,8 +140,8 @@ fn synthesised(tools: &Tools, sources: &[Source], top: Option<&str>, at: &Path, 
 /// The value of what ghdl left out.
 const OPEN: &str = "'bx; // any";
 
-/// ghdl's Verilog with every choice complete. It leaves out the values of a selector that cannot come, which is a latch by
-/// the rules of Verilog though it was none in VHDL (where ghdl refuses latches); there any value may come instead.
+/// ghdl's Verilog with every choice complete. It leaves out the values of a selector that cannot come, which is a latch
+/// by the rules of Verilog though it was none in VHDL (where ghdl refuses latches); there any value may come instead.
 pub fn completed(verilog: &str) -> String {
     let mut out = String::with_capacity(verilog.len() + 1000);
     let mut last = "";
@@ -160,15 +161,15 @@ pub fn completed(verilog: &str) -> String {
     out
 }
 
-/// In the head of a design where ghdl left out values of a choice. Some of its versions (2.0) also leave out what VHDL says for all
-/// others: those values are free here, so that a proof holds, but a difference may be ghdl's.
+/// In the head of a design where ghdl left out values of a choice. Some of its versions (2.0) also leave out what VHDL
+/// says for all others: those values are free here, so that a proof holds, but a difference may be ghdl's.
 pub const INCOMPLETE: &str = "ghdl left out values of a choice";
 
 /// What yosys reads in these files. Its head holds [`INCOMPLETE`] where that is so.
 ///
 /// # Errors
-/// [`MISSING_TOOL`] if a tool is missing; `E0910` if it refuses a file, or reads what a proof cannot be about: several clocks, latches, signals
-/// with several drivers.
+/// [`MISSING_TOOL`] if a tool is missing; `E0910` if it refuses a file, or reads what a proof cannot be about: several
+/// clocks, latches, signals with several drivers.
 pub fn yosys(tools: &Tools, sources: &[Source], top: Option<&str>) -> Result<Rtl, Diagnostic> {
     let plain = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if let Some(top) = top.filter(|name| !plain(name)) {

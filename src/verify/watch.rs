@@ -1,12 +1,12 @@
-//! How far a simulation is: how much of its vectors it has read. Nothing is asked of the simulator or the testbench, so that
-//! neither knows whether somebody looks.
+//! How far a simulation is: how much of its vectors it has read. Nothing is asked of the simulator or the testbench, so
+//! that neither knows whether somebody looks.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-/// The share of the vectors in a job's folder that has been read, from 0 to 1. Nothing while no program has them open, and where
-/// the system does not tell (it does on Linux).
+/// The share of the vectors in a job's folder that has been read, from 0 to 1. Nothing while no program has them open,
+/// and where the system does not tell (it does on Linux).
 pub fn share_read(folder: &Path) -> Option<f64> {
     let folder = fs::canonicalize(folder).ok()?;
     let processes = fs::read_dir("/proc").ok()?.flatten().map(|entry| entry.path());

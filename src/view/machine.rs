@@ -1,5 +1,5 @@
-//! The drawing of a state machine: a box for each element of ports, registers and wires and for each operation of its blocks,
-//! in columns by the registers that lie before them.
+//! The drawing of a state machine: a box for each element of ports, registers and wires and for each operation of its
+//! blocks, in columns by the registers that lie before them.
 
 use super::drawing::{Column, Declarations, Drawing, Node, Observed};
 use super::model::{nodes, run};
@@ -277,8 +277,8 @@ impl Draft<'_> {
 }
 
 impl Drawing {
-    /// The drawing of a state machine, whose Verilog text is `rtl`. `inputs` are codes of all input elements in each cycle from
-    /// power-on, none if no values are to be shown.
+    /// The drawing of a state machine, whose Verilog text is `rtl`. `inputs` are codes of all input elements in each
+    /// cycle from power-on, none if no values are to be shown.
     pub fn of_machine(machine: &Machine, rtl: &str, inputs: &[Vec<BigInt>]) -> Drawing {
         let mut draft = Draft {
             machine,

@@ -123,8 +123,8 @@ impl Drawing {
         }
     }
 
-    /// Runs the golden interpreter on `rows` rows of a block of reals for the ports `ports` of the drawn program, and keeps
-    /// what every operation was.
+    /// Runs the golden interpreter on `rows` rows of a block of reals for the ports `ports` of the drawn program, and
+    /// keeps what every operation was.
     ///
     /// # Errors
     /// The first sample that is no input, with its number.

@@ -2,9 +2,9 @@
 
 /// The rank of each node. `operands` of a node are nodes; a node `holds` if it is a register.
 ///
-/// What depends on each other has one rank. It is the greatest of its operands' ranks, and one more if a register is in it.
-/// The components are found by Tarjan's algorithm (R. Tarjan, *Depth-first search and linear graph algorithms*, SIAM J.
-/// Comput. 1, 1972), with a stack of its own instead of recursion.
+/// What depends on each other has one rank. It is the greatest of its operands' ranks, and one more if a register is in
+/// it. The components are found by Tarjan's algorithm (R. Tarjan, *Depth-first search and linear graph algorithms*,
+/// SIAM J. Comput. 1, 1972), with a stack of its own instead of recursion.
 pub(super) fn ranks(operands: &[&[u32]], holds: impl Fn(usize) -> bool) -> Vec<u32> {
     const NEW: u32 = u32::MAX;
     let n = operands.len();

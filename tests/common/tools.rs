@@ -1,5 +1,5 @@
-//! Tools that tests start, and the one rule about those that are not there: a test says which and is counted as skipped, unless
-//! `ALIR2HDL_REQUIRE` lists the tool (`scripts/test.sh` lists all that `scripts/setup.sh` brings).
+//! Tools that tests start, and the one rule about those that are not there: a test says which and is counted as
+//! skipped, unless `ALIR2HDL_REQUIRE` lists the tool (`scripts/test.sh` lists all that `scripts/setup.sh` brings).
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -22,7 +22,8 @@ struct Point {
     on: OnDevice,
 }
 
-/// Draws the rows of a sweep that have an estimate, of which there is at least one. `title` and `device` may be any text.
+/// Draws the rows of a sweep that have an estimate, of which there is at least one. `title` and `device` may be any
+/// text.
 pub(super) fn svg(title: &str, device: &str, rows: &[Row]) -> String {
     let of_row = |row: &Row| row.on_device.map(|on| (row.stages, on));
     let rows: Vec<(u32, OnDevice)> = rows.iter().filter_map(of_row).collect();
@@ -84,7 +85,8 @@ fn axes(
     text(out, (LEFT + end) / 2.0, bottom + 45.0, "middle", "LUT + FF", " font-weight=\"bold\"");
 }
 
-/// The number of stages beside each point, where it covers neither another label nor another point, if there is such a place.
+/// The number of stages beside each point, where it covers neither another label nor another point, if there is such a
+/// place.
 fn labels(out: &mut String, points: &[Point]) {
     let (half, gap) = LABEL;
     let places = [(0.0, -half - gap + 2.0), (half + gap, 0.0), (0.0, half + gap + 2.0), (-half - gap, 0.0)];

@@ -1,5 +1,5 @@
-//! The trade-off at a glance: stage delay, latency and register bits by the number of stages; of a named device also clock,
-//! area, and whether the text of each row was proved.
+//! The trade-off at a glance: stage delay, latency and register bits by the number of stages; of a named device also
+//! clock, area, and whether the text of each row was proved.
 
 use super::super::{ExitStatus, Failure};
 use super::short;
@@ -72,8 +72,8 @@ pub(super) enum Proof {
     Unknown,
 }
 
-/// Schedules the program for 1 to `last` stages; `single`: the program as it is optimised for one. Of a named device each row
-/// has its estimate.
+/// Schedules the program for 1 to `last` stages; `single`: the program as it is optimised for one. Of a named device
+/// each row has its estimate.
 pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Vec<Row>, Failure> {
     let several = match in_stages(spec, last).cuts_products() {
         true => compile::optimise(single.source, &in_stages(spec, last))?,
@@ -126,8 +126,8 @@ fn mark_best(rows: &mut [Row]) {
     }
 }
 
-/// Compiles the program to the Verilog of each row and proves it; how long that took. A proof that reaches its limits is
-/// `unknown`.
+/// Compiles the program to the Verilog of each row and proves it; how long that took. A proof that reaches its limits
+/// is `unknown`.
 pub(super) fn prove(rows: &mut [Row], single: &Optimised<'_>, spec: &Spec) -> Result<Duration, Failure> {
     let start = Instant::now();
     for row in rows {

@@ -1,15 +1,15 @@
 //! The AXI4-Stream wrapper: a module with `s_axis` and `m_axis` around the pipeline.
 //!
 //! A sample is a run of bytes on `tdata`, elements from the low end on: each in a slot of 8, 16, 32 or 64 bits
-//! (sign-extended, as an array in memory has it), or [`Packing::Dense`], side by side without gaps. A stream narrower than
-//! a sample takes several beats for one, low bytes first. `tlast` and `tuser` travel beside their sample: `tuser` is that
-//! of a sample's first beat and is repeated on all beats of its result; `tlast` ends a packet. A packet that ends inside a
-//! sample completes it with zeros, so that the next one begins aligned and the end is not lost.
+//! (sign-extended, as an array in memory has it), or [`Packing::Dense`], side by side without gaps. A stream narrower
+//! than a sample takes several beats for one, low bytes first. `tlast` and `tuser` travel beside their sample: `tuser`
+//! is that of a sample's first beat and is repeated on all beats of its result; `tlast` ends a packet. A packet that
+//! ends inside a sample completes it with zeros, so that the next one begins aligned and the end is not lost.
 //!
-//! Two ways to hold against a slow reader. With [`Flow::Fifo`] the pipeline never stops: a sample is let in only if there
-//! is a *credit*, a free place in the FIFO behind the pipeline, so that every ready and valid comes from registers.
-//! [`Flow::Stall`] holds the whole pipeline by its enable: no memory (one register for a result, where both sides take several
-//! beats), but one net from `m_axis_tready` to every register and to `s_axis_tready`.
+//! Two ways to hold against a slow reader. With [`Flow::Fifo`] the pipeline never stops: a sample is let in only if
+//! there is a *credit*, a free place in the FIFO behind the pipeline, so that every ready and valid comes from
+//! registers. [`Flow::Stall`] holds the whole pipeline by its enable: no memory (one register for a result, where both
+//! sides take several beats), but one net from `m_axis_tready` to every register and to `s_axis_tready`.
 //!
 //! Source of the handshake's rules: Arm IHI 0051B, AMBA AXI-Stream Protocol Specification, sections 2.2 and 2.8.
 
@@ -25,8 +25,8 @@ use serde::Serialize;
 /// How elements lie on `tdata`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Packing {
-    /// A slot of 8, 16, 32 or 64 bits for each element: the smallest that holds the widest of its side. Wider elements get
-    /// multiples of 64.
+    /// A slot of 8, 16, 32 or 64 bits for each element: the smallest that holds the widest of its side. Wider elements
+    /// get multiples of 64.
     #[default]
     Auto,
     /// A slot of this many bits (8, 16, 32 or 64) for each element.
@@ -143,8 +143,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// A wrapper called `top` around `core`, whose ports are packed and which has no valid flags and no reset; it has an
-    /// enable for [`Flow::Stall`] if it holds registers.
+    /// A wrapper called `top` around `core`, whose ports are packed and which has no valid flags and no reset; it has
+    /// an enable for [`Flow::Stall`] if it holds registers.
     ///
     /// # Errors
     /// What cannot be built, with the option of the command line that asks for it.
@@ -186,9 +186,9 @@ impl Axis {
         self.core.latency + u32::from(behind) + u32::from(self.input.beats > 1)
     }
 
-    /// Whether a pipeline that waits has a register behind it. Where a sample takes several beats it enters with gaps behind
-    /// it, and these close up only if the pipeline moves on while the beats of a result leave: within as many clocks as a
-    /// sample has beats the next result is there, so that it is never late.
+    /// Whether a pipeline that waits has a register behind it. Where a sample takes several beats it enters with gaps
+    /// behind it, and these close up only if the pipeline moves on while the beats of a result leave: within as many
+    /// clocks as a sample has beats the next result is there, so that it is never late.
     fn holds_result(&self) -> bool {
         self.depth.is_none() && self.input.beats > 1 && self.output.beats > 1
     }

@@ -1,4 +1,5 @@
-//! ALIR JSON, spec versions 2, 3 and 4 (`docs/alir.md`, section 1), and DAIS JSON of every age (`docs/dais.md`, section 1).
+//! ALIR JSON, spec versions 2, 3 and 4 (`docs/alir.md`, section 1), and DAIS JSON of every age (`docs/dais.md`, section
+//! 1).
 //!
 //! The file is read in one pass, straight into [`crate::ir::Builder`]: nothing of it is kept as text or as a tree. Keys
 //! may come in any order, so what depends on the version is noted while reading and judged at the end. Reading goes on

@@ -24,8 +24,8 @@ pub(in super::super) enum Frame {
     Bare(Era),
 }
 
-/// Reads the one JSON value of a file as a model. What is worth knowing comes beside the model; `form` becomes what the file
-/// is called.
+/// Reads the one JSON value of a file as a model. What is worth knowing comes beside the model; `form` becomes what the
+/// file is called.
 ///
 /// # Errors
 /// Every problem found, up to [`Limits::max_problems`].

@@ -1,7 +1,7 @@
 //! Operation records: version 2 and versions 3 and 4, told apart by their length.
 //!
-//! What they mean is said in [`super::super::decode`]. Like that this is hot: nothing allocates for an operation that is
-//! right, sums aside.
+//! What they mean is said in [`super::super::decode`]. Like that this is hot: nothing allocates for an operation that
+//! is right, sums aside.
 
 use super::super::decode::{Report, op_v2, op_v3};
 use super::super::json::{Kind, Short, short_number};
@@ -49,8 +49,8 @@ impl Ints {
     }
 }
 
-/// A record of versions 3 and 4 as nearly all are spelt: in one piece of the buffer, without line breaks, its numbers short.
-/// Every other one is read token by token, which gives the same and says what is wrong.
+/// A record of versions 3 and 4 as nearly all are spelt: in one piece of the buffer, without line breaks, its numbers
+/// short. Every other one is read token by token, which gives the same and says what is wrong.
 struct Plain {
     addr: Ints,
     opcode: i64,

@@ -1,7 +1,7 @@
 //! Programs as ALIR JSON of version 2, 3 or 4.
 //!
-//! What is read back is equal: intervals, latencies, costs, tables with their hashes, the cost model. Floats are written
-//! as the library writes them; integers that no double holds are written as integers.
+//! What is read back is equal: intervals, latencies, costs, tables with their hashes, the cost model. Floats are
+//! written as the library writes them; integers that no double holds are written as integers.
 
 use super::super::Target;
 use super::super::bytecode::{binary_code, fields, unary_code};

@@ -1,5 +1,5 @@
-//! What later operations ask of one: in sixteen bytes what lies in a node's ninety-six. Programs use values from everywhere, and
-//! those of a large one do not fit any cache otherwise.
+//! What later operations ask of one: in sixteen bytes what lies in a node's ninety-six. Programs use values from
+//! everywhere, and those of a large one do not fit any cache otherwise.
 
 use super::predict::Span;
 use crate::ir::{Node, ValueId};

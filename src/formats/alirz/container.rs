@@ -75,8 +75,8 @@ fn packed(column: &[u8]) -> (u8, Vec<u8>) {
 /// Bytes that deflate has to save beside half of all.
 const WORTH: usize = 100;
 
-/// Packs bytes: how many frequent values there are, these, a half for each byte (the lower one first), the bytes that are none
-/// of the frequent values.
+/// Packs bytes: how many frequent values there are, these, a half for each byte (the lower one first), the bytes that
+/// are none of the frequent values.
 fn halves(raw: &[u8]) -> Vec<u8> {
     let mut counts = [0usize; 256];
     raw.iter().for_each(|&byte| counts[usize::from(byte)] += 1);

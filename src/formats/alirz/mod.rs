@@ -1,8 +1,8 @@
 //! `.alirz`: models for storage and shipping, small and fast to load. `docs/alirz.md` gives every byte.
 //!
-//! A program is cut into columns of one kind of number each (operands as distances, shifts, times, ...), each a string of
-//! LEB128 numbers; what follows from the operands (most intervals) is left out. Each column is packed for itself, so that it
-//! is small but read at once. Nothing is lost: times and costs come back bit for bit.
+//! A program is cut into columns of one kind of number each (operands as distances, shifts, times, ...), each a string
+//! of LEB128 numbers; what follows from the operands (most intervals) is left out. Each column is packed for itself, so
+//! that it is small but read at once. Nothing is lost: times and costs come back bit for bit.
 
 mod brief;
 mod columns;
@@ -63,8 +63,8 @@ mod mode {
     pub(super) const BOUNDS: u8 = 4;
 }
 
-/// When an operation's operands are there: the largest of their latencies, 0 without operands. The comparison is spelt out
-/// so that zeros of both signs give one answer.
+/// When an operation's operands are there: the largest of their latencies, 0 without operands. The comparison is spelt
+/// out so that zeros of both signs give one answer.
 #[inline(always)]
 fn start(op: &crate::ir::Op, latency: impl Fn(crate::ir::ValueId) -> f64) -> f64 {
     let mut start = None;

@@ -1,7 +1,8 @@
 //! The interval that an operation's operands suggest. Reader and writer share it: a file leaves out what it says.
 //!
-//! The rules are part of the format (`docs/alirz.md`, section 4) and never change within a version. They are written once, for
-//! bounds of any kind: 64 bits, which give up where they are too few, and integers of any size, which never do.
+//! The rules are part of the format (`docs/alirz.md`, section 4) and never change within a version. They are written
+//! once, for bounds of any kind: 64 bits, which give up where they are too few, and integers of any size, which never
+//! do.
 
 use crate::ir::{BinaryBits, Node, Op, Table, UnaryBits, ValueId};
 use crate::num::{Code, Interval, Kif, bits_of_small};
@@ -214,7 +215,8 @@ pub(super) fn predict_wide(op: &Op, nodes: &[Node], tables: &[Table], input: &In
     predict_as::<Code>(op, of, tables, input).expect("integers of any size hold every bound").into_interval()
 }
 
-/// [`predict`] with bounds of one kind; nothing if one of them, on the way too, is none of these. `of` knows the operands.
+/// [`predict`] with bounds of one kind; nothing if one of them, on the way too, is none of these. `of` knows the
+/// operands.
 #[inline(always)]
 pub(super) fn predict_as<B: Bound>(
     op: &Op,

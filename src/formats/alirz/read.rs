@@ -214,8 +214,8 @@ impl<'b> Columns<'_, 'b> {
         Ok(())
     }
 
-    /// Reads an operation. Where its kind is known, all that follows is made for that kind: the frequent ones take the way without
-    /// questions.
+    /// Reads an operation. Where its kind is known, all that follows is made for that kind: the frequent ones take the
+    /// way without questions.
     #[inline]
     fn operation(&mut self, index: usize, pairs: &[(f64, f64)], relative: usize) -> Result<(), Stop> {
         let code = self.column(Column::Codes).byte().map_err(|e| bad_op(index, e))?;
@@ -329,8 +329,8 @@ impl<'b> Columns<'_, 'b> {
         self.settle(here, op)
     }
 
-    /// Reads interval and times of an operation and appends it. Inlined where the kind of the operation is known, so that
-    /// nothing asks for it again.
+    /// Reads interval and times of an operation and appends it. Inlined where the kind of the operation is known, so
+    /// that nothing asks for it again.
     #[inline(always)]
     fn settle(&mut self, here: Here<'_>, op: Op) -> Result<(), Stop> {
         let Here { index, how, pairs, relative } = here;
@@ -436,8 +436,8 @@ impl<'b> Columns<'_, 'b> {
         Ok(interval)
     }
 
-    /// Counts what a code beyond 64 bits takes, and refuses one of more bits than any value may have: what is derived from
-    /// it would have even more.
+    /// Counts what a code beyond 64 bits takes, and refuses one of more bits than any value may have: what is derived
+    /// from it would have even more.
     #[inline]
     fn count_wide(&mut self, index: usize, code: &Code) -> Result<(), Stop> {
         if code.to_i64().is_some() {

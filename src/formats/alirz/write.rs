@@ -161,8 +161,8 @@ impl Columns<'_, '_> {
         mode::BOUNDS
     }
 
-    /// Numbers each pair of delay and cost, the frequent ones first. A latency that start and delay do not give back bit for
-    /// bit stands itself in the pair. Returns how many pairs hold delays.
+    /// Numbers each pair of delay and cost, the frequent ones first. A latency that start and delay do not give back
+    /// bit for bit stands itself in the pair. Returns how many pairs hold delays.
     fn times(&mut self) -> u64 {
         let nodes = self.model.nodes();
         let key = |node: &Node| {

@@ -1,5 +1,5 @@
-//! Byte code: programs as interpreters take them, in 32-bit words (DAIS and ALIR version 2) and in bytes (versions 3 and 4);
-//! `docs/alir.md`, section 5, and `docs/dais.md`, section 2.
+//! Byte code: programs as interpreters take them, in 32-bit words (DAIS and ALIR version 2) and in bytes (versions 3
+//! and 4); `docs/alir.md`, section 5, and `docs/dais.md`, section 2.
 //!
 //! Byte code has types and no intervals, latencies or costs: what is read has the full range of each type.
 

@@ -1,7 +1,7 @@
 //! Byte code of 32-bit words: DAIS of every age and ALIR version 2.
 //!
-//! There is no magic. A header of six words starts with the version, one of three words with the number of inputs; which it
-//! is shows in the length of the file, which each header determines to the word.
+//! There is no magic. A header of six words starts with the version, one of three words with the number of inputs;
+//! which it is shows in the length of the file, which each header determines to the word.
 
 use super::super::Target;
 use super::super::decode::{Era, op_v2};

@@ -1,9 +1,9 @@
 //! A program as a C++17 header: the batch engine's plan, written out as loops that a compiler vectorises.
 //!
-//! The header has no dependencies and no global state, and computes the codes of [`crate::interp::golden`] for every bit
-//! pattern of the inputs. Lanes, order and places are the plan's ([`super::lower`], [`super::order`], [`super::plan`]);
-//! consecutive instructions of one lane share a loop, and what only they read stays in local variables. What the text
-//! needs at run time beside them stands in `templates/cpp/support.hpp`.
+//! The header has no dependencies and no global state, and computes the codes of [`crate::interp::golden`] for every
+//! bit pattern of the inputs. Lanes, order and places are the plan's ([`super::lower`], [`super::order`],
+//! [`super::plan`]); consecutive instructions of one lane share a loop, and what only they read stays in local
+//! variables. What the text needs at run time beside them stands in `templates/cpp/support.hpp`.
 
 use super::convert;
 use super::form::{Arm, Form};
@@ -39,8 +39,8 @@ pub(super) fn words(kif: Kif) -> u32 {
 
 /// The header of a program.
 ///
-/// `namespace` is a valid C++ namespace (`a` or `a::b`); `head` are lines of a comment. Lookups outside of their tables read zero,
-/// as in the hardware; NaN and infinity are code 0.
+/// `namespace` is a valid C++ namespace (`a` or `a::b`); `head` are lines of a comment. Lookups outside of their tables
+/// read zero, as in the hardware; NaN and infinity are code 0.
 ///
 /// # Panics
 /// Never for a valid model: text is written to memory.

@@ -1,7 +1,8 @@
 //! A stateful design as a C++17 header: a class that holds the registers, with one call a clock.
 //!
-//! What it computes is [`crate::interp::machine`], statement by statement: codes of any size in words of 64 bits, registers without
-//! a first value at 0. The blocks are the headers of their programs ([`super::cpp`]), each in a namespace of its own.
+//! What it computes is [`crate::interp::machine`], statement by statement: codes of any size in words of 64 bits,
+//! registers without a first value at 0. The blocks are the headers of their programs ([`super::cpp`]), each in a
+//! namespace of its own.
 
 use super::cpp::{SUPPORT, guard, program, truth, words};
 use super::wide::to_limbs;
@@ -12,8 +13,8 @@ use std::fmt::Write;
 
 /// The header of a stateful design.
 ///
-/// `namespace` is a valid C++ namespace (`a` or `a::b`); `head` are lines of a comment. Lookups outside of their tables read zero,
-/// as in the hardware; NaN and infinity are code 0.
+/// `namespace` is a valid C++ namespace (`a` or `a::b`); `head` are lines of a comment. Lookups outside of their tables
+/// read zero, as in the hardware; NaN and infinity are code 0.
 ///
 /// # Panics
 /// Never for a valid design: text is written to memory.
@@ -267,7 +268,8 @@ impl Writer<'_> {
         Ok(format!("detail::is_set<{n}>({code})"))
     }
 
-    /// Writes statements that put what a connection carries into a new array; its name, and a condition if a register may hold.
+    /// Writes statements that put what a connection carries into a new array; its name, and a condition if a register
+    /// may hold.
     fn taken(&mut self, indent: &str, connection: &Connection) -> Result<(String, Option<String>)> {
         let Connection { src, dst, enable_if, alternative } = connection;
         let name = self.temporary();

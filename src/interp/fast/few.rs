@@ -1,8 +1,8 @@
 //! A few samples through a program without planning it.
 //!
-//! A plan pays for itself after some dozens of samples; before that, reading the model and this one walk over it are all.
-//! Section 3 of the contract in `i64`, for programs whose values and intermediates fit; [`run_few`] says so where one does
-//! not.
+//! A plan pays for itself after some dozens of samples; before that, reading the model and this one walk over it are
+//! all. Section 3 of the contract in `i64`, for programs whose values and intermediates fit; [`run_few`] says so where
+//! one does not.
 
 use super::run::{Fault, FaultKind};
 use crate::interp::{LookupMiss, MissedEntry};
@@ -23,8 +23,8 @@ const WIDEST: u32 = 62;
 /// Codes of one value.
 type Lanes = [i64; LANES];
 
-/// Runs codes of the input port to codes of the output port, one row a sample, as [`super::Runner::run_exact`] does; `None`
-/// if 64 bits do not suffice for some value or intermediate.
+/// Runs codes of the input port to codes of the output port, one row a sample, as [`super::Runner::run_exact`] does;
+/// `None` if 64 bits do not suffice for some value or intermediate.
 ///
 /// # Panics
 /// If the rows are not as long as the ports, or not as many on both sides.
@@ -116,8 +116,8 @@ fn zip(a: Lanes, b: Lanes, f: impl Fn(i64, i64) -> i64) -> Lanes {
     std::array::from_fn(|k| f(a[k], b[k]))
 }
 
-/// The operands with as many fractional bits as the finest, and how many that are. `None` if bits get lost that a shift to
-/// `out` fractional bits would bring back; there is room for `2^spare` of them.
+/// The operands with as many fractional bits as the finest, and how many that are. `None` if bits get lost that a shift
+/// to `out` fractional bits would bring back; there is room for `2^spare` of them.
 fn common<const N: usize>(operands: [Operand; N], out: i64, spare: u32) -> Option<([Lanes; N], i64)> {
     let finest = operands.iter().map(|o| o.frac).max()?;
     let fits = |o: &Operand| finest - o.frac <= i64::from(WIDEST.saturating_sub(o.width + spare));

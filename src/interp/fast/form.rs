@@ -36,8 +36,8 @@ pub(super) enum Form {
     Const(BigInt),
     /// An input element.
     Input { input: u32 },
-    /// `(Σ terms + c) >> shr`, the terms being those in the scratch vector beside it; with `relu` the sum is replaced by
-    /// zero where it is negative.
+    /// `(Σ terms + c) >> shr`, the terms being those in the scratch vector beside it; with `relu` the sum is replaced
+    /// by zero where it is negative.
     Linear { c: BigInt, shr: u32, relu: bool },
     /// As [`Form::Linear`] for `not` of a signed operand to a wider unsigned result: the sum is read as an unsigned
     /// number of `bits` bits.

@@ -2,9 +2,9 @@
 //!
 //! The loops of [`super::kernels`] pay for every operation a call, two loads and a store a vector. Here a group of
 //! [`GROUP`] samples goes through the whole program at once: one or two instructions an operation, operands in the 31
-//! free vector registers, the rest spilled by the rule of L. A. Belady (*A study of replacement algorithms*, IBM Systems
-//! Journal 1966): out goes what is needed last. Compiling is one pass, linear in the program, some hundred nanoseconds an
-//! operation.
+//! free vector registers, the rest spilled by the rule of L. A. Belady (*A study of replacement algorithms*, IBM
+//! Systems Journal 1966): out goes what is needed last. Compiling is one pass, linear in the program, some hundred
+//! nanoseconds an operation.
 //!
 //! What it does not know (lookups, lanes of 128 bits, wide integers) stays with the kernels: the program is cut there,
 //! and values that cross a cut live in the arena as they do for kernels. So nothing is refused, and the kernels are the
@@ -984,8 +984,8 @@ impl Machine {
     ///
     /// # Safety
     /// `arena` has the layout that the code was compiled for with room for that many groups, `spill` has
-    /// [`Machine::spill_bytes`]; both begin at a multiple of 64 and belong to this thread. The processor has AVX-512 (F, BW,
-    /// DQ, VL) and GFNI.
+    /// [`Machine::spill_bytes`]; both begin at a multiple of 64 and belong to this thread. The processor has AVX-512
+    /// (F, BW, DQ, VL) and GFNI.
     pub(super) unsafe fn run(&self, part: usize, arena: *mut u8, spill: *mut u8, groups: u64) {
         if groups == 0 {
             return;

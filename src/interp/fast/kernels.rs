@@ -379,9 +379,9 @@ mod body {
     /// `real`: `floor(x * scale)` of column `column` of rows of `stride` numbers, its low bits. Returns whether some
     /// number was not finite, too large or too small for this road; what is in its place then is meaningless.
     ///
-    /// Adding 1.5 * 2^52 rounds a number below 2^51 to an integer and leaves that in the low bits of the sum; one is taken
-    /// off where it was rounded up. The scale is a power of two, so the product is exact unless it gets too small, and
-    /// then the only floor that can change is that of a product that becomes zero.
+    /// Adding 1.5 * 2^52 rounds a number below 2^51 to an integer and leaves that in the low bits of the sum; one is
+    /// taken off where it was rounded up. The scale is a power of two, so the product is exact unless it gets too
+    /// small, and then the only floor that can change is that of a product that becomes zero.
     #[inline(always)]
     pub(super) fn load<T: Int>(
         dst: &mut [T],

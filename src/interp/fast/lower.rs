@@ -2,9 +2,9 @@
 //!
 //! Every value gets a lane of 8, 16, 32, 64 or 128 bits, or limbs beyond that. Arithmetic in a lane of `n` bits is
 //! arithmetic modulo `2^n`, so a lane need not hold a result: it must hold the low bits that somebody looks at. Two
-//! analyses decide: [`Facts`] (forward: which codes can occur) and the demand computed here (backward: how many low bits
-//! matter, or all of the value where it is compared, looked up, or shown). Each operation runs in the narrowest lane
-//! that serves both, a wrap is left out where nobody can tell, and conversions are shared.
+//! analyses decide: [`Facts`] (forward: which codes can occur) and the demand computed here (backward: how many low
+//! bits matter, or all of the value where it is compared, looked up, or shown). Each operation runs in the narrowest
+//! lane that serves both, a wrap is left out where nobody can tell, and conversions are shared.
 //!
 //! Soundness in one rule: a value whose demand is [`EXACT`] is stored sign- or zero-extended (by [`Fact::signed`]) in
 //! a lane of at least [`Fact::bits`]; a value whose demand is `d` bits is stored in a lane of at least `d` bits of
@@ -97,8 +97,8 @@ pub(super) struct Choice {
 /// One instruction. All registers are of the lane of `dst`, except where said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ins {
-    /// `wrap((Σ ± reg << shl + c) >> shr)`, after replacing negative sums by zero with `relu`. `terms` and `c` are indices
-    /// into [`Code`].
+    /// `wrap((Σ ± reg << shl + c) >> shr)`, after replacing negative sums by zero with `relu`. `terms` and `c` are
+    /// indices into [`Code`].
     Linear { dst: Reg, first: u32, count: u32, c: u32, shr: u8, logical: bool, relu: bool, wrap: Wrap },
     /// `wrap((a * b) << shl >> shr)`.
     Mul { dst: Reg, a: Reg, b: Reg, shl: u8, shr: u8, logical: bool, wrap: Wrap },

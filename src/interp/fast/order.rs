@@ -1,14 +1,14 @@
 //! The order of straight code: few values alive, few cuts.
 //!
-//! A file's order is as its library found the operations, often layer by layer with shared terms first, and keeps far more values
-//! alive than it needs. Values die soon after they are born if each tree is finished before the next one is begun
-//! (R. Sethi, J. D. Ullman, *The generation of optimal code for arithmetic expressions*, Journal of the ACM 1970:
+//! A file's order is as its library found the operations, often layer by layer with shared terms first, and keeps far
+//! more values alive than it needs. Values die soon after they are born if each tree is finished before the next one is
+//! begun (R. Sethi, J. D. Ullman, *The generation of optimal code for arithmetic expressions*, Journal of the ACM 1970:
 //! depth first, the operand that is harder to compute before the other). That is optimal for trees and no more than a
 //! good try for programs with shared values, so the new order is taken only where it is the better one by the measure
 //! that counts: reads of values that are no longer in a register.
 //!
-//! Machine code is cut at instructions it does not know ([`super::jit`]). So instructions of the two kinds are gathered:
-//! first all that need no other kind, then all of the other kind that can go now, and so on.
+//! Machine code is cut at instructions it does not know ([`super::jit`]). So instructions of the two kinds are
+//! gathered: first all that need no other kind, then all of the other kind that can go now, and so on.
 
 use super::lower::{Code, Ins, Lane};
 
@@ -42,7 +42,8 @@ fn vectors(lane: Lane) -> u32 {
 }
 
 /// Vectors that are read after more than [`REGISTERS`] others were written since they were last at hand, or in another
-/// part than the one they were at hand in: an estimate of the loads from memory, as if registers were given back by age.
+/// part than the one they were at hand in: an estimate of the loads from memory, as if registers were given back by
+/// age.
 fn far_reads(code: &Code, order: &[u32], straight: &[bool]) -> u64 {
     // When a register was last at hand: vectors written until then, and the part.
     let mut at_hand = vec![(0u64, NONE); code.lanes.len()];

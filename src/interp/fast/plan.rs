@@ -432,8 +432,8 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Linear scan in the order of the code (M. Poletto, V. Sarkar, *Linear scan register allocation*, TOPLAS 1999); the
-    /// place given back last is taken first, as it is the likeliest to be in the nearest cache.
+    /// Linear scan in the order of the code (M. Poletto, V. Sarkar, *Linear scan register allocation*, TOPLAS 1999);
+    /// the place given back last is taken first, as it is the likeliest to be in the nearest cache.
     ///
     /// Only registers that are `needed` get one.
     pub(super) fn of(code: &Code, needed: &[bool]) -> Places {

@@ -160,8 +160,9 @@ impl<'p> Runner<'p> {
         self.blocks(Real(inputs), RealOut(outputs))
     }
 
-    /// Runs codes of the input port ([`crate::ir::Model::input_kifs`]) through the program to codes of the output port, one
-    /// row a sample as for [`Runner::run`]. Widths beyond `i64` keep their low 64 bits; [`Runner::run_exact`] keeps all.
+    /// Runs codes of the input port ([`crate::ir::Model::input_kifs`]) through the program to codes of the output port,
+    /// one row a sample as for [`Runner::run`]. Widths beyond `i64` keep their low 64 bits; [`Runner::run_exact`] keeps
+    /// all.
     ///
     /// # Panics
     /// As [`Plan::run`].

@@ -292,8 +292,8 @@ fn odd_columns(least: __m256i) -> u8 {
     _mm256_cmpeq_epi32_mask(least, _mm256_set1_epi32(i32::MIN))
 }
 
-/// Codes of `rows` (a multiple of [`TILE`]) rows of `stride` doubles from `first` on to `lanes`. Returns for each column
-/// of the tile whether a number needs the slow road.
+/// Codes of `rows` (a multiple of [`TILE`]) rows of `stride` doubles from `first` on to `lanes`. Returns for each
+/// column of the tile whether a number needs the slow road.
 ///
 /// # Safety
 /// `first` begins `rows` rows of `stride` doubles of which the tile's columns are read; each of `lanes` has room for
@@ -395,8 +395,8 @@ fn written(tile: &OutputTile) -> u8 {
     tile.outputs.iter().enumerate().fold(0, |m, (k, out)| m | u8::from(out.is_some()) << k)
 }
 
-/// The reverse of [`load`]: codes of `lanes`, read as unsigned where the tile says so (not those of 32 bits), times their
-/// scale into the tile's columns of rows of `stride` doubles.
+/// The reverse of [`load`]: codes of `lanes`, read as unsigned where the tile says so (not those of 32 bits), times
+/// their scale into the tile's columns of rows of `stride` doubles.
 ///
 /// # Safety
 /// As [`load`], `first` being written and the lanes read.

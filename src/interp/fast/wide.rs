@@ -9,8 +9,8 @@ use crate::num::{Kif, wrap};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-/// The result of an operation; `value(k)` is its k-th operand, `entry(i)` an entry of a lookup's table. `Err` is the index of a
-/// lookup outside the table, where zero is the result.
+/// The result of an operation; `value(k)` is its k-th operand, `entry(i)` an entry of a lookup's table. `Err` is the
+/// index of a lookup outside the table, where zero is the result.
 pub(super) fn evaluate(
     op: &WideOp,
     entry: impl Fn(usize) -> Option<i32>,

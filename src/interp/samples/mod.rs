@@ -262,8 +262,8 @@ impl Reader {
         &self.name
     }
 
-    /// As [`Reader::read`], but without a copy: `None` where that cannot be and [`Reader::read`] has to be called, which
-    /// is the same for all of a file.
+    /// As [`Reader::read`], but without a copy: `None` where that cannot be and [`Reader::read`] has to be called,
+    /// which is the same for all of a file.
     ///
     /// # Errors
     /// As [`Reader::read`].
@@ -667,8 +667,8 @@ impl Writer {
         Some(npy::write_header(descr, rows, self.columns.len()))
     }
 
-    /// Appends the rows of a block except those whose numbers, in order, are in `left_out`. Reals go to a file of reals,
-    /// integers and wide ones to a file of codes.
+    /// Appends the rows of a block except those whose numbers, in order, are in `left_out`. Reals go to a file of
+    /// reals, integers and wide ones to a file of codes.
     ///
     /// # Errors
     /// If the file cannot be written.

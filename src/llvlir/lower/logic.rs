@@ -1,7 +1,7 @@
 //! Integers as ALIR values: what the lowering is written in. Every function folds constants and keeps exact ranges.
 //!
-//! A value here is an integer whose range is known, step 1. Slices, shifts by constants and sums of disjoint bits are wires in
-//! the hardware.
+//! A value here is an integer whose range is known, step 1. Slices, shifts by constants and sums of disjoint bits are
+//! wires in the hardware.
 
 use crate::ir::{BinaryBits, Builder, Op, TableId, Term, UnaryBits, ValueId};
 use crate::num::{Code, Interval, Kif};

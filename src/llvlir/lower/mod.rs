@@ -1,8 +1,8 @@
 //! From LLVLIR to ALIR.
 //!
-//! A pattern of W bits is an integer that equals it modulo `2^W` and has no more than W bits: of natural numbers and of two's
-//! complement whichever came out, since changing one into the other is a matter of wires. What a row means stands in
-//! `docs/llvlir.md`, section 6; the golden interpreter judges this file.
+//! A pattern of W bits is an integer that equals it modulo `2^W` and has no more than W bits: of natural numbers and of
+//! two's complement whichever came out, since changing one into the other is a matter of wires. What a row means stands
+//! in `docs/llvlir.md`, section 6; the golden interpreter judges this file.
 
 mod divide;
 mod lanes;

@@ -195,8 +195,8 @@ impl Lowering<'_> {
         parts.map(|(bits, (from, to))| converted(&mut self.draft, bits, from, to)).collect()
     }
 
-    /// What a connection carries where the choice between two sources has been made; and, if it has only one, the condition
-    /// under which it carries anything.
+    /// What a connection carries where the choice between two sources has been made; and, if it has only one, the
+    /// condition under which it carries anything.
     fn chosen(&mut self, connection: &Connection) -> (Vec<Wiring>, Option<Wiring>) {
         self.begin(connection.dst.signal, connection.dst.lo);
         let taken = self.taken(connection, &connection.src);

@@ -1,8 +1,8 @@
 //! Reading and writing by index.
 //!
-//! A view that an index moves is a shifter of whole elements: each bit of the index moves it by a power of two times the
-//! multiplier or leaves it. One element of `n` costs `n - 1` choices, a view of many the logarithm of that for each of its
-//! elements. What is beyond the end reads zero.
+//! A view that an index moves is a shifter of whole elements: each bit of the index moves it by a power of two times
+//! the multiplier or leaves it. One element of `n` costs `n - 1` choices, a view of many the logarithm of that for each
+//! of its elements. What is beyond the end reads zero.
 
 use super::super::arith::Bitwise;
 use super::super::cell::Wiring;

@@ -1,8 +1,8 @@
 //! The hardware of a state machine: everything combinational in one draft, registers as its sources and sinks.
 //!
 //! [`draw`] follows `docs/fsm.md` connection by connection, [`redundant`] finds register bits that never differ from a
-//! constant or from another bit, [`names`] keeps the file's names. Demand runs through registers and their feedback, so that
-//! a register has only bits that reach an output.
+//! constant or from another bit, [`names`] keeps the file's names. Demand runs through registers and their feedback, so
+//! that a register has only bits that reach an output.
 
 mod draw;
 mod index;
@@ -19,12 +19,12 @@ use draw::Drawn;
 use names::Names;
 pub use reused::lower_reused;
 
-/// Times that a machine is lowered again because register bits were found redundant. Two are enough for nearly all: each
-/// sees what follows from the one before.
+/// Times that a machine is lowered again because register bits were found redundant. Two are enough for nearly all:
+/// each sees what follows from the one before.
 const ROUNDS: usize = 8;
 
-/// The hardware of a state machine as a module called `top`. Ports, registers and blocks keep their names as far as both
-/// languages allow.
+/// The hardware of a state machine as a module called `top`. Ports, registers and blocks keep their names as far as
+/// both languages allow.
 pub fn lower_machine(machine: &Machine, top: &str) -> Netlist {
     lowered(machine, top, "clk")
 }

@@ -1,8 +1,9 @@
-//! The file's names in the text: ports, registers and wires keep them, a block's name stands before those of its operations.
+//! The file's names in the text: ports, registers and wires keep them, a block's name stands before those of its
+//! operations.
 //!
-//! A name that is legal in both languages and not taken stays as it is. An element of several is `name_3`; where a port has
-//! the name already, its register is `name_r` and what is computed for it `name_net_a`, an input as the logic reads it
-//! `name_in`. Operation 17 of block `mac` is `mac_v17`.
+//! A name that is legal in both languages and not taken stays as it is. An element of several is `name_3`; where a port
+//! has the name already, its register is `name_r` and what is computed for it `name_net_a`, an input as the logic reads
+//! it `name_in`. Operation 17 of block `mac` is `mac_v17`.
 
 use super::super::body::remark;
 use super::super::builder::{Draft, DraftNet, Origin, Owner};

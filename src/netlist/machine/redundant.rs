@@ -1,9 +1,9 @@
 //! Register bits that need no flip-flop of their own.
 //!
-//! A bit is *constant* if it starts as that constant, is reset to it and loads nothing else; it is *the same* as an earlier
-//! one if both start, reset, hold and load alike. (A value before the first load that no file defines may be anything.) Both
-//! follow by induction over the clock from the drawing as it is; a new drawing in which readers see the constant or the
-//! earlier bit may show more.
+//! A bit is *constant* if it starts as that constant, is reset to it and loads nothing else; it is *the same* as an
+//! earlier one if both start, reset, hold and load alike. (A value before the first load that no file defines may be
+//! anything.) Both follow by induction over the clock from the drawing as it is; a new drawing in which readers see the
+//! constant or the earlier bit may show more.
 
 use super::super::cell::{NetId, Piece, Wiring};
 use super::super::wiring::{Pool, part};

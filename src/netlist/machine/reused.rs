@@ -5,9 +5,9 @@ use super::super::describe::element_line;
 use super::super::options::Options;
 use crate::ir::machine::Machine;
 
-/// The hardware of a machine that takes a sample every `interval` clocks and shows its result `latency` clocks later. Its input
-/// ports are those for reset, enable and valid flag, as far as `options` ask for them, then the program's; its output ports the one
-/// that says when a sample is taken, that of the valid flag, then the program's.
+/// The hardware of a machine that takes a sample every `interval` clocks and shows its result `latency` clocks later.
+/// Its input ports are those for reset, enable and valid flag, as far as `options` ask for them, then the program's;
+/// its output ports the one that says when a sample is taken, that of the valid flag, then the program's.
 pub fn lower_reused(machine: &Machine, options: &Options, latency: u32, interval: u32) -> Netlist {
     let names = &options.names;
     let mut netlist = super::lowered(machine, &options.top, &names.clock);

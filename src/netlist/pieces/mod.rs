@@ -1,15 +1,16 @@
 //! Tables taken apart into functions of few inputs, each of which fills one look-up table of the device.
 //!
-//! Synthesisers make a table's bit of 8 address bits from four look-up tables and the slice's multiplexers, since that is fast;
-//! most bits of a smooth function need fewer cells as a function of functions. A bit `f` of more inputs than a look-up table has is
-//! decomposed as `h(g1(B), .., gk(B), S)` (R. L. Ashenhurst, *The decomposition of switching functions*, 1957; H. A. Curtis, *A
-//! New Approach to the Design of Switching Circuits*, 1962): `B` are as many inputs as a look-up table has, `S` the others and
-//! some of `B` too, where that takes fewer `g` (the decomposition is not disjoint then). The `g` number the different columns
-//! that `f` has over `B` for the same value of what `S` shares with it. Where no such decomposition exists, `f` is split at its
-//! highest input. Equal functions are made once, also between bits.
+//! Synthesisers make a table's bit of 8 address bits from four look-up tables and the slice's multiplexers, since that
+//! is fast; most bits of a smooth function need fewer cells as a function of functions. A bit `f` of more inputs than a
+//! look-up table has is decomposed as `h(g1(B), .., gk(B), S)` (R. L. Ashenhurst, *The decomposition of switching
+//! functions*, 1957; H. A. Curtis, *A New Approach to the Design of Switching Circuits*, 1962): `B` are as many inputs
+//! as a look-up table has, `S` the others and some of `B` too, where that takes fewer `g` (the decomposition is not
+//! disjoint then). The `g` number the different columns that `f` has over `B` for the same value of what `S` shares
+//! with it. Where no such decomposition exists, `f` is split at its highest input. Equal functions are made once, also
+//! between bits.
 //!
-//! The search is exhaustive up to [`WIDEST`] inputs and needs work in proportion to the table's words. Where an address has one bit more
-//! than a look-up table, all bits of the word are looked at together ([`reuse`]).
+//! The search is exhaustive up to [`WIDEST`] inputs and needs work in proportion to the table's words. Where an address
+//! has one bit more than a look-up table, all bits of the word are looked at together ([`reuse`]).
 
 mod reuse;
 
@@ -349,7 +350,8 @@ fn subsets(of: usize, count: usize) -> impl Iterator<Item = u32> {
     (0..1u32 << of).filter(move |set| set.count_ones() as usize == count)
 }
 
-/// Numbers of the columns that a function has over the bound inputs: for each of their values a number for what is left of it.
+/// Numbers of the columns that a function has over the bound inputs: for each of their values a number for what is left
+/// of it.
 fn columns(values: &[u64], width: usize, bound: u32) -> Vec<u8> {
     let place = |of: &[usize], value: usize| of.iter().enumerate().fold(0, |v, (i, &to)| v | (value >> i & 1) << to);
     let (inside, outside): (Vec<usize>, Vec<usize>) = (0..width).partition(|i| bound >> i & 1 == 1);

@@ -1,14 +1,15 @@
-//! Pieces that the bits of one table share: a search over all bits together, for addresses of one bit more than a look-up table has
-//! inputs.
+//! Pieces that the bits of one table share: a search over all bits together, for addresses of one bit more than a
+//! look-up table has inputs.
 //!
-//! A bit needs one piece if any inputs that fit a look-up table determine it: address bits, other bits of the word, pieces made for
-//! them (functional dependence, as in resubstitution: A. Mishchenko, R. Brayton, *Scalable logic synthesis using a simple circuit
-//! structure*, IWLS 2006). Where a bit lacks one input, a function of all address bits but one is made that completes it, and with
-//! it as many other bits as possible, each with other inputs of its own. A bit and its other inputs demand that the function
-//! differs between some addresses; bits agree on one function as long as the graph of all these demands has two colours.
+//! A bit needs one piece if any inputs that fit a look-up table determine it: address bits, other bits of the word,
+//! pieces made for them (functional dependence, as in resubstitution: A. Mishchenko, R. Brayton, *Scalable logic
+//! synthesis using a simple circuit structure*, IWLS 2006). Where a bit lacks one input, a function of all address bits
+//! but one is made that completes it, and with it as many other bits as possible, each with other inputs of its own. A
+//! bit and its other inputs demand that the function differs between some addresses; bits agree on one function as long
+//! as the graph of all these demands has two colours.
 //!
-//! Which bit comes first decides much, so a few orders are tried, by the pseudo-random sequence that tests use too. The work is
-//! counted and has a limit for each bit of the word.
+//! Which bit comes first decides much, so a few orders are tried, by the pseudo-random sequence that tests use too. The
+//! work is counted and has a limit for each bit of the word.
 
 use crate::num::SplitMix;
 
@@ -70,8 +71,8 @@ impl Signal {
     }
 }
 
-/// Signals that begin with the address bits, `most + 1` of them, and hold every one of `bits`; none of the others reads more
-/// than `most`. Nothing if there are not fewer than `limit` others. No bit may be constant.
+/// Signals that begin with the address bits, `most + 1` of them, and hold every one of `bits`; none of the others reads
+/// more than `most`. Nothing if there are not fewer than `limit` others. No bit may be constant.
 pub(super) fn search(most: usize, bits: &[Function], limit: usize) -> Option<Vec<Signal>> {
     let (mut best, mut limit) = (None, limit);
     for order in 0..ORDERS {
@@ -323,8 +324,8 @@ fn part(classes: &[Function], signal: Function, value: Function, parts: &mut Vec
     parts.extend(halves.filter(|half| half & value != 0 && half & !value != 0));
 }
 
-/// Whether no more than `left` of the free candidates determine a function inside each class; they are chosen then. Exact as long as
-/// there is work left.
+/// Whether no more than `left` of the free candidates determine a function inside each class; they are chosen then.
+/// Exact as long as there is work left.
 fn covered(
     value: Function,
     classes: &[Function],
@@ -378,7 +379,8 @@ fn covered(
     found
 }
 
-/// Visits choices of `left` candidates with the classes that they leave, until a visit says that it is enough or the work is used up.
+/// Visits choices of `left` candidates with the classes that they leave, until a visit says that it is enough or the
+/// work is used up.
 fn choices(
     value: Function,
     classes: &[Function],
@@ -409,8 +411,8 @@ fn choices(
     false
 }
 
-/// What a function of all but the highest address bit has to satisfy: within each pair it has one value on the first part and the
-/// other on the second. No two pairs meet.
+/// What a function of all but the highest address bit has to satisfy: within each pair it has one value on the first
+/// part and the other on the second. No two pairs meet.
 #[derive(Clone, Default)]
 struct Demands(Vec<(u64, u64)>);
 

@@ -1,13 +1,13 @@
-//! Calibration (section 3 of the contract): types of all buffers and weights from samples, so that the fixed-point network lies
-//! near the floating-point one.
+//! Calibration (section 3 of the contract): types of all buffers and weights from samples, so that the fixed-point
+//! network lies near the floating-point one.
 //!
-//! It starts with the contract's baseline rule: for each buffer a sign if any value is negative, the fewest integer bits that hold
-//! every value, all other bits behind the binary point. Then the point of each buffer and of each weight is moved, one at a
-//! time, as long as the mean error over the samples gets smaller: a few values saturate, all others get finer. A move that makes
-//! any output worse than the baseline is not taken.
+//! It starts with the contract's baseline rule: for each buffer a sign if any value is negative, the fewest integer
+//! bits that hold every value, all other bits behind the binary point. Then the point of each buffer and of each weight
+//! is moved, one at a time, as long as the mean error over the samples gets smaller: a few values saturate, all others
+//! get finer. A move that makes any output worse than the baseline is not taken.
 //!
-//! Networks are run in binary64 here, quantised as the contract says. With types of up to 16 bits every sum is exact; entries of
-//! tables are those of libm.
+//! Networks are run in binary64 here, quantised as the contract says. With types of up to 16 bits every sum is exact;
+//! entries of tables are those of libm.
 
 use super::bind::{Constants, Operation, Program, Step};
 use super::read::Graph;
@@ -85,8 +85,8 @@ enum Key {
     Table(String),
 }
 
-/// Finds types for a program whose own types do not matter; `nodes` are settings of nodes (constants of norms) that the file
-/// keeps. A sample is a row with the elements of all inputs.
+/// Finds types for a program whose own types do not matter; `nodes` are settings of nodes (constants of norms) that the
+/// file keeps. A sample is a row with the elements of all inputs.
 ///
 /// # Errors
 /// If a value is not finite, in words.
@@ -298,7 +298,8 @@ impl<'a> Search<'a> {
         sums.iter().zip(outputs).map(|(sum, &slot)| sum / count(slot)).collect()
     }
 
-    /// Types with a smaller mean error: each point is moved as long as that helps and no output gets worse than at first.
+    /// Types with a smaller mean error: each point is moved as long as that helps and no output gets worse than at
+    /// first.
     fn improved(&self, baseline: &Types) -> Types {
         let first = self.errors(baseline, SEARCHED);
         let score =

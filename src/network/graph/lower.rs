@@ -85,8 +85,8 @@ fn too_large(what: String) -> Diagnostic {
     Diagnostic::error("E2009", Place::Path("nodes".into()), format!("the program goes beyond a limit: {what}"))
 }
 
-/// What each output element promises: every code of its type, or where it is exact the range that follows from the types before
-/// it. The lowering often knows of a narrower one, but a port is no place for surprises.
+/// What each output element promises: every code of its type, or where it is exact the range that follows from the
+/// types before it. The lowering often knows of a narrower one, but a port is no place for surprises.
 fn ports(program: &Program) -> Result<Vec<Interval>, String> {
     let made = |slot: usize| program.steps.iter().rev().find(|step| step.slot == slot);
     let typed = |slot: usize| made(slot).and_then(|step| Some((step.quantiser?, step.elements)));
@@ -217,8 +217,8 @@ impl Lowering {
     }
 }
 
-/// A binary constant that added to multiples of `2^-own` rounds to `2^-to` as the given one does: itself if it is binary, else the
-/// middle of the two finer binary numbers around it. No step and no tie lies between those.
+/// A binary constant that added to multiples of `2^-own` rounds to `2^-to` as the given one does: itself if it is
+/// binary, else the middle of the two finer binary numbers around it. No step and no tie lies between those.
 fn binary(constant: &Rational, own: i64, to: Option<i64>) -> (BigInt, i32) {
     if let Some(frac) = constant.frac() {
         return (constant.code(frac).expect("its own step"), frac as i32);

@@ -97,8 +97,8 @@ impl Structure {
         Structure::of(graph, quant, options)
     }
 
-    /// A graph with a type of no meaning for everything, and its weights: what is left of it is the floating-point network. Of a
-    /// quantisation file the settings of nodes are taken, which are returned too.
+    /// A graph with a type of no meaning for everything, and its weights: what is left of it is the floating-point
+    /// network. Of a quantisation file the settings of nodes are taken, which are returned too.
     ///
     /// # Errors
     /// What is wrong with the files, as by [`Structure::read`] and [`Structure::bind`].

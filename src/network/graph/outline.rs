@@ -1,4 +1,5 @@
-//! Which values the selected nodes make, what comes in and goes out, and how large it would be: all before any weight is read.
+//! Which values the selected nodes make, what comes in and goes out, and how large it would be: all before any weight
+//! is read.
 
 use super::quant::{Form, Purpose, QuantFile, Setting};
 use super::read::{Arg, Graph, Kind, Node, Product, Role};

@@ -1,8 +1,8 @@
 //! A network as a plain program, for proofs: what the hardware is compared with.
 //!
-//! It is made straight from the network and calls nothing of the lowering: every row of a matrix is one sum over the digits of
-//! its weights; rounding is the floor of a sum, as section 1 defines it; overflow is a comparison of whole numbers with both
-//! ends. The golden evaluator holds it, as it holds the lowering.
+//! It is made straight from the network and calls nothing of the lowering: every row of a matrix is one sum over the
+//! digits of its weights; rounding is the floor of a sum, as section 1 defines it; overflow is a comparison of whole
+//! numbers with both ends. The golden evaluator holds it, as it holds the lowering.
 
 use super::bind::{Constants, Operation, Program, Step};
 use crate::ir::{Builder, Model, Op, Output, Table, Term, ValueId};

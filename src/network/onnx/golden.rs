@@ -1,4 +1,5 @@
-//! The golden evaluator: the contract, line by line, in exact rational numbers. Slow, plain, and what everything else is held to.
+//! The golden evaluator: the contract, line by line, in exact rational numbers. Slow, plain, and what everything else
+//! is held to.
 
 use super::kernel::{Binary, Codes, Dot, Kernel, Quant, Step, Trunc, TruncStep, Unary};
 use super::ports::{Front, Start};
@@ -74,8 +75,8 @@ impl Network {
     }
 }
 
-/// The result of a node for the values of its operands. `pending` is a function that is still to be applied to the first operand:
-/// a real function has no exact values, only the quantiser behind it has.
+/// The result of a node for the values of its operands. `pending` is a function that is still to be applied to the
+/// first operand: a real function has no exact values, only the quantiser behind it has.
 ///
 /// # Errors
 /// Why there is none, in words.

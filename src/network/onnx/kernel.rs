@@ -1,7 +1,7 @@
 //! What a node computes, resolved to elements: which elements of its inputs make which element of its output.
 //!
-//! Strides, padding, broadcasting, axes and reshaping are settled here, once, by numbers of elements; what evaluates a network
-//! (the golden evaluator, the lowering, the plain translation that proofs start from) is left with arithmetic.
+//! Strides, padding, broadcasting, axes and reshaping are settled here, once, by numbers of elements; what evaluates a
+//! network (the golden evaluator, the lowering, the plain translation that proofs start from) is left with arithmetic.
 
 use super::tensor::Tensor;
 use crate::network::exact::Rational;
@@ -12,7 +12,8 @@ use num_bigint::BigInt;
 /// The number of an element within its tensor.
 pub type Element = u32;
 
-/// The computation of one node. `inputs` are those of its [`super::Step`]; every list has an entry for each element of the output.
+/// The computation of one node. `inputs` are those of its [`super::Step`]; every list has an entry for each element of
+/// the output.
 #[derive(Clone, Debug)]
 pub enum Kernel {
     /// Elements are moved: input and element, or zero.
@@ -233,8 +234,8 @@ pub(super) fn strides_of(shape: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// Windows over the spatial axes: for each output position the taps, each the number of the cell within the kernel and the
-/// position it reads; taps in the padding are left out.
+/// Windows over the spatial axes: for each output position the taps, each the number of the cell within the kernel and
+/// the position it reads; taps in the padding are left out.
 pub(super) struct Windows {
     /// Taps of each output position.
     pub(super) taps: Vec<Vec<(u32, u32)>>,

@@ -1,9 +1,9 @@
 //! A network as an ALIR program.
 //!
-//! Every element of every tensor is an [`Elem`]: an integer of the program times a unit plus an offset, both exact rational
-//! numbers, perhaps clamped. Sums and products with constants change unit and offset and cost nothing; matrices become
-//! adders over the greatest common unit of their products ([`sums`]); a quantiser of such an integer is a staircase
-//! ([`stairs`]). Where units differ, sums meet over their greatest common unit, exactly.
+//! Every element of every tensor is an [`Elem`]: an integer of the program times a unit plus an offset, both exact
+//! rational numbers, perhaps clamped. Sums and products with constants change unit and offset and cost nothing;
+//! matrices become adders over the greatest common unit of their products ([`sums`]); a quantiser of such an integer is
+//! a staircase ([`stairs`]). Where units differ, sums meet over their greatest common unit, exactly.
 
 mod atoms;
 mod elem;

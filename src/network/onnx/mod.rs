@@ -1,4 +1,5 @@
-//! QONNX files: networks of ONNX operators with quantisers, in exact arithmetic. The contract is section 4 of `docs/network.md`.
+//! QONNX files: networks of ONNX operators with quantisers, in exact arithmetic. The contract is section 4 of
+//! `docs/network.md`.
 //!
 //! - [`read`]: bytes to a [`Network`], every problem with its node; nothing of a file is trusted.
 //! - [`run`]: the golden evaluator, in rational numbers.

@@ -1,7 +1,8 @@
 //! The operators: attributes, shapes, and the kernel of each.
 //!
-//! Two steps, because sizes are judged before any weight is read: [`resolve`] looks at attributes, shapes and small constants only
-//! and gives the shape of the result; the [`Build`] that comes with it makes the kernel once all constants are there.
+//! Two steps, because sizes are judged before any weight is read: [`resolve`] looks at attributes, shapes and small
+//! constants only and gives the shape of the result; the [`Build`] that comes with it makes the kernel once all
+//! constants are there.
 
 use super::kernel::{
     self, Axis, Binary, Codes, Dot, Group, Kernel, Quant, Step, Trunc, TruncStep, Unary, Windows, broadcast_elements,

@@ -1,7 +1,8 @@
 //! What the input port carries.
 //!
-//! Without a type from the user the port carries the codes of the quantiser that the input meets on every path; what stands before it
-//! (moves, and sums and products with constants) becomes the encoder, exactly. With a type the hardware begins at the input itself.
+//! Without a type from the user the port carries the codes of the quantiser that the input meets on every path; what
+//! stands before it (moves, and sums and products with constants) becomes the encoder, exactly. With a type the
+//! hardware begins at the input itself.
 
 use super::kernel::{Binary, Codes, Kernel, Quant};
 use super::{Network, Refusal, Source};

@@ -1,8 +1,8 @@
 //! The messages of `onnx.proto` as far as we use them, and how a file becomes one.
 //!
-//! The structs are written by hand after onnx.proto (IR version 10), field numbers and all, so that building us needs no `protoc`;
-//! fields that we do not look at are left out and skipped. Before `prost` allocates anything, [`Tally`] walks the bytes and counts
-//! what would come out: a message of two bytes becomes a struct of hundreds.
+//! The structs are written by hand after onnx.proto (IR version 10), field numbers and all, so that building us needs
+//! no `protoc`; fields that we do not look at are left out and skipped. Before `prost` allocates anything, [`Tally`]
+//! walks the bytes and counts what would come out: a message of two bytes becomes a struct of hundreds.
 
 use prost::Message;
 
@@ -158,7 +158,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<ModelProto, String> {
     ModelProto::decode(bytes).map_err(|e| format!("no ONNX file: {e}"))
 }
 
-/// Whether the first bytes of a file are those of an ONNX file: fields of a model up to its graph, or to where they are cut off.
+/// Whether the first bytes of a file are those of an ONNX file: fields of a model up to its graph, or to where they are
+/// cut off.
 pub fn recognised(head: &[u8]) -> bool {
     let mut rest = head;
     let mut fields = 0;

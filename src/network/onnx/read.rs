@@ -32,7 +32,8 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Network, Vec<Refusal>> {
 pub struct Summary {
     /// Each operator, how many nodes there are of it, and whether it is supported.
     pub operators: BTreeMap<String, (usize, bool)>,
-    /// Nodes that the output needs, in the order of the file: place, expected weights, expected adders; what is wrong, if anything.
+    /// Nodes that the output needs, in the order of the file: place, expected weights, expected adders; what is wrong,
+    /// if anything.
     pub nodes: Vec<NodeSummary>,
     /// Initialisers: name, shape, bytes.
     pub buffers: Vec<(String, Vec<i64>, u64)>,
@@ -192,8 +193,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The nodes that the output needs, in an order in which each comes after those it reads: of those that can come, the first of
-    /// the file.
+    /// The nodes that the output needs, in an order in which each comes after those it reads: of those that can come,
+    /// the first of the file.
     fn order(&self) -> Result<Vec<usize>, Refusal> {
         let mut needed = BTreeSet::new();
         let mut readers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

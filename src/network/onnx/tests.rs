@@ -1,4 +1,5 @@
-//! Networks made for tests: the cases of the contract and random ones. Golden on real inputs = golden on codes = lowered program.
+//! Networks made for tests: the cases of the contract and random ones. Golden on real inputs = golden on codes =
+//! lowered program.
 
 use super::lower::{self, Lowered};
 use super::ports::{self, Front};

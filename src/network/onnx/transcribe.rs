@@ -1,9 +1,9 @@
 //! A network as a plain program, for proofs: what the hardware is compared with.
 //!
-//! It is made straight from the kernels and calls nothing of the lowering. Every sum is one operation over the digits of its
-//! weights. A quantiser is a table of what the golden evaluator's rule says for every integer, or a count of comparisons with
-//! thresholds that are searched for with that rule, or the floor of a sum, as section 1 defines rounding. The golden evaluator
-//! holds it, as it holds the lowering.
+//! It is made straight from the kernels and calls nothing of the lowering. Every sum is one operation over the digits
+//! of its weights. A quantiser is a table of what the golden evaluator's rule says for every integer, or a count of
+//! comparisons with thresholds that are searched for with that rule, or the floor of a sum, as section 1 defines
+//! rounding. The golden evaluator holds it, as it holds the lowering.
 
 use super::golden::code_of;
 use super::kernel::{Binary, Codes, Dot, Kernel, Quant, Step, Trunc, Unary};
@@ -663,9 +663,9 @@ impl Writer<'_> {
         self.whole_sum(&bits, &BigInt::ZERO)
     }
 
-    /// The same as a floor within its ends, where `t` has a fixed number of fractional bits; and whether it counts from the last code,
-    /// down. An odd code is reached from an even one by the same rule as from zero, so that codes are counted from an even one where
-    /// halves go to even codes.
+    /// The same as a floor within its ends, where `t` has a fixed number of fractional bits; and whether it counts from
+    /// the last code, down. An odd code is reached from an even one by the same rule as from zero, so that codes are
+    /// counted from an even one where halves go to even codes.
     fn by_shift(
         &mut self,
         x: &Number,
@@ -720,7 +720,8 @@ impl Writer<'_> {
         Ok(Some((self.within(&count, &most)?, from_last)))
     }
 
-    /// A floor of `sum / 2^dropped` that was rounded up at halves: where that was one, the number of the other parity below.
+    /// A floor of `sum / 2^dropped` that was rounded up at halves: where that was one, the number of the other parity
+    /// below.
     fn without_ties(&mut self, sum: &Whole, count: Whole, dropped: u32, odd: bool) -> Result<Whole, String> {
         let (zero, one) = (BigInt::ZERO, BigInt::one());
         let most = (&one << dropped) - 1;

@@ -75,8 +75,8 @@ fn plus_multiple(w: &mut Words, mut total: Vec<Lit>, word: &[Lit], factor: i128)
 }
 
 impl Bits {
-    /// No gates yet. `cuts_sums`: a wide sum that atoms look at is a value at which cones are cut. Where both sides have it, that
-    /// decides much; where only some of its bits are, it hides them.
+    /// No gates yet. `cuts_sums`: a wide sum that atoms look at is a value at which cones are cut. Where both sides
+    /// have it, that decides much; where only some of its bits are, it hides them.
     pub fn new(cuts_sums: bool) -> Bits {
         Bits { cuts_sums, ..Bits::default() }
     }
@@ -138,8 +138,8 @@ impl Bits {
         self.sum(terms, &mut e.words, f, width)
     }
 
-    /// Makes a wide sum that an atom looks at a value at which cones are cut, without its constant: what several atoms make of
-    /// it, on both sides, are functions of one number.
+    /// Makes a wide sum that an atom looks at a value at which cones are cut, without its constant: what several atoms
+    /// make of it, on both sides, are functions of one number.
     fn cut_at_sum(&mut self, terms: &LinearForms, e: &mut Engine, f: FormId) -> OrOverflow<()> {
         if !self.cuts_sums {
             return Ok(());

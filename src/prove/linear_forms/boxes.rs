@@ -1,9 +1,10 @@
 //! A form that is zero for all values of a few others, shown box by box.
 //!
-//! A box gives each of these values an interval. On it every atom is a linear form of the values plus something between two
-//! bounds: exact where a condition has one outcome, a choice takes one side, a floor does not step. A box on which the form is not
-//! seen to be zero is halved; one value each is the smallest box, on which everything is known. So a piecewise linear function of
-//! many bits, such as a rounding with its ends or a search among thresholds, takes as many boxes as it has pieces.
+//! A box gives each of these values an interval. On it every atom is a linear form of the values plus something between
+//! two bounds: exact where a condition has one outcome, a choice takes one side, a floor does not step. A box on which
+//! the form is not seen to be zero is halved; one value each is the smallest box, on which everything is known. So a
+//! piecewise linear function of many bits, such as a rounding with its ends or a search among thresholds, takes as many
+//! boxes as it has pieces.
 
 use super::samples::TERM;
 use super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, Range, add, mul};
@@ -206,8 +207,9 @@ fn product(x: &Part, y: &Part, on: &[Range; VALUES]) -> OrOverflow<Part> {
 type Open = [Range; VALUES];
 
 impl LinearForms {
-    /// Whether a form is zero modulo `2^width` by the values of a few names or inputs from which all of it follows; names are
-    /// replaced by what they stand for, the newest first, until such are found. It never says that a form is not zero.
+    /// Whether a form is zero modulo `2^width` by the values of a few names or inputs from which all of it follows;
+    /// names are replaced by what they stand for, the newest first, until such are found. It never says that a form is
+    /// not zero.
     ///
     /// # Errors
     /// [`Overflow`] where numbers grow too large.

@@ -182,8 +182,8 @@ fn rules_hold_for_every_value() {
     assert!(made > count * STEPS, "only {made} operations in {count} chains");
 }
 
-/// `-2^k` times the sign of a number that is rounded towards zero, as where a sum's high part is computed by itself: the
-/// sign decides what is added to the number, and with it the sum's bounds.
+/// `-2^k` times the sign of a number that is rounded towards zero, as where a sum's high part is computed by itself:
+/// the sign decides what is added to the number, and with it the sum's bounds.
 #[test]
 fn bounds_of_both_cases_of_a_sign_are_those_of_its_number() {
     let mut t = LinearForms::with(RuleSet::All);
@@ -218,8 +218,8 @@ fn bounds_of_both_cases_of_a_sign_are_those_of_its_number() {
     assert_eq!(t.as_const(sign), Some(0));
 }
 
-/// An odd and an even function by tables of the magnitude, as optimisation writes them, are the tables of the number: of
-/// an input, and of a name whose sign and magnitude are atoms of other values.
+/// An odd and an even function by tables of the magnitude, as optimisation writes them, are the tables of the number:
+/// of an input, and of a name whose sign and magnitude are atoms of other values.
 #[test]
 fn tables_of_the_magnitude_are_tables_of_the_number() {
     for is_name in [false, true] {

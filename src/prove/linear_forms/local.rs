@@ -1,5 +1,5 @@
-//! Two forms compared where every operation has a name: names are taken apart one by one, the newest first, until the forms
-//! are the same, or until so few values are left that all of their combinations are tried.
+//! Two forms compared where every operation has a name: names are taken apart one by one, the newest first, until the
+//! forms are the same, or until so few values are left that all of their combinations are tried.
 
 use super::samples::{LANES, Lanes, Samples, TERM};
 use super::unfold::Without;
@@ -44,9 +44,9 @@ impl LinearForms {
         Ok(self.vanishes(d, width, &values, TRIED.1))
     }
 
-    /// Whether a form is zero modulo `2^width` for all values within the ranges of what it speaks of, if these have at most
-    /// `most` combinations. A name takes more values here than it may have together with others: so this shows that a form
-    /// is zero, never that it is not.
+    /// Whether a form is zero modulo `2^width` for all values within the ranges of what it speaks of, if these have at
+    /// most `most` combinations. A name takes more values here than it may have together with others: so this shows
+    /// that a form is zero, never that it is not.
     fn vanishes(&mut self, d: FormId, width: u32, values: &FxHashSet<AtomId>, most: u64) -> bool {
         if values.len() > MAX_VALUES || width >= 126 {
             return false;

@@ -36,14 +36,15 @@ pub struct Overflow;
 /// A result, or [`Overflow`].
 pub type OrOverflow<T> = Result<T, Overflow>;
 
-/// The rules that forms are made by. None is stronger than all others: what is equal by few rules may not be seen with more.
+/// The rules that forms are made by. None is stronger than all others: what is equal by few rules may not be seen with
+/// more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RuleSet {
     /// Sums, signs and floors.
     #[default]
     Basic,
-    /// The same, and the lowest bit of a number is an atom of its own, as it is where rows of a multiplier are selected. A
-    /// number that is rounded by its lowest bit is better left whole.
+    /// The same, and the lowest bit of a number is an atom of its own, as it is where rows of a multiplier are
+    /// selected. A number that is rounded by its lowest bit is better left whole.
     Rows,
     /// Every operation has a name, sums too: each is compared by its own operands, whatever these are made of.
     Local,
@@ -80,8 +81,8 @@ pub struct AtomId(pub u32);
 pub enum Atom {
     /// A free value with a range of its own; the number has no meaning here.
     Free(u32),
-    /// A value of the model that is no linear form of other such values and inputs: the form, under a name. Rules do not
-    /// look inside, so that each operation is compared on its own.
+    /// A value of the model that is no linear form of other such values and inputs: the form, under a name. Rules do
+    /// not look inside, so that each operation is compared on its own.
     Value(FormId),
     /// `floor(x / 2^m)`.
     Floor(FormId, u32),
@@ -264,7 +265,8 @@ impl LinearForms {
         self.rules
     }
 
-    /// The form with sums of the model taken apart down to values that are none. The form itself has no wider range then.
+    /// The form with sums of the model taken apart down to values that are none. The form itself has no wider range
+    /// then.
     pub(super) fn expanded(&mut self, f: FormId) -> OrOverflow<FormId> {
         if !self.terms(f).any(|(a, _)| self.expansions.contains_key(&a)) {
             return Ok(f);
@@ -493,7 +495,8 @@ impl LinearForms {
         Ok(name)
     }
 
-    /// The same for a sum of names: that of an equal sum, or of one that it is a multiple of, whatever the order of their terms.
+    /// The same for a sum of names: that of an equal sum, or of one that it is a multiple of, whatever the order of
+    /// their terms.
     fn named_sum(&mut self, f: FormId) -> OrOverflow<FormId> {
         let whole = self.expanded(f)?;
         let constant = self.constant_of(whole);
@@ -520,7 +523,8 @@ impl LinearForms {
         Ok(name)
     }
 
-    /// The number `x`, and `k`, for a form that is the low `k` bits of it: `x - 2^k floor(x / 2^k)`, or that with a sign.
+    /// The number `x`, and `k`, for a form that is the low `k` bits of it: `x - 2^k floor(x / 2^k)`, or that with a
+    /// sign.
     fn before_wrapping(&mut self, f: FormId) -> OrOverflow<Option<(FormId, u32)>> {
         let cuts: Vec<(AtomId, i128, FormId, u32)> = self
             .terms(f)
@@ -561,8 +565,8 @@ impl LinearForms {
         Ok(f)
     }
 
-    /// The name of a number that wraps at `2^w` or beyond, modulo `2^w`: the number, `x` of `x + 2^k y`. Nothing for any
-    /// other form.
+    /// The name of a number that wraps at `2^w` or beyond, modulo `2^w`: the number, `x` of `x + 2^k y`. Nothing for
+    /// any other form.
     pub(super) fn unwrapped(&mut self, f: FormId, w: u32) -> OrOverflow<Option<FormId>> {
         if self.taking_apart || !self.rules.has_names() {
             return Ok(None);
@@ -580,8 +584,8 @@ impl LinearForms {
         self.reduced(out, w).map(Some)
     }
 
-    /// A named number that is no word of `width` bits by itself: the value of the model that these bits are, without a sign
-    /// or with one, if there is one. So a word is one number whichever way it is used.
+    /// A named number that is no word of `width` bits by itself: the value of the model that these bits are, without a
+    /// sign or with one, if there is one. So a word is one number whichever way it is used.
     pub fn as_known(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
         let is_name = |t: &LinearForms, f| {
             t.only(f).is_some_and(|(a, c)| c == 1 && matches!(t.atom(a), Atom::Value(_))) && t.constant_of(f) == 0
@@ -602,8 +606,8 @@ impl LinearForms {
         Ok(f)
     }
 
-    /// The low `width` bits of a value that a condition selects: the number that they are, which is what is multiplied by the
-    /// condition.
+    /// The low `width` bits of a value that a condition selects: the number that they are, which is what is multiplied
+    /// by the condition.
     pub fn as_selected(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
         let is_value = |a| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_) | Atom::Floor(..));
         let plain = self.constant_of(f) == 0 && self.only(f).is_some_and(|(a, c)| c == 1 && is_value(a));
@@ -619,10 +623,10 @@ impl LinearForms {
         if self.taking_apart || !self.rules.has_names() { f } else { self.names.get(&f).copied().unwrap_or(f) }
     }
 
-    /// From `name = f` on, the atom that `f` is made of is said by the name: `f = c a + rest` with `c` 1 or -1 makes `a`
-    /// the form `c (name - rest)`, wherever it is met again. So whatever computes a value of the model, under any name or
-    /// none, is that value; and the bits of a number that the model cuts out are the same in any other sum. Where all
-    /// atoms of `f` are floors, as those of cut-out bits are, the lowest one is replaced.
+    /// From `name = f` on, the atom that `f` is made of is said by the name: `f = c a + rest` with `c` 1 or -1 makes
+    /// `a` the form `c (name - rest)`, wherever it is met again. So whatever computes a value of the model, under any
+    /// name or none, is that value; and the bits of a number that the model cuts out are the same in any other sum.
+    /// Where all atoms of `f` are floors, as those of cut-out bits are, the lowest one is replaced.
     fn solve(&mut self, f: FormId, name: FormId) -> OrOverflow<()> {
         let open: Vec<(AtomId, i128)> =
             self.terms(f).filter(|(a, _)| !matches!(self.atom(*a), Atom::Free(_) | Atom::Value(_))).collect();
@@ -671,8 +675,8 @@ impl LinearForms {
         Ok(!self.terms(low).any(|(a, _)| matches!(self.atom(a), Atom::Floor(x, k) if (*x, *k) == (name, lo))))
     }
 
-    /// From here on bits `lo .. hi` of a named value are zero, as was proved of it: `floor(x / 2^m)` for `m` among them is
-    /// `2^(hi - m) floor(x / 2^hi)`.
+    /// From here on bits `lo .. hi` of a named value are zero, as was proved of it: `floor(x / 2^m)` for `m` among them
+    /// is `2^(hi - m) floor(x / 2^hi)`.
     pub fn gap(&mut self, name: FormId, lo: u32, hi: u32) -> OrOverflow<()> {
         let high = self.floor(name, hi)?;
         for m in lo..hi {

@@ -236,8 +236,8 @@ mod tests {
     use crate::prove::engine::Engine;
     use crate::prove::sat::Embedded;
 
-    /// Every operation and output of a random program for random inputs: forms, their ranges, what values stand for, and
-    /// the gates of the outputs, against the golden interpreter.
+    /// Every operation and output of a random program for random inputs: forms, their ranges, what values stand for,
+    /// and the gates of the outputs, against the golden interpreter.
     fn agrees_with_golden(model: &Model, seed: u64, mut t: LinearForms) -> bool {
         let Ok(forms) = forms(&mut t, model) else { return false };
         let mut samples = Samples::random(&t, seed);

@@ -1,13 +1,13 @@
 //! Sums of products multiplied out: polynomials with exact integer coefficients, modulo a power of two.
 //!
-//! Forms keep a choice `c x` and a long product as one atom each. Where that is not enough, both sides of a question are
-//! multiplied out here, over atoms and over *bits*: conditions that are 0 or 1 for every input, and so their own squares.
-//! Logic of bits is arithmetic (`a xor b = a + b - 2 a b`), and a polynomial in bits of which none occurs twice in a
-//! monomial is the only one for its function. So whatever selects a multiple of a word by some bits of another is the same
-//! polynomial as the multiple that it selects: for a row of a multiplier recoded after A. D. Booth (1951),
-//! `(b1 + b0 - 2 b2) x`, whichever gates make it. A bit that is left alone in a monomial is then what it is of its word,
-//! `floor(y / 2^k) - 2 floor(y / 2^(k+1))`, and the rows' sum telescopes to the product (rewriting to polynomials as in A.
-//! Mahzoon, D. Große, R. Drechsler, *RevSCA*, DAC 2019, but on words instead of gates).
+//! Forms keep a choice `c x` and a long product as one atom each. Where that is not enough, both sides of a question
+//! are multiplied out here, over atoms and over *bits*: conditions that are 0 or 1 for every input, and so their own
+//! squares. Logic of bits is arithmetic (`a xor b = a + b - 2 a b`), and a polynomial in bits of which none occurs
+//! twice in a monomial is the only one for its function. So whatever selects a multiple of a word by some bits of
+//! another is the same polynomial as the multiple that it selects: for a row of a multiplier recoded after A. D. Booth
+//! (1951), `(b1 + b0 - 2 b2) x`, whichever gates make it. A bit that is left alone in a monomial is then what it is of
+//! its word, `floor(y / 2^k) - 2 floor(y / 2^(k+1))`, and the rows' sum telescopes to the product (rewriting to
+//! polynomials as in A. Mahzoon, D. Große, R. Drechsler, *RevSCA*, DAC 2019, but on words instead of gates).
 
 use super::rules::gcd;
 use super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, Range, Table, add, mul, power};
@@ -80,8 +80,8 @@ impl LinearForms {
         }
     }
 
-    /// Narrows the range of a form that is a product of two others once multiplied out, such as the rows of a multiplier: each row
-    /// by itself may be negative, the product of two numbers without signs is not.
+    /// Narrows the range of a form that is a product of two others once multiplied out, such as the rows of a
+    /// multiplier: each row by itself may be negative, the product of two numbers without signs is not.
     pub(super) fn narrow_as_product(&mut self, f: FormId) -> OrOverflow<()> {
         if !self.selects(f) || !self.factored.insert(f) {
             return Ok(());
@@ -118,8 +118,9 @@ impl LinearForms {
         self.terms(f).filter(selects).nth(1).is_some()
     }
 
-    /// The product of two forms within these bounds that a form is modulo `2^width`, if there is one: rows of a multiplier are
-    /// cut where the product ends, and so the sum of them is that product only once what passes its end is left out.
+    /// The product of two forms within these bounds that a form is modulo `2^width`, if there is one: rows of a
+    /// multiplier are cut where the product ends, and so the sum of them is that product only once what passes its end
+    /// is left out.
     pub(super) fn product_within(&mut self, f: FormId, width: u32, bounds: Range) -> OrOverflow<Option<FormId>> {
         if width >= 126 || !self.selects(f) {
             return Ok(None);
@@ -168,7 +169,8 @@ impl LinearForms {
         Ok(())
     }
 
-    /// Whether two forms are equal modulo `2^width` once multiplied out, in at most `work` monomials. False says nothing.
+    /// Whether two forms are equal modulo `2^width` once multiplied out, in at most `work` monomials. False says
+    /// nothing.
     ///
     /// # Errors
     /// [`Overflow`] where that takes more, or the forms grow too large.
@@ -743,8 +745,8 @@ impl Quadratic {
     }
 }
 
-/// What `x` is multiplied by in a polynomial of no more than two indeterminates at a time, divided by what divides it all; nothing
-/// if that is a constant, or if `x` is squared.
+/// What `x` is multiplied by in a polynomial of no more than two indeterminates at a time, divided by what divides it
+/// all; nothing if that is a constant, or if `x` is squared.
 fn cofactor(p: &Polynomial, x: Unit) -> Option<Polynomial> {
     let mut out = Polynomial::default();
     for (monomial, &c) in p.0.iter().filter(|(m, _)| m.contains(&x)) {

@@ -97,8 +97,8 @@ impl Samples {
         Samples { values: values.collect(), work: 0 }
     }
 
-    /// Consecutive values of one atom, named or free, from `first` up, and of others that are functions of it; only what
-    /// depends on nothing else makes sense then.
+    /// Consecutive values of one atom, named or free, from `first` up, and of others that are functions of it; only
+    /// what depends on nothing else makes sense then.
     pub fn consecutive(terms: &LinearForms, atom: AtomId, derived: &[(AtomId, Derived)], first: i128) -> Samples {
         let (lo, hi) = terms.atom_range(atom);
         let lanes: Lanes = std::array::from_fn(|lane| (first + lane as i128).clamp(lo, hi));

@@ -88,7 +88,8 @@ impl LinearForms {
         Ok(false)
     }
 
-    /// A form modulo `2^width` with the newest of the names that it speaks of taken apart; `spoken` is what it speaks of.
+    /// A form modulo `2^width` with the newest of the names that it speaks of taken apart; `spoken` is what it speaks
+    /// of.
     pub(super) fn without_newest(&mut self, d: FormId, spoken: &FxHashSet<AtomId>, width: u32) -> OrOverflow<Without> {
         let names = spoken.iter().copied().filter(|&a| matches!(self.atom(a), Atom::Value(_)));
         let Some(newest) = names.max() else { return Ok(Without::NoName) };

@@ -1,5 +1,5 @@
-//! A testbench that shows a counterexample in a simulator: it applies the inputs cycle by cycle and says `MISMATCH` with the
-//! value that is seen, or `MATCH`.
+//! A testbench that shows a counterexample in a simulator: it applies the inputs cycle by cycle and says `MISMATCH`
+//! with the value that is seen, or `MATCH`.
 
 use super::Counterexample;
 use super::ports::{self, Ports};

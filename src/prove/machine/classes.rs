@@ -87,8 +87,8 @@ impl States {
     }
 
     /// First values for a simulation. Where they are open, all bits of an element start alike, and like the bits of the
-    /// register of the file that has its name, however many of them there are; `undefined` says how. Elements without such a
-    /// register start as 0, the constant that has most likely been made of them.
+    /// register of the file that has its name, however many of them there are; `undefined` says how. Elements without
+    /// such a register start as 0, the constant that has most likely been made of them.
     pub(super) fn power_on<R: Copy + Alike>(&self, pair: &Pair<'_>, mut undefined: impl FnMut() -> R) -> Vec<R> {
         let mut of_element: FxHashMap<(SignalId, usize), R> = FxHashMap::default();
         for &(id, k, _) in &self.machine {
@@ -279,8 +279,8 @@ impl Classes {
         self.partition
     }
 
-    /// What simulation proposes, as far as the state after some cycles allows it, which is the same whatever registers without
-    /// a first value started as. `reached` are all register bits then.
+    /// What simulation proposes, as far as the state after some cycles allows it, which is the same whatever registers
+    /// without a first value started as. `reached` are all register bits then.
     pub(super) fn after(pair: &Pair<'_>, partition: Partition, e: &mut Engine, reached: &[Lit]) -> Classes {
         let mut classes = Classes { states: States::new(pair), partition, undecided: Vec::new() };
         let phases = reached.iter().zip(&classes.partition.phase);
@@ -290,7 +290,8 @@ impl Classes {
         classes
     }
 
-    /// Takes apart classes whose members do not start alike. What the machine leaves open is chosen here, once and for all.
+    /// Takes apart classes whose members do not start alike. What the machine leaves open is chosen here, once and for
+    /// all.
     fn start(&mut self, pair: &Pair<'_>) {
         let (states, phase) = (&self.states, &self.partition.phase);
         let n = states.len();
@@ -336,8 +337,8 @@ impl Classes {
         self.partition.split(|bit| first[bit]);
     }
 
-    /// Refines the classes until one clock edge preserves them, and compares the outputs. Returns what stays open; if it shall
-    /// be quick, the first thing that is not decided easily.
+    /// Refines the classes until one clock edge preserves them, and compares the outputs. Returns what stays open; if
+    /// it shall be quick, the first thing that is not decided easily.
     ///
     /// # Errors
     /// If the file has a combinational loop.

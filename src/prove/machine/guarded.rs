@@ -1,12 +1,13 @@
 //! Registers that correspond as long as the machine's are defined.
 //!
-//! A register without a first value, or one that loads from such a register, may hold anything for as long as an enable likes, so that
-//! no bit of the file need equal it in every cycle. What matters is less: whenever the machine's element is defined, the file's bit is
-//! the machine's. Each element has a flag for that, which `docs/fsm.md` carries along with the values. The correspondence "if the flag
-//! is set, the bits are equal" is proposed by simulation, where all flags are set, and shown by induction like others.
+//! A register without a first value, or one that loads from such a register, may hold anything for as long as an enable
+//! likes, so that no bit of the file need equal it in every cycle. What matters is less: whenever the machine's element
+//! is defined, the file's bit is the machine's. Each element has a flag for that, which `docs/fsm.md` carries along
+//! with the values. The correspondence "if the flag is set, the bits are equal" is proposed by simulation, where all
+//! flags are set, and shown by induction like others.
 //!
-//! What an element holds while it is not defined reaches no flag and no value that is defined: a choice by a condition that is not
-//! defined is not defined itself. So it may be taken for what the file holds.
+//! What an element holds while it is not defined reaches no flag and no value that is defined: a choice by a condition
+//! that is not defined is not defined itself. So it may be taken for what the file holds.
 
 use super::classes::States;
 use super::model::{self, Cells};
@@ -27,8 +28,8 @@ struct Guarded {
     elements: Vec<(SignalId, usize)>,
     /// The element that each bit of the machine is of.
     element: Vec<usize>,
-    /// For each bit of the machine bits of the file that it may equal while it is defined, and whether complemented; the last one is
-    /// supposed to.
+    /// For each bit of the machine bits of the file that it may equal while it is defined, and whether complemented;
+    /// the last one is supposed to.
     twins: Vec<Vec<(usize, bool)>>,
     /// The same for each bit of the file.
     owners: Vec<Vec<(usize, bool)>>,

@@ -1,15 +1,16 @@
 //! The proof for stateful designs: a file against a machine, for every input in every cycle from power-on.
 //!
-//! Both sides are brought to gates for one clock cycle ([`model`] by `docs/fsm.md`, [`file`] from the text). Then bits of
-//! registers on both sides that always are the same (or complements, or constant) are found: [`search`] proposes classes by
-//! simulating both sides together, [`classes`] keeps those that power-on values allow and that one clock edge preserves, which
-//! is induction over time after C. A. J. van Eijk, "Sequential equivalence checking based on structural similarities" (IEEE
-//! Trans. CAD 19(7), 2000). If the outputs are equal in every state that the classes allow, they are equal for ever. Names
-//! decide nothing.
+//! Both sides are brought to gates for one clock cycle ([`model`] by `docs/fsm.md`, [`file`] from the text). Then bits
+//! of registers on both sides that always are the same (or complements, or constant) are found: [`search`] proposes
+//! classes by simulating both sides together, [`classes`] keeps those that power-on values allow and that one clock
+//! edge preserves, which is induction over time after C. A. J. van Eijk, "Sequential equivalence checking based on
+//! structural similarities" (IEEE Trans. CAD 19(7), 2000). If the outputs are equal in every state that the classes
+//! allow, they are equal for ever. Names decide nothing.
 //!
-//! A register without a first value may start as anything: in the machine whatever suits the file, in the file everything
-//! there is. Pipelines are compared in another way ([`flow`]) where their registers do not correspond, and registers only while they are
-//! defined ([`guarded`]) where that is what stands in the way. A difference that is reported has been confirmed by the golden simulator.
+//! A register without a first value may start as anything: in the machine whatever suits the file, in the file
+//! everything there is. Pipelines are compared in another way ([`flow`]) where their registers do not correspond, and
+//! registers only while they are defined ([`guarded`]) where that is what stands in the way. A difference that is
+//! reported has been confirmed by the golden simulator.
 
 mod bench;
 mod classes;
@@ -129,8 +130,8 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
-/// Proves or refutes that `rtl` behaves as `machine` from power-on. Beside the report comes the engine that answered the last
-/// questions, for a certificate.
+/// Proves or refutes that `rtl` behaves as `machine` from power-on. Beside the report comes the engine that answered
+/// the last questions, for a certificate.
 pub fn prove(
     machine: &Machine,
     rtl: &Rtl,
@@ -186,8 +187,9 @@ pub fn prove(
 }
 
 /// Machine and file side by side as one graph with registers, for other provers: its output is 1 in a cycle in which an
-/// output differs where the machine defines it. Inputs called `undefined` stand for what the language leaves open; registers
-/// of the file without a first value have none here, those of the machine have a flag that tells whether they are defined.
+/// output differs where the machine defines it. Inputs called `undefined` stand for what the language leaves open;
+/// registers of the file without a first value have none here, those of the machine have a flag that tells whether they
+/// are defined.
 ///
 /// # Errors
 /// Why the file cannot be the machine.

@@ -1,5 +1,5 @@
-//! Both sides together from power-on: simulated with random inputs, which finds differences and proposes what is equal; and
-//! unrolled over the first cycles, which finds rare differences.
+//! Both sides together from power-on: simulated with random inputs, which finds differences and proposes what is equal;
+//! and unrolled over the first cycles, which finds rare differences.
 
 use super::classes::{Partition, States};
 use super::model::{self, Cell, Cells};
@@ -148,8 +148,8 @@ pub(super) fn simulate(pair: &Pair<'_>, e: &mut Engine) -> Result<Simulated, Str
     Ok(Simulated::Classes(partition))
 }
 
-/// One cycle of all runs: what is on the graph's inputs, part after part in the order in which they were made; any value is on
-/// those made later.
+/// One cycle of all runs: what is on the graph's inputs, part after part in the order in which they were made; any
+/// value is on those made later.
 pub(super) fn one_cycle(aig: &Aig, parts: [&[Runs]; 3], rng: &mut SplitMix) -> Simulation<WORDS> {
     let mut known = parts.into_iter().flatten();
     let mut sim = Simulation::<WORDS>::default();
@@ -232,8 +232,8 @@ fn seen(runs: &Runs, run: usize) -> bool {
     runs[run / 64] >> (run % 64) & 1 == 1
 }
 
-/// Random values of an input bit, mostly 0 or mostly 1 in some of the words: a reset that is active half of the time shows
-/// little of a machine.
+/// Random values of an input bit, mostly 0 or mostly 1 in some of the words: a reset that is active half of the time
+/// shows little of a machine.
 pub(super) fn random(rng: &mut SplitMix, style: &Runs) -> Runs {
     std::array::from_fn(|i| match style[i] {
         0 => rng.word() & rng.word() & rng.word(),
@@ -395,8 +395,9 @@ pub(super) fn bounded(pair: &Pair<'_>, e: &mut Engine, depth: u32) -> Result<Bou
     Ok(Bounded::EqualFor(sure))
 }
 
-/// All register bits after as many cycles as it takes until every register of the machine is defined, whatever the inputs, and
-/// that number of cycles, in which the outputs are equal; `None` if that does not come soon, or is not certain.
+/// All register bits after as many cycles as it takes until every register of the machine is defined, whatever the
+/// inputs, and that number of cycles, in which the outputs are equal; `None` if that does not come soon, or is not
+/// certain.
 ///
 /// # Errors
 /// If the file has a combinational loop.

@@ -174,8 +174,8 @@ fn number(bytes: &[u8], mut at: usize) -> usize {
     digits(spaces(at), |b| b.is_ascii_hexdigit() || matches!(b, b'x' | b'X' | b'z' | b'Z' | b'?'))
 }
 
-/// A literal: value, width (32 if none is given), sign, whether a size was given, and the bits that are `x`, `z` or `?`,
-/// of which those that are not `x` are told apart.
+/// A literal: value, width (32 if none is given), sign, whether a size was given, and the bits that are `x`, `z` or
+/// `?`, of which those that are not `x` are told apart.
 #[derive(Clone, Debug)]
 pub(super) struct Number {
     pub(super) value: BigUint,

@@ -257,7 +257,8 @@ impl Preprocessor<'_> {
         Ok(at)
     }
 
-    /// A macro's use at `at` of `text`, which is the file or what another macro expanded to: what it stands for, and its end.
+    /// A macro's use at `at` of `text`, which is the file or what another macro expanded to: what it stands for, and
+    /// its end.
     fn expand(&mut self, text: &str, at: usize, depth: u32, from: usize) -> Result<(String, usize)> {
         self.expansions += 1;
         if depth > MAX_DEPTH || self.expansions > MAX_EXPANSIONS {

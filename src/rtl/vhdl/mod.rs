@@ -2,9 +2,9 @@
 //!
 //! Parsing and elaboration go together: an expression is parsed into a small tree, then typed from its context, as
 //! overloading wants it: strings and aggregates take their type from the target or from the other operand. Types are
-//! `std_logic`, vectors, `boolean`, integers, enumerations, records and arrays of these. Packages of the file, entities with
-//! generics, instances, functions, procedures and operators, concurrent and selected assignments, processes, loops and
-//! generate statements are in the subset (docs/readers.md); anything else is refused with its place.
+//! `std_logic`, vectors, `boolean`, integers, enumerations, records and arrays of these. Packages of the file, entities
+//! with generics, instances, functions, procedures and operators, concurrent and selected assignments, processes, loops
+//! and generate statements are in the subset (docs/readers.md); anything else is refused with its place.
 
 mod elab;
 mod syntax;

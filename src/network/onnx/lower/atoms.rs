@@ -1,7 +1,7 @@
 //! The integers of the program, and the few ways in which new ones are made.
 //!
-//! An atom is a value of the program read as an integer: its real value times `2^frac`. Multiples by powers of two are atoms of the
-//! same value with more `frac`; they take no operation.
+//! An atom is a value of the program read as an integer: its real value times `2^frac`. Multiples by powers of two are
+//! atoms of the same value with more `frac`; they take no operation.
 
 use super::constant_op;
 use super::elem::{Elem, Wire, common_unit, whole_quotient};

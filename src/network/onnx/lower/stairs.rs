@@ -1,9 +1,9 @@
 //! Quantisers of integers: staircases with exact steps.
 //!
-//! A quantiser of `atom * unit + offset`, clamped or not, is a monotone function of the integer. It is described by its thresholds
-//! alone: the smallest integer for each further code. Whatever has these thresholds is right, so that the cheapest way is chosen by a
-//! count of look-up tables: a comparison, a shift, a table, a search by comparisons, or a product with a constant that is checked
-//! against every threshold.
+//! A quantiser of `atom * unit + offset`, clamped or not, is a monotone function of the integer. It is described by its
+//! thresholds alone: the smallest integer for each further code. Whatever has these thresholds is right, so that the
+//! cheapest way is chosen by a count of look-up tables: a comparison, a shift, a table, a search by comparisons, or a
+//! product with a constant that is checked against every threshold.
 
 use super::atoms::Atoms;
 use super::bits_of;
@@ -43,7 +43,8 @@ struct Key {
     function: Option<Function>,
 }
 
-/// A staircase over the integers of a range: code `from` at the lowest one, then one code more, or less, at every threshold.
+/// A staircase over the integers of a range: code `from` at the lowest one, then one code more, or less, at every
+/// threshold.
 struct Plan {
     from: BigInt,
     descending: bool,
@@ -230,8 +231,8 @@ impl Line {
         Some(Elem::Wire(stair.wire.clone()).clip(Some(&value(low)), Some(&value(high))))
     }
 
-    /// The smallest integer whose code is at least `j` (ascending), or the smallest whose code is below `j` (descending); `j` lies
-    /// within the codes that the ends allow.
+    /// The smallest integer whose code is at least `j` (ascending), or the smallest whose code is below `j`
+    /// (descending); `j` lies within the codes that the ends allow.
     fn threshold(&self, j: &BigInt) -> BigInt {
         let (boundary, included) = boundary(&self.codes, j);
         let v = (&boundary - &self.bias).checked_div(&self.gain).expect("not constant");

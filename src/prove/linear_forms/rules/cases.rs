@@ -6,8 +6,8 @@ use super::super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Range, Sum, ad
 const MAX_CASES: usize = 12;
 
 impl LinearForms {
-    /// The value of something that is constant in both cases of a bit which the form speaks of, such as a sign whose bit
-    /// decides what else is added.
+    /// The value of something that is constant in both cases of a bit which the form speaks of, such as a sign whose
+    /// bit decides what else is added.
     pub(super) fn by_cases(&mut self, f: FormId, told: impl Fn(Range) -> Option<i128>) -> OrOverflow<Option<FormId>> {
         if self.len(f) > MAX_CASES {
             return Ok(None);
@@ -59,8 +59,8 @@ impl LinearForms {
         Ok((range.0.max(constant - hi), range.1.min(constant - lo)))
     }
 
-    /// Bounds of a form, narrower than the given ones where the bit is the sign of a number that the form adds: in the one
-    /// case it is negative, in the other it is not.
+    /// Bounds of a form, narrower than the given ones where the bit is the sign of a number that the form adds: in the
+    /// one case it is negative, in the other it is not.
     fn bounds_by_sign(&mut self, f: FormId, bit: FormId, value: bool, range: Range) -> OrOverflow<Range> {
         let Some((a, sign)) = self.only(bit).filter(|t| t.1.abs() == 1) else { return Ok(range) };
         let Atom::Negative(y) = *self.behind(a) else { return Ok(range) };

@@ -229,8 +229,8 @@ impl LinearForms {
         self.made(atom)
     }
 
-    /// `2^k y + x`: only `y + floor(x / 2^k)` matters above bit `k`. That, and `k`, where the floor is known, the top bit of
-    /// one value, or a sign that is in `y`.
+    /// `2^k y + x`: only `y + floor(x / 2^k)` matters above bit `k`. That, and `k`, where the floor is known, the top
+    /// bit of one value, or a sign that is in `y`.
     fn without_low_part(&mut self, f: FormId, m: u32) -> OrOverflow<Option<(FormId, u32)>> {
         if self.len(f) > 64 {
             return Ok(None);

@@ -15,7 +15,8 @@ const MAX_BASE: usize = 64;
 type Base = (AtomId, Vec<(AtomId, Derived)>);
 
 impl LinearForms {
-    /// An atom that is a table, or the name of one: the argument, the table, and which multiple of it and offset the atom is.
+    /// An atom that is a table, or the name of one: the argument, the table, and which multiple of it and offset the
+    /// atom is.
     fn table_behind(&self, a: AtomId) -> Option<(FormId, Arc<Table>, i128, i128)> {
         match self.atom(a) {
             Atom::Table(x, t) => Some((*x, t.clone(), 1, 0)),
@@ -80,8 +81,8 @@ impl LinearForms {
         Ok(())
     }
 
-    /// A table and the sign of its argument in a sum are one table; `arguments` has those of the sum's tables, and where
-    /// the tables are.
+    /// A table and the sign of its argument in a sum are one table; `arguments` has those of the sum's tables, and
+    /// where the tables are.
     fn join_signs(&mut self, sum: &mut Sum, arguments: &[(FormId, usize)]) -> OrOverflow<()> {
         // The places of tables hold until the first is replaced: they are looked for by their atoms.
         let tables: Vec<(FormId, AtomId)> = arguments.iter().map(|&(x, i)| (x, sum.terms[i].0)).collect();
@@ -113,7 +114,8 @@ impl LinearForms {
         Ok(())
     }
 
-    /// A form of one term that is a table, or the name of one: the argument, the first of its values, and the form's values.
+    /// A form of one term that is a table, or the name of one: the argument, the first of its values, and the form's
+    /// values.
     pub(super) fn as_table(&self, f: FormId) -> Option<(FormId, i128, OrOverflow<Vec<i128>>)> {
         let (atom, factor) = self.only(f)?;
         let (x, t, inside, offset) = self.table_behind(atom)?;
@@ -223,8 +225,8 @@ impl LinearForms {
         self.offset(out, start)
     }
 
-    /// Whether a form is zero modulo `2^w` for each value of the one value of few that it is a function of: tables of that beside
-    /// its sign. False also where there is none such.
+    /// Whether a form is zero modulo `2^w` for each value of the one value of few that it is a function of: tables of
+    /// that beside its sign. False also where there is none such.
     pub fn vanishes_by_value(&mut self, f: FormId, w: u32) -> OrOverflow<bool> {
         let f = self.reduced(f, w)?;
         let Some((base, derived)) = self.base_of(f)? else { return Ok(false) };
@@ -245,9 +247,9 @@ impl LinearForms {
         self.as_table(f).is_some()
     }
 
-    /// The one value of few that a form is a function of, and that is not the form itself: an input, or else a name. With
-    /// a name its sign and what is above zero, where those are atoms of other values, as those of a number without its low
-    /// bits.
+    /// The one value of few that a form is a function of, and that is not the form itself: an input, or else a name.
+    /// With a name its sign and what is above zero, where those are atoms of other values, as those of a number without
+    /// its low bits.
     fn base_of(&mut self, x: FormId) -> OrOverflow<Option<Base>> {
         let itself = self.only(x).map(|t| t.0);
         let start: Vec<AtomId> = self.terms(x).map(|t| t.0).collect();
@@ -297,8 +299,8 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// The one input or name that some atoms are made of, names being taken apart or not, and what on the way may be its
-    /// sign, or bits of it where it is above zero.
+    /// The one input or name that some atoms are made of, names being taken apart or not, and what on the way may be
+    /// its sign, or bits of it where it is above zero.
     fn only_leaf(
         &self,
         mut seen: Vec<AtomId>,

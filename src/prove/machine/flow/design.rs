@@ -14,7 +14,8 @@ use crate::rtl::{self, Expr, NodeId, Rtl};
 use num_bigint::{BigInt, BigUint};
 use rustc_hash::FxHashMap;
 
-/// Bits of registers by number: the machine's, element by element, then the file's, as in [`super::super::classes::States`].
+/// Bits of registers by number: the machine's, element by element, then the file's, as in
+/// [`super::super::classes::States`].
 pub(super) struct Core {
     /// For each signal of the machine the first bit of each element; nothing for those that are no registers.
     first: Vec<Vec<usize>>,
@@ -388,7 +389,8 @@ impl<'a> Design<'a> {
     }
 }
 
-/// The operation that a name speaks of: operation 17 of block `mac` is `mac_v17`, or `mac_s2_v17` in a stage of its own.
+/// The operation that a name speaks of: operation 17 of block `mac` is `mac_v17`, or `mac_s2_v17` in a stage of its
+/// own.
 fn operation(name: &str, blocks: &FxHashMap<String, BlockId>) -> Option<(BlockId, ValueId)> {
     let lower = name.rsplit('.').next()?.to_ascii_lowercase();
     let (block, number) = lower.rsplit_once("_v")?;

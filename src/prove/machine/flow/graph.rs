@@ -58,8 +58,8 @@ pub(super) fn on_cycles(n: usize, mut next: impl FnMut(usize, &mut Vec<usize>)) 
 /// A vertex on the way, its successors with the steps to them, and how many of them were looked at.
 type Entered = (usize, Vec<(usize, u32)>, usize);
 
-/// The largest number of steps on a path from any vertex, where `next` lists successors with the steps to them. There must be
-/// no cycle; what is met again on its own path counts as an end.
+/// The largest number of steps on a path from any vertex, where `next` lists successors with the steps to them. There
+/// must be no cycle; what is met again on its own path counts as an end.
 pub(super) fn longest(n: usize, mut next: impl FnMut(usize, &mut Vec<(usize, u32)>)) -> u32 {
     let mut depth: Vec<Option<u32>> = vec![None; n];
     let mut path: Vec<Entered> = Vec::new();

@@ -1,17 +1,19 @@
 //! Pipelines inside machines, wherever their registers stand.
 //!
-//! Registers that load whenever their common enable says so, and do not depend on themselves, are pipelines: what they show is a
-//! function of what entered them before. Where registers of a pipeline were moved, no bit of a register on one side need be a bit
-//! on the other, and induction over register bits has nothing to hold on to. So these registers are not compared at all (C. E.
-//! Leiserson, J. B. Saxe, "Retiming synchronous circuitry", Algorithmica 6, 1991, seen from the proof's side): both sides are
-//! written as combinational functions of what they show now, of ports and of the other registers, the *core*, each as it was so
-//! many loads of the pipelines ago, and these functions are compared value by value as programs are ([`crate::prove::equiv`]).
+//! Registers that load whenever their common enable says so, and do not depend on themselves, are pipelines: what they
+//! show is a function of what entered them before. Where registers of a pipeline were moved, no bit of a register on
+//! one side need be a bit on the other, and induction over register bits has nothing to hold on to. So these registers
+//! are not compared at all (C. E. Leiserson, J. B. Saxe, "Retiming synchronous circuitry", Algorithmica 6, 1991, seen
+//! from the proof's side): both sides are written as combinational functions of what they show now, of ports and of the
+//! other registers, the *core*, each as it was so many loads of the pipelines ago, and these functions are compared
+//! value by value as programs are ([`crate::prove::equiv`]).
 //!
-//! That is an induction over clock cycles. It is assumed that corresponding bits of core registers were equal in all cycles up to
-//! now; it is shown for the present cycle that outputs are equal, that the pipelines' enable and reset are, and that core registers
-//! will be. The pipelines' state needs no assumption, but a case distinction, which is complete: since power-on, or since the last
-//! reset, they have loaded 0, 1, 2, ... times, until everything that they started with has left them. Enable and reset are equal on
-//! both sides in every cycle, so that both are in the same case always.
+//! That is an induction over clock cycles. It is assumed that corresponding bits of core registers were equal in all
+//! cycles up to now; it is shown for the present cycle that outputs are equal, that the pipelines' enable and reset
+//! are, and that core registers will be. The pipelines' state needs no assumption, but a case distinction, which is
+//! complete: since power-on, or since the last reset, they have loaded 0, 1, 2, ... times, until everything that they
+//! started with has left them. Enable and reset are equal on both sides in every cycle, so that both are in the same
+//! case always.
 
 mod design;
 mod graph;
@@ -363,8 +365,9 @@ impl Attempt<'_> {
         }
     }
 
-    /// Inputs from power-on, as bits, after which the pipelines have loaded what a comparison says: as often as it says, or until
-    /// everything that they started with has left them. The core is not asked for its state; most designs have none that matters.
+    /// Inputs from power-on, as bits, after which the pipelines have loaded what a comparison says: as often as it
+    /// says, or until everything that they started with has left them. The core is not asked for its state; most
+    /// designs have none that matters.
     fn rows(&self, feeds: &[program::Feed], seen: &Comparison, case: Case) -> Vec<Vec<bool>> {
         let machine = self.pair.machine;
         let last = case.loads.min(self.depth);
@@ -565,7 +568,8 @@ mod tests {
         (!value.contains(['<', '\''])).then_some((register, value))
     }
 
-    /// The text with one small change: in a register's place one more on the way or another's value; or an operator, a digit, an index.
+    /// The text with one small change: in a register's place one more on the way or another's value; or an operator, a
+    /// digit, an index.
     fn changed(text: &str, registers: bool, rng: &mut SplitMix) -> Option<String> {
         let lines: Vec<&str> = text.lines().collect();
         let fits =

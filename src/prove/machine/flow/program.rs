@@ -1,6 +1,7 @@
 //! The machine over several cycles as one program: what it shows now, of what entered its pipelines before.
 //!
-//! Written against `docs/fsm.md` like [`super::super::model`], connection by connection, in operations rather than gates.
+//! Written against `docs/fsm.md` like [`super::super::model`], connection by connection, in operations rather than
+//! gates.
 
 use super::super::model::{reached, registers};
 use super::Case;

@@ -291,8 +291,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// `x ** by` (IEEE 1364-2005, table 5-6, for what 2001 leaves open): a negative exponent gives 0, but for the bases 1
-    /// and -1, and something undefined for 0.
+    /// `x ** by` (IEEE 1364-2005, table 5-6, for what 2001 leaves open): a negative exponent gives 0, but for the bases
+    /// 1 and -1, and something undefined for 0.
     pub(super) fn power(&mut self, x: NodeId, signed: bool, by: NodeId, by_signed: bool) -> NodeId {
         let (width, by_width) = (self.rtl.width(x), self.rtl.width(by));
         let one = self.rtl.number(1, width);

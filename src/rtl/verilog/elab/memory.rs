@@ -1,7 +1,7 @@
 //! Memories and arrays of nets: words behind addresses.
 //!
-//! A memory that only `initial` blocks fill is a table. One that is written elsewhere, and an array of nets, is one long
-//! signal (or variable) with its words side by side, the lowest address in the low bits.
+//! A memory that only `initial` blocks fill is a table. One that is written elsewhere, and an array of nets, is one
+//! long signal (or variable) with its words side by side, the lowest address in the low bits.
 
 use super::super::ast::{Decl, DeclKind, Expr, ExprId, Item, Module, Statement, Sym};
 use super::{Bounds, Elab, Kind, Object, Place, Place2, Process, Result, Slot, Target};

@@ -315,9 +315,9 @@ impl<'a> Elab<'a> {
         Ok(self.vector(kind, node))
     }
 
-    /// Division of numeric_std: the quotient is as long as the dividend and cut towards zero, a remainder as long as the
-    /// divisor, with the sign of the dividend (`rem`) or of the divisor (`mod`). Beside an integer, both are as long as
-    /// the vector. By zero: undefined.
+    /// Division of numeric_std: the quotient is as long as the dividend and cut towards zero, a remainder as long as
+    /// the divisor, with the sign of the dividend (`rem`) or of the divisor (`mod`). Beside an integer, both are as
+    /// long as the vector. By zero: undefined.
     pub(super) fn divide(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
         let (kind, a, b) = self.pair(x, y, u32::max, at)?;
         let signed = kind == Vector::Signed;

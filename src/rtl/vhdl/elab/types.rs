@@ -142,8 +142,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// What an object of a type is before anything is assigned to it: the first value of its type, which for `std_logic`
-    /// is undefined.
+    /// What an object of a type is before anything is assigned to it: the first value of its type, which for
+    /// `std_logic` is undefined.
     pub(super) fn first(&mut self, ty: &Type, bounds: Option<Bounds>) -> NodeId {
         match ty {
             Type::Boolean | Type::Enum(_) => self.rtl.number(0, storage(ty, bounds)),
@@ -396,7 +396,8 @@ impl<'a> Elab<'a> {
         self.encoded(&v, bounds, e.at)
     }
 
-    /// An index as a distance from the lowest one: where it is constant and inside, or the distance as an unsigned word.
+    /// An index as a distance from the lowest one: where it is constant and inside, or the distance as an unsigned
+    /// word.
     pub(super) fn distance(
         &mut self,
         run: &mut Run<'a>,
