@@ -22,9 +22,9 @@ use std::sync::Arc;
 
 /// Monomials made for one question.
 const MULTIPLIED: u64 = 1_000_000;
-/// LinearForms looked at to take names apart for one question.
+/// Terms looked at to take names apart for one question.
 const UNFOLDED: u64 = 10_000_000;
-/// LinearForms looked at for one question about names nearby.
+/// Terms looked at for one question about names nearby.
 const NEARBY: u64 = 2_000_000;
 /// What a question may take at least, however many were asked in vain: monomials or terms.
 const LEAST: u64 = 5_000;
@@ -46,7 +46,7 @@ struct Design<'a> {
     samples: Option<Samples>,
     /// Bits of the model's values by their samples.
     columns: Option<Columns>,
-    /// LinearForms that may still be looked at to take names apart.
+    /// Terms that may still be looked at to take names apart.
     apart: u64,
     /// What a question may take.
     multiplied: Patience,

@@ -22,7 +22,7 @@ pub struct Bits {
 /// The terms of a sum: atoms and factors.
 type Addends = Vec<(AtomId, i128)>;
 
-/// LinearForms from which on a sum is wide.
+/// Terms from which on a sum is wide.
 const WIDE: usize = 4;
 
 /// The terms of a wide sum divided by what all factors have in common, the first one positive, and that.

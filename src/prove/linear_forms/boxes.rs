@@ -71,15 +71,15 @@ struct Pieces {
     values: Vec<AtomId>,
     atoms: Vec<AtomId>,
     place: FxHashMap<AtomId, usize>,
-    /// LinearForms of one look at all of it.
+    /// Terms of one look at all of it.
     terms: u64,
 }
 
 impl Pieces {
-    /// Nothing if the form speaks of something else too.
+    /// Nothing if the form speaks of something else too, or of a product of two numbers.
     fn above(t: &LinearForms, d: FormId, values: &[AtomId]) -> Option<Pieces> {
         let atoms = t.needed(&[d], |a| values.contains(&a));
-        if atoms.iter().any(|&a| matches!(t.atom(a), Atom::Free(_))) {
+        if atoms.iter().any(|&a| matches!(t.atom(a), Atom::Free(_)) || t.parts(a).0.iter().any(|&f| t.multiplies(f))) {
             return None;
         }
         let size = |f: &FormId| t.len(*f) as u64 + 1;
@@ -214,6 +214,10 @@ impl LinearForms {
     /// # Errors
     /// [`Overflow`] where numbers grow too large.
     pub(super) fn vanishes_on_boxes(&mut self, d: FormId, width: u32) -> OrOverflow<bool> {
+        // A product of two numbers is linear on no box but the smallest ones: these questions would only take time.
+        if self.multiplies(d) {
+            return Ok(false);
+        }
         let mut values = self.spoken(d)?;
         let most = self.work().saturating_add(WORK);
         for _ in 0..STEPS {
@@ -223,6 +227,9 @@ impl LinearForms {
             let names = values.iter().copied().filter(|&a| matches!(self.atom(a), Atom::Value(_)));
             let Some(newest) = names.max() else { return Ok(false) };
             let Atom::Value(x) = *self.atom(newest) else { return Ok(false) };
+            if self.multiplies(x) {
+                return Ok(false);
+            }
             values.remove(&newest);
             values.extend(self.spoken(x)?);
             self.charge(values.len() as u64);

@@ -159,7 +159,7 @@ const MAX_TERMS: usize = 200_000_000;
 /// Most units of work for all forms, if nothing else is said.
 const MAX_WORK: u64 = 4_000_000_000;
 
-/// LinearForms of a run of bits cut out of a value.
+/// Terms of a run of bits cut out of a value.
 const MAX_CUT: usize = 3;
 /// Most terms of a name's meaning that is looked at for numbers that wrap.
 const MAX_UNWRAPPED: usize = 16;
@@ -222,7 +222,7 @@ pub struct LinearForms {
     products: FxHashMap<(FormId, u32, Range), Option<FormId>>,
     /// How bits come from others.
     logic: FxHashMap<FormId, polynomial::Logic>,
-    /// LinearForms looked at so far, and the like.
+    /// Terms looked at so far, and the like.
     work: u64,
     /// How much of that is too much; nothing for [`MAX_WORK`].
     most: Option<u64>,
@@ -231,7 +231,7 @@ pub struct LinearForms {
 /// A form's parts while it is being made.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sum {
-    /// LinearForms by rising atom, no factor zero.
+    /// Terms by rising atom, no factor zero.
     pub(super) terms: Vec<(AtomId, i128)>,
     pub(super) constant: i128,
 }

@@ -2,7 +2,7 @@
 
 use super::super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Range, Sum, add, mul};
 
-/// LinearForms of a form that is looked at by the cases of a bit.
+/// Terms of a form that is looked at by the cases of a bit.
 const MAX_CASES: usize = 12;
 
 impl LinearForms {
