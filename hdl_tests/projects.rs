@@ -198,8 +198,8 @@ fn sim_makefile_of_a_project_judges_the_users_samples() {
     let models = format!("{ROOT}/tests/data/models");
     for (model, samples, more, targets) in [
         (
-            "jet_mlp/model.json.gz",
-            "jet_mlp/inputs.npy",
+            "bit_logic/model.json.gz",
+            "bit_logic/inputs.npy",
             &["--pipeline", "2", "--valid"] as &[&str],
             &["iverilog"] as &[&str],
         ),
