@@ -196,6 +196,9 @@ mod tests {
                 ),
                 ("always @* casez (a) 4'b1x??: y = a; default: y = b; endcase", "a label with x"),
                 ("always @* case (a) 4'b1??0: y = a; default: y = b; endcase", "a label with x"),
+                // Every value of the selector is a label: nothing is left for a default.
+                ("always @* case (a[1:0]) 2'd0: y = a; 2'd1, 2'd2: y = b; 2'd3: y = ~a; endcase", ""),
+                ("always @* case (a[1:0]) 2'd0: y = a; 2'd1: y = b; 2'd3: y = ~a; endcase", "a latch"),
                 ("always @* y = 'h1_0000_0000;", "does not fit"),
                 ("always @* y = 'shf;", "has a size"),
                 ("always @* y = {a, 1};", "without size"),

@@ -252,11 +252,12 @@ impl<'a> Elab<'a> {
         let mut branches = Vec::new();
         let mut decided = false;
         for (labels, body) in items {
-            let mut hit = self.rtl.number(0, 1);
+            let mut hit = None;
             for &label in labels {
                 let this = self.label(p, value, label, (width, signed), wild)?;
-                hit = self.rtl.binary(Binary::Or, hit, this);
+                hit = Some(hit.map_or(this, |before| self.rtl.binary(Binary::Or, before, this)));
             }
+            let hit = hit.unwrap_or_else(|| self.rtl.number(0, 1));
             let constant = self.rtl.as_const(hit).map(|v| *v != BigUint::ZERO);
             if constant == Some(false) {
                 continue;
@@ -291,14 +292,19 @@ impl<'a> Elab<'a> {
     /// Whether the branches of a case compare with every value of a narrow selector.
     pub(super) fn covers(&self, branches: &[(NodeId, State)], width: u32) -> bool {
         use crate::rtl::Expr as R;
-        if width > 20 || branches.len() != 1 << width {
+        if width > 20 {
             return false;
         }
         let mut seen = rustc_hash::FxHashSet::default();
-        branches.iter().all(|(hit, _)| match self.rtl.expr(*hit) {
-            R::Compare(Compare::Equal, _, label) => self.rtl.as_const(*label).is_some_and(|v| seen.insert(v.clone())),
-            _ => false,
-        })
+        let mut open: Vec<NodeId> = branches.iter().map(|branch| branch.0).collect();
+        while let Some(hit) = open.pop() {
+            match self.rtl.expr(hit) {
+                R::Compare(Compare::Equal, _, label) => seen.extend(self.rtl.as_const(*label).cloned()),
+                R::Binary(Binary::Or, a, b) => open.extend([*a, *b]),
+                _ => {}
+            }
+        }
+        seen.len() == 1 << width
     }
 
     pub(super) fn label(
