@@ -29,7 +29,7 @@ Examples:
   alir2hdl explore --collect night                           the table of what is there
 
 Writes a folder with a Snakemake workflow; --run runs it here (pip install snakemake). A further run goes on where the last one ended and \
-makes anew what changed: another file, other options, another version of alir2hdl.
+makes again what changed: another file, other options, another version of alir2hdl.
 
 results.csv, results.json, results.html and tradeoffs.svg are written when the workflow ends. A variant that fails is a row with its \
 reason and stops no other; the exit code is 1 then.")]

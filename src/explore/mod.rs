@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// What Snakemake runs.
 const SNAKEFILE: &str = include_str!("../../templates/explore/Snakefile");
 /// Settings that `snakemake` takes by itself: a failed variant stops nothing else, and half-written results are made
-/// anew.
+/// again.
 const PROFILE: &str = "keep-going: true\nrerun-incomplete: true\n";
 
 /// Something that variants differ in.
@@ -58,7 +58,7 @@ pub struct Plan {
     pub options: Vec<String>,
     /// The flow that synthesises, if any.
     pub flow: Option<&'static str>,
-    /// Version and checksum of the program: another one makes everything anew.
+    /// Version and checksum of the program: another one makes everything again.
     pub program: String,
 }
 

@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_shared_anew() {
+    fn sums_are_shared_again() {
         // 3x + 3y in three sums; 3 (x + y) takes two.
         let model = program(&[q(-8, 7, 0), q(-8, 7, 0)], |b, v| {
             let x3 = b.op(Op::Add { a: v[0], b: v[0], shift: 1 }, q(-100, 100, 0));

@@ -1,7 +1,7 @@
 //! The comparison on gates: for what forms cannot say.
 
 use super::aig::{Aig, Lit};
-use super::bit_vector::resize;
+use super::bit_vector::{constant, resize};
 use super::blast::{ModelBits, blast};
 use super::engine::{Engine, GATE, Limits, Outcome};
 use super::equiv::{Report, Seen, Verdict, Witness, explain, operation_of};
@@ -11,7 +11,7 @@ use super::unroll::{Fault, Gates, Leaves, Unroll};
 use crate::ir::{Model, ValueId};
 use crate::num::{Kif, wrap};
 use crate::rtl::{Rtl, SignalId};
-use num_bigint::{BigInt, BigUint};
+use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -136,13 +136,9 @@ impl Leaves for Matching<'_, '_> {
         }
     }
 
-    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
-        (0..width).map(|_| e.words.aig.input("undefined")).collect()
-    }
-
     fn before(&mut self, e: &mut Engine, signal: SignalId, lo: u32, width: u32) -> Vec<Lit> {
         match self.ports.before(signal, lo, width) {
-            Some(value) => (0..u64::from(width)).map(|i| Lit::constant(value.bit(i))).collect(),
+            Some(value) => constant(&value, width),
             None => self.unknown(e, width),
         }
     }
@@ -370,22 +366,9 @@ impl Leaves for Plain<'_> {
         })
     }
 
-    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
-        (0..width).map(|_| e.words.aig.input("undefined")).collect()
-    }
-
     fn known(&mut self, _: &mut Engine, signal: SignalId, k: u32) -> Option<Vec<Lit>> {
         self.ports.phase(signal, k).map(|value| constant(value, self.rtl.signal(signal).width))
     }
-
-    fn signal(&mut self, _: &mut Engine, _: SignalId, _: u32, bits: Vec<Lit>) -> Vec<Lit> {
-        bits
-    }
-}
-
-/// The bits of a number.
-fn constant(value: &BigUint, width: u32) -> Vec<Lit> {
-    (0..u64::from(width)).map(|i| Lit::constant(value.bit(i))).collect()
 }
 
 /// The bits of a data port at a moment, made of those of the elements on it; nothing for another port or moment.

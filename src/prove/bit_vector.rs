@@ -5,6 +5,7 @@
 //! b + carry` modulo its width, from which [`super::affine`] proves sums equal that were associated differently.
 
 use super::aig::{Aig, Lit};
+use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
 
 /// A remembered sum: `out = a + b + carry`, modulo `2^width` or exactly.
@@ -35,6 +36,11 @@ pub struct Words {
 /// The bit that continues a word upwards.
 pub fn extension(x: &[Lit], signed: bool) -> Lit {
     if signed { x.last().copied().unwrap_or(Lit::FALSE) } else { Lit::FALSE }
+}
+
+/// The low `width` bits of a number.
+pub fn constant(value: &BigUint, width: u32) -> Vec<Lit> {
+    (0..u64::from(width)).map(|i| Lit::constant(value.bit(i))).collect()
 }
 
 /// `x` cut or extended to `width` bits.

@@ -260,19 +260,11 @@ impl Leaves for AfterReset<'_> {
             .clone()
     }
 
-    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
-        (0..width).map(|_| e.words.aig.input("undefined")).collect()
-    }
-
     fn before(&mut self, e: &mut Engine, signal: SignalId, _lo: u32, width: u32) -> Vec<Lit> {
         if self.cleared.contains(&signal) {
             return vec![Lit::FALSE; width as usize];
         }
         self.unknown(e, width)
-    }
-
-    fn signal(&mut self, _e: &mut Engine, _signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {
-        bits
     }
 }
 
@@ -291,10 +283,6 @@ impl Leaves for OneEdge<'_> {
         }
         let width = self.rtl.signal(signal).width;
         self.inputs.entry(signal).or_insert_with(|| (0..width).map(|_| e.words.aig.input("input")).collect()).clone()
-    }
-
-    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
-        (0..width).map(|_| e.words.aig.input("undefined")).collect()
     }
 
     fn signal(&mut self, e: &mut Engine, signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {

@@ -252,7 +252,7 @@ fn repeated(
     ports.phases = Some(found.seen_after(latency));
     // Registers are read as far back as the sample, and no further.
     rounds::compare((model, rtl, ports), (latency, latency), roads, report, e);
-    let mut anew = 0;
+    let mut compared = 0;
     for later in 1..interval {
         if report.verdict != Verdict::Proved {
             return;
@@ -261,7 +261,7 @@ fn repeated(
         match phases::stays(rtl, ports, &now, e) {
             Ok(true) => {}
             Ok(false) => {
-                anew += 1;
+                compared += 1;
                 ports.phases = Some(now);
                 let valid = ports.valid.take();
                 let matched = (report.operations_matched, report.operations_unmatched);
@@ -274,7 +274,7 @@ fn repeated(
     }
     if report.verdict == Verdict::Proved {
         let name = ports.ready.map_or("", |ready| &rtl.signal(ready).name);
-        let how = if anew == 0 { String::new() } else { format!(" ({anew} of these clocks compared anew)") };
+        let how = if compared == 0 { String::new() } else { format!(" ({compared} of these clocks compared again)") };
         report.notes.push(format!(
             "a sample is accepted where {name} is 1, every {interval} clocks exactly; its result stays for {interval} clocks{how}"
         ));
@@ -774,7 +774,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_that_were_solved_anew_are_the_same_forms() {
+    fn sums_that_were_solved_again_are_the_same_forms() {
         // At level 2 values keep no names; every one is found by what it is, and no question goes to the solver.
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models/jet_mlp/model.json.gz");
         let model = crate::formats::read_path(&path, &crate::ir::Limits::default(), None).unwrap().0;
@@ -958,7 +958,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_put_together_anew_are_found_in_every_value() {
+    fn bits_put_together_again_are_found_in_every_value() {
         // Fields of several values in one signal, bits that are always zero left out, bitwise operations on parts.
         for name in ["073", "084"] {
             let path = format!("{}/tests/data/models/fuzz/{name}/model.json", env!("CARGO_MANIFEST_DIR"));

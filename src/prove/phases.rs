@@ -7,6 +7,7 @@
 //! these phases what it was in the clock before.
 
 use super::aig::Lit;
+use super::bit_vector;
 use super::engine::{Engine, Outcome};
 use super::ports::{Controls, Ports};
 use super::sat::Embedded;
@@ -206,10 +207,6 @@ fn constant(
     Ok(Some(value))
 }
 
-fn bits(value: &BigUint, width: u32) -> Vec<Lit> {
-    (0..u64::from(width)).map(|i| Lit::constant(value.bit(i))).collect()
-}
-
 /// One clock from known registers; others hold anything.
 struct Known<'a> {
     rtl: &'a Rtl,
@@ -225,16 +222,8 @@ impl Leaves for Known<'_> {
         }
     }
 
-    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
-        (0..width).map(|_| e.words.aig.input("undefined")).collect()
-    }
-
     fn known(&mut self, _e: &mut Engine, signal: SignalId, _k: u32) -> Option<Vec<Lit>> {
-        self.known.get(&signal).map(|value| bits(value, self.rtl.signal(signal).width))
-    }
-
-    fn signal(&mut self, _e: &mut Engine, _signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {
-        bits
+        self.known.get(&signal).map(|value| bit_vector::constant(value, self.rtl.signal(signal).width))
     }
 }
 
@@ -256,16 +245,8 @@ impl Leaves for Edge<'_> {
         self.inputs.entry((signal, k)).or_insert_with(pins).clone()
     }
 
-    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
-        (0..width).map(|_| e.words.aig.input("undefined")).collect()
-    }
-
     fn known(&mut self, _e: &mut Engine, signal: SignalId, k: u32) -> Option<Vec<Lit>> {
-        self.phases.at(signal, k).map(|value| bits(value, self.rtl.signal(signal).width))
-    }
-
-    fn signal(&mut self, _e: &mut Engine, _signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {
-        bits
+        self.phases.at(signal, k).map(|value| bit_vector::constant(value, self.rtl.signal(signal).width))
     }
 }
 

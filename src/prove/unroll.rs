@@ -6,7 +6,7 @@
 //! stack: chains of a million adders are normal.
 
 use super::aig::Lit;
-use super::bit_vector::{Words, resize};
+use super::bit_vector::{Words, constant, resize};
 use super::engine::Engine;
 use crate::rtl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId};
 use num_bigint::BigUint;
@@ -370,7 +370,9 @@ pub trait Leaves {
     /// Bits of an input port.
     fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit>;
     /// Bits of an undefined value.
-    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit>;
+    fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
+        (0..width).map(|_| e.words.aig.input("undefined")).collect()
+    }
     /// Bits of a register's state before the time that is looked at: `width` bits from `lo` on.
     fn before(&mut self, e: &mut Engine, _signal: SignalId, _lo: u32, width: u32) -> Vec<Lit> {
         self.unknown(e, width)
@@ -380,7 +382,9 @@ pub trait Leaves {
         None
     }
     /// A signal's bits are known: what shall be used for them from now on.
-    fn signal(&mut self, e: &mut Engine, signal: SignalId, k: u32, bits: Vec<Lit>) -> Vec<Lit>;
+    fn signal(&mut self, _e: &mut Engine, _signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {
+        bits
+    }
 }
 
 /// Words of gates.
@@ -399,7 +403,7 @@ impl<L: Leaves> Domain for Gates<'_, L> {
     }
 
     fn constant(&mut self, value: &BigUint, width: u32) -> Made<Self> {
-        Ok((0..u64::from(width)).map(|i| Lit::constant(value.bit(i))).collect())
+        Ok(constant(value, width).into())
     }
 
     fn slice(&mut self, x: &Arc<[Lit]>, lo: u32, width: u32) -> Made<Self> {

@@ -12,8 +12,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most values that a box has.
 const VALUES: usize = 4;
-/// Units of work for one question.
-const WORK: u64 = 600_000;
+/// Units of work for one question of a proof.
+pub(super) const WORK: u64 = 600_000;
 /// Points tried before any box: values that are no functions of each other show here that they are not independent.
 const POINTS: u64 = 24;
 /// Names replaced by what they stand for, to find the values; most of them at a time, and most that are no bits.
@@ -209,17 +209,17 @@ type Open = [Range; VALUES];
 impl LinearForms {
     /// Whether a form is zero modulo `2^width` by the values of a few names or inputs from which all of it follows;
     /// names are replaced by what they stand for, the newest first, until such are found. It never says that a form is
-    /// not zero.
+    /// not zero. It takes about `units` of work at most.
     ///
     /// # Errors
     /// [`Overflow`] where numbers grow too large.
-    pub(super) fn vanishes_on_boxes(&mut self, d: FormId, width: u32) -> OrOverflow<bool> {
+    pub(super) fn vanishes_on_boxes(&mut self, d: FormId, width: u32, units: u64) -> OrOverflow<bool> {
         // A product of two numbers is linear on no box but the smallest ones: these questions would only take time.
         if self.multiplies(d) {
             return Ok(false);
         }
         let mut values = self.spoken(d)?;
-        let most = self.work().saturating_add(WORK);
+        let most = self.work().saturating_add(units);
         for _ in 0..STEPS {
             if values.len() <= VALUES && self.on_boxes(d, width, &values, most)? {
                 return Ok(true);
@@ -299,9 +299,17 @@ impl LinearForms {
 mod tests {
     use super::*;
 
+    /// With more work than a proof gives one question: what the rule sees, not how soon.
     fn equal(t: &mut LinearForms, f: FormId, g: FormId) -> bool {
         let d = t.sub(f, g).unwrap();
-        t.vanishes_on_boxes(d, 20).unwrap()
+        t.vanishes_on_boxes(d, 20, 100 * WORK).unwrap()
+    }
+
+    /// A number of 25 bits.
+    fn wide() -> (LinearForms, FormId) {
+        let mut t = LinearForms::default();
+        let x = t.free((-(1 << 24), (1 << 24) - 1)).unwrap();
+        (t, x)
     }
 
     #[test]
@@ -315,5 +323,64 @@ mod tests {
         let sum = t.add(y, more).unwrap();
         assert!(equal(&mut t, chosen, sum));
         assert!(!equal(&mut t, chosen, x));
+    }
+
+    /// How many of the thresholds are not above.
+    fn passed(t: &mut LinearForms, x: FormId, thresholds: impl Iterator<Item = i128>) -> FormId {
+        let mut count = t.constant(0);
+        for threshold in thresholds {
+            let room = t.offset(x, -threshold).unwrap();
+            let below = t.negative(room).unwrap();
+            count = t.linear(count, -1, below).and_then(|c| t.offset(c, 1)).unwrap();
+        }
+        count
+    }
+
+    /// `min(max(x, 0), most)`.
+    fn within(t: &mut LinearForms, x: FormId, most: i128) -> FormId {
+        let above = t.positive(x).unwrap();
+        let room = t.offset(above, -most).unwrap();
+        let fits = t.negative(room).unwrap();
+        let top = t.constant(most);
+        t.mux(fits, above, top).unwrap()
+    }
+
+    #[test]
+    fn a_product_with_a_constant_counts_thresholds() {
+        let (mut t, x) = wide();
+        // Steps of about 1024.6.
+        let product = t.scale(x, 2).and_then(|p| t.scale(p, 67_075_177)).and_then(|p| t.floor(p, 37)).unwrap();
+        let by_product = within(&mut t, product, 4);
+        let steps = |i: i128| ((1i128 << 36) * i + 67_075_176) / 67_075_177;
+        let by_thresholds = passed(&mut t, x, (1..=4).map(steps));
+        assert!(equal(&mut t, by_product, by_thresholds));
+        // One of them is another.
+        let wrong = passed(&mut t, x, (1..=4).map(|i| steps(i) + i128::from(i == 3)));
+        assert!(!equal(&mut t, by_product, wrong));
+    }
+
+    #[test]
+    fn halves_go_to_even_numbers_in_two_ways() {
+        let (mut t, x) = wide();
+        // floor((x + 2^14 - 1 + odd) / 2^15), odd the bit behind the point; and rounded up, one taken away where that met a half.
+        let whole = t.floor(x, 15).unwrap();
+        let odd = |t: &mut LinearForms, y: FormId| {
+            let half = t.floor(y, 1).unwrap();
+            t.linear(y, -2, half).unwrap()
+        };
+        let bit = odd(&mut t, whole);
+        let moved = t.add(x, bit).and_then(|m| t.offset(m, (1 << 14) - 1)).unwrap();
+        let first = t.floor(moved, 15).unwrap();
+        let up = t.offset(x, 1 << 14).unwrap();
+        let count = t.floor(up, 15).unwrap();
+        let rest = t.linear(up, -(1 << 15), count).unwrap();
+        let tie = t.zero(rest).unwrap();
+        let last = odd(&mut t, count);
+        let less = t.times(tie, last).unwrap();
+        let second = t.sub(count, less).unwrap();
+        let (first, second) = (within(&mut t, first, 100), within(&mut t, second, 100));
+        assert!(equal(&mut t, first, second));
+        let wrong = within(&mut t, count, 100);
+        assert!(!equal(&mut t, first, wrong));
     }
 }

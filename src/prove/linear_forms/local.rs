@@ -1,6 +1,7 @@
 //! Two forms compared where every operation has a name: names are taken apart one by one, the newest first, until the
 //! forms are the same, or until so few values are left that all of their combinations are tried.
 
+use super::boxes::WORK;
 use super::samples::{LANES, Lanes, Samples, TERM};
 use super::unfold::Without;
 use super::{AtomId, FormId, LinearForms, OrOverflow};
@@ -26,7 +27,7 @@ impl LinearForms {
 
     fn same_nearby(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
         let Some(mut d) = self.difference(f, g, width)? else { return Ok(true) };
-        if self.vanishes_on_boxes(d, width).unwrap_or(false) {
+        if self.vanishes_on_boxes(d, width, WORK).unwrap_or(false) {
             return Ok(true);
         }
         for _ in 0..STEPS {
