@@ -153,6 +153,44 @@ fn a_file_that_assumes_intervals_says_so_and_is_not_proved() {
     assert!(code == 2 && said.contains("E0303") && !dir.path().join("n.v").exists(), "{said}");
 }
 
+/// Widths beyond every machine word, by gates alone: proved, refuted where a bit is another, undecided without work.
+#[test]
+fn widths_of_thousands_of_bits_are_no_limit_for_gates() {
+    let dir = tempfile::tempdir().unwrap();
+    let wide = |min: i32, max: i32, step: i32| [-2f64.powi(min), 2f64.powi(max), 2f64.powi(step)];
+    let (a, b) = (wide(1000, 999, -500), wide(60, 59, -20));
+    let sum = wide(1001, 1000, -500);
+    let op = |addr: &[u32], opcode: i32, data: &[i64], interval: [f64; 3]| {
+        serde_json::json!([addr, opcode, data, interval, 0.0, 1.0])
+    };
+    let ops = [
+        op(&[], -1, &[0], a),
+        op(&[], -1, &[1], b),
+        op(&[], -1, &[2], b),
+        op(&[0, 1], 0, &[0], sum),
+        op(&[0], 2, &[], [0.0, 2f64.powi(999), 2f64.powi(-500)]),
+        op(&[1, 2], 7, &[], wide(119, 120, -40)),
+        op(&[0, 3], 10, &[0, 0], sum),
+    ];
+    let model = serde_json::json!([[3, 4], [0, 0, 0], [3, 4, 5, 6], [0, 0, 0, 0], [0, 0, 0, 0], ops, -1, -1, null]);
+    let file = serde_json::json!({ "meta": "ALIRModel", "spec_version": 4, "model": model });
+    std::fs::write(dir.path().join("wide.json"), file.to_string()).unwrap();
+    let (code, said) = alir2hdl(&dir, &["wide.json", "--verilog", "m.v", "--vhdl", "m.vhd", "--pipeline", "2"]);
+    assert_eq!(code, 0, "{said}");
+    for file in ["m.v", "m.vhd"] {
+        let (code, said) = alir2hdl(&dir, &["prove", "wide.json", file, "--gates-only"]);
+        assert!(code == 0 && said.contains("affine forms 0"), "{said}");
+        let (code, said) = alir2hdl(&dir, &["prove", "wide.json", file, "--gates-only", "--work", "1000"]);
+        assert!(code == 5 && said.contains("output 0 and 3 more"), "{said}");
+    }
+    let text = std::fs::read_to_string(dir.path().join("m.v")).unwrap();
+    let other = text.replacen(" & ", " | ", 1);
+    assert_ne!(text, other);
+    std::fs::write(dir.path().join("m.v"), other).unwrap();
+    let (code, said) = alir2hdl(&dir, &["prove", "wide.json", "m.v", "--gates-only"]);
+    assert!(code == 1 && said.contains("differs"), "{said}");
+}
+
 #[test]
 fn each_optimisation_is_proved_as_it_runs() {
     let dir = tempfile::tempdir().unwrap();
