@@ -196,8 +196,7 @@ fn a_trace_shows_every_operation() {
     assert_eq!(ran.code, 0);
     assert!(ran.out.starts_with("sample 1\nv0 = input 0, quantised\n"), "{}", ran.out);
     assert!(
-        ran.out
-            .contains("v2 = table 0[code of v1 - 0]\n    with v1 = 3 (code 3)\n    = -4, code -4, bits 1100 of s4.0\n")
+        ran.out.contains("v2 = table 0[code of v1]\n    with v1 = 3 (code 3)\n    = -4, code -4, bits 1100 of s4.0\n")
     );
     assert!(ran.out.ends_with("output 2 = -v4\n    = -4.5, code -18, bits 110_1110 of s7.2\n"), "{}", ran.out);
     place.run("m.json --input x.csv --trace 2").fails("E0710", "there is no sample 2");

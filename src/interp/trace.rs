@@ -3,7 +3,7 @@
 use super::golden::Step;
 use super::samples::{Port, input_ports};
 use crate::ir::{BinaryBits, Model, Op, Term, UnaryBits, ValueId};
-use crate::num::{Kif, wrap};
+use crate::num::{Code, Kif, wrap};
 use num_bigint::BigInt;
 use std::fmt::Write;
 
@@ -83,13 +83,23 @@ pub fn meaning(model: &Model, op: &Op, name: &dyn Fn(ValueId) -> String) -> Stri
         Op::Sub { a, b, shift } => format!("{} - {}", name(*a), times(&name(*b), *shift)),
         Op::Relu { x } => format!("max({}, 0), quantised", name(*x)),
         Op::Quantise { x, shift } => format!("{}, quantised", times(&name(*x), *shift)),
-        Op::AddConst { x, value, shift } => format!("{} + {}", name(*x), times(&value.to_string(), -shift)),
+        Op::AddConst { x, value, shift } => {
+            let (sign, size) = signed(value);
+            format!("{} {sign} {}", name(*x), times(&size, -shift))
+        }
         Op::Mux { cond, on_true, on_false, shift } => {
             let (cond, on_true, on_false) = (name(*cond), name(*on_true), times(&name(*on_false), *shift));
             format!("{on_true} if the top bit of {cond} is set, else {on_false}, quantised")
         }
         Op::Mul { a, b } => format!("{} * {}", name(*a), name(*b)),
-        Op::Lookup { x, table, base } => format!("table {}[code of {} - {base}]", table.0, name(*x)),
+        Op::Lookup { x, table, base } => {
+            let index = match signed(base) {
+                (_, size) if size == "0" => name(*x),
+                ('-', size) => format!("{} + {size}", name(*x)),
+                (_, size) => format!("{} - {size}", name(*x)),
+            };
+            format!("table {}[code of {index}]", table.0)
+        }
         Op::Unary { op: UnaryBits::Not, x } => format!("not {}", name(*x)),
         Op::Unary { op: UnaryBits::Any, x } => format!("any bit of {}", name(*x)),
         Op::Unary { op: UnaryBits::All, x } => format!("all bits of {}", name(*x)),
@@ -158,6 +168,15 @@ fn real(code: &BigInt, frac: i64) -> String {
 }
 
 /// `v3 * 2^-4`, or `v3` alone without a shift.
+/// A code's sign and its size, to be written as a term of a sum.
+fn signed(code: &Code) -> (char, String) {
+    let text = code.to_string();
+    match text.strip_prefix('-') {
+        Some(size) => ('-', size.to_owned()),
+        None => ('+', text),
+    }
+}
+
 fn times(what: &str, shift: i32) -> String {
     if shift == 0 { what.into() } else { format!("{what} * 2^{shift}") }
 }
