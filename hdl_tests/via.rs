@@ -62,7 +62,7 @@ fn sim_yosys_reads_what_we_read() {
             let Ok(rtl) = rtl::read(language, &text, None) else { continue };
             let ours = equiv::prove(&model, &rtl, &request, Box::new(Embedded)).0.verdict;
             let path = Path::new(if language == Language::Vhdl { "dut.vhd" } else { "dut.v" });
-            let source = via::Source { path: path.into(), text };
+            let source = via::SourceFile { path: path.into(), text };
             let rtl = via::yosys(&Tools::of_environment(), &[source], None).unwrap_or_else(|e| panic!("{name}: {e}"));
             let asked = Request { gates_only: true, ..request.clone() };
             let theirs = equiv::prove(&model, &rtl, &asked, Box::new(Embedded)).0.verdict;

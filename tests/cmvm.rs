@@ -1,6 +1,6 @@
 //! Constant matrices: whatever is asked, the program computes the matrix, exactly and in time.
 
-use alir2hdl::cmvm::{self, Adder, Fault, Input, Matrix, Options, Output, Program, SolveError, Weight};
+use alir2hdl::cmvm::{self, Adder, AdderGraph, Fault, Input, Matrix, Options, Output, SolveError, Weight};
 use alir2hdl::num::Interval;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn plain() -> Options {
 }
 
 /// Solves and judges; the judge knows nothing of the solver.
-fn solved(matrix: &Matrix, inputs: &[Input], options: &Options) -> (Program, cmvm::Report) {
+fn solved(matrix: &Matrix, inputs: &[Input], options: &Options) -> (AdderGraph, cmvm::Report) {
     let program = cmvm::solve(matrix, inputs, options).unwrap();
     let report = cmvm::check(&program, matrix).unwrap_or_else(|fault| panic!("{fault}: {matrix:?} {program:?}"));
     if let Some(limit) = options.latency {

@@ -3,8 +3,8 @@
 mod common;
 
 use alir2hdl::compile::{
-    self, Clock, DelayModel, ErrorKind, Module, Optimisation, Passes, Pipeline, Products, Source, Spec, Stages, Target,
-    Text, Theorem, Top,
+    self, Clock, DelayModel, ErrorKind, ModuleSpec, Optimisation, Passes, Pipeline, Products, Source, Spec, Stages,
+    Target, Text, Theorem, Top,
 };
 use alir2hdl::emit::Language;
 use alir2hdl::emit::axis::AxisOptions;
@@ -33,7 +33,7 @@ fn written(flag: &str, options: &[&str]) -> String {
 }
 
 fn spec() -> Spec {
-    Spec { module: Module { top: Top::Named("mine".into()), ..Module::default() }, ..Spec::default() }
+    Spec { module: ModuleSpec { top: Top::Named("mine".into()), ..ModuleSpec::default() }, ..Spec::default() }
 }
 
 #[track_caller]
@@ -54,7 +54,7 @@ fn defaults_are_those_of_the_command_line() {
 fn every_part_of_a_spec_reaches_the_text_as_its_options_do() {
     let pipeline = Pipeline { stages: Some(Stages::Exactly(2)), register_inputs: true, ..Pipeline::default() };
     let reset = Some(ResetOptions { asynchronous: true, active_high: true, data: true });
-    let module = Module { ports: Ports::Split, valid: true, enable: true, reset, ..spec().module };
+    let module = ModuleSpec { ports: Ports::Split, valid: true, enable: true, reset, ..spec().module };
     assert_same(
         &Spec { pipeline: pipeline.clone(), module, ..spec() },
         &["--pipeline=2", "--register-inputs", "--ports=split", "--valid", "--enable", "--reset=async", "--reset-data"],
@@ -112,7 +112,7 @@ fn what_is_proved_is_told_and_what_cannot_be_is_refused() {
 #[test]
 fn wishes_that_contradict_are_all_told() {
     let model = model(MODEL);
-    let module = Module { top: Top::Named("9x".into()), enable: true, ..Module::default() };
+    let module = ModuleSpec { top: Top::Named("9x".into()), enable: true, ..ModuleSpec::default() };
     let error = compile::model(&model, &Spec { module, ..Spec::default() }).unwrap_err();
     let codes: Vec<_> = error.diagnostics.0.iter().map(|d| d.code).collect();
     assert_eq!((error.kind, codes), (ErrorKind::Request, vec!["E0801", "E0601"]));

@@ -11,7 +11,7 @@ use alir2hdl::netlist::lower_machine;
 use alir2hdl::passes;
 use alir2hdl::prove::aiger;
 use alir2hdl::prove::engine;
-use alir2hdl::prove::machine::{Report, Request, Verdict, product, prove, testbench};
+use alir2hdl::prove::machine::{MachineReport, MachineRequest, Verdict, product, prove, testbench};
 use alir2hdl::prove::sat::Embedded;
 use alir2hdl::random::machine::MachineRecipe;
 use alir2hdl::retime::{Slack, retime};
@@ -35,10 +35,10 @@ fn written(machine: &Machine, level: u8, language: Language) -> String {
     emit::text(&lower_machine(&optimised, "machine"), language, &emit::Options::default())
 }
 
-fn judged(machine: &Machine, text: &str, language: Language) -> Report {
+fn judged(machine: &Machine, text: &str, language: Language) -> MachineReport {
     let rtl = rtl::read(language, text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let limits = engine::Limits { sat_steps: 100_000, ..engine::Limits::default() };
-    prove(machine, &rtl, &Request { limits, depth: 6, ..Request::default() }, &|| Box::new(Embedded)).0
+    prove(machine, &rtl, &MachineRequest { limits, depth: 6, ..MachineRequest::default() }, &|| Box::new(Embedded)).0
 }
 
 /// The text with one change, which must be there to be made.
@@ -276,7 +276,7 @@ fn other_ports_and_other_clocks_are_told() {
 fn what_was_not_decided_within_the_work_is_named() {
     let machine = read("serial_matvec");
     let rtl = rtl::read(Language::Verilog, &written(&machine, 2, Language::Verilog), None).unwrap();
-    let request = Request { work: 1_000, ..Request::default() };
+    let request = MachineRequest { work: 1_000, ..MachineRequest::default() };
     let report = prove(&machine, &rtl, &request, &|| Box::new(Embedded)).0;
     let Verdict::Unknown { reason } = &report.verdict else { panic!("{:?}", report.verdict) };
     assert!(reason.contains("(--work)") && reason.contains("[0]"), "{reason}");

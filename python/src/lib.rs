@@ -1,7 +1,7 @@
 //! What Python calls. Arrays pass as bytes of native doubles: the package `alir2hdl` makes them from numpy's.
 #![allow(missing_docs, reason = "documented where users see it, in alir2hdl/__init__.py")]
 
-use alir2hdl::cli::{self, ExitStatus, Held, InMemory};
+use alir2hdl::cli::{self, ExitStatus, HeldProgram, InMemory};
 use alir2hdl::compile::{self, ErrorKind, Hardware, Provenance};
 use alir2hdl::diag::Diagnostics;
 use alir2hdl::formats;
@@ -102,8 +102,8 @@ impl Native {
         hardware.map_err(not_made)
     }
 
-    fn held(&self) -> Held<'_> {
-        Held { model: &self.model, kernel: self.kernel.as_ref(), labels: &self.labels, file: &self.file }
+    fn held(&self) -> HeldProgram<'_> {
+        HeldProgram { model: &self.model, kernel: self.kernel.as_ref(), labels: &self.labels, file: &self.file }
     }
 }
 

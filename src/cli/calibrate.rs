@@ -8,7 +8,7 @@ use super::{ExitStatus, Failure, Global, print, schema};
 use crate::diag::{Diagnostic, Place, printable};
 use crate::files::Batch;
 use crate::interp::samples::array::{Array, Numbers};
-use crate::network::graph::Program;
+use crate::network::graph::BoundNetwork;
 use crate::network::graph::calibrate::{self, Bits, BufferError, Calibration, MAX_BITS};
 use crate::network::graph::read_file;
 use serde_json::json;
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 }
 
 /// The samples of all inputs side by side.
-fn samples(files: &[PathBuf], program: &Program) -> Result<Vec<Vec<f64>>, Failure> {
+fn samples(files: &[PathBuf], program: &BoundNetwork) -> Result<Vec<Vec<f64>>, Failure> {
     let names: Vec<&str> = program.inputs.iter().map(|input| program.names[input.slot].name.as_str()).collect();
     let mut found: Vec<Option<(usize, Vec<f64>)>> = vec![None; names.len()];
     for file in files {

@@ -1,6 +1,6 @@
 //! `alir2hdl diff`: what differs between two models, and whether it can be seen at the outputs.
 
-use super::diff_proof::{self, Effort, Proof};
+use super::diff_proof::{self, DiffProof, ProofEffort};
 use super::input::{Design, InputArgs};
 use super::{ExitStatus, Failure, Global, print, schema};
 use crate::interp::samples::{Port, input_ports, output_ports};
@@ -63,7 +63,7 @@ struct Difference {
     outputs: Outputs,
     /// With `--prove`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    proof: Option<Proof>,
+    proof: Option<DiffProof>,
 }
 
 /// A port of another type.
@@ -135,11 +135,11 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         && found.outputs.different.is_empty()
         && !found.operations.iter().any(changed);
     if args.prove {
-        let effort = Effort { work: args.work, sat_steps: args.sat_steps };
+        let effort = ProofEffort { work: args.work, sat_steps: args.sat_steps };
         found.proof = Some(match (&first, &second) {
             (Design::Model(a), Design::Model(b)) => diff_proof::of_models((a, &facts), (b, &other_facts), effort)?,
             (Design::Machine(a), Design::Machine(b)) => diff_proof::of_machines(a, b, effort),
-            _ => Proof::differs("one is a program, the other a state machine".into()),
+            _ => DiffProof::differs("one is a program, the other a state machine".into()),
         });
     }
     let text = if args.json { schema::document("alir2hdl.diff/1", &found) } else { people(&found) };

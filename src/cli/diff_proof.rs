@@ -22,7 +22,7 @@ const CYCLES: usize = 8;
 
 /// What was proved.
 #[derive(Debug, Serialize)]
-pub(super) struct Proof {
+pub(super) struct DiffProof {
     /// `proved`, `differs` or `unknown`.
     pub(super) verdict: &'static str,
     /// Why it is not proved.
@@ -30,7 +30,7 @@ pub(super) struct Proof {
     pub(super) reason: Option<String>,
     /// Inputs for which the golden interpreters of both differ.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) counterexample: Option<Counterexample>,
+    pub(super) counterexample: Option<ShownDifference>,
     /// What else the statement says.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<String>,
@@ -38,7 +38,7 @@ pub(super) struct Proof {
 
 /// Inputs that show a difference.
 #[derive(Debug, Serialize)]
-pub(super) struct Counterexample {
+pub(super) struct ShownDifference {
     /// Codes on the first model's input port; of a state machine, for each cycle from power-on.
     pub(super) inputs: Vec<Vec<String>>,
     /// The same numbers as codes of the second model, where its ports have other types.
@@ -52,12 +52,12 @@ pub(super) struct Counterexample {
 
 /// How much may be done.
 #[derive(Clone, Copy)]
-pub(super) struct Effort {
+pub(super) struct ProofEffort {
     pub(super) work: u64,
     pub(super) sat_steps: u64,
 }
 
-impl Effort {
+impl ProofEffort {
     fn request(self) -> Request {
         Request { latency: Some(0), limits: self.limits(), work: Some(self.work), ..Request::default() }
     }
@@ -67,22 +67,22 @@ impl Effort {
     }
 }
 
-impl Proof {
+impl DiffProof {
     /// What cannot be asked, or was not decided.
-    fn unknown(reason: String) -> Proof {
-        Proof { verdict: "unknown", reason: Some(reason), counterexample: None, notes: Vec::new() }
+    fn unknown(reason: String) -> DiffProof {
+        DiffProof { verdict: "unknown", reason: Some(reason), counterexample: None, notes: Vec::new() }
     }
 
     /// What is different by itself.
-    pub(super) fn differs(reason: String) -> Proof {
-        Proof { verdict: "differs", reason: Some(reason), counterexample: None, notes: Vec::new() }
+    pub(super) fn differs(reason: String) -> DiffProof {
+        DiffProof { verdict: "differs", reason: Some(reason), counterexample: None, notes: Vec::new() }
     }
 
-    fn of(verdict: &Verdict) -> Proof {
+    fn of(verdict: &Verdict) -> DiffProof {
         match verdict {
-            Verdict::Proved => Proof { verdict: "proved", reason: None, counterexample: None, notes: Vec::new() },
-            Verdict::Differs { reason, .. } => Proof::differs(reason.clone()),
-            Verdict::Unknown { reason } => Proof::unknown(reason.clone()),
+            Verdict::Proved => DiffProof { verdict: "proved", reason: None, counterexample: None, notes: Vec::new() },
+            Verdict::Differs { reason, .. } => DiffProof::differs(reason.clone()),
+            Verdict::Unknown { reason } => DiffProof::unknown(reason.clone()),
         }
     }
 
@@ -110,11 +110,11 @@ impl Proof {
         text
     }
 
-    fn of_machine(verdict: &machine::Verdict) -> Proof {
+    fn of_machine(verdict: &machine::Verdict) -> DiffProof {
         match verdict {
-            machine::Verdict::Proved => Proof::of(&Verdict::Proved),
-            machine::Verdict::Differs { reason, .. } => Proof::differs(reason.clone()),
-            machine::Verdict::Unknown { reason } => Proof::unknown(reason.clone()),
+            machine::Verdict::Proved => DiffProof::of(&Verdict::Proved),
+            machine::Verdict::Differs { reason, .. } => DiffProof::differs(reason.clone()),
+            machine::Verdict::Unknown { reason } => DiffProof::unknown(reason.clone()),
         }
     }
 }
@@ -123,15 +123,15 @@ impl Proof {
 pub(super) fn of_models(
     (a, of_a): (&Model, &FileFacts),
     (b, of_b): (&Model, &FileFacts),
-    effort: Effort,
-) -> Result<Proof, Failure> {
+    effort: ProofEffort,
+) -> Result<DiffProof, Failure> {
     for (what, x, y) in [("input", a.n_inputs(), b.n_inputs()), ("output", a.outputs().len(), b.outputs().len())] {
         if x != y {
-            return Ok(Proof::differs(format!("{x} {what} elements in the first, {y} in the second")));
+            return Ok(DiffProof::differs(format!("{x} {what} elements in the first, {y} in the second")));
         }
     }
     let (report, difference) = pair::prove(a, b, &effort.request(), Box::new(Embedded));
-    let mut proof = Proof::of(&report.verdict);
+    let mut proof = DiffProof::of(&report.verdict);
     if let Some(difference) = difference {
         let shown = counterexample(a, b, &difference);
         proof.reason =
@@ -155,7 +155,7 @@ pub(super) fn of_models(
                 let reason = format!(
                     "the lowered programs are equal, but whether the {which} is its {kind} was not decided: {reason}"
                 );
-                return Ok(Proof::unknown(reason));
+                return Ok(DiffProof::unknown(reason));
             }
         }
     }
@@ -163,7 +163,7 @@ pub(super) fn of_models(
 }
 
 /// Whether a lowered program is what it was lowered from, with the kind of that; nothing where it was not lowered.
-fn own_meaning(model: &Model, facts: &FileFacts, effort: Effort) -> Option<(String, Report)> {
+fn own_meaning(model: &Model, facts: &FileFacts, effort: ProofEffort) -> Option<(String, Report)> {
     let source = facts.source(model)?;
     let report = compile::of_lowering(model, &*source, &effort.request(), Box::new(Embedded));
     Some((source.kind().to_owned(), report.unwrap_or_else(equiv::undecided)))
@@ -177,9 +177,9 @@ fn strings(codes: &[BigInt]) -> Vec<String> {
     codes.iter().map(ToString::to_string).collect()
 }
 
-fn counterexample(a: &Model, b: &Model, found: &pair::Difference) -> Counterexample {
+fn counterexample(a: &Model, b: &Model, found: &pair::Difference) -> ShownDifference {
     let j = found.output;
-    Counterexample {
+    ShownDifference {
         inputs: vec![strings(&found.inputs[0])],
         inputs_of_second: (input_ports(a) != input_ports(b)).then(|| strings(&found.inputs[1])),
         output: format!("output {j}"),
@@ -190,13 +190,13 @@ fn counterexample(a: &Model, b: &Model, found: &pair::Difference) -> Counterexam
 
 /// Proves or refutes that two state machines behave alike from power-on: hardware is made of the second without any
 /// optimisation, and both are proved to be that hardware.
-pub(super) fn of_machines(a: &Machine, b: &Machine, effort: Effort) -> Proof {
+pub(super) fn of_machines(a: &Machine, b: &Machine, effort: ProofEffort) -> DiffProof {
     let ports = |m: &Machine| {
         let port = |id| (m.signal(id).name.clone(), m.signal(id).elements.clone());
         [m.inputs().map(port).collect::<Vec<_>>(), m.outputs().map(port).collect()]
     };
     if ports(a) != ports(b) {
-        return Proof::differs("the ports have other names or types".into());
+        return DiffProof::differs("the ports have other names or types".into());
     }
     // Hardware of a machine may choose what an undefined register holds: what two of them have in common proves nothing then.
     let undefined = |m: &Machine| {
@@ -205,7 +205,7 @@ pub(super) fn of_machines(a: &Machine, b: &Machine, effort: Effort) -> Proof {
         open.map(|signal| signal.name.clone())
     };
     if let Some(name) = undefined(a).or_else(|| undefined(b)) {
-        return Proof::unknown(format!(
+        return DiffProof::unknown(format!(
             "register {name:?} has no value at power-on, where machines cannot be compared"
         ));
     }
@@ -215,30 +215,33 @@ pub(super) fn of_machines(a: &Machine, b: &Machine, effort: Effort) -> Proof {
     };
     let text = match compile::machine(b, &spec) {
         Ok(hardware) => hardware.text(Language::Verilog),
-        Err(error) => return Proof::unknown(format!("no hardware can be made of the second: {}", error.diagnostics)),
+        Err(error) => {
+            return DiffProof::unknown(format!("no hardware can be made of the second: {}", error.diagnostics));
+        }
     };
     let rtl = match rtl::read(rtl::Language::Verilog, &text, None) {
         Ok(rtl) => rtl,
-        Err(why) => return Proof::unknown(format!("the hardware of the second cannot be read: {why}")),
+        Err(why) => return DiffProof::unknown(format!("the hardware of the second cannot be read: {why}")),
     };
-    let request = machine::Request { limits: effort.limits(), work: effort.work, ..machine::Request::default() };
+    let request =
+        machine::MachineRequest { limits: effort.limits(), work: effort.work, ..machine::MachineRequest::default() };
     let against = |design: &Machine| machine::prove(design, &rtl, &request, &|| Box::new(Embedded)).0.verdict;
     let verdict = against(a);
     if let machine::Verdict::Differs { counterexample: Some(found), .. } = &verdict {
         return confirmed(a, b, found.inputs.clone());
     }
-    let proof = Proof::of_machine(&verdict);
+    let proof = DiffProof::of_machine(&verdict);
     match (proof.verdict, against(b)) {
         ("proved", machine::Verdict::Proved) => proof,
-        ("proved", _) => Proof::unknown("whether hardware of the second is the second was not decided".into()),
+        ("proved", _) => DiffProof::unknown("whether hardware of the second is the second was not decided".into()),
         // What is different by itself, such as a control port, is not about values.
-        ("differs", _) => Proof::unknown(proof.reason.unwrap_or_default()),
+        ("differs", _) => DiffProof::unknown(proof.reason.unwrap_or_default()),
         _ => proof,
     }
 }
 
 /// The difference that inputs from power-on show, if the golden simulator confirms it.
-fn confirmed(a: &Machine, b: &Machine, inputs: Vec<Vec<BigInt>>) -> Proof {
+fn confirmed(a: &Machine, b: &Machine, inputs: Vec<Vec<BigInt>>) -> DiffProof {
     let width = inputs.first().map_or(0, Vec::len);
     let rows = Rows::new(width, inputs.clone());
     let runs = [a, b].map(|machine| MachineRun::golden(machine, rows.clone()));
@@ -258,10 +261,10 @@ fn confirmed(a: &Machine, b: &Machine, inputs: Vec<Vec<BigInt>>) -> Proof {
             };
             let (first, second) = (seen(&runs[0]), seen(&runs[1]));
             if first != second {
-                let mut proof = Proof::differs(format!(
+                let mut proof = DiffProof::differs(format!(
                     "{name} is {first} in the first, {second} in the second, in cycle {cycle} from power-on"
                 ));
-                proof.counterexample = Some(Counterexample {
+                proof.counterexample = Some(ShownDifference {
                     inputs: inputs[..=cycle].iter().map(|row| strings(row)).collect(),
                     inputs_of_second: None,
                     output: name.clone(),
@@ -272,5 +275,5 @@ fn confirmed(a: &Machine, b: &Machine, inputs: Vec<Vec<BigInt>>) -> Proof {
             }
         }
     }
-    Proof::unknown("a difference was found that the golden simulator does not confirm".into())
+    DiffProof::unknown("a difference was found that the golden simulator does not confirm".into())
 }

@@ -9,7 +9,7 @@ use super::progress::Lines;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, on_interrupt, print, report, say, schema};
-use crate::compile::{self, Hardware, Spec, Step, Top};
+use crate::compile::{self, Hardware, Phase, Spec, Top};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
 use crate::files::Batch;
@@ -459,9 +459,9 @@ impl Laps {
     fn add(&mut self, hardware: &Hardware<'_>) {
         for (step, took) in hardware.seconds() {
             let name = match step {
-                Step::Optimise => "optimise",
-                Step::Schedule => "schedule",
-                Step::Lower => "lower",
+                Phase::Optimise => "optimise",
+                Phase::Schedule => "schedule",
+                Phase::Lower => "lower",
             };
             self.0.push((name, *took));
         }

@@ -6,7 +6,7 @@ use super::input::{AtTheEnd, Design, InputArgs};
 use super::{ExitStatus, Failure, Global, print, say, schema, verify};
 use crate::diag::{Diagnostic, Place};
 use crate::explore::results::{self, Results};
-use crate::explore::{Axis, Plan, Source, name_of};
+use crate::explore::{Exploration, ExploredModel, VariedOption, name_of};
 use crate::files::FileSet;
 use crate::formats::{self, Target};
 use crate::project;
@@ -124,15 +124,15 @@ fn counts(text: &str) -> Result<Counts, String> {
 
 impl Args {
     /// What variants differ in. A further option of hardware is one more entry.
-    fn axes(&self) -> Vec<Axis> {
+    fn axes(&self) -> Vec<VariedOption> {
         let stages = self.pipeline.0.iter().map(u32::to_string).collect();
         let named = |objective: &ObjectiveArg| objective.to_possible_value().map(|value| value.get_name().to_owned());
         let mut objectives: Vec<String> = self.objective.iter().filter_map(named).collect();
         objectives.sort();
         objectives.dedup();
         vec![
-            Axis { flag: "--pipeline", name: "pipeline", prefix: "p", values: stages },
-            Axis { flag: "--pipeline-objective", name: "objective", prefix: "", values: objectives },
+            VariedOption { flag: "--pipeline", name: "pipeline", prefix: "p", values: stages },
+            VariedOption { flag: "--pipeline-objective", name: "objective", prefix: "", values: objectives },
         ]
     }
 
@@ -193,8 +193,8 @@ fn check_folder(folder: &Path) -> Result<(), Failure> {
 }
 
 /// Reads the models: every one of them is checked before anything is written.
-fn plan(args: &Args, global: Global) -> Result<Plan, Failure> {
-    let mut sources: Vec<Source> = Vec::new();
+fn plan(args: &Args, global: Global) -> Result<Exploration, Failure> {
+    let mut sources: Vec<ExploredModel> = Vec::new();
     for path in &args.models {
         let input = InputArgs::of(path, &args.reading);
         let (design, facts) = input.read_design(global)?;
@@ -219,10 +219,10 @@ fn plan(args: &Args, global: Global) -> Result<Plan, Failure> {
                 (if plain { ending.to_owned() } else { String::new() }, bytes)
             }
         };
-        sources.push(Source { name, ending, bytes });
+        sources.push(ExploredModel { name, ending, bytes });
     }
     let flow = args.flow.map(FlowArg::name);
-    Ok(Plan { sources, axes: args.axes(), options: args.shared(), flow, program: program()? })
+    Ok(Exploration { sources, axes: args.axes(), options: args.shared(), flow, program: program()? })
 }
 
 /// Version and checksum of this program.
@@ -233,7 +233,7 @@ fn program() -> Result<String, Failure> {
 }
 
 /// Refuses options that `project` does not know, before hundreds of variants fail of them.
-fn check_options(plan: &Plan) -> Result<(), Failure> {
+fn check_options(plan: &Exploration) -> Result<(), Failure> {
     for variant in plan.variants() {
         let words = ["alir2hdl", "project", "model.json", "--output=project"].map(str::to_owned);
         let words = words.into_iter().chain(plan.words(&variant));

@@ -2,7 +2,7 @@
 //! [`Spec`].
 
 use super::device::{DelayModelArg, DeviceArgs};
-use crate::compile::{Clock, Module, Pipeline, Products, Spec, Stages, Target, Top};
+use crate::compile::{Clock, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top};
 use crate::diag::{Diagnostic, Place};
 use crate::netlist::{Ports, ResetOptions};
 use crate::schedule::{Effort, Objective};
@@ -234,7 +234,7 @@ impl PortArgs {
     pub(super) fn fill(&self, spec: &mut Spec, stem: &str) {
         let active_high = self.reset_polarity == PolarityArg::High;
         let reset = |asynchronous| ResetOptions { asynchronous, active_high, data: self.reset_data };
-        spec.module = Module {
+        spec.module = ModuleSpec {
             top: match &self.top {
                 Some(top) => Top::Named(top.clone()),
                 None => Top::Like(stem.to_owned()),

@@ -1,7 +1,7 @@
 //! The options about reading a model, the same in every sub-command.
 
 use super::matrix::{MatrixArgs, MatrixFacts};
-use super::source::{self, Kind, Network, SourceArgs};
+use super::source::{self, Kind, ReadNetwork, SourceArgs};
 use super::{Failure, Global, report};
 use crate::compile::{self, Provenance, Source};
 use crate::diag::{COUNTED, Diagnostic, Diagnostics, Place};
@@ -253,7 +253,7 @@ impl InputArgs {
     }
 
     /// Reads a network as a whole.
-    fn network(&self, kind: Kind, reader: impl Read, global: Global) -> Result<(Model, Network), Failure> {
+    fn network(&self, kind: Kind, reader: impl Read, global: Global) -> Result<(Model, ReadNetwork), Failure> {
         let bytes = self.bytes(reader)?;
         let read = self.sources().read(kind, &bytes, &source::shown(&self.model), global);
         read.map_err(|failure| self.cut(failure))
@@ -376,7 +376,7 @@ pub(super) struct FileFacts {
     /// Names that the file has for elements and values.
     pub(super) labels: Arc<Labels>,
     /// The network that the model was made of.
-    pub(super) network: Option<Network>,
+    pub(super) network: Option<ReadNetwork>,
     /// What is known of a matrix.
     pub(super) matrix: Option<MatrixFacts>,
 }
@@ -392,7 +392,7 @@ impl FileFacts {
             (None, Some(facts)) => (&facts.product, "matrix"),
             (None, None) => return None,
         };
-        Some(Box::new(compile::Network::new(meaning, kind, lowered)))
+        Some(Box::new(compile::NetworkSource::new(meaning, kind, lowered)))
     }
 
     /// Of a program that is in memory and was lowered from nothing.

@@ -7,7 +7,7 @@ use crate::files::Batch;
 use crate::ir::machine::Machine;
 use crate::prove::engine::Limits;
 use crate::prove::gauge::Gauge;
-use crate::prove::machine::{Report, Request, Verdict, product, prove, testbench};
+use crate::prove::machine::{MachineReport, MachineRequest, Verdict, product, prove, testbench};
 use crate::prove::sat::Embedded;
 use crate::rtl::{self, Rtl};
 use std::path::{Path, PathBuf};
@@ -31,10 +31,10 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
     let language = rtl::Language::of(file, &source);
     let rtl = rtl::read(language, &source, args.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
     let gauge = Arc::new(Gauge::default());
-    let request = Request {
+    let request = MachineRequest {
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
         work: args.work,
-        depth: args.depth.unwrap_or(Request::default().depth),
+        depth: args.depth.unwrap_or(MachineRequest::default().depth),
         keep_questions: args.certificate.is_some(),
         gauge: Some(Arc::clone(&gauge)),
     };
@@ -66,7 +66,7 @@ fn bench(
     language: rtl::Language,
     design: &Machine,
     rtl: &Rtl,
-    report: &Report,
+    report: &MachineReport,
     batch: &mut Batch,
 ) -> Result<Option<PathBuf>, Failure> {
     let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict else { return Ok(None) };
@@ -75,7 +75,7 @@ fn bench(
     Ok(Some(path.clone()))
 }
 
-fn json(report: &Report, seconds: f64) -> String {
+fn json(report: &MachineReport, seconds: f64) -> String {
     let mut value = serde_json::to_value(report).unwrap_or_default();
     if let Some(object) = value.as_object_mut() {
         object.insert("seconds".into(), seconds.into());
@@ -83,7 +83,7 @@ fn json(report: &Report, seconds: f64) -> String {
     schema::document("alir2hdl.prove-machine/1", &value)
 }
 
-fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
+fn people(report: &MachineReport, bench: Option<&Path>, seconds: f64) -> String {
     let mut lines = Vec::new();
     match &report.verdict {
         Verdict::Proved => {

@@ -3,7 +3,7 @@
 use super::Failure;
 use crate::cmvm;
 use crate::diag::{Diagnostic, Place};
-use crate::interp::samples::Encoder;
+use crate::interp::samples::RealEncoder;
 use crate::ir::{Limits, Model};
 use crate::network::exact::Rational;
 use crate::network::matrix::{self, Product};
@@ -88,10 +88,10 @@ pub(super) struct MatrixFacts {
 
 impl MatrixFacts {
     /// What a real input becomes before floor and wrap, if that alone is not it.
-    pub(super) fn encoder(&self) -> Option<Encoder> {
+    pub(super) fn encoder(&self) -> Option<RealEncoder> {
         let quantiser = self.quantiser;
         let is_plain = quantiser.round == Round::Floor && quantiser.overflow == Overflow::Wrap;
-        (!is_plain).then(|| -> Encoder {
+        (!is_plain).then(|| -> RealEncoder {
             Box::new(move |x| {
                 // What is no number is refused further on, with its place.
                 let Some(exact) = Rational::of_f64(x) else { return Ok(x) };

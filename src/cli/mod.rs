@@ -29,7 +29,7 @@ mod onnx;
 mod optimise;
 mod own;
 mod paths;
-mod ports;
+mod port_arrays;
 mod progress;
 mod project;
 mod prove;
@@ -340,7 +340,7 @@ pub fn spec(options: &[String]) -> Result<compile::Spec, Diagnostics> {
 
 /// A program that a caller holds.
 #[derive(Clone, Copy, Debug)]
-pub struct Held<'a> {
+pub struct HeldProgram<'a> {
     /// The program.
     pub model: &'a crate::ir::Model,
     /// The integer kernel that it was lowered from.
@@ -356,7 +356,11 @@ pub struct Held<'a> {
 ///
 /// # Errors
 /// What is wrong with the options, and what the sub-command fails for.
-pub fn on_model(what: InMemory<'_>, held: Held<'_>, options: &[String]) -> Result<Option<Verification>, Failure> {
+pub fn on_model(
+    what: InMemory<'_>,
+    held: HeldProgram<'_>,
+    options: &[String],
+) -> Result<Option<Verification>, Failure> {
     let name = match what {
         InMemory::Verify => "verify",
         InMemory::Project { .. } => "project",

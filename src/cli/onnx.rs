@@ -1,10 +1,10 @@
 //! QONNX files at the command line: reading, the notes about what was cut off, and what `info` says of any of them.
 
-use super::source::Network;
+use super::source::ReadNetwork;
 use super::{Failure, Global, report, say};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::Model;
-use crate::network::onnx::{self, OnnxMeaning, Refusal, lower, ports};
+use crate::network::onnx::{self, OnnxMeaning, Refusal, front, lower};
 use crate::network::quantise::Quantiser;
 use std::fmt::Write as _;
 
@@ -23,7 +23,12 @@ pub(super) struct Options {
 ///
 /// # Errors
 /// What is wrong with the file, with its node (exit code 2).
-pub(super) fn read(bytes: &[u8], file: &str, options: &Options, global: Global) -> Result<(Model, Network), Failure> {
+pub(super) fn read(
+    bytes: &[u8],
+    file: &str,
+    options: &Options,
+    global: Global,
+) -> Result<(Model, ReadNetwork), Failure> {
     let refused =
         |refusals: Vec<Refusal>| Failure::input(Diagnostics(refusals.iter().map(|r| diagnostic(r, file)).collect()));
     let network = onnx::read(bytes, &onnx::Options { max_adders: options.max_adders }).map_err(refused)?;
@@ -36,13 +41,13 @@ pub(super) fn read(bytes: &[u8], file: &str, options: &Options, global: Global) 
         let note = Diagnostic::note("N0820", Place::Path("graph.output".into()), message).in_file(file.as_ref());
         report(&note.into(), global);
     }
-    let front = ports::front(&network, options.input_type).map_err(|r| refused(vec![r]))?;
+    let front = front::front(&network, options.input_type).map_err(|r| refused(vec![r]))?;
     let lowering = lower::Options { max_table_bits: options.max_table_bits, ..lower::Options::default() };
     let lowered = lower::lower(&network, &front, &lowering).map_err(|r| refused(vec![r]))?;
     let types = lowered.model.output_intervals().to_vec();
     let meaning = Box::new(OnnxMeaning::new(network, front, lowered.units, types));
     let form = format!("ONNX, {weights} weights");
-    Ok((lowered.model, Network { meaning, form, layers: lowered.layers }))
+    Ok((lowered.model, ReadNetwork { meaning, form, layers: lowered.layers }))
 }
 
 fn diagnostic(refusal: &Refusal, file: &str) -> Diagnostic {

@@ -12,8 +12,8 @@ use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::axis::{AxisOptions, Packing};
 use crate::ir::Model;
-use crate::project::road::{self, Question};
-use crate::project::{self, Board, Flow, Spec};
+use crate::project::road::{self, ProjectRequest};
+use crate::project::{self, Board, Flow, FolderSpec};
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -251,8 +251,8 @@ fn write(
     spec.module.labels = Arc::clone(&file.labels);
     let parts = args.parts();
     let flows = args.folder.flows();
-    let question = Question {
-        folder: Spec {
+    let request = ProjectRequest {
+        folder: FolderSpec {
             flows: &flows,
             parts: &parts,
             clock_ns: args.pipeline.clock_period.filter(|ns| *ns > 0.0).unwrap_or(DEFAULT_CLOCK),
@@ -274,7 +274,7 @@ fn write(
             problems.extend(spec.problems());
             refuse(problems)?;
             let source = file.source(model);
-            road::of_model(subject(model, &file, source.as_deref()), &question)?
+            road::of_model(subject(model, &file, source.as_deref()), &request)?
         }
         Design::Machine(machine) => {
             // The constraints want a clock whatever the pipeline is.
@@ -283,7 +283,7 @@ fn write(
             let given = refused.chain(args.ports.given()).chain(args.wrapper.given()).chain(board);
             problems.extend(machine::refuse(given).err().map(|failure| failure.diagnostics.0).unwrap_or_default());
             refuse(problems)?;
-            road::of_machine(machine, &question)?
+            road::of_machine(machine, &request)?
         }
     };
     let asked = Asked::of(&args.pipeline, &args.ports, &args.text);

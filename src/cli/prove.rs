@@ -144,8 +144,8 @@ impl Args {
                 language,
             ));
         }
-        let sources = self.files.iter().map(|path| Ok(via::Source { path: path.clone(), text: text_of(path)? }));
-        let sources: Vec<via::Source> = sources.collect::<Result<_, Failure>>()?;
+        let sources = self.files.iter().map(|path| Ok(via::SourceFile { path: path.clone(), text: text_of(path)? }));
+        let sources: Vec<via::SourceFile> = sources.collect::<Result<_, Failure>>()?;
         sources.iter().try_for_each(|source| every_input(&source.path, &source.text))?;
         let language = rtl::Language::of(&sources[0].path, &sources[0].text);
         let rtl = via::yosys(&Tools::of_environment(), &sources, self.top.as_deref()).map_err(Failure::of_tool)?;

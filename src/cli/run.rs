@@ -1,11 +1,11 @@
 //! `alir2hdl run`: samples through the bit-accurate program.
 
 use super::input::{Design, InputArgs};
-use super::ports::Outputs;
+use super::port_arrays::Outputs;
 use super::{ExitStatus, Failure, Global, on_interrupt, print, report};
 use super::{kernel, machine};
 use crate::diag::{Diagnostic, Diagnostics, Place};
-use crate::interp::batch::{self, Fault, OnError, Settings, Summary, codes_of_row};
+use crate::interp::batch::{self, OnError, SampleFault, Settings, Summary, codes_of_row};
 use crate::interp::machine::{BlockMiss, Simulation};
 use crate::interp::samples::{Reader, Values, Writer, input_ports};
 use crate::interp::{LookupMiss, Step, Trace, golden_steps};
@@ -250,7 +250,7 @@ fn of_kernel(args: &Args, program: &Program) -> Result<ExitStatus, Failure> {
 }
 
 /// A network, by its own golden evaluator.
-fn of_network(args: &Args, model: &Model, network: &super::source::Network) -> Result<ExitStatus, Failure> {
+fn of_network(args: &Args, model: &Model, network: &super::source::ReadNetwork) -> Result<ExitStatus, Failure> {
     let given = [
         ("--cycles", args.cycles.is_some()),
         ("--trace", args.trace.is_some()),
@@ -344,7 +344,7 @@ fn of_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitStat
 fn missed(args: &Args, machine: &Machine, miss: &BlockMiss, cycle: u64) -> Failure {
     let block = &machine.blocks()[miss.block.index()];
     let place = Place::Path(format!("fsm.logic[{:?}]", block.name));
-    Failure::input(Fault::Miss(miss.miss.clone()).in_cycle(place, cycle).in_file(&args.model.model))
+    Failure::input(SampleFault::Miss(miss.miss.clone()).in_cycle(place, cycle).in_file(&args.model.model))
 }
 
 /// Tells people how far a long run is: on a terminal, after the first second, with rate and time left.
@@ -404,7 +404,7 @@ fn trace(args: &Args, model: &Model, reader: &mut Reader, sample: u64) -> Result
         }
         before += rows;
     };
-    let fail = |fault: Fault| Failure::input(fault.diagnostic(reader.name(), sample));
+    let fail = |fault: SampleFault| Failure::input(fault.diagnostic(reader.name(), sample));
     let codes = codes_of_row(&input_ports(model), &block, row, args.codes).map_err(fail)?;
     let mut lines = Trace::new(model, codes.clone());
     let mut text = format!("sample {sample}\n");
@@ -419,7 +419,7 @@ fn trace(args: &Args, model: &Model, reader: &mut Reader, sample: u64) -> Result
     });
     printed?;
     print(text.as_bytes())?;
-    outcome.map_err(|miss| fail(Fault::Miss(miss)))?;
+    outcome.map_err(|miss| fail(SampleFault::Miss(miss)))?;
     Ok(ExitStatus::Ok)
 }
 

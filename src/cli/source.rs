@@ -58,7 +58,7 @@ pub(super) enum Kind {
 }
 
 /// A source beside the program that it became.
-pub(super) struct Network {
+pub(super) struct ReadNetwork {
     /// What it means.
     pub(super) meaning: Box<dyn Meaning>,
     /// Which form it has, for people.
@@ -166,7 +166,7 @@ impl SourceArgs {
         bytes: &[u8],
         file: &str,
         global: Global,
-    ) -> Result<(Model, Network), Failure> {
+    ) -> Result<(Model, ReadNetwork), Failure> {
         match kind {
             Kind::Onnx => {
                 let options = super::onnx::Options {
@@ -186,7 +186,7 @@ impl SourceArgs {
                 let limits = lower::Limits { max_table_bits: self.max_table_bits, ..lower::Limits::default() };
                 let (model, layers) = lower::with_layers(golden.program(), &limits).map_err(Failure::input)?;
                 let form = format!("IR v2 graph, {} weights", size.weights);
-                Ok((model, Network { meaning: Box::new(golden), form, layers }))
+                Ok((model, ReadNetwork { meaning: Box::new(golden), form, layers }))
             }
         }
     }

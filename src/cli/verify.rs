@@ -8,13 +8,13 @@ use super::own::{OwnArgs, subject};
 use super::progress::{Bar, Bars};
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
-use super::{ExitStatus, Failure, Global, Held, machine, on_interrupt, print, report, schema};
+use super::{ExitStatus, Failure, Global, HeldProgram, machine, on_interrupt, print, report, schema};
 use crate::compile::Spec;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
 use crate::verify::foreign::Foreign;
-use crate::verify::road::{self, Question};
-use crate::verify::runner::{self, Event, Outcomes, Part, Settings, Verification};
+use crate::verify::road::{self, VerifyRequest};
+use crate::verify::runner::{self, Event, Outcomes, Part, SimulationSettings, Verification};
 use crate::verify::{self, Tools};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
@@ -198,13 +198,13 @@ fn verified(
     spec.module.labels = Arc::clone(&file.labels);
     let progress = Progress::new(&parts, global);
     let watch = |event: Event<'_>| progress.tell(event);
-    let question = Question {
+    let request = VerifyRequest {
         own: args.own.files(matches!(design, Design::Machine(_)))?,
         count: args.simulation.vectors as usize,
         seed: args.simulation.seed,
         foreign,
         parts,
-        settings: Settings {
+        settings: SimulationSettings {
             vhdl_standard: &args.simulation.vhdl_standard,
             keep: args.simulation.keep.as_deref(),
             vcd: args.simulation.vcd,
@@ -212,7 +212,7 @@ fn verified(
         },
         tools: &tools,
     };
-    let is_foreign = question.foreign.is_some();
+    let is_foreign = request.foreign.is_some();
     let found = match &design {
         Design::Model(model) => {
             let problems = [args.ports.problems(), args.wrapper.problems()].concat();
@@ -220,12 +220,12 @@ fn verified(
                 return Err(Failure::input(Diagnostics([problems, spec.problems()].concat())));
             }
             let source = file.source(model);
-            road::of_model(subject(model, &file, source.as_deref()), &spec, question, &watch)?
+            road::of_model(subject(model, &file, source.as_deref()), &spec, request, &watch)?
         }
         Design::Machine(machine) => {
             let given = args.pipeline.given().into_iter().chain(args.ports.given()).chain(args.wrapper.given());
             machine::refuse(given)?;
-            road::of_machine(machine, &spec, question, &watch)?
+            road::of_machine(machine, &spec, request, &watch)?
         }
     };
     let asked = Asked::of(&args.pipeline, &args.ports, &args.text);
@@ -257,7 +257,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 ///
 /// # Errors
 /// What is wrong with the options, the samples or the tools.
-pub(super) fn in_memory(args: &Args, held: Held<'_>) -> Result<Verification, Failure> {
+pub(super) fn in_memory(args: &Args, held: HeldProgram<'_>) -> Result<Verification, Failure> {
     let global = Global { quiet: true, ..Global::default() };
     let file = FileFacts::of_memory("", "").with_kernel(held.kernel, held.labels);
     let found = verified(args, || Ok((Design::Model(held.model.clone()), file)), global)?;

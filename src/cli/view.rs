@@ -17,7 +17,7 @@ use crate::ir::machine::Machine;
 use crate::netlist;
 use crate::network::layers::Layers;
 use crate::verify::arrays::{Arrays, Side};
-use crate::view::{self, Column, Drawing, Pipeline};
+use crate::view::{self, Column, Drawing, ScheduledModel};
 use std::path::PathBuf;
 
 /// Samples that are looked at unless told otherwise.
@@ -143,7 +143,7 @@ impl Args {
         let bits = netlist.stage_register_bits();
         let unit = spec.unit(optimised).0;
         let after = |k: usize| bits.get(k + 1).copied().unwrap_or(0);
-        let mut drawing = Drawing::of_model(&Pipeline {
+        let mut drawing = Drawing::of_model(&ScheduledModel {
             model: optimised,
             delay: &*spec.delays(optimised),
             stage: &schedule.stage,

@@ -2,7 +2,7 @@
 //!
 //! It shares no code with the solvers but the plain data of [`super::program`]. Every number is an integer of any size.
 
-use super::program::{Matrix, Program, Weight};
+use super::program::{AdderGraph, Matrix, Weight};
 use crate::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
 use num_traits::{CheckedAdd, CheckedMul, CheckedSub, Signed, Zero};
@@ -60,7 +60,7 @@ impl fmt::Display for Fault {
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn check(program: &Program, matrix: &Matrix) -> Result<Report, Fault> {
+pub fn check(program: &AdderGraph, matrix: &Matrix) -> Result<Report, Fault> {
     if program.inputs.len() != matrix.n_in() || program.outputs.len() != matrix.n_out() {
         return Err(Fault::Shape);
     }
@@ -72,7 +72,7 @@ pub fn check(program: &Program, matrix: &Matrix) -> Result<Report, Fault> {
     }
 }
 
-fn operands_exist(program: &Program) -> Result<(), Fault> {
+fn operands_exist(program: &AdderGraph) -> Result<(), Fault> {
     let n_in = program.inputs.len();
     for (index, adder) in program.adders.iter().enumerate() {
         let at = n_in + index;
@@ -148,13 +148,13 @@ struct Form<T> {
 }
 
 struct Judge<'a, T> {
-    program: &'a Program,
+    program: &'a AdderGraph,
     matrix: &'a Matrix,
     ends: Vec<(T, T)>,
 }
 
 impl<'a, T: Exact> Judge<'a, T> {
-    fn new(program: &'a Program, matrix: &'a Matrix) -> Judge<'a, T> {
+    fn new(program: &'a AdderGraph, matrix: &'a Matrix) -> Judge<'a, T> {
         Judge { program, matrix, ends: Vec::new() }
     }
 
@@ -242,7 +242,7 @@ impl<'a, T: Exact> Judge<'a, T> {
 }
 
 /// How often each value is read.
-fn readers(program: &Program) -> Vec<u32> {
+fn readers(program: &AdderGraph) -> Vec<u32> {
     let mut readers = vec![0u32; program.inputs.len() + program.adders.len()];
     let operands = program.adders.iter().flat_map(|x| [x.a, x.b]);
     for value in operands.chain(program.outputs.iter().flatten().map(|o| o.value)) {

@@ -1,7 +1,7 @@
 //! Constant matrices as shifts and adds: `y = x W` with as few adder bits as can be found, within a latency.
 //!
-//! [`solve`] takes a matrix and the inputs' intervals and arrival times, and gives a [`Program`] of adders; [`check`]
-//! judges one, from the program alone. Nothing here knows of files, networks or ALIR. Same question, same program:
+//! [`solve`] takes a matrix and the inputs' intervals and arrival times, and gives an [`AdderGraph`];
+//! [`check`] judges one, from the graph alone. Nothing here knows of files, networks or ALIR. Same question, same graph:
 //! nothing depends on time, threads or hash order.
 //!
 //! The road: `problem` takes powers of two and equal columns out, `share` shares two-term sums, `rows` adds up what is
@@ -19,7 +19,7 @@ mod share;
 mod values;
 
 pub use check::{Fault, Report, check};
-pub use program::{Adder, Input, Matrix, Output, Program, Weight};
+pub use program::{Adder, AdderGraph, Input, Matrix, Output, Weight};
 
 use columns::Link;
 use problem::{Problem, items};
@@ -71,7 +71,7 @@ impl fmt::Display for SolveError {
 ///
 /// # Errors
 /// A limit below what is possible, and numbers too wide.
-pub fn solve(matrix: &Matrix, inputs: &[Input], options: &Options) -> Result<Program, SolveError> {
+pub fn solve(matrix: &Matrix, inputs: &[Input], options: &Options) -> Result<AdderGraph, SolveError> {
     let problem = Problem::new(matrix, inputs)?;
     match problem.is_narrow() {
         true => Solver::<i64, u64>::new(&problem).run(inputs, options),
@@ -109,7 +109,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         Solver { problem, values, rows }
     }
 
-    fn run(self, inputs: &[Input], options: &Options) -> Result<Program, SolveError> {
+    fn run(self, inputs: &[Input], options: &Options) -> Result<AdderGraph, SolveError> {
         let deadlines = match options.latency {
             None => None,
             Some(limit) => Some(self.deadlines(limit)?),

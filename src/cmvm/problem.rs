@@ -3,7 +3,7 @@
 use super::SolveError;
 use super::cost;
 use super::digits::canonical;
-use super::program::{Adder, Input, Matrix, Output, Program};
+use super::program::{Adder, AdderGraph, Input, Matrix, Output};
 use super::rows::{Deadline, Digit, Item};
 use super::share::{Cell, Mask};
 use super::values::{Coefficient, Source, Values};
@@ -158,7 +158,7 @@ impl Problem {
         values: &Values<C>,
         tops: &[Digit],
         downs: &[i32],
-    ) -> Program {
+    ) -> AdderGraph {
         let n_in = values.n_in();
         let mut is_used = vec![false; values.len()];
         tops.iter().for_each(|d| is_used[d.value as usize] = true);
@@ -189,7 +189,7 @@ impl Problem {
             let shift = exponents[digit.value as usize] + digit.shift as i32 + exponent - down;
             Some(Output { value: numbers[digit.value as usize], shift, negative: digit.minus ^ minus })
         };
-        Program { inputs: inputs.to_vec(), adders, outputs: self.outputs.iter().map(output).collect() }
+        AdderGraph { inputs: inputs.to_vec(), adders, outputs: self.outputs.iter().map(output).collect() }
     }
 }
 

@@ -119,7 +119,7 @@ pub struct Output {
 
 /// A constant matrix as additions and shifts. Values are numbered: the inputs, then the adders.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Program {
+pub struct AdderGraph {
     /// The inputs, as asked.
     pub inputs: Vec<Input>,
     /// The adders, each after its operands.

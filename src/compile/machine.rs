@@ -9,11 +9,11 @@ use crate::ir::machine::{Machine, Signal, SignalKind};
 use crate::netlist::names::legalise;
 use crate::netlist::{Cell, NetId, Netlist, check_machine_top, lower_machine};
 use crate::passes;
-use crate::retime::{self, Pipeline, Slack};
+use crate::retime::{self, RetimedPipeline, Slack};
 
 /// A state machine after its optimisations.
 #[derive(Clone, Debug)]
-pub struct Retimed<'d> {
+pub struct OptimisedMachine<'d> {
     /// As it was handed in.
     pub source: &'d Machine,
     /// With each of its blocks optimised, which are those of the file.
@@ -21,7 +21,7 @@ pub struct Retimed<'d> {
     /// The same with its pipeline registers placed again, if that is wanted: as it is made.
     pub machine: Machine,
     /// These pipelines.
-    pub pipelines: Vec<Pipeline>,
+    pub pipelines: Vec<RetimedPipeline>,
 }
 
 /// The name of a machine's module.
@@ -32,12 +32,12 @@ pub(super) fn top(spec: &Spec) -> String {
     }
 }
 
-impl<'d> Retimed<'d> {
+impl<'d> OptimisedMachine<'d> {
     /// Optimises each block, and places the registers where they are best.
     ///
     /// # Errors
     /// If a pass that was named does not exist, or something is asked for that only a program has.
-    pub fn of(source: &'d Machine, spec: &Spec) -> Result<Retimed<'d>, Error> {
+    pub fn of(source: &'d Machine, spec: &Spec) -> Result<OptimisedMachine<'d>, Error> {
         if spec.optimisation.assume_intervals {
             let message = "--assume-intervals is for models; a state machine's registers hold whatever its cycles give";
             let place = Place::Flag("--assume-intervals".into());
@@ -52,10 +52,10 @@ impl<'d> Retimed<'d> {
             Passes::Level(_) => Retime::For(Slack::Registers),
         };
         Ok(match spec.optimisation.retime.unwrap_or(usual) {
-            Retime::No => Retimed { source, machine: blocks.clone(), blocks, pipelines: Vec::new() },
+            Retime::No => OptimisedMachine { source, machine: blocks.clone(), blocks, pipelines: Vec::new() },
             Retime::For(slack) => {
                 let retimed = retime::retime(&blocks, slack, &optimise);
-                Retimed { source, machine: retimed.machine, blocks, pipelines: retimed.pipelines }
+                OptimisedMachine { source, machine: retimed.machine, blocks, pipelines: retimed.pipelines }
             }
         })
     }

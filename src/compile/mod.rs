@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! Model ─ optimise ─► Optimised ─ schedule ─► Scheduled ─ lower, wrap ─► Hardware ─ text
-//! Machine ─ optimise, retime ─► Retimed ────────────────── lower ───────────┘
+//! Machine ─ optimise, retime ─► OptimisedMachine ───────── lower ───────────┘
 //! ```
 //!
 //! The road exists once: the command line, Python, `verify`, `project` and `view` all take it. It writes no file,
@@ -29,13 +29,13 @@ mod reuse;
 mod source;
 mod spec;
 
-pub use machine::{Retimed, schedule_facts};
+pub use machine::{OptimisedMachine, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
 pub use proof::{add_lowering, of_lowering};
 pub use reuse::Reused;
-pub use source::{Network, Source, Theorem};
+pub use source::{NetworkSource, Source, Theorem};
 pub use spec::{
-    Clock, DelayModel, LookupTables, Module, Optimisation, Passes, Pipeline, Products, Provenance, Retime, Spec,
+    Clock, DelayModel, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products, Provenance, Retime, Spec,
     Stages, Target, Text, Top,
 };
 
@@ -131,7 +131,7 @@ pub fn model_telling<'d>(model: &'d Model, spec: &Spec, listener: Listener<'_>) 
     }
     let mut seconds = Seconds::default();
     if let Some(interval) = spec.interval() {
-        if let Some(reused) = seconds.take(Step::Schedule, || Reused::of(model, spec, interval))? {
+        if let Some(reused) = seconds.take(Phase::Schedule, || Reused::of(model, spec, interval))? {
             return Hardware::of(Arc::new(Origin::Reused(Box::new(reused))), spec, &spec.top(), seconds);
         }
         // Constants take no clock, and there is nothing to repeat.
@@ -141,8 +141,8 @@ pub fn model_telling<'d>(model: &'d Model, spec: &Spec, listener: Listener<'_>) 
     }
     // First of all: an optimisation that changed the meaning ends the job here.
     let chain = if spec.prove { Some(Chain::of(model, spec, listener)?) } else { None };
-    let optimised = seconds.take(Step::Optimise, || optimise(model, spec))?;
-    let scheduled = Box::new(seconds.take(Step::Schedule, || optimised.schedule(spec))?);
+    let optimised = seconds.take(Phase::Optimise, || optimise(model, spec))?;
+    let scheduled = Box::new(seconds.take(Phase::Schedule, || optimised.schedule(spec))?);
     Hardware::of(Arc::new(Origin::Program { scheduled, chain }), spec, &spec.top(), seconds)
 }
 
@@ -170,7 +170,7 @@ pub fn lowered<'d>(
 /// As [`model`].
 pub fn machine<'d>(machine: &'d Machine, spec: &Spec) -> Result<Hardware<'d>, Error> {
     let mut seconds = Seconds::default();
-    let retimed = seconds.take(Step::Optimise, || Retimed::of(machine, spec))?;
+    let retimed = seconds.take(Phase::Optimise, || OptimisedMachine::of(machine, spec))?;
     Hardware::of(Arc::new(Origin::Machine(retimed)), spec, &machine::top(spec), seconds)
 }
 
@@ -182,13 +182,13 @@ enum Origin<'d> {
         /// What was proved of the optimisations.
         chain: Option<Chain>,
     },
-    Machine(Retimed<'d>),
+    Machine(OptimisedMachine<'d>),
     Reused(Box<Reused<'d>>),
 }
 
 /// A step of the road, as far as it takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Phase {
     /// Optimisation; of a state machine with retiming.
     Optimise,
     /// Placing registers.
@@ -199,10 +199,10 @@ pub enum Step {
 
 /// How long each step took; for people, never part of a text.
 #[derive(Clone, Debug, Default)]
-struct Seconds(Vec<(Step, Duration)>);
+struct Seconds(Vec<(Phase, Duration)>);
 
 impl Seconds {
-    fn take<T>(&mut self, step: Step, work: impl FnOnce() -> T) -> T {
+    fn take<T>(&mut self, step: Phase, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let done = work();
         self.0.push((step, start.elapsed()));
@@ -224,7 +224,7 @@ pub struct Hardware<'d> {
 
 impl<'d> Hardware<'d> {
     fn of(origin: Arc<Origin<'d>>, spec: &Spec, top: &str, mut seconds: Seconds) -> Result<Hardware<'d>, Error> {
-        let (netlist, axis) = seconds.take(Step::Lower, || match &*origin {
+        let (netlist, axis) = seconds.take(Phase::Lower, || match &*origin {
             Origin::Program { scheduled, .. } => scheduled.lower(spec, top),
             Origin::Machine(retimed) => Ok((retimed.lower(spec, top)?, None)),
             Origin::Reused(reused) => Ok((reused.lower(spec, top)?, None)),
@@ -277,7 +277,7 @@ impl<'d> Hardware<'d> {
     }
 
     /// The state machine as it was made from; nothing for a program.
-    pub fn retimed(&self) -> Option<&Retimed<'d>> {
+    pub fn retimed(&self) -> Option<&OptimisedMachine<'d>> {
         match &*self.origin {
             Origin::Program { .. } | Origin::Reused(_) => None,
             Origin::Machine(retimed) => Some(retimed),
@@ -290,7 +290,7 @@ impl<'d> Hardware<'d> {
     }
 
     /// How long each step took on this machine.
-    pub fn seconds(&self) -> &[(Step, Duration)] {
+    pub fn seconds(&self) -> &[(Phase, Duration)] {
         &self.seconds.0
     }
 

@@ -97,7 +97,7 @@ impl Scheduled<'_> {
     }
 
     /// The stages as they are shown to people: operations, longest path and registers of each.
-    pub fn stages(&self, spec: &Spec) -> schedule::View {
+    pub fn stages(&self, spec: &Spec) -> schedule::ScheduleView {
         let uses = netlist::uses_with(&self.program, spec.fabric());
         schedule::view(&self.program, &*spec.delays(&self.program), &spec.goal(), &uses, &self.outcome.schedule)
     }

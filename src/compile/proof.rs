@@ -297,7 +297,7 @@ pub(super) fn of_machine(
     listener: Listener<'_>,
 ) -> Result<(), Error> {
     let rtl = read(language, text, None)?;
-    match machine::prove(design, &rtl, &machine::Request::default(), &|| Box::new(Embedded)).0.verdict {
+    match machine::prove(design, &rtl, &machine::MachineRequest::default(), &|| Box::new(Embedded)).0.verdict {
         machine::Verdict::Proved => {
             tell(listener, &format!("{language:?} text against the machine as read"), "proved");
             Ok(())

@@ -69,21 +69,21 @@ impl Source for Program {
 }
 
 /// A network beside the types of the outputs that its lowered program has.
-pub struct Network<'a> {
+pub struct NetworkSource<'a> {
     meaning: &'a dyn Meaning,
     kind: &'a str,
     outputs: Vec<Kif>,
 }
 
-impl<'a> Network<'a> {
+impl<'a> NetworkSource<'a> {
     /// A network, or a matrix as one; `kind` says which.
-    pub fn new(meaning: &'a dyn Meaning, kind: &'a str, lowered: &Model) -> Network<'a> {
+    pub fn new(meaning: &'a dyn Meaning, kind: &'a str, lowered: &Model) -> NetworkSource<'a> {
         let outputs = (0..lowered.outputs().len()).map(|k| lowered.output_kif(k)).collect();
-        Network { meaning, kind, outputs }
+        NetworkSource { meaning, kind, outputs }
     }
 }
 
-impl Source for Network<'_> {
+impl Source for NetworkSource<'_> {
     fn kind(&self) -> &str {
         self.kind
     }

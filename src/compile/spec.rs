@@ -25,7 +25,7 @@ pub struct Spec {
     /// What the hardware is made for.
     pub target: Target,
     /// The module as it is seen from outside.
-    pub module: Module,
+    pub module: ModuleSpec,
     /// The AXI4-Stream wrapper around it, if there is one.
     pub wrapper: Option<AxisOptions>,
     /// How text is written.
@@ -210,7 +210,7 @@ pub enum Products {
 
 /// The module as it is seen from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Module {
+pub struct ModuleSpec {
     /// Its name, and whether somebody has chosen it: a name that nobody chose is changed where it is not legal.
     pub top: Top,
     /// Layout of the elements on ports.
@@ -236,10 +236,10 @@ pub enum Top {
     Like(String),
 }
 
-impl Default for Module {
-    fn default() -> Module {
+impl Default for ModuleSpec {
+    fn default() -> ModuleSpec {
         let netlist::Options { ports, names, valid, enable, reset, labels, .. } = netlist::Options::default();
-        Module { top: Top::Like("model".into()), ports, names, valid, enable, reset, labels }
+        ModuleSpec { top: Top::Like("model".into()), ports, names, valid, enable, reset, labels }
     }
 }
 
@@ -352,7 +352,7 @@ impl Spec {
     }
 }
 
-impl Module {
+impl ModuleSpec {
     fn options(&self, top: &str) -> netlist::Options {
         netlist::Options {
             top: top.to_owned(),

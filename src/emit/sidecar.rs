@@ -101,7 +101,7 @@ pub struct MachineFacts {
     /// When ports mean something, where the file says so.
     pub schedules: Vec<ScheduleFacts>,
     /// Pipelines inside, and whether their registers were moved.
-    pub pipelines: Vec<crate::retime::Pipeline>,
+    pub pipelines: Vec<crate::retime::RetimedPipeline>,
 }
 
 /// A register of the text.

@@ -1,5 +1,5 @@
-//! Many variants of hardware as one workflow: what is to be made ([`Plan`]), the folder that Snakemake takes
-//! ([`Plan::files`]), and what came of it ([`results`]).
+//! Many variants of hardware as one workflow: what is to be made ([`Exploration`]), the folder that Snakemake takes
+//! ([`Exploration::files`]), and what came of it ([`results`]).
 //!
 //! The folder is complete in itself: models lie in it and nothing names the machine it was made on, so that it can be
 //! moved to a cluster. What starts Snakemake is no business of this module.
@@ -18,7 +18,7 @@ const PROFILE: &str = "keep-going: true\nrerun-incomplete: true\n";
 
 /// Something that variants differ in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Axis {
+pub struct VariedOption {
     /// The option of `project`, such as `--pipeline`.
     pub flag: &'static str,
     /// Its name as a column.
@@ -31,7 +31,7 @@ pub struct Axis {
 
 /// A model that is explored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct ExploredModel {
     /// Its name: letters, digits and `_`.
     pub name: String,
     /// What its file's name ends in, with the dot.
@@ -40,7 +40,7 @@ pub struct Source {
     pub bytes: Vec<u8>,
 }
 
-impl Source {
+impl ExploredModel {
     /// Where it lies in the folder.
     fn path(&self) -> String {
         format!("models/{}{}", self.name, self.ending)
@@ -49,11 +49,11 @@ impl Source {
 
 /// All that is to be made.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Exploration {
     /// The models.
-    pub sources: Vec<Source>,
+    pub sources: Vec<ExploredModel>,
     /// What the variants of each differ in.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<VariedOption>,
     /// Options of `project` that all share.
     pub options: Vec<String>,
     /// The flow that synthesises, if any.
@@ -68,12 +68,12 @@ pub struct Variant<'p> {
     /// Its name, which is that of its folder.
     pub name: String,
     /// Its model.
-    pub source: &'p Source,
+    pub source: &'p ExploredModel,
     /// What it is on each axis, in their order.
     pub values: Vec<&'p str>,
 }
 
-impl Plan {
+impl Exploration {
     /// Every combination, model after model; the last axis changes fastest.
     pub fn variants(&self) -> Vec<Variant<'_>> {
         let mut all = Vec::new();
@@ -112,7 +112,7 @@ impl Plan {
         let mut files = FileSet::default();
         let described = self.variants().into_iter().map(|variant| {
             let path = variant.source.path();
-            let on = |(axis, value): (&Axis, &&str)| (axis.name.to_owned(), number_or_word(value));
+            let on = |(axis, value): (&VariedOption, &&str)| (axis.name.to_owned(), number_or_word(value));
             let axes: Map<String, Value> = self.axes.iter().zip(&variant.values).map(on).collect();
             let options = self.words(&variant);
             let facts = json!({
@@ -141,7 +141,7 @@ fn number_or_word(text: &str) -> Value {
 }
 
 /// A name of letters, digits and `_` that none of `taken` has.
-pub fn name_of(stem: &str, taken: &[Source]) -> String {
+pub fn name_of(stem: &str, taken: &[ExploredModel]) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     let base: String = stem.chars().map(plain).take(60).collect();
     let base = if base.starts_with(|c: char| c.is_ascii_alphabetic()) { base } else { format!("m_{base}") };
@@ -154,15 +154,15 @@ pub fn name_of(stem: &str, taken: &[Source]) -> String {
 mod tests {
     use super::*;
 
-    fn plan() -> Plan {
-        let source = |name: &str| Source { name: name.into(), ending: ".json".into(), bytes: name.into() };
-        let axis = |flag, name, prefix, values: &[&str]| Axis {
+    fn plan() -> Exploration {
+        let source = |name: &str| ExploredModel { name: name.into(), ending: ".json".into(), bytes: name.into() };
+        let axis = |flag, name, prefix, values: &[&str]| VariedOption {
             flag,
             name,
             prefix,
             values: values.iter().map(|v| (*v).to_owned()).collect(),
         };
-        Plan {
+        Exploration {
             sources: vec![source("a"), source("b")],
             axes: vec![
                 axis("--pipeline", "pipeline", "p", &["2", "10"]),
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn names_are_plain_and_differ() {
-        let taken = [Source { name: "jet_mlp".into(), ending: String::new(), bytes: Vec::new() }];
+        let taken = [ExploredModel { name: "jet_mlp".into(), ending: String::new(), bytes: Vec::new() }];
         assert_eq!(name_of("Jet-MLP", &taken), "jet_mlp_2");
         assert_eq!(name_of("8bit", &taken), "m_8bit");
         assert_eq!(name_of("", &taken), "m_");

@@ -41,7 +41,7 @@ pub struct Settings {
 
 /// Why a sample has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum SampleFault {
     /// An input number has no code.
     Input {
         /// Which input element.
@@ -53,24 +53,24 @@ pub enum Fault {
     Miss(MissedEntry),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for SampleFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Input { input, reason } => write!(f, "input {input}: {reason}"),
-            Fault::Miss(miss) => miss.fmt(f),
+            SampleFault::Input { input, reason } => write!(f, "input {input}: {reason}"),
+            SampleFault::Miss(miss) => miss.fmt(f),
         }
     }
 }
 
-impl Fault {
+impl SampleFault {
     /// The message about sample `sample` (from 0) of the file `name`.
     pub fn diagnostic(&self, name: &str, sample: u64) -> Diagnostic {
         let diagnostic = self.told(Place::Whole, format!("sample {sample}, {self}")).in_file(name.as_ref());
         match self {
-            Fault::Input { .. } => {
+            SampleFault::Input { .. } => {
                 diagnostic.with_help("--on-error skip or --on-error nan goes on with the other samples")
             }
-            Fault::Miss(_) => diagnostic,
+            SampleFault::Miss(_) => diagnostic,
         }
     }
 
@@ -81,8 +81,8 @@ impl Fault {
 
     fn told(&self, place: Place, message: String) -> Diagnostic {
         match self {
-            Fault::Input { .. } => Diagnostic::error("E0706", place, message),
-            Fault::Miss(_) => Diagnostic::error("E0707", place, message)
+            SampleFault::Input { .. } => Diagnostic::error("E0706", place, message),
+            SampleFault::Miss(_) => Diagnostic::error("E0707", place, message)
                 .with_help("--lookup-miss zero reads zero there, as the hardware does"),
         }
     }
@@ -96,7 +96,7 @@ pub struct Summary {
     /// Samples without a result.
     pub failed: u64,
     /// The first of them, with why.
-    pub first_failure: Option<(u64, Fault)>,
+    pub first_failure: Option<(u64, SampleFault)>,
     /// Output numbers that float64 does not hold and that were rounded.
     pub rounded: u64,
 }
@@ -105,7 +105,7 @@ pub struct Summary {
 struct Outputs {
     values: Values,
     /// Samples of the block without a result, in order.
-    faults: Vec<(usize, Fault)>,
+    faults: Vec<(usize, SampleFault)>,
     rounded: u64,
 }
 
@@ -512,12 +512,12 @@ fn is_exact(v: i64) -> bool {
     v.unsigned_abs() <= 1 << 53
 }
 
-fn faults_of(faults: Vec<fast::Fault>) -> Vec<(usize, Fault)> {
+fn faults_of(faults: Vec<fast::Fault>) -> Vec<(usize, SampleFault)> {
     let fault = |fault: fast::Fault| match fault.kind {
         FaultKind::NotFinite { input, value } => {
-            (fault.sample, Fault::Input { input: input as usize, reason: format!("{value} has no code") })
+            (fault.sample, SampleFault::Input { input: input as usize, reason: format!("{value} has no code") })
         }
-        FaultKind::Miss(miss) => (fault.sample, Fault::Miss(miss)),
+        FaultKind::Miss(miss) => (fault.sample, SampleFault::Miss(miss)),
     };
     faults.into_iter().map(fault).collect()
 }
@@ -529,10 +529,10 @@ fn faults_of(faults: Vec<fast::Fault>) -> Vec<(usize, Fault)> {
 ///
 /// # Panics
 /// If the block has no such row.
-pub fn codes_of_row(ports: &[Port], block: &Values, row: usize, codes: bool) -> Result<Vec<BigInt>, Fault> {
+pub fn codes_of_row(ports: &[Port], block: &Values, row: usize, codes: bool) -> Result<Vec<BigInt>, SampleFault> {
     let code = |(input, port): (usize, &Port)| {
         let code = block.code(row * ports.len() + input, *port, codes);
-        code.map_err(|reason| Fault::Input { input, reason })
+        code.map_err(|reason| SampleFault::Input { input, reason })
     };
     ports.iter().enumerate().map(code).collect()
 }
@@ -571,8 +571,8 @@ impl Golden<'_> {
         outputs
     }
 
-    fn sample(&self, block: &Values, row: usize, visit: impl FnMut(Step<'_>)) -> Result<Vec<BigInt>, Fault> {
+    fn sample(&self, block: &Values, row: usize, visit: impl FnMut(Step<'_>)) -> Result<Vec<BigInt>, SampleFault> {
         let codes = codes_of_row(&self.inputs, block, row, self.settings.codes)?;
-        golden_steps(self.model, &codes, self.settings.lookup_miss, visit).map_err(Fault::Miss)
+        golden_steps(self.model, &codes, self.settings.lookup_miss, visit).map_err(SampleFault::Miss)
     }
 }

@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 
 /// A value of one element: its code, and whether it stems from a register that was never loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct ElementValue {
     /// The code, in the element's type; 0 where undefined registers start.
     pub code: BigInt,
     /// Whether everything it was computed from was defined.
@@ -19,7 +19,7 @@ pub struct Cell {
 pub struct Simulation<'a> {
     machine: &'a Machine,
     /// Values of all signals' elements.
-    values: Vec<Vec<Cell>>,
+    values: Vec<Vec<ElementValue>>,
     miss: LookupMiss,
 }
 
@@ -37,8 +37,8 @@ impl<'a> Simulation<'a> {
     pub fn new(machine: &'a Machine, miss: LookupMiss) -> Simulation<'a> {
         let values = machine.signals().iter().map(|signal| {
             let initial = |k: usize| match &signal.reset_to {
-                Some(to) if signal.kind == SignalKind::Register => Cell { code: to[k].clone(), defined: true },
-                _ => Cell { code: BigInt::ZERO, defined: signal.kind != SignalKind::Register },
+                Some(to) if signal.kind == SignalKind::Register => ElementValue { code: to[k].clone(), defined: true },
+                _ => ElementValue { code: BigInt::ZERO, defined: signal.kind != SignalKind::Register },
             };
             (0..signal.elements.len()).map(initial).collect()
         });
@@ -54,7 +54,7 @@ impl<'a> Simulation<'a> {
         assert_eq!(signal.kind, SignalKind::Input, "{} is an input", signal.name);
         assert_eq!(codes.len(), signal.elements.len(), "one code for each element of {}", signal.name);
         let cells = codes.iter().zip(&signal.elements);
-        self.values[port.index()] = cells.map(|(c, &kif)| Cell { code: wrap(c, kif), defined: true }).collect();
+        self.values[port.index()] = cells.map(|(c, &kif)| ElementValue { code: wrap(c, kif), defined: true }).collect();
     }
 
     /// Computes everything combinational from the inputs and registers.
@@ -122,7 +122,7 @@ impl<'a> Simulation<'a> {
             let elements = &mut self.values[signal.index()];
             if resets {
                 let to = self.machine.signal(signal).reset_to.as_ref().expect("checked: a reset has a value");
-                *elements = to.iter().map(|c| Cell { code: c.clone(), defined: true }).collect();
+                *elements = to.iter().map(|c| ElementValue { code: c.clone(), defined: true }).collect();
             }
             if !sure {
                 elements.iter_mut().for_each(|cell| cell.defined = false);
@@ -131,7 +131,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Values of a signal's elements.
-    pub fn values(&self, signal: SignalId) -> &[Cell] {
+    pub fn values(&self, signal: SignalId) -> &[ElementValue] {
         &self.values[signal.index()]
     }
 
@@ -140,7 +140,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// What a connection carries now, converted to the destination's types; `None` if a register holds.
-    fn taken(&self, connection: &Connection) -> Option<Vec<Cell>> {
+    fn taken(&self, connection: &Connection) -> Option<Vec<ElementValue>> {
         let Connection { src, dst, enable_if, alternative } = connection;
         let enable = enable_if.as_ref().map(|e| self.read(e)[0].clone());
         let source = match (&enable, alternative) {
@@ -154,7 +154,7 @@ impl<'a> Simulation<'a> {
         let cells = self.read(source).into_iter().zip(from.iter().zip(to));
         Some(
             cells
-                .map(|(cell, (from, to))| Cell {
+                .map(|(cell, (from, to))| ElementValue {
                     code: wrap(&align(&cell.code, i64::from(from.frac), i64::from(to.frac)), *to),
                     defined: cell.defined && sure,
                 })
@@ -175,7 +175,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn read(&self, access: &Access) -> Vec<Cell> {
+    fn read(&self, access: &Access) -> Vec<ElementValue> {
         let elements = &self.values[access.signal.index()];
         let Some((index, _)) = &access.dynamic else { return elements[access.lo..access.hi].to_vec() };
         let offset = self.offset(access);
@@ -184,15 +184,15 @@ impl<'a> Simulation<'a> {
             .map(|k| {
                 let at = usize::try_from(&offset + k).ok();
                 let cell = at.and_then(|at| elements.get(at)).cloned();
-                let cell = cell.unwrap_or(Cell { code: BigInt::ZERO, defined: true });
-                Cell { defined: cell.defined && sure, ..cell }
+                let cell = cell.unwrap_or(ElementValue { code: BigInt::ZERO, defined: true });
+                ElementValue { defined: cell.defined && sure, ..cell }
             })
             .collect()
     }
 
     fn block(&mut self, id: BlockId) -> Result<(), BlockMiss> {
         let block = &self.machine.blocks()[id.index()];
-        let cells: &[Cell] = block.input.map_or(&[], |s| &self.values[s.index()]);
+        let cells: &[ElementValue] = block.input.map_or(&[], |s| &self.values[s.index()]);
         let types = block.input.map_or(&[][..], |s| &self.machine.signal(s).elements);
         let model = &block.model;
         let inputs: Vec<BigInt> = cells
@@ -209,7 +209,7 @@ impl<'a> Simulation<'a> {
         let types = &self.machine.signal(output).elements;
         let results = codes.iter().enumerate().zip(types).map(|((j, code), to)| {
             let from = i64::from(model.output_kif(j).frac);
-            Cell { code: wrap(&align(code, from, i64::from(to.frac)), *to), defined }
+            ElementValue { code: wrap(&align(code, from, i64::from(to.frac)), *to), defined }
         });
         self.values[output.index()] = results.collect();
         Ok(())

@@ -7,7 +7,7 @@ use super::digits;
 use super::exact::Rational;
 use super::port::{Encoder, Group, InputElement, Meaning, Unit};
 use super::quantise::Quantiser;
-use crate::cmvm::{self, Input, Matrix, Options, Program, Report, SolveError, Weight};
+use crate::cmvm::{self, AdderGraph, Input, Matrix, Options, Report, SolveError, Weight};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::interp::samples::array::{Array, Numbers};
 use crate::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
@@ -94,7 +94,7 @@ impl Product {
     ///
     /// # Errors
     /// `E1503` for a latency below what is possible, `E1504` for numbers too wide.
-    pub fn solve(&self, options: &Options) -> Result<Program, Diagnostic> {
+    pub fn solve(&self, options: &Options) -> Result<AdderGraph, Diagnostic> {
         let inputs: Vec<Input> = self.inputs.iter().map(|i| Input::new(Interval::full(i.kif))).collect();
         cmvm::solve(&self.matrix, &inputs, options).map_err(|e| refused(&e))
     }
@@ -103,7 +103,7 @@ impl Product {
     ///
     /// # Errors
     /// A mistake of ours if they do not compute the product; `E1504` for what `limits` do not allow.
-    pub fn model(&self, program: &Program, limits: Limits) -> Result<Model, Diagnostics> {
+    pub fn model(&self, program: &AdderGraph, limits: Limits) -> Result<Model, Diagnostics> {
         let report = cmvm::check(program, &self.matrix).map_err(|fault| mistake(&fault.to_string()))?;
         model(program, &report, limits)
     }
@@ -128,7 +128,7 @@ fn mistake(what: &str) -> Diagnostic {
 }
 
 /// A program of adders as ALIR.
-fn model(program: &Program, report: &Report, limits: Limits) -> Result<Model, Diagnostics> {
+fn model(program: &AdderGraph, report: &Report, limits: Limits) -> Result<Model, Diagnostics> {
     let n_in = program.inputs.len();
     let mut builder = Builder::new(vec![0; n_in]);
     builder.limits(limits);

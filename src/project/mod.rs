@@ -1,12 +1,12 @@
 //! A folder that a synthesis or simulation flow takes as it is.
 //!
-//! Everything is text made by templates from a design and a [`Spec`]; nothing of the machine, the date or the place
-//! where the folder is written enters it, and scripts find their files relative to themselves.
+//! Everything is text made by templates from a design and a [`FolderSpec`]: the same on every machine, at
+//! any date and in any place, and scripts find their files relative to themselves.
 
 mod parts;
 pub mod road;
 
-pub use parts::{BOARDS, Board, DEVICES, Device, edits, families, find};
+pub use parts::{BOARDS, Board, DEVICES, PartFamily, edits, families, find};
 
 use crate::compile::Provenance;
 use crate::device::Surroundings;
@@ -38,10 +38,10 @@ pub enum Flow {
 
 /// What is asked of the folder.
 #[derive(Clone, Copy, Debug)]
-pub struct Spec<'a> {
+pub struct FolderSpec<'a> {
     /// Which flows it serves.
     pub flows: &'a [Flow],
-    /// A part for each vendor, by [`Device::flow`]; of those that are not there a default is taken.
+    /// A part for each vendor, by [`PartFamily::flow`]; of those that are not there a default is taken.
     pub parts: &'a [&'a str],
     /// Period of the clock in nanoseconds.
     pub clock_ns: f64,
@@ -63,9 +63,9 @@ pub fn default_part(flow: Flow) -> &'static str {
     }
 }
 
-impl<'a> Spec<'a> {
+impl<'a> FolderSpec<'a> {
     /// The part of a flow, and its device.
-    fn part(&self, flow: Flow) -> (&'a str, Device) {
+    fn part(&self, flow: Flow) -> (&'a str, PartFamily) {
         let default = default_part(flow);
         let known = |part: &'a str| find(part).ok().filter(|d| d.flow == flow).map(|d| (part, d));
         let asked = self.parts.iter().find_map(|part| known(part));
@@ -74,7 +74,7 @@ impl<'a> Spec<'a> {
 }
 
 /// What goes into it.
-pub struct Design<'a> {
+pub struct FolderContents<'a> {
     /// The pipeline.
     pub netlist: &'a Netlist,
     /// What stands around it.
@@ -132,7 +132,7 @@ impl Port {
     }
 }
 
-fn ports(design: &Design<'_>) -> Vec<Port> {
+fn ports(design: &FolderContents<'_>) -> Vec<Port> {
     let Some(axis) = design.axis else {
         let port = |p: &crate::netlist::Port| {
             Port::new(&p.name, p.direction == Direction::In, if p.scalar { None } else { Some(p.width) })
@@ -327,7 +327,7 @@ fn nanoseconds(ns: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn view<'a>(spec: &Spec<'a>, design: &Design<'_>) -> View<'a> {
+fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'_>) -> View<'a> {
     let interface: &Interface = &design.netlist.interface;
     let ports = ports(design);
     let (top, latency, interval) = match design.axis {
@@ -387,7 +387,7 @@ fn view<'a>(spec: &Spec<'a>, design: &Design<'_>) -> View<'a> {
 }
 
 /// The folder.
-pub fn package(spec: &Spec<'_>, design: &Design<'_>) -> FileSet {
+pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
     let view = view(spec, design);
     let top = view.top.clone();
     let mut files = FileSet::default();

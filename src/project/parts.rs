@@ -7,7 +7,7 @@ use super::Flow;
 
 /// A device family as the tools call it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Device {
+pub struct PartFamily {
     /// The beginning of its part numbers, lower case.
     pub prefix: &'static str,
     /// The family by the vendor's name.
@@ -16,7 +16,7 @@ pub struct Device {
     pub flow: Flow,
 }
 
-impl Device {
+impl PartFamily {
     /// The device whose figures stand for it.
     pub fn figures(&self) -> crate::device::Device {
         use crate::device::Device;
@@ -32,24 +32,24 @@ impl Device {
     }
 }
 
-const fn amd(prefix: &'static str, family: &'static str) -> Device {
-    Device { prefix, family, flow: Flow::Vivado }
+const fn amd(prefix: &'static str, family: &'static str) -> PartFamily {
+    PartFamily { prefix, family, flow: Flow::Vivado }
 }
 
-const fn altera(prefix: &'static str, family: &'static str) -> Device {
-    Device { prefix, family, flow: Flow::Quartus }
+const fn altera(prefix: &'static str, family: &'static str) -> PartFamily {
+    PartFamily { prefix, family, flow: Flow::Quartus }
 }
 
-const fn microchip(prefix: &'static str) -> Device {
-    Device { prefix, family: "PolarFire", flow: Flow::Libero }
+const fn microchip(prefix: &'static str) -> PartFamily {
+    PartFamily { prefix, family: "PolarFire", flow: Flow::Libero }
 }
 
-const fn lattice(prefix: &'static str) -> Device {
-    Device { prefix, family: "ECP5", flow: Flow::Yosys }
+const fn lattice(prefix: &'static str) -> PartFamily {
+    PartFamily { prefix, family: "ECP5", flow: Flow::Yosys }
 }
 
 /// Known devices.
-pub const DEVICES: &[Device] = &[
+pub const DEVICES: &[PartFamily] = &[
     amd("xc7a12t", "Artix-7"),
     amd("xc7a15t", "Artix-7"),
     amd("xc7a25t", "Artix-7"),
@@ -156,7 +156,7 @@ pub const BOARDS: &[Board] = &[
 ///
 /// # Errors
 /// The known device that was probably meant: its beginning differs in few letters. Nothing if there is none.
-pub fn find(part: &str) -> Result<Device, Option<&'static str>> {
+pub fn find(part: &str) -> Result<PartFamily, Option<&'static str>> {
     let lower = part.to_ascii_lowercase();
     let known = DEVICES.iter().filter(|d| lower.starts_with(d.prefix)).max_by_key(|d| d.prefix.len());
     let sound = part.len() <= 64 && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
@@ -172,7 +172,7 @@ const MOST_EDITS: usize = 2;
 /// The device with the fewest edits to the beginning of `part`, if these are few; of several the longest, of which most
 /// letters agree.
 fn nearest(part: &str) -> Option<&'static str> {
-    let distance = |device: &&Device| {
+    let distance = |device: &&PartFamily| {
         let beginning: String = part.chars().take(device.prefix.len()).collect();
         (edits(beginning.as_bytes(), device.prefix.as_bytes()), std::cmp::Reverse(device.prefix.len()))
     };

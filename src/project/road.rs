@@ -1,6 +1,6 @@
 //! The whole road of a project: a design and what is asked, hardware, samples, the files of the folder.
 
-use super::{Design, Samples, Spec, package, written};
+use super::{FolderContents, FolderSpec, Samples, package, written};
 use crate::compile::{self, Error, Hardware};
 use crate::emit::Language;
 use crate::files::FileSet;
@@ -16,9 +16,9 @@ use std::path::Path;
 const LANGUAGES: [Language; 2] = [Language::Verilog, Language::Vhdl];
 
 /// What is asked of a project.
-pub struct Question<'a> {
+pub struct ProjectRequest<'a> {
     /// The folder.
-    pub folder: Spec<'a>,
+    pub folder: FolderSpec<'a>,
     /// The hardware.
     pub hardware: &'a compile::Spec,
     /// The user's own samples for the testbenches; nothing: random ones.
@@ -47,15 +47,15 @@ pub struct Made {
 ///
 /// # Errors
 /// What is wrong with the request or the samples.
-pub fn of_model(subject: Subject<'_>, question: &Question<'_>) -> Result<Made, Error> {
-    let (model, source, spec) = (subject.model, subject.source, question.hardware);
+pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<Made, Error> {
+    let (model, source, spec) = (subject.model, subject.source, request.hardware);
     spec.every_clock("a project")?;
     let hardware = compile::model(model, spec)?;
     if hardware.axis.is_some() {
         spec.every_input("a wrapper's testbench")?;
     }
-    let (count, seed) = (question.count, question.seed);
-    let own = question.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
+    let (count, seed) = (request.count, request.seed);
+    let own = request.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
     let is_own = own.is_some();
     let (vectors, dissents) = match own {
         Some(own) => (own.vectors, own.dissents),
@@ -71,7 +71,7 @@ pub fn of_model(subject: Subject<'_>, question: &Question<'_>) -> Result<Made, E
     let streams = hardware.axis.as_ref().map(streams).transpose()?;
     let bench = streams.as_ref().map_or(&pulses as &dyn Testbench, |streams| streams);
     let about = format!("latency {}", hardware.netlist.interface.latency);
-    let files = files(question, &hardware, bench, Samples::Model(&vectors));
+    let files = files(request, &hardware, bench, Samples::Model(&vectors));
     Ok(Made { files, about, dissents, interface: hardware.netlist.interface.clone() })
 }
 
@@ -79,24 +79,29 @@ pub fn of_model(subject: Subject<'_>, question: &Question<'_>) -> Result<Made, E
 ///
 /// # Errors
 /// What is wrong with the request or the samples.
-pub fn of_machine(machine: &Machine, question: &Question<'_>) -> Result<Made, Error> {
-    let hardware = compile::machine(machine, question.hardware)?;
-    let OwnRun { run, dissents } = match &question.own {
-        Some(files) => own::read_run(machine, files, question.count)?,
+pub fn of_machine(machine: &Machine, request: &ProjectRequest<'_>) -> Result<Made, Error> {
+    let hardware = compile::machine(machine, request.hardware)?;
+    let OwnRun { run, dissents } = match &request.own {
+        Some(files) => own::read_run(machine, files, request.count)?,
         None => {
-            let stimulus = machine_stimulus(machine, question.count, question.seed);
+            let stimulus = machine_stimulus(machine, request.count, request.seed);
             OwnRun { run: MachineRun::golden(machine, stimulus), dissents: Dissents::default() }
         }
     };
     let lanes = [run.clone().cycles(&hardware.netlist.interface)];
     let about = format!("{} register bits", hardware.netlist.register_bits());
-    let files = files(question, &hardware, &Bench { lanes: &lanes, vcd: false }, Samples::Machine(&run));
+    let files = files(request, &hardware, &Bench { lanes: &lanes, vcd: false }, Samples::Machine(&run));
     Ok(Made { files, about, dissents, interface: hardware.netlist.interface.clone() })
 }
 
-fn files(question: &Question<'_>, hardware: &Hardware<'_>, bench: &dyn Testbench, samples: Samples<'_>) -> FileSet {
-    let facts = hardware.sidecar(&LANGUAGES, question.checksum.clone());
-    let design = Design {
+fn files(
+    request: &ProjectRequest<'_>,
+    hardware: &Hardware<'_>,
+    bench: &dyn Testbench,
+    samples: Samples<'_>,
+) -> FileSet {
+    let facts = hardware.sidecar(&LANGUAGES, request.checksum.clone());
+    let design = FolderContents {
         netlist: &hardware.netlist,
         axis: hardware.axis.as_ref(),
         verilog: hardware.text(Language::Verilog),
@@ -105,9 +110,9 @@ fn files(question: &Question<'_>, hardware: &Hardware<'_>, bench: &dyn Testbench
         samples,
         facts: serde_json::to_value(facts).expect("plain data"),
         estimate: serde_json::to_value(hardware.estimate()).expect("plain data"),
-        provenance: question.hardware.provenance.as_ref(),
+        provenance: request.hardware.provenance.as_ref(),
     };
-    package(&question.folder, &design)
+    package(&request.folder, &design)
 }
 
 /// Writes a project into its folder, and takes away what an earlier run has left there.

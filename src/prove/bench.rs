@@ -2,7 +2,7 @@
 //! `MISMATCH` with both values, or `MATCH`.
 
 use super::equiv::{ControlNames, Counterexample};
-use super::ports::{Ports, find_ports};
+use super::port_roles::{PortRoles, find_ports};
 use crate::ir::Model;
 use crate::rtl::Language;
 use crate::rtl::{Rtl, SignalId};
@@ -18,7 +18,7 @@ fn bits_of(code: &BigInt, width: u32) -> String {
 fn rows(
     model: &Model,
     rtl: &Rtl,
-    ports: &Ports,
+    ports: &PortRoles,
     data: &[SignalId],
     latency: u32,
     c: &Counterexample,

@@ -5,7 +5,7 @@ use super::bit_vector::{constant, resize};
 use super::blast::{ModelBits, blast};
 use super::engine::{Engine, GATE, Limits, Outcome};
 use super::equiv::{Report, Seen, Verdict, Witness, explain, operation_of};
-use super::ports::{Controls, Ports};
+use super::port_roles::{ControlValues, PortRoles};
 use super::proved::{Claim, Proved};
 use super::unroll::{Fault, Gates, Leaves, Unroll};
 use crate::ir::{Model, ValueId};
@@ -73,9 +73,9 @@ struct Matching<'a, 'p> {
     model: &'a Model,
     rtl: &'a Rtl,
     gates: &'a ModelGates,
-    ports: &'a Ports,
+    ports: &'a PortRoles,
     latency: u32,
-    controls: Controls,
+    controls: ControlValues,
     /// Inputs of other moments, made when met.
     others: FxHashMap<(SignalId, u32), Vec<Lit>>,
     proved: &'p mut Proved,
@@ -190,7 +190,7 @@ impl Leaves for Matching<'_, '_> {
 }
 
 /// What a comparison of gates may do.
-pub(super) struct Effort {
+pub(super) struct GateEffort {
     /// Units of work.
     pub(super) cap: u64,
     /// Limits of one question; without steps of the solver only the same gates are equal.
@@ -199,10 +199,10 @@ pub(super) struct Effort {
 
 /// Compares by gates what is not proved yet: true if it is decided then.
 pub(super) fn compare(
-    (model, rtl, ports): (&Model, &Rtl, &Ports),
+    (model, rtl, ports): (&Model, &Rtl, &PortRoles),
     gates: &ModelGates,
     (latency, structure): (u32, u32),
-    effort: &Effort,
+    effort: &GateEffort,
     proved: &mut Proved,
     report: &mut Report,
     e: &mut Engine,
@@ -216,10 +216,10 @@ pub(super) fn compare(
 }
 
 fn within_effort(
-    (model, rtl, ports): (&Model, &Rtl, &Ports),
+    (model, rtl, ports): (&Model, &Rtl, &PortRoles),
     gates: &ModelGates,
     (latency, structure): (u32, u32),
-    effort: &Effort,
+    effort: &GateEffort,
     proved: &mut Proved,
     report: &mut Report,
     e: &mut Engine,
@@ -232,7 +232,7 @@ fn within_effort(
         gates,
         ports,
         latency,
-        controls: Controls::running(ports),
+        controls: ControlValues::running(ports),
         others: FxHashMap::default(),
         proved,
         unmatched: Vec::new(),
@@ -348,9 +348,9 @@ fn valid_flag(e: &mut Engine, found: &[Lit], wanted: &[Lit], latency: u32) -> Op
 struct Plain<'a> {
     rtl: &'a Rtl,
     inputs: &'a [Vec<Lit>],
-    ports: &'a Ports,
+    ports: &'a PortRoles,
     latency: u32,
-    controls: Controls,
+    controls: ControlValues,
     others: FxHashMap<(SignalId, u32), Vec<Lit>>,
 }
 
@@ -374,7 +374,7 @@ impl Leaves for Plain<'_> {
 /// The bits of a data port at a moment, made of those of the elements on it; nothing for another port or moment.
 fn data_word(
     rtl: &Rtl,
-    ports: &Ports,
+    ports: &PortRoles,
     inputs: &[Vec<Lit>],
     signal: SignalId,
     (k, latency): (u32, u32),
@@ -389,7 +389,7 @@ fn data_word(
 }
 
 /// The whole statement as one graph; see [`super::equiv::miter`].
-pub(super) fn miter(model: &Model, rtl: &Rtl, ports: &Ports, latency: u32, structure: u32) -> Option<Aig> {
+pub(super) fn miter(model: &Model, rtl: &Rtl, ports: &PortRoles, latency: u32, structure: u32) -> Option<Aig> {
     let mut e = Engine::new(Box::new(super::sat::Embedded));
     let mut at = 0;
     let mut inputs: Vec<Vec<Lit>> = Vec::new();
@@ -398,7 +398,7 @@ pub(super) fn miter(model: &Model, rtl: &Rtl, ports: &Ports, latency: u32, struc
         at += kif.width();
     }
     let bits = blast(&mut e.words, model, &inputs);
-    let controls = Controls::running(ports);
+    let controls = ControlValues::running(ports);
     let mut leaves = Plain { rtl, inputs: &inputs, ports, latency, controls, others: FxHashMap::default() };
     let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, latency.max(structure) + 4);
     let mut differ = Lit::FALSE;

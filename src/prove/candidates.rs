@@ -13,7 +13,7 @@ const MAX_RUNS: usize = 6;
 const MAX_PLACE: u32 = 120;
 
 /// A run of bits: where it begins in the signal, where in the value, and how many there are.
-pub(super) type Run = (u32, u32, u32);
+pub(super) type BitRun = (u32, u32, u32);
 
 /// One bit of a number under all assignments.
 fn column(lanes: &Lanes, bit: u32) -> u64 {
@@ -55,11 +55,11 @@ impl Columns {
 
 /// How the `width` bits of a signal are bits of a value of `whole` bits, each above the one before: as few runs as
 /// there are. Bits above the value are copies of its sign.
-pub(super) fn runs(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Option<Vec<Run>> {
+pub(super) fn runs(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Option<Vec<BitRun>> {
     let columns: Vec<u64> = (0..whole + width).map(|bit| column(value, bit)).collect();
     let top = if value.iter().any(|v| *v < 0) { whole.saturating_sub(1) } else { whole };
     let sign = (top, column(value, top));
-    let mut out: Vec<Run> = Vec::new();
+    let mut out: Vec<BitRun> = Vec::new();
     let mut next = 0u32;
     for at in 0..width {
         let key = column(shown, at);
@@ -87,7 +87,7 @@ pub(super) fn runs(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Opti
 
 /// The same where the signal's top bit is the sign of the value. Samples need not tell the sign from the bits below it,
 /// where the value is seldom large; optimisation often keeps it and drops those.
-pub(super) fn runs_and_sign(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Option<Vec<Run>> {
+pub(super) fn runs_and_sign(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Option<Vec<BitRun>> {
     let (below, top) = (width.checked_sub(1).filter(|&w| w > 0)?, whole.checked_sub(1)?);
     if column(shown, below) != column(value, top) {
         return None;
@@ -98,7 +98,7 @@ pub(super) fn runs_and_sign(shown: &Lanes, width: u32, value: &Lanes, whole: u32
 }
 
 /// Runs of zeros between runs that a signal shows of a value: where each begins in the value, and where it ends.
-pub(super) fn gaps(runs: &[Run], value: &Lanes) -> Vec<(u32, u32)> {
+pub(super) fn gaps(runs: &[BitRun], value: &Lanes) -> Vec<(u32, u32)> {
     let between = runs.windows(2).map(|w| (w[0].1 + w[0].2, w[1].1));
     between.filter(|&(lo, hi)| lo < hi && (lo..hi).all(|bit| column(value, bit) == 0)).collect()
 }
@@ -106,7 +106,7 @@ pub(super) fn gaps(runs: &[Run], value: &Lanes) -> Vec<(u32, u32)> {
 /// The runs of bits that a signal of `width` bits shows of a value of type `of`, if a comment of our own files says so,
 /// such as `relu v29, u4.-1 [0, 30], only bits 2:0, 3`: where the type's lowest bit lies in the value, and which of its
 /// bits are there.
-pub(super) fn remarked_runs(remark: &str, of: Kif, width: u32) -> Option<Vec<Run>> {
+pub(super) fn remarked_runs(remark: &str, of: Kif, width: u32) -> Option<Vec<BitRun>> {
     if remark.starts_with("part of ") {
         return None;
     }
@@ -128,7 +128,7 @@ pub(super) fn remarked_runs(remark: &str, of: Kif, width: u32) -> Option<Vec<Run
         kept.push((low, high.checked_sub(low).filter(|_| high < MAX_PLACE)? + 1));
     }
     kept.sort_unstable();
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<BitRun> = Vec::new();
     let mut at = 0;
     for (low, count) in kept {
         let from = lowest + low;

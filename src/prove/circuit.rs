@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 /// A port of the module that the graph was made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Port {
+pub struct CircuitPort {
     /// Its name.
     pub name: String,
     /// Whether it is an input.
@@ -24,11 +24,11 @@ pub struct Port {
 
 /// What a graph does not say of the module that it was made of.
 #[derive(Clone, Debug, Default)]
-pub struct Module {
+pub struct CircuitModule {
     /// Its name.
     pub name: String,
     /// Its ports in order.
-    pub ports: Vec<Port>,
+    pub ports: Vec<CircuitPort>,
     /// The port that clocks every register, and whether its rising edge does.
     pub clock: Option<(String, bool)>,
     /// Comments at the head of the file.
@@ -47,7 +47,7 @@ fn names(pin: &str) -> impl Iterator<Item = (&str, Option<u32>)> {
 }
 
 /// The bit of which port a pin is.
-fn port_of(places: &FxHashMap<&str, &Port>, pin: &str) -> Option<(String, u32)> {
+fn port_of(places: &FxHashMap<&str, &CircuitPort>, pin: &str) -> Option<(String, u32)> {
     let whole = places.get(pin).filter(|port| port.width == 1);
     if let Some(port) = whole {
         return Some((port.name.clone(), 0));
@@ -67,11 +67,11 @@ fn port_of(places: &FxHashMap<&str, &Port>, pin: &str) -> Option<(String, u32)> 
 ///
 /// # Errors
 /// `E0909` if bits of a port are missing, or there are registers but no clock.
-pub fn rtl(aig: &Aig, module: &Module, rank: &dyn Fn(&str) -> Option<u64>) -> Result<Rtl, Diagnostic> {
+pub fn rtl(aig: &Aig, module: &CircuitModule, rank: &dyn Fn(&str) -> Option<u64>) -> Result<Rtl, Diagnostic> {
     let fault = |message: String| Diagnostic::error("E0909", Place::Whole, message);
     let mut made =
         Making { aig, rtl: Rtl::new(module.name.clone(), module.head.clone()), values: vec![None; aig.len()] };
-    let side = |input: bool| -> FxHashMap<&str, &Port> {
+    let side = |input: bool| -> FxHashMap<&str, &CircuitPort> {
         module.ports.iter().filter(|p| p.input == input).map(|p| (p.name.as_str(), p)).collect()
     };
     let mut signals: FxHashMap<&str, SignalId> = FxHashMap::default();
@@ -218,8 +218,8 @@ mod tests {
     use crate::prove::equiv::{Request, Verdict, prove};
     use crate::prove::sat::Embedded;
 
-    fn ports(model: &crate::ir::Model) -> Vec<Port> {
-        let port = |name: &str, input, width| Port { name: name.into(), input, lowest: 0, width };
+    fn ports(model: &crate::ir::Model) -> Vec<CircuitPort> {
+        let port = |name: &str, input, width| CircuitPort { name: name.into(), input, lowest: 0, width };
         let out = (0..model.outputs().len()).map(|j| model.output_kif(j).width()).sum();
         vec![
             port("clk", true, 1),
@@ -235,7 +235,7 @@ mod tests {
             let latency = (seed % 3) as u32;
             let graph = crate::prove::equiv::model_graph(&model, latency);
             let clock = (latency > 0).then(|| ("clk".to_owned(), true));
-            let module = Module { name: "m".into(), ports: ports(&model), clock, head: Vec::new() };
+            let module = CircuitModule { name: "m".into(), ports: ports(&model), clock, head: Vec::new() };
             if module.ports.iter().any(|p| p.width == 0) {
                 continue;
             }
@@ -281,8 +281,12 @@ mod tests {
         let mut graph = Aig::new();
         let x = graph.input("a[0]");
         graph.output(x, "y[1]");
-        let port = |name: &str, input| Port { name: name.into(), input, lowest: 0, width: 2 };
-        let module = Module { name: "m".into(), ports: vec![port("a", true), port("y", false)], ..Module::default() };
+        let port = |name: &str, input| CircuitPort { name: name.into(), input, lowest: 0, width: 2 };
+        let module = CircuitModule {
+            name: "m".into(),
+            ports: vec![port("a", true), port("y", false)],
+            ..CircuitModule::default()
+        };
         let error = rtl(&graph, &module, &|_| None).unwrap_err();
         assert!(error.code == "E0909" && error.message.contains("output y"), "{error}");
         let q = graph.latch("q", None);

@@ -3,7 +3,7 @@
 use super::aig::Lit;
 use super::engine::{Engine, Limits, Outcome};
 use super::equiv::{Report, Verdict};
-use super::ports::{Controls, Ports};
+use super::port_roles::{ControlValues, PortRoles};
 use super::unroll::{Gates, Leaves, Unroll, alias, clock_of};
 use crate::rtl::{Rtl, SignalId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// `stages` is how many clock edges a register's content can live.
 pub(super) fn check_control(
     rtl: &Rtl,
-    ports: &Ports,
+    ports: &PortRoles,
     limits: Limits,
     stages: u32,
     report: &mut Report,
@@ -43,7 +43,7 @@ fn deviates(e: &mut Engine, found: &[Lit], wanted: &[Lit]) -> Option<bool> {
 /// Looks at every register; the answer names the first question that was left open.
 fn edges(
     rtl: &Rtl,
-    ports: &Ports,
+    ports: &PortRoles,
     (limits, stages): (Limits, u32),
     report: &mut Report,
 ) -> Result<Option<String>, String> {
@@ -87,7 +87,7 @@ fn edges(
         }
         let mut edge = OneEdge {
             rtl,
-            controls: Controls {
+            controls: ControlValues {
                 reset: ports.reset.map(|r| (r, reset == reset_high)),
                 enable: ports.enable.zip(enable),
             },
@@ -204,14 +204,14 @@ fn depends_on_reset(rtl: &Rtl, register: &crate::rtl::Register, reset: Option<Si
 fn check_valid_cleared(
     e: &mut Engine,
     rtl: &Rtl,
-    (ports, valid): (&Ports, (SignalId, SignalId)),
+    (ports, valid): (&PortRoles, (SignalId, SignalId)),
     cleared: &FxHashSet<SignalId>,
     stages: u32,
 ) -> Result<Option<String>, String> {
     for edges in 0..=stages {
         let mut later = AfterReset {
             rtl,
-            controls: Controls::running(ports),
+            controls: ControlValues::running(ports),
             valid_in: valid.0,
             cleared,
             inputs: FxHashMap::default(),
@@ -239,7 +239,7 @@ fn check_valid_cleared(
 /// Leaves for the clocks after a reset: what it clears is zero, other registers hold any state.
 struct AfterReset<'a> {
     rtl: &'a Rtl,
-    controls: Controls,
+    controls: ControlValues,
     valid_in: SignalId,
     cleared: &'a FxHashSet<SignalId>,
     inputs: FxHashMap<(SignalId, u32), Vec<Lit>>,
@@ -271,7 +271,7 @@ impl Leaves for AfterReset<'_> {
 /// Leaves for one clock edge: registers hold any state, inputs any value.
 struct OneEdge<'a> {
     rtl: &'a Rtl,
-    controls: Controls,
+    controls: ControlValues,
     states: FxHashMap<SignalId, Vec<Lit>>,
     inputs: FxHashMap<SignalId, Vec<Lit>>,
 }

@@ -18,8 +18,8 @@ use super::control::check_control;
 use super::engine::Outcome;
 use super::engine::{Counts, Engine, Limits};
 use super::gauge::Gauge;
-pub use super::ports::ControlNames;
-use super::ports::{Ports, find_ports, stated_latency};
+pub use super::port_roles::ControlNames;
+use super::port_roles::{PortRoles, find_ports, stated_latency};
 use super::sat::Solver;
 use super::unroll::depth;
 use super::{bit_level, phases, rounds};
@@ -231,7 +231,7 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
 /// pipeline, then that the result stays.
 fn repeated(
     (model, rtl): (&Model, &Rtl),
-    ports: &mut Ports,
+    ports: &mut PortRoles,
     roads: rounds::Roads,
     report: &mut Report,
     e: &mut Engine,
@@ -303,7 +303,7 @@ pub(super) struct Comparison {
 }
 
 /// Compares outputs where it is known which port is what, and which moment each input is of.
-pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &Ports, e: &mut Engine) -> Comparison {
+pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &PortRoles, e: &mut Engine) -> Comparison {
     let mut report = Report::before(0);
     rounds::compare((model, rtl, ports), (0, 0), rounds::Roads::default(), &mut report, e);
     let matched = report.operations_matched;

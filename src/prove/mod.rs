@@ -24,7 +24,7 @@ pub mod machine;
 pub mod pair;
 mod parity;
 mod phases;
-mod ports;
+mod port_roles;
 pub mod program;
 mod proved;
 mod register_holds;

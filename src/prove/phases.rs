@@ -9,7 +9,7 @@
 use super::aig::Lit;
 use super::bit_vector;
 use super::engine::{Engine, Outcome};
-use super::ports::{Controls, Ports};
+use super::port_roles::{ControlValues, PortRoles};
 use super::sat::Embedded;
 use super::unroll::{Gates, Leaves, Unroll};
 use crate::rtl::{Expr, NodeId, Rtl, SignalId, operands};
@@ -61,9 +61,9 @@ pub(super) fn stated_interval(rtl: &Rtl) -> Option<u32> {
 ///
 /// # Errors
 /// What is missing, in words.
-pub(super) fn find(rtl: &Rtl, ports: &Ports) -> Result<Phases, String> {
+pub(super) fn find(rtl: &Rtl, ports: &PortRoles) -> Result<Phases, String> {
     let ready = ports.ready.ok_or("there is no port that says when a sample is taken (`ready`)")?;
-    let running = Controls::running(ports);
+    let running = ControlValues::running(ports);
     let closed = closed(rtl, running);
     let first: FxHashMap<SignalId, BigUint> =
         closed.iter().map(|&s| (s, initial(rtl, s).unwrap_or_default())).collect();
@@ -79,7 +79,7 @@ pub(super) fn find(rtl: &Rtl, ports: &Ports) -> Result<Phases, String> {
         sequence.push(next);
     }
     if let Some((reset, idle)) = running.reset {
-        let under = Controls { reset: Some((reset, !idle)), ..running };
+        let under = ControlValues { reset: Some((reset, !idle)), ..running };
         for &signal in &closed {
             if becomes(rtl, under, signal)?.as_ref() != first.get(&signal) {
                 let name = &rtl.signal(signal).name;
@@ -112,7 +112,7 @@ fn initial(rtl: &Rtl, id: SignalId) -> Option<BigUint> {
 }
 
 /// The largest set of registers with power-on values whose next values depend on the set alone.
-fn closed(rtl: &Rtl, controls: Controls) -> Vec<SignalId> {
+fn closed(rtl: &Rtl, controls: ControlValues) -> Vec<SignalId> {
     let all = (0..rtl.signals().len() as u32).map(SignalId);
     let mut set: FxHashSet<SignalId> = all.filter(|&s| initial(rtl, s).is_some()).collect();
     loop {
@@ -130,7 +130,7 @@ fn closed(rtl: &Rtl, controls: Controls) -> Vec<SignalId> {
 }
 
 /// Whether a register's next value depends on anything but the set and control ports.
-fn reaches_out(rtl: &Rtl, controls: Controls, id: SignalId, set: &FxHashSet<SignalId>) -> bool {
+fn reaches_out(rtl: &Rtl, controls: ControlValues, id: SignalId, set: &FxHashSet<SignalId>) -> bool {
     let mut seen: FxHashSet<NodeId> = FxHashSet::default();
     let mut stack: Vec<NodeId> = rtl.signal(id).registers.iter().map(|r| r.next).collect();
     while let Some(node) = stack.pop() {
@@ -157,7 +157,7 @@ fn reaches_out(rtl: &Rtl, controls: Controls, id: SignalId, set: &FxHashSet<Sign
 /// The state of the counter one clock later.
 fn following(
     rtl: &Rtl,
-    controls: Controls,
+    controls: ControlValues,
     state: &FxHashMap<SignalId, BigUint>,
 ) -> Result<FxHashMap<SignalId, BigUint>, String> {
     let mut next = FxHashMap::default();
@@ -171,7 +171,7 @@ fn following(
 }
 
 /// What a register becomes under these controls, whatever it holds; nothing if that is no constant.
-fn becomes(rtl: &Rtl, controls: Controls, signal: SignalId) -> Result<Option<BigUint>, String> {
+fn becomes(rtl: &Rtl, controls: ControlValues, signal: SignalId) -> Result<Option<BigUint>, String> {
     let nothing = FxHashMap::default();
     let register = &rtl.signal(signal).registers[0];
     for &(condition, value) in &register.resets {
@@ -187,7 +187,7 @@ fn becomes(rtl: &Rtl, controls: Controls, signal: SignalId) -> Result<Option<Big
 /// The value of an expression where some registers are known, if it is a constant.
 fn constant(
     rtl: &Rtl,
-    controls: Controls,
+    controls: ControlValues,
     known: &FxHashMap<SignalId, BigUint>,
     node: NodeId,
 ) -> Result<Option<BigUint>, String> {
@@ -210,7 +210,7 @@ fn constant(
 /// One clock from known registers; others hold anything.
 struct Known<'a> {
     rtl: &'a Rtl,
-    controls: Controls,
+    controls: ControlValues,
     known: &'a FxHashMap<SignalId, BigUint>,
 }
 
@@ -230,7 +230,7 @@ impl Leaves for Known<'_> {
 /// One clock edge at a known phase, from registers that hold anything.
 struct Edge<'a> {
     rtl: &'a Rtl,
-    controls: Controls,
+    controls: ControlValues,
     phases: &'a Phases,
     inputs: FxHashMap<(SignalId, u32), Vec<Lit>>,
 }
@@ -252,9 +252,9 @@ impl Leaves for Edge<'_> {
 
 /// Whether at the phase of `phases` every output is what it was in the clock before, and the valid flag is low,
 /// whatever registers and inputs hold.
-pub(super) fn stays(rtl: &Rtl, ports: &Ports, phases: &Phases, e: &mut Engine) -> Result<bool, String> {
+pub(super) fn stays(rtl: &Rtl, ports: &PortRoles, phases: &Phases, e: &mut Engine) -> Result<bool, String> {
     let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 1);
-    let controls = Controls::running(ports);
+    let controls = ControlValues::running(ports);
     let mut edge = Edge { rtl, controls, phases, inputs: FxHashMap::default() };
     let mut word = |e: &mut Engine, signal: SignalId, k: u32| {
         unroll

@@ -1,6 +1,6 @@
 //! What roads have proved so far: shared by all of them, kept from round to round.
 
-use super::candidates::Run;
+use super::candidates::BitRun;
 use crate::ir::ValueId;
 use crate::rtl::SignalId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,7 +16,7 @@ pub(super) struct Claim {
     /// What is added then.
     pub(super) offset: i128,
     /// Which bits of that.
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<BitRun>,
     /// Whether the signal's own form says more than this one.
     pub(super) keeps_form: bool,
 }

@@ -10,7 +10,7 @@
 use super::bit_level::{self, ModelGates};
 use super::engine::{Engine, GATE, Limits};
 use super::equiv::{Report, Verdict};
-use super::ports::Ports;
+use super::port_roles::PortRoles;
 use super::proved::Proved;
 use super::word_level::{self, Rules};
 use crate::ir::{Model, Op};
@@ -35,9 +35,9 @@ pub(super) struct Roads {
 }
 
 /// One design and what it is compared with.
-type Pair<'a> = (&'a Model, &'a Rtl, &'a Ports);
+type Pair<'a> = (&'a Model, &'a Rtl, &'a PortRoles);
 
-struct Schedule<'a, 'e> {
+struct Rounds<'a, 'e> {
     pair: Pair<'a>,
     depths: (u32, u32),
     rules: Vec<Rules>,
@@ -54,12 +54,12 @@ struct Schedule<'a, 'e> {
 pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), roads: Roads, report: &mut Report, e: &mut Engine) {
     let rules = if roads.gates_only { Vec::new() } else { Rules::of(pair.0, roads.all_rules) };
     let multiplies = pair.0.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. }));
-    let mut schedule = Schedule { pair, depths, rules, multiplies, gates: None, proved: Proved::default(), report, e };
+    let mut schedule = Rounds { pair, depths, rules, multiplies, gates: None, proved: Proved::default(), report, e };
     if let Some(gauge) = &schedule.e.gauge {
         gauge.compare(pair.2.outputs.iter().flatten().count());
     }
     let decided = schedule.run();
-    let Schedule { proved, report, e, .. } = schedule;
+    let Rounds { proved, report, e, .. } = schedule;
     let open = proved.open_operations();
     report.operations_matched = proved.matched.len() as u64;
     report.operations_unmatched = open.len() as u64;
@@ -70,7 +70,7 @@ pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), roads: Roads, report: 
     }
 }
 
-impl Schedule<'_, '_> {
+impl Rounds<'_, '_> {
     /// Whether it was decided.
     fn run(&mut self) -> bool {
         let cap = CAP.0 + CAP.1 * self.pair.0.nodes().len() as u64;
@@ -84,7 +84,7 @@ impl Schedule<'_, '_> {
             let postponed = round == 0 && self.multiplies && !self.rules.is_empty();
             let limits = Limits { sat_steps: if postponed { 0 } else { self.e.limits.sat_steps }, ..self.e.limits };
             for rules in self.rules.clone() {
-                let effort = word_level::Effort { cap, limits, asks_gates: round >= WITHOUT_SAT };
+                let effort = word_level::FormEffort { cap, limits, asks_gates: round >= WITHOUT_SAT };
                 let road =
                     word_level::compare(self.pair, self.depths, rules, &effort, &mut self.proved, self.report, self.e);
                 if road || self.is_complete() {
@@ -111,7 +111,7 @@ impl Schedule<'_, '_> {
             self.gates = Some(ModelGates::of(self.pair.0, self.e));
         }
         let Some(gates) = &self.gates else { return false };
-        let effort = bit_level::Effort { cap, limits };
+        let effort = bit_level::GateEffort { cap, limits };
         let road = bit_level::compare(self.pair, gates, self.depths, &effort, &mut self.proved, self.report, self.e);
         road || self.is_complete()
     }

@@ -1,7 +1,7 @@
 //! The comparison on forms: word by word, in integers.
 
 use super::aig::{Gate, Lit};
-use super::candidates::{Columns, Run, gaps, remarked_runs, runs, runs_and_sign};
+use super::candidates::{BitRun, Columns, gaps, remarked_runs, runs, runs_and_sign};
 use super::design_forms::{Arithmetic, Word};
 use super::engine::{Engine, FORMS, GATE, Limits, Outcome};
 use super::equiv::{Report, Seen, Verdict, Witness, explain, hinted_operation, operation_of};
@@ -10,7 +10,7 @@ use super::linear_forms::model::{ModelForms, forms};
 use super::linear_forms::polynomial::MONOMIAL;
 use super::linear_forms::samples::{LANES, Samples, TERM};
 use super::linear_forms::{FormId, LinearForms, OrOverflow, Range, RuleSet, Shape, power};
-use super::ports::{Controls, Ports};
+use super::port_roles::{ControlValues, PortRoles};
 use super::proved::{Claim, Proved};
 use super::unroll::{Domain, Fault, Made, Unroll};
 use crate::ir::{Model, Op, ValueId};
@@ -33,15 +33,15 @@ const MAX_SHOWN: u32 = 100;
 /// Widest free value that is one atom.
 const FREE_BITS: u32 = 64;
 
-struct Design<'a> {
+struct FormComparison<'a> {
     terms: &'a mut LinearForms,
     e: &'a mut Engine,
     model: &'a Model,
     rtl: &'a Rtl,
     forms: &'a ModelForms,
-    ports: &'a Ports,
+    ports: &'a PortRoles,
     latency: u32,
-    controls: Controls,
+    controls: ControlValues,
     bits: Bits,
     samples: Option<Samples>,
     /// Bits of the model's values by their samples.
@@ -84,7 +84,7 @@ enum Answer {
     Unknown,
 }
 
-impl Design<'_> {
+impl FormComparison<'_> {
     /// An undefined word.
     fn free(&mut self, width: u32) -> Made<Self> {
         let mut parts = Vec::new();
@@ -276,7 +276,7 @@ impl Design<'_> {
     }
 
     /// The runs of bits of a value that a signal shows as the comment in the file says, if the samples agree.
-    fn remarked(&mut self, signal: SignalId, op: ValueId, f: FormId) -> OrOverflow<Option<Vec<Run>>> {
+    fn remarked(&mut self, signal: SignalId, op: ValueId, f: FormId) -> OrOverflow<Option<Vec<BitRun>>> {
         if !self.in_pieces {
             return Ok(None);
         }
@@ -324,7 +324,7 @@ impl Design<'_> {
         f: FormId,
         width: u32,
         (op, negative, signed): (ValueId, bool, FormId),
-        runs: Vec<Run>,
+        runs: Vec<BitRun>,
         thoroughly: bool,
     ) -> OrOverflow<Same> {
         let model = self.forms.ops[op.index()];
@@ -367,7 +367,7 @@ impl Design<'_> {
     }
 
     /// Runs of a value's bits side by side.
-    fn pieces(&mut self, value: FormId, runs: &[Run]) -> OrOverflow<FormId> {
+    fn pieces(&mut self, value: FormId, runs: &[BitRun]) -> OrOverflow<FormId> {
         let (mut out, mut parts) = (self.terms.constant(0), Vec::new());
         for (i, &(at, from, count)) in runs.iter().enumerate() {
             let mut part = self.terms.floor(value, from)?;
@@ -536,7 +536,7 @@ impl Design<'_> {
     }
 }
 
-impl Domain for Design<'_> {
+impl Domain for FormComparison<'_> {
     type Word = Word;
 
     fn truth(&self, x: &Word) -> Option<bool> {
@@ -653,7 +653,7 @@ impl Domain for Design<'_> {
     }
 }
 
-impl Design<'_> {
+impl FormComparison<'_> {
     /// From here on what a signal's word is put together from is said by the value of the model that the signal shows:
     /// other signals may read the parts.
     fn learn_parts(&mut self, signal: SignalId, word: &Word, same: FormId) -> OrOverflow<()> {
@@ -718,7 +718,7 @@ impl Design<'_> {
             same = self.proved_before(signal, k, f)?;
         }
         if let (None, Some(op)) = (&same, hint) {
-            same = self.unless_not_seen((f, Some(op), width), |d| Design::compare(d, signal, op, f))?;
+            same = self.unless_not_seen((f, Some(op), width), |d| FormComparison::compare(d, signal, op, f))?;
         }
         if same.is_none() {
             same = self.proved_before(signal, k, f)?;
@@ -838,7 +838,7 @@ impl Rules {
 }
 
 /// What a comparison by forms may do.
-pub(super) struct Effort {
+pub(super) struct FormEffort {
     /// Units of work.
     pub(super) cap: u64,
     /// Limits of one question on gates.
@@ -849,10 +849,10 @@ pub(super) struct Effort {
 
 /// Compares by forms what is not proved yet: true if it is decided then.
 pub(super) fn compare(
-    (model, rtl, ports): (&Model, &Rtl, &Ports),
+    (model, rtl, ports): (&Model, &Rtl, &PortRoles),
     (latency, structure): (u32, u32),
     rules: Rules,
-    effort: &Effort,
+    effort: &FormEffort,
     proved: &mut Proved,
     report: &mut Report,
     e: &mut Engine,
@@ -868,7 +868,7 @@ pub(super) fn compare(
         Err(_) => false,
         Ok(model_forms) => {
             let hints = e.left / if effort.asks_gates { 2 } else { 1 };
-            let mut design = Design {
+            let mut design = FormComparison {
                 terms: &mut terms,
                 e,
                 model,
@@ -876,7 +876,7 @@ pub(super) fn compare(
                 forms: &model_forms,
                 ports,
                 latency,
-                controls: Controls::running(ports),
+                controls: ControlValues::running(ports),
                 bits: Bits::new(rules == Rules::All),
                 samples: None,
                 columns: None,
@@ -909,7 +909,12 @@ pub(super) fn compare(
 }
 
 /// Whether a difference was found; what was proved is added.
-fn outputs(design: &mut Design<'_>, structure: u32, asks_gates: bool, report: &mut Report) -> Result<bool, Fault> {
+fn outputs(
+    design: &mut FormComparison<'_>,
+    structure: u32,
+    asks_gates: bool,
+    report: &mut Report,
+) -> Result<bool, Fault> {
     let (model, rtl, ports, latency) = (design.model, design.rtl, design.ports, design.latency);
     let mut unroll: Unroll<'_, Word> = Unroll::new(rtl, ports.depth(latency, structure));
     let mut found: Vec<(usize, u32, FormId)> = Vec::new();
@@ -977,7 +982,11 @@ fn outputs(design: &mut Design<'_>, structure: u32, asks_gates: bool, report: &m
 }
 
 /// Whether an output's form is the model's.
-fn output(design: &mut Design<'_>, (j, width, f): (usize, u32, FormId), asks_gates: bool) -> OrOverflow<Answer> {
+fn output(
+    design: &mut FormComparison<'_>,
+    (j, width, f): (usize, u32, FormId),
+    asks_gates: bool,
+) -> OrOverflow<Answer> {
     let expected = design.forms.outputs[j];
     let Some(d) = design.terms.difference(f, expected, width)? else {
         design.e.counts.affine += u64::from(width);

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// What all registers of a pipeline have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Controls {
+pub(super) struct RegisterControls {
     pub(super) reset_if: Option<Access>,
     pub(super) enable_if: Option<Access>,
     /// Whether they have first values.
@@ -29,7 +29,7 @@ pub(super) struct Segment {
     /// Block outputs and registers that somebody outside reads.
     pub(super) sinks: Vec<SignalId>,
     /// Reset and enable of the registers.
-    pub(super) controls: Controls,
+    pub(super) controls: RegisterControls,
 }
 
 /// What drives each element of each signal, where it is one connection without an index: its number.
@@ -159,7 +159,7 @@ impl<'a> Finder<'a> {
             return;
         }
         let starts = signal.reset_to.is_some();
-        let controls = Controls { reset_if: signal.reset_if.clone(), enable_if, starts };
+        let controls = RegisterControls { reset_if: signal.reset_if.clone(), enable_if, starts };
         // Neighbours, with what their labels are above this one's.
         let taking_part = |signal: SignalId, finder: &Self| {
             let is_register = machine.signal(signal).kind == SignalKind::Register;
@@ -291,7 +291,7 @@ struct Labels {
     /// Parent, and how much the label is above the parent's.
     parent: Vec<(usize, i64)>,
     /// For each root what the registers of its component have in common.
-    controls: Vec<Option<Controls>>,
+    controls: Vec<Option<RegisterControls>>,
 }
 
 impl Labels {
@@ -320,16 +320,16 @@ impl Labels {
         (root, label)
     }
 
-    fn controls(&self, root: usize) -> Option<Controls> {
+    fn controls(&self, root: usize) -> Option<RegisterControls> {
         self.controls[root].clone()
     }
 
-    fn set_controls(&mut self, root: usize, controls: Controls) {
+    fn set_controls(&mut self, root: usize, controls: RegisterControls) {
         self.controls[root] = Some(controls);
     }
 
     /// Whether a new node with these controls may lie so far below these nodes.
-    fn allow(&mut self, neighbours: &[(usize, i64)], controls: &Controls) -> bool {
+    fn allow(&mut self, neighbours: &[(usize, i64)], controls: &RegisterControls) -> bool {
         let mut own: std::collections::BTreeMap<usize, i64> = std::collections::BTreeMap::new();
         neighbours.iter().all(|&(other, above)| {
             let (root, label) = self.find(other);

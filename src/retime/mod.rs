@@ -43,12 +43,12 @@ pub struct Retimed {
     /// The machine.
     pub machine: Machine,
     /// Its pipelines.
-    pub pipelines: Vec<Pipeline>,
+    pub pipelines: Vec<RetimedPipeline>,
 }
 
 /// A pipeline inside a machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Pipeline {
+pub struct RetimedPipeline {
     /// Names of its blocks, in the order of the stages.
     pub blocks: Vec<String>,
     /// Names of the registers that may move, in the order of the stages.
@@ -71,7 +71,7 @@ pub fn retime(machine: &Machine, slack: Slack, optimise: &dyn Fn(&Model) -> Mode
     let mut tasks = Vec::new();
     for segment in find::segments(machine) {
         let Some(joined) = join::join(machine, &segment) else { continue };
-        pipelines.push(Pipeline {
+        pipelines.push(RetimedPipeline {
             blocks: segment.blocks.iter().map(|&(b, _)| machine.blocks()[b.index()].name.clone()).collect(),
             registers: segment.registers.iter().map(|&(r, _)| machine.signal(r).name.clone()).collect(),
             stages: segment.stages,

@@ -2,7 +2,7 @@
 
 use super::find::Segment;
 use super::join::{Joined, Source};
-use super::stages::{Anchor, Held, Part, Stages};
+use super::stages::{Anchor, Part, StageRegister, Stages};
 use crate::ir::machine::{Access, Connection, Machine, MachineBuilder, Signal, SignalId, SignalKind};
 use crate::num::Kif;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -203,7 +203,7 @@ impl Work<'_> {
         &mut self,
         name: &str,
         segment: &Segment,
-        held: &[Held],
+        held: &[StageRegister],
         at: &FxHashMap<Anchor, Access>,
     ) -> Option<SignalId> {
         let name = self.name(name.to_owned());

@@ -37,7 +37,7 @@ pub(super) struct Part {
 
 /// A register behind a stage.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct StageRegister {
     pub(super) anchor: Anchor,
     pub(super) kif: Kif,
     /// What it starts as, if that is known.
@@ -48,7 +48,7 @@ pub(super) struct Held {
 #[derive(Clone, Debug)]
 pub(super) struct Stages {
     pub(super) parts: Vec<Part>,
-    pub(super) held: Vec<Vec<Held>>,
+    pub(super) held: Vec<Vec<StageRegister>>,
 }
 
 /// Cuts a program where its schedule says. `origins` tell the block and the operation there that each operation of the
@@ -85,7 +85,7 @@ pub(super) fn split(
         program.node(id).op.for_each_operand(|v| reads(v, made(Anchor::Op(id))));
     }
     program.outputs().iter().filter_map(|out| out.source).for_each(|v| reads(v, outside));
-    let mut held: Vec<Vec<Held>> = vec![Vec::new(); stages as usize - 1];
+    let mut held: Vec<Vec<StageRegister>> = vec![Vec::new(); stages as usize - 1];
     for (&anchor, &(read, _)) in &last {
         let kif = splitter.kif(anchor);
         let first = first.as_ref().map(|(inputs, values)| match anchor {
@@ -93,7 +93,7 @@ pub(super) fn split(
             Anchor::Op(v) => values[v.index()].clone(),
         });
         for boundary in made(anchor).0.max(1)..read {
-            held[boundary as usize - 1].push(Held { anchor, kif, first: first.clone() });
+            held[boundary as usize - 1].push(StageRegister { anchor, kif, first: first.clone() });
         }
     }
     let mut members: BTreeMap<(u32, u32), Vec<ValueId>> = BTreeMap::new();

@@ -19,7 +19,7 @@
 
 use super::bounds::Labels;
 use super::cost::{Cost, PORT};
-use super::flow::{Network, Saturated};
+use super::flow::{FlowNetwork, Saturated};
 use super::graph::Graph;
 
 /// The node of everything whose stage is fixed.
@@ -60,7 +60,7 @@ pub(super) struct Solution {
 struct Problem<'a> {
     graph: &'a Graph,
     limit: i64,
-    network: Network,
+    network: FlowNetwork,
     /// Node of each label, and its place less the node's label.
     node: Vec<(u32, i32)>,
     reasons: Vec<Reason>,
@@ -218,7 +218,7 @@ impl<'a> Problem<'a> {
         let mut problem = Problem {
             graph,
             limit,
-            network: Network::new(label),
+            network: FlowNetwork::new(label),
             node,
             reasons: Vec::new(),
             stage: early.to_vec(),

@@ -18,7 +18,7 @@ const NIL: u32 = u32::MAX;
 
 /// Labels, arcs and flow.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Network {
+pub(super) struct FlowNetwork {
     /// Label of each node.
     pub(super) label: Vec<i32>,
     /// What should still arrive at each node; negative where something should still leave.
@@ -125,7 +125,7 @@ struct Step {
     forwards: bool,
 }
 
-/// How a call of [`Network::saturate`] ended.
+/// How a call of [`FlowNetwork::saturate`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Saturated {
     /// Nothing is left to send.
@@ -136,12 +136,12 @@ pub(super) enum Saturated {
     Tired,
 }
 
-impl Network {
+impl FlowNetwork {
     /// A network of nodes with these labels and without arcs, where nothing has to arrive.
-    pub(super) fn new(label: Vec<i32>) -> Network {
+    pub(super) fn new(label: Vec<i32>) -> FlowNetwork {
         let n = label.len();
         let lists = || Lists { first: vec![NIL; n], next: Vec::new() };
-        let mut network = Network {
+        let mut network = FlowNetwork {
             label,
             want: vec![0; n],
             later_out: lists(),
@@ -149,7 +149,7 @@ impl Network {
             distance: vec![NIL; n],
             current: vec![Cursor { out: 0, into: 0, later_out: NIL, later_into: NIL }; n],
             stamp: vec![0; n],
-            ..Network::default()
+            ..FlowNetwork::default()
         };
         network.sort();
         network
@@ -197,7 +197,7 @@ impl Network {
     }
 
     /// Sends as much as tight arcs can carry until `work` goes beyond `limit`. If it got stuck,
-    /// [`Network::is_reached`] then tells who can be reached from nodes that have something left.
+    /// [`FlowNetwork::is_reached`] then tells who can be reached from nodes that have something left.
     pub(super) fn saturate(&mut self, limit: u64) -> Saturated {
         if self.work > limit {
             return Saturated::Tired;

@@ -46,7 +46,7 @@ pub use check::check;
 pub use delay::{ByWidth, Delay, LatencyFields, default_delay};
 pub use goal::{BoundFlag, Effort, Goal, Infeasible, Objective};
 pub use random::random;
-pub use show::{Held, PathStep, StageView, Step, View, view};
+pub use show::{HeldBits, PathElement, PathStep, ScheduleView, StageView, view};
 pub use uses::{Class, Edge, Reader, Root, Uses, UsesBuilder};
 
 use crate::diag::Diagnostics;

@@ -14,21 +14,21 @@ pub struct StageView {
     /// The longest path, first step first; its steps add up to the stage's delay.
     pub path: Vec<PathStep>,
     /// What its registers hold.
-    pub held: Held,
+    pub held: HeldBits,
 }
 
 /// A step of a path with the time it takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathStep {
     /// What happens.
-    pub what: Step,
+    pub what: PathElement,
     /// How long it takes, in the units of the delays.
     pub delay: f64,
 }
 
 /// What can take time in a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PathElement {
     /// The world in front of unregistered inputs.
     Before,
     /// An operation.
@@ -41,7 +41,7 @@ pub enum Step {
 
 /// Bits of a layer of registers, each in one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldBits {
     /// Bits that an output port shows, from where they are made to the end.
     pub outputs: u64,
     /// Bits of inputs for later operations.
@@ -52,7 +52,7 @@ pub struct Held {
     pub waiting: u64,
 }
 
-impl Held {
+impl HeldBits {
     /// All of them.
     pub fn total(&self) -> u64 {
         self.outputs + self.inputs + self.made + self.waiting
@@ -61,23 +61,23 @@ impl Held {
 
 /// A schedule stage by stage.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct View {
+pub struct ScheduleView {
     /// What input registers hold; nothing if there are none.
-    pub input_registers: Held,
+    pub input_registers: HeldBits,
     /// The stages, from stage 1.
     pub stages: Vec<StageView>,
     /// What the layer behind the last stage holds; nothing if there is none.
-    pub output_registers: Held,
+    pub output_registers: HeldBits,
 }
 
 /// Looks at a legal schedule made for `goal`. Bits are those of `uses`, so with `netlist::uses` those of the hardware.
-pub fn view(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses, schedule: &Schedule) -> View {
-    let mut view = View {
+pub fn view(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses, schedule: &Schedule) -> ScheduleView {
+    let mut view = ScheduleView {
         stages: paths(model, delay, goal, schedule)
             .into_iter()
             .map(|path| StageView { path, ..StageView::default() })
             .collect(),
-        ..View::default()
+        ..ScheduleView::default()
     };
     let live = live(model);
     for id in model.ids().filter(|id| live[id.index()]) {
@@ -92,7 +92,7 @@ pub fn view(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses, schedule
 }
 
 /// Adds the bits of a class to every boundary that they cross.
-fn count(view: &mut View, uses: &Uses, class: &Class, schedule: &Schedule) {
+fn count(view: &mut ScheduleView, uses: &Uses, class: &Class, schedule: &Schedule) {
     let last_stage = schedule.stages.max(1);
     let made = match class.root {
         Root::Input(_) => u32::from(!schedule.register_inputs),
@@ -166,25 +166,25 @@ fn paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> 
         let negation = if out.neg { delay.negation_delay(model, j) } else { 0.0 };
         let mut more = Vec::new();
         if out.neg {
-            more.push(PathStep { what: Step::Negation(j as u32), delay: negation });
+            more.push(PathStep { what: PathElement::Negation(j as u32), delay: negation });
         }
         if after > 0.0 {
-            more.push(PathStep { what: Step::After, delay: after });
+            more.push(PathStep { what: PathElement::After, delay: after });
         }
         note(stages, start + negation + after, here, more);
     }
     if before > 0.0 && model.nodes().iter().any(|node| matches!(node.op, Op::Input { .. })) {
         // Inputs arrive even where nothing in the first stage reads them.
-        note(1, before, None, vec![PathStep { what: Step::Before, delay: before }]);
+        note(1, before, None, vec![PathStep { what: PathElement::Before, delay: before }]);
     }
     let steps_to = |end: Option<ValueId>, more: Vec<PathStep>| {
         let mut steps: Vec<PathStep> = more.into_iter().rev().collect();
         let mut at = end;
         while let Some(id) = at {
-            steps.push(PathStep { what: Step::Op(id), delay: delay.own_delay(model, id) });
+            steps.push(PathStep { what: PathElement::Op(id), delay: delay.own_delay(model, id) });
             let from_port = matches!(model.node(id).op, Op::Input { .. }) && schedule.stage[id.index()] == 1;
             if from_port && before > 0.0 {
-                steps.push(PathStep { what: Step::Before, delay: before });
+                steps.push(PathStep { what: PathElement::Before, delay: before });
             }
             at = from[id.index()];
         }
@@ -200,7 +200,7 @@ mod tests {
     use super::super::{LatencyFields, Outcome, schedule};
     use super::*;
 
-    fn viewed(model: &Model, goal: &Goal) -> (Outcome, View) {
+    fn viewed(model: &Model, goal: &Goal) -> (Outcome, ScheduleView) {
         let uses = Uses::whole_values(model);
         let outcome = schedule(model, &LatencyFields, goal, &uses).unwrap();
         let view = view(model, &LatencyFields, goal, &uses, &outcome.schedule);
@@ -213,12 +213,12 @@ mod tests {
         let goal = Goal { input_delay: 2.0, output_delay: 1.5, register_outputs: true, ..Goal::stages(2) };
         let (_, view) = viewed(&model, &goal);
         let steps = |k: usize| view.stages[k].path.iter().map(|s| (s.what, s.delay)).collect::<Vec<_>>();
-        let op = |i: u32, d: f64| (Step::Op(ValueId(i)), d);
-        assert_eq!(steps(0), [(Step::Before, 2.0), op(0, 0.0), op(1, 3.0), op(2, 1.0)]);
+        let op = |i: u32, d: f64| (PathElement::Op(ValueId(i)), d);
+        assert_eq!(steps(0), [(PathElement::Before, 2.0), op(0, 0.0), op(1, 3.0), op(2, 1.0)]);
         assert_eq!(steps(1), [op(3, 2.0), op(4, 2.0), op(5, 1.0)]);
         assert_eq!([view.stages[0].operations, view.stages[1].operations], [2, 3]);
-        assert_eq!(view.stages[0].held, Held { made: 4, ..Held::default() });
-        assert_eq!(view.output_registers, Held { outputs: 4, ..Held::default() });
+        assert_eq!(view.stages[0].held, HeldBits { made: 4, ..HeldBits::default() });
+        assert_eq!(view.output_registers, HeldBits { outputs: 4, ..HeldBits::default() });
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::diag::{Diagnostic, Place};
 use crate::files::Protected;
-use crate::interp::batch::Fault;
+use crate::interp::batch::SampleFault;
 use crate::interp::samples::{Port, Reader, Values};
 use crate::ir::machine::{Machine, SignalId};
 use crate::netlist::names::legalise;
@@ -158,7 +158,7 @@ impl Arrays {
         let codes = self.codes;
         self.next_row(|at| {
             let code = at.block.code(at.index, at.port, codes);
-            code.map_err(|reason| Fault::Input { input: at.element, reason }.in_cycle(at.place, at.cycle))
+            code.map_err(|reason| SampleFault::Input { input: at.element, reason }.in_cycle(at.place, at.cycle))
         })
     }
 

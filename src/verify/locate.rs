@@ -14,7 +14,7 @@ use std::io::{self, BufRead};
 
 /// A signal that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signal {
+pub struct DifferingSignal {
     /// Its name in the text.
     pub name: String,
     /// The remark beside it: the operation that it belongs to.
@@ -27,7 +27,7 @@ pub struct Signal {
     pub found: String,
 }
 
-impl fmt::Display for Signal {
+impl fmt::Display for DifferingSignal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.found.len();
         write!(f, "{} = {}, not {:0>width$}", self.name, self.found, self.expected.to_str_radix(2))?;
@@ -45,7 +45,7 @@ impl fmt::Display for Signal {
 ///
 /// # Errors
 /// Those of reading.
-pub fn first_difference(netlist: &Netlist, run: &Cycles, dump: impl BufRead) -> io::Result<Option<Signal>> {
+pub fn first_difference(netlist: &Netlist, run: &Cycles, dump: impl BufRead) -> io::Result<Option<DifferingSignal>> {
     let mut evaluator = Evaluator::new(netlist);
     let mut dump = Dump::new(netlist, dump)?;
     let mut advances = 0;
@@ -59,7 +59,7 @@ pub fn first_difference(netlist: &Netlist, run: &Cycles, dump: impl BufRead) -> 
         let stateful = netlist.interface.counts_clocks();
         let filled = |stage: u32| netlist.interface.clock.is_none() || stateful || stage < advances;
         if let Some(signal) = dump.first_difference(netlist, &evaluator, filled) {
-            return Ok(Some(Signal { cycle: index, ..signal }));
+            return Ok(Some(DifferingSignal { cycle: index, ..signal }));
         }
         advances += u32::from(run.advances(index));
         evaluator.tick();
@@ -146,7 +146,7 @@ impl<R: BufRead> Dump<R> {
         netlist: &Netlist,
         evaluator: &Evaluator<'_>,
         filled: impl Fn(u32) -> bool,
-    ) -> Option<Signal> {
+    ) -> Option<DifferingSignal> {
         for (index, net) in netlist.nets().iter().enumerate() {
             let Some(digits) = self.values[index].as_ref().filter(|_| filled(net.stage)) else { continue };
             let id = NetId(index as u32);
@@ -158,7 +158,7 @@ impl<R: BufRead> Dump<R> {
             }
             if BigUint::parse_bytes(found.as_bytes(), 2).as_ref() != Some(&expected) {
                 let (name, comment) = (netlist.name(id).to_owned(), netlist.comment(id).to_owned());
-                return Some(Signal { name, comment, cycle: 0, expected, found });
+                return Some(DifferingSignal { name, comment, cycle: 0, expected, found });
             }
         }
         None

@@ -31,7 +31,7 @@ mod watch;
 pub use bench::{Bench, SHOWN, Testbench};
 pub use compare::{Difference, Mismatch, Report};
 pub use cycles::{Bits, Cycle, Cycles, Field, Layout};
-pub use locate::{Signal, first_difference};
+pub use locate::{DifferingSignal, first_difference};
 pub use machine::{MachineRun, machine_stimulus};
 pub use run::{BenchCheck, Check, Finding, Origin};
 pub use sim::{Deadline, Ghdl, Icarus, Job, MISSING_TOOL, SIMULATORS, SimError, Simulator, Tools, Verilator, end_all};

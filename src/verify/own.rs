@@ -12,7 +12,7 @@ use super::vectors::{Rows, Vectors};
 use crate::compile::Source;
 use crate::diag::{Diagnostic, Place};
 use crate::interp::batch::codes_of_row;
-use crate::interp::samples::{Encoder, Port, Reader, Values, input_ports, output_ports};
+use crate::interp::samples::{Port, Reader, RealEncoder, Values, input_ports, output_ports};
 use crate::ir::Model;
 use crate::ir::machine::Machine;
 use crate::network::exact::Rational;
@@ -54,7 +54,7 @@ pub struct Files<'a> {
 /// What the numbers in files of samples mean for a program.
 pub enum Numbers<'a> {
     /// Values of its ports, quantised by floor and wrap; where there is an encoder, after that.
-    Ports(Option<Encoder>),
+    Ports(Option<RealEncoder>),
     /// Values of a network, which quantises them itself.
     Network(&'a dyn Meaning),
     /// Integers of any size, which wrap.

@@ -4,7 +4,7 @@ use super::cycles::Cycles;
 use super::foreign::Foreign;
 use super::machine::{MachineRun, machine_stimulus};
 use super::own::{self, Dissents, Files, Numbers, Own, OwnRun, Subject};
-use super::runner::{self, Event, Part, Settings, Verification, Work};
+use super::runner::{self, Event, Part, SimulationSettings, Verification, Work};
 use super::sim::Tools;
 use super::stream::Streams;
 use super::vectors::Vectors;
@@ -16,7 +16,7 @@ use crate::schedule::Effort;
 use num_bigint::BigInt;
 
 /// What is asked of a verification, beside the hardware.
-pub struct Question<'a> {
+pub struct VerifyRequest<'a> {
     /// The user's own samples; nothing: random ones.
     pub own: Option<Files<'a>>,
     /// How many random samples, or cycles.
@@ -28,12 +28,12 @@ pub struct Question<'a> {
     /// Who simulates.
     pub parts: Vec<Part>,
     /// How.
-    pub settings: Settings<'a>,
+    pub settings: SimulationSettings<'a>,
     /// Where programs are looked for.
     pub tools: &'a Tools,
 }
 
-impl Question<'_> {
+impl VerifyRequest<'_> {
     /// The hardware that the ports, and the latency, are taken from: ours, or for hardware from elsewhere as little as
     /// has them.
     fn spec(&self, spec: &Spec) -> Spec {
@@ -80,16 +80,16 @@ pub fn own_vectors(subject: Subject<'_>, files: &Files<'_>, spec: &Spec) -> Resu
 pub fn of_model(
     subject: Subject<'_>,
     spec: &Spec,
-    question: Question<'_>,
+    request: VerifyRequest<'_>,
     watch: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<Verification, Error> {
     let (model, source) = (subject.model, subject.source);
-    let hardware = compile::model(model, &question.spec(spec))?;
-    question.check_ports(&hardware)?;
-    let (count, seed) = (question.count, question.seed);
+    let hardware = compile::model(model, &request.spec(spec))?;
+    request.check_ports(&hardware)?;
+    let (count, seed) = (request.count, request.seed);
     // Reals are shown beside codes where the files have reals and the ports mean them.
-    let has_reals = question.own.is_some_and(|files| !files.codes) && matches!(subject.numbers, Numbers::Ports(_));
-    let own = question.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
+    let has_reals = request.own.is_some_and(|files| !files.codes) && matches!(subject.numbers, Numbers::Ports(_));
+    let own = request.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
     let is_own = own.is_some();
     // Expected values are those of the source, or of the model as it was read: lowering and optimisation are under test too.
     let (vectors, dissents) = match own {
@@ -99,7 +99,7 @@ pub fn of_model(
     if hardware.axis.is_some() {
         spec.every_input("a wrapper's simulation")?;
     }
-    let cycles = match &question.foreign {
+    let cycles = match &request.foreign {
         // Only ours is known to show zeros after a reset.
         Some(_) => Cycles::plan(&hardware.netlist.interface, &vectors, seed),
         None => Cycles::of(&hardware.netlist, &vectors, seed),
@@ -117,11 +117,11 @@ pub fn of_model(
         hardware: &hardware,
         cycles: &cycles,
         streams: streams.as_ref(),
-        foreign: question.foreign.as_ref().map(|(foreign, _)| foreign),
+        foreign: request.foreign.as_ref().map(|(foreign, _)| foreign),
         dissents,
         real: has_reals.then_some(&real),
     };
-    runner::simulate(question.parts, &question.settings, question.tools, work, watch)
+    runner::simulate(request.parts, &request.settings, request.tools, work, watch)
 }
 
 /// The same for a state machine, cycle by cycle from power-on.
@@ -131,16 +131,16 @@ pub fn of_model(
 pub fn of_machine(
     machine: &Machine,
     spec: &Spec,
-    question: Question<'_>,
+    request: VerifyRequest<'_>,
     watch: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<Verification, Error> {
-    let hardware = compile::machine(machine, &question.spec(spec))?;
-    question.check_ports(&hardware)?;
+    let hardware = compile::machine(machine, &request.spec(spec))?;
+    request.check_ports(&hardware)?;
     // Expected values are those of the machine as it was read: optimisation is under test too.
-    let OwnRun { run, dissents } = match &question.own {
-        Some(files) => own::read_run(machine, files, question.count)?,
+    let OwnRun { run, dissents } = match &request.own {
+        Some(files) => own::read_run(machine, files, request.count)?,
         None => {
-            let stimulus = machine_stimulus(machine, question.count, question.seed);
+            let stimulus = machine_stimulus(machine, request.count, request.seed);
             OwnRun { run: MachineRun::golden(machine, stimulus), dissents: Dissents::default() }
         }
     };
@@ -149,9 +149,9 @@ pub fn of_machine(
         hardware: &hardware,
         cycles: &cycles,
         streams: None,
-        foreign: question.foreign.as_ref().map(|(foreign, _)| foreign),
+        foreign: request.foreign.as_ref().map(|(foreign, _)| foreign),
         dissents,
         real: None,
     };
-    runner::simulate(question.parts, &question.settings, question.tools, work, watch)
+    runner::simulate(request.parts, &request.settings, request.tools, work, watch)
 }

@@ -3,7 +3,7 @@
 use super::bench::{Bench, Testbench};
 use super::compare::Report;
 use super::cycles::Cycles;
-use super::locate::{Signal, first_difference};
+use super::locate::{DifferingSignal, first_difference};
 use super::sim::{Deadline, Job, SimError, Simulator, Tools};
 use crate::emit::Language;
 use crate::files::FileSet;
@@ -43,7 +43,7 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// At this signal the simulated text departs from the netlist that it was written from.
-    Text(Signal),
+    Text(DifferingSignal),
     /// Every signal is as in the netlist: the netlist is not what the model says.
     Netlist,
 }
@@ -69,7 +69,8 @@ impl Check<'_> {
         let dump = File::open(closer.join("wave.vcd")).map_err(SimError::Io)?;
         let signal = first_difference(self.netlist, &window, BufReader::new(dump)).map_err(SimError::Io)?;
         let first_cycle = first.cycle + 1 - window.cycles.len();
-        let origin = signal.map_or(Origin::Netlist, |s| Origin::Text(Signal { cycle: s.cycle + first_cycle, ..s }));
+        let origin =
+            signal.map_or(Origin::Netlist, |s| Origin::Text(DifferingSignal { cycle: s.cycle + first_cycle, ..s }));
         Ok(Finding { report, origin: Some(origin) })
     }
 

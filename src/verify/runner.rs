@@ -64,7 +64,7 @@ pub fn parts(languages: &[Language], name: Option<&str>, tools: &Tools) -> Resul
 
 /// How simulations are run.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings<'a> {
+pub struct SimulationSettings<'a> {
     /// VHDL revision that GHDL is told to read: `93` or `08`.
     pub vhdl_standard: &'a str,
     /// Where text, testbench, vectors and logs stay; nothing: nowhere.
@@ -117,7 +117,7 @@ pub enum Event<'a> {
 /// If the folders of the jobs cannot be made.
 pub fn simulate(
     parts: Vec<Part>,
-    settings: &Settings<'_>,
+    settings: &SimulationSettings<'_>,
     tools: &Tools,
     work: Work<'_>,
     watch: &(dyn Fn(Event<'_>) + Sync),
@@ -175,7 +175,7 @@ impl Work<'_> {
     fn run(
         &self,
         part: &Part,
-        how: &Settings<'_>,
+        how: &SimulationSettings<'_>,
         tools: &Tools,
         folder: &Path,
         deadline: Deadline,

@@ -5,7 +5,7 @@ use super::sim::process::{Invocation, log_tail, run_apart};
 use super::{Deadline, MISSING_TOOL, SimError, Tools};
 use crate::diag::{Diagnostic, Place, printable};
 use crate::prove::aiger;
-use crate::prove::circuit::{self, Module, Port};
+use crate::prove::circuit::{self, CircuitModule, CircuitPort};
 use crate::rtl::Language;
 use crate::rtl::Rtl;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// A file to read.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct SourceFile {
     /// Where it is; what it names (tables for `$readmemh`, files to include) is looked for in the first one's folder.
     pub path: PathBuf,
     /// What is in it.
@@ -84,11 +84,11 @@ fn rank(name: &str) -> Option<u64> {
 }
 
 /// Name and ports of the module that `portlist` told of.
-fn module(listed: &str) -> Result<Module, Diagnostic> {
+fn module(listed: &str) -> Result<CircuitModule, Diagnostic> {
     let unknown = || refused("yosys did not tell the ports of the top module".into());
     let mut lines = listed.lines();
     let name = lines.next().and_then(|l| l.strip_prefix("module ")).ok_or_else(unknown)?;
-    let mut made = Module { name: name.trim_start_matches('\\').to_owned(), ..Module::default() };
+    let mut made = CircuitModule { name: name.trim_start_matches('\\').to_owned(), ..CircuitModule::default() };
     for line in lines {
         let mut words = line.split_whitespace();
         let (kind, range, name) = match (words.next(), words.next(), words.next()) {
@@ -109,7 +109,7 @@ fn module(listed: &str) -> Result<Module, Diagnostic> {
             )));
         }
         let name = name.trim_start_matches('\\').to_owned();
-        made.ports.push(Port { name, input, lowest, width: high - lowest + 1 });
+        made.ports.push(CircuitPort { name, input, lowest, width: high - lowest + 1 });
     }
     Ok(made)
 }
@@ -122,7 +122,13 @@ fn listed(dir: &Path, file: &str) -> Result<Vec<String>, Diagnostic> {
 }
 
 /// Verilog of VHDL files, by ghdl.
-fn synthesised(tools: &Tools, sources: &[Source], top: Option<&str>, at: &Path, dir: &Path) -> Result<(), Diagnostic> {
+fn synthesised(
+    tools: &Tools,
+    sources: &[SourceFile],
+    top: Option<&str>,
+    at: &Path,
+    dir: &Path,
+) -> Result<(), Diagnostic> {
     let library = format!("--workdir={}", dir.display());
     let mut analyse = vec!["-a".to_owned(), "--std=08".to_owned(), library.clone()];
     for (i, source) in sources.iter().enumerate() {
@@ -170,7 +176,7 @@ pub const INCOMPLETE: &str = "ghdl left out values of a choice";
 /// # Errors
 /// [`MISSING_TOOL`] if a tool is missing; `E0910` if it refuses a file, or reads what a proof cannot be about: several
 /// clocks, latches, signals with several drivers.
-pub fn yosys(tools: &Tools, sources: &[Source], top: Option<&str>) -> Result<Rtl, Diagnostic> {
+pub fn yosys(tools: &Tools, sources: &[SourceFile], top: Option<&str>) -> Result<Rtl, Diagnostic> {
     let plain = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if let Some(top) = top.filter(|name| !plain(name)) {
         return Err(refused(format!("{} is no name of a module that yosys can be told", printable(top))));
@@ -284,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_missing_tool_is_said() {
-        let source = Source { path: "x.v".into(), text: "module x; endmodule\n".into() };
+        let source = SourceFile { path: "x.v".into(), text: "module x; endmodule\n".into() };
         let error = yosys(&Tools::in_folders([]), &[source], None).unwrap_err();
         assert!(error.code == MISSING_TOOL && error.message.contains("yosys is not on the PATH"), "{error}");
     }

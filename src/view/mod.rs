@@ -9,7 +9,7 @@ mod model;
 mod rank;
 
 pub use drawing::{Column, Drawing};
-pub use model::Pipeline;
+pub use model::ScheduledModel;
 
 use askama::Template;
 

@@ -10,7 +10,7 @@ use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 
 /// A program and its pipeline.
-pub struct Pipeline<'a> {
+pub struct ScheduledModel<'a> {
     /// The program as it is built.
     pub model: &'a Model,
     /// Time of each operation.
@@ -24,7 +24,7 @@ pub struct Pipeline<'a> {
     /// Register bits behind each stage, from stage 1.
     pub register_bits: &'a [u64],
     /// Each stage's longest path.
-    pub view: &'a schedule::View,
+    pub view: &'a schedule::ScheduleView,
     /// The Verilog text.
     pub rtl: &'a str,
     /// What delays are counted in.
@@ -79,7 +79,7 @@ pub(super) fn nodes(
 
 impl Drawing {
     /// The drawing of a program.
-    pub fn of_model(pipeline: &Pipeline<'_>) -> Drawing {
+    pub fn of_model(pipeline: &ScheduledModel<'_>) -> Drawing {
         let model = pipeline.model;
         let declared = Declarations::of(pipeline.rtl);
         let stage = |k: u32| Column {
@@ -95,7 +95,7 @@ impl Drawing {
         let last = pipeline.stage.iter().copied().max().unwrap_or(0).max(pipeline.stage_delays.len() as u32);
         let paths = pipeline.view.stages.iter().map(|stage| -> Vec<u32> {
             let ops = stage.path.iter().filter_map(|step| match step.what {
-                schedule::Step::Op(id) => Some(id.0),
+                schedule::PathElement::Op(id) => Some(id.0),
                 _ => None,
             });
             ops.collect()
@@ -134,7 +134,7 @@ impl Drawing {
         ports: &[Port],
         block: &Values,
         rows: usize,
-    ) -> Result<(), (usize, batch::Fault)> {
+    ) -> Result<(), (usize, batch::SampleFault)> {
         let mut all = Observed::new(self.nodes.len());
         for row in 0..rows {
             let inputs = batch::codes_of_row(ports, block, row, false).map_err(|fault| (row, fault))?;

@@ -22,7 +22,7 @@ use crate::ir::{Model, Op};
 use crate::num::Kif;
 use crate::passes::PassStat;
 use crate::schedule::Delay;
-use pipeline::Pipeline;
+use pipeline::PipelineTable;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ struct Facts {
     cost: f64,
     /// What the hardware would take of the device: with the pipeline, if there is one.
     estimate: Estimate,
-    pipeline: Option<Pipeline>,
+    pipeline: Option<PipelineTable>,
     sweep: Option<Vec<sweep::Row>>,
 }
 
@@ -170,7 +170,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let pipeline = match spec.is_combinational() || sweep.is_some() {
         true => None,
-        false => Some(Pipeline::new(&optimised, &spec, args.whole_values)?),
+        false => Some(PipelineTable::new(&optimised, &spec, args.whole_values)?),
     };
     if let (Some(path), Some(rows)) = (&args.svg, &sweep) {
         write_plot(path, &args.input.model, program, (spec.unit(program).0, spec.device().name()), rows)?;

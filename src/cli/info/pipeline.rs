@@ -5,13 +5,13 @@ use super::short;
 use crate::compile::{Optimised, Scheduled, Spec};
 use crate::device::Estimate;
 use crate::ir::Model;
-use crate::schedule::{Held, PathStep, Step};
+use crate::schedule::{HeldBits, PathElement, PathStep};
 use serde::Serialize;
 use std::fmt::Write;
 
 /// A pipeline and what it costs.
 #[derive(Serialize)]
-pub(super) struct Pipeline {
+pub(super) struct PipelineTable {
     pub(super) latency: u32,
     /// What delays are counted in, and where they come from.
     delay_unit: &'static str,
@@ -64,8 +64,8 @@ struct Origin {
 
 impl Origin {
     /// `total` is that of the netlist, flags included.
-    fn new(held: Held, total: u64) -> Origin {
-        let Held { outputs, inputs, made, waiting } = held;
+    fn new(held: HeldBits, total: u64) -> Origin {
+        let HeldBits { outputs, inputs, made, waiting } = held;
         Origin { made_here: made, balancing: waiting, inputs, outputs, valid: total - held.total() }
     }
 }
@@ -81,10 +81,10 @@ struct PathPart {
 impl PathPart {
     fn new(model: &Model, step: PathStep) -> PathPart {
         let (name, operation) = match step.what {
-            Step::Before => ("--input-delay".to_owned(), "outside"),
-            Step::After => ("--output-delay".to_owned(), "outside"),
-            Step::Negation(j) => (format!("out[{j}]"), "negation"),
-            Step::Op(id) => (format!("v{}", model.node(id).origin), model.node(id).op.name()),
+            PathElement::Before => ("--input-delay".to_owned(), "outside"),
+            PathElement::After => ("--output-delay".to_owned(), "outside"),
+            PathElement::Negation(j) => (format!("out[{j}]"), "negation"),
+            PathElement::Op(id) => (format!("v{}", model.node(id).origin), model.node(id).op.name()),
         };
         PathPart { name, operation, delay: step.delay }
     }
@@ -93,9 +93,9 @@ impl PathPart {
 /// Stages that are shown without -v.
 const STAGES: usize = 5;
 
-impl Pipeline {
+impl PipelineTable {
     /// Schedules the program and looks at the result; `whole_values`: also at what holding whole values would take.
-    pub(super) fn new(optimised: &Optimised<'_>, spec: &Spec, whole_values: bool) -> Result<Pipeline, Failure> {
+    pub(super) fn new(optimised: &Optimised<'_>, spec: &Spec, whole_values: bool) -> Result<PipelineTable, Failure> {
         let scheduled = optimised.borrowed().schedule(spec)?;
         let (netlist, _) = scheduled.lower(spec, &spec.top())?;
         let (model, outcome) = (&*scheduled.program, &scheduled.outcome);
@@ -111,7 +111,7 @@ impl Pipeline {
             registers: Origin::new(seen.held, after(stage).max(seen.held.total())),
             path: seen.path.into_iter().map(|step| PathPart::new(model, step)).collect(),
         });
-        Ok(Pipeline {
+        Ok(PipelineTable {
             latency: outcome.schedule.latency(),
             delay_unit,
             delay_source,

@@ -7,7 +7,7 @@ use crate::device::Estimate;
 use crate::emit::ScheduleFacts;
 use crate::ir::machine::{Block, Machine, Signal, SignalId, SignalKind};
 use crate::num::Kif;
-use crate::retime::Pipeline;
+use crate::retime::RetimedPipeline;
 use crate::schedule;
 use serde::Serialize;
 use std::fmt::Write;
@@ -26,7 +26,7 @@ struct MachineShape {
     schedules: Vec<ScheduleFacts>,
     /// Bits of the hardware if no register moved.
     register_bits_without_retiming: u64,
-    pipelines: Vec<Pipeline>,
+    pipelines: Vec<RetimedPipeline>,
     /// What the hardware would take of the device.
     estimate: Estimate,
 }
@@ -170,7 +170,7 @@ impl MachineShape {
             let (name, delay) = (shown(&block.name), short(block.delay));
             let _ = writeln!(out, "{name:<24}{before:>9}{after:>9}{:>9}{delay:>9}", block.depth);
         }
-        for Pipeline { blocks, registers, stages, delay_before, delay, moved } in &self.pipelines {
+        for RetimedPipeline { blocks, registers, stages, delay_before, delay, moved } in &self.pipelines {
             let ends = |names: &[String]| match names {
                 [] => String::new(),
                 [one] => shown(one),

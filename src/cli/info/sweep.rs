@@ -31,7 +31,7 @@ pub(super) struct Row {
     pub(super) on_device: Option<OnDevice>,
     /// Whether the Verilog of this row is the design for every input, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) proof: Option<Proof>,
+    pub(super) proof: Option<RowProof>,
     #[serde(skip)]
     pub(super) proved: bool,
 }
@@ -67,7 +67,7 @@ impl OnDevice {
 /// What a proof of a row said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Proof {
+pub(super) enum RowProof {
     Proved,
     Unknown,
 }
@@ -136,8 +136,8 @@ pub(super) fn prove(rows: &mut [Row], single: &Optimised<'_>, spec: &Spec) -> Re
         let proved =
             compile::model(single.source, &spec).and_then(|hardware| hardware.proved_text(Language::Verilog, &|_| {}));
         row.proof = Some(match proved.map_err(Failure::from) {
-            Ok(_) => Proof::Proved,
-            Err(failure) if failure.status == ExitStatus::Undecided => Proof::Unknown,
+            Ok(_) => RowProof::Proved,
+            Err(failure) if failure.status == ExitStatus::Undecided => RowProof::Unknown,
             Err(failure) => return Err(failure),
         });
     }
@@ -168,8 +168,8 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
             format!("{:>9}{lut:>9}{ff:>9}{dsp:>6}{ram:>6}{:>12}{best} ", short(clock_mhz), short(latency_ns))
         });
         let proof = match row.proof {
-            Some(Proof::Proved) => "proved    ",
-            Some(Proof::Unknown) => "unknown   ",
+            Some(RowProof::Proved) => "proved    ",
+            Some(RowProof::Unknown) => "unknown   ",
             None => "",
         };
         let (delay, all) = (short(row.stage_delay), short(row.delay_in_all));

@@ -12,7 +12,7 @@
 //!
 //! This is one of the two places of the engine with `unsafe`. The reasons: memory is made executable and called. What
 //! makes it sound: the code is made from instructions of a checked [`Code`] only, it reads and writes the arena at
-//! offsets of the same allocator as the kernels, its own spill area, and its own constants (see [`Machine::run`]).
+//! offsets of the same allocator as the kernels, its own spill area, and its own constants (see [`MachineCode::run`]).
 
 use super::lower::{Choice, Code, Ins, Lane, Reg, Term, Wrap};
 use crate::ir::BinaryBits;
@@ -903,21 +903,21 @@ pub(super) fn in_arena(code: &Code, straight: &[std::ops::Range<usize>]) -> Vec<
 }
 
 /// Code that can be called, and what it needs.
-pub(super) struct Machine {
+pub(super) struct MachineCode {
     memory: Executable,
     entries: Vec<usize>,
     constants: Vec<u8>,
     pub(super) spill_bytes: usize,
 }
 
-impl Machine {
+impl MachineCode {
     /// Compiles the straight parts; `None` where the system does not let us.
     pub(super) fn compile(
         code: &Code,
         straight: &[std::ops::Range<usize>],
         in_arena: &[bool],
         offsets: &[u32],
-    ) -> Option<Machine> {
+    ) -> Option<MachineCode> {
         let n = code.lanes.len();
         let mut first = Vec::with_capacity(n);
         let mut vectors = 0;
@@ -977,15 +977,15 @@ impl Machine {
         let mut constants = vec![0; bytes.len() + 64];
         let skip = constants.as_ptr().align_offset(64);
         constants[skip..skip + bytes.len()].copy_from_slice(&bytes);
-        Some(Machine { memory, entries, constants, spill_bytes })
+        Some(MachineCode { memory, entries, constants, spill_bytes })
     }
 
     /// Runs straight part `part` over `groups` groups of samples.
     ///
     /// # Safety
     /// `arena` has the layout that the code was compiled for with room for that many groups, `spill` has
-    /// [`Machine::spill_bytes`]; both begin at a multiple of 64 and belong to this thread. The processor has AVX-512
-    /// (F, BW, DQ, VL) and GFNI.
+    /// [`MachineCode::spill_bytes`]; both begin at a multiple of 64 and belong to this thread. The processor has
+    /// AVX-512 (F, BW, DQ, VL) and GFNI.
     pub(super) unsafe fn run(&self, part: usize, arena: *mut u8, spill: *mut u8, groups: u64) {
         if groups == 0 {
             return;

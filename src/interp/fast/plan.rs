@@ -1,7 +1,7 @@
 //! A program made ready: registers have places, instructions have kernels.
 
 #[cfg(all(target_arch = "x86_64", unix))]
-use super::jit::{self, Machine};
+use super::jit::{self, MachineCode};
 use super::kernels::{self, Kernels, NaryTerm, Step};
 use super::lower::{self, Code, Ins, Lane, Reg, Term, Wrap};
 use super::order;
@@ -157,7 +157,7 @@ pub(super) struct Layout {
     /// Registers with a constant that the kernels read.
     pub(super) fixed: Vec<(Reg, i128)>,
     #[cfg(all(target_arch = "x86_64", unix))]
-    pub(super) machine: Option<Machine>,
+    pub(super) machine: Option<MachineCode>,
 }
 
 /// What is done to a block, one after the other.
@@ -245,7 +245,7 @@ impl Plan {
         if layout.arena_bytes > i32::MAX as usize {
             return None;
         }
-        layout.machine = Some(Machine::compile(code, &straight, &in_arena, &layout.offsets)?);
+        layout.machine = Some(MachineCode::compile(code, &straight, &in_arena, &layout.offsets)?);
         let mut next = 0;
         for (n, range) in straight.into_iter().enumerate() {
             code.ins[next..range.start].iter().for_each(|ins| layout.step(code, self.kernels, ins));

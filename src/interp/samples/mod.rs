@@ -126,13 +126,13 @@ pub struct Reader {
     name: String,
     columns: usize,
     body: Body,
-    encoder: Option<Encoder>,
+    encoder: Option<RealEncoder>,
     /// Samples that were given by [`Reader::read`], for messages.
     given: u64,
 }
 
 /// What becomes of a real number before it is quantised by floor and wrap; `Err` says in words why nothing does.
-pub type Encoder = Box<dyn Fn(f64) -> Result<f64, String> + Send>;
+pub type RealEncoder = Box<dyn Fn(f64) -> Result<f64, String> + Send>;
 
 enum Body {
     Npy(NpyBody),
@@ -245,7 +245,7 @@ impl Reader {
 
     /// Encodes all numbers that are read from now on.
     #[must_use]
-    pub fn encoded(self, encoder: Encoder) -> Reader {
+    pub fn encoded(self, encoder: RealEncoder) -> Reader {
         Reader { encoder: Some(encoder), ..self }
     }
 

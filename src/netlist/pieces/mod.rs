@@ -150,7 +150,7 @@ impl State {
             None => Source::Address(at as u32),
             Some(piece) => Source::Piece(piece as u32),
         };
-        let piece = |signal: &reuse::Signal| Piece {
+        let piece = |signal: &reuse::PieceSignal| Piece {
             inputs: signal.inputs.iter().map(|&input| source(input)).collect(),
             table: signal.table(&signals),
             level: signal.level,

@@ -49,7 +49,7 @@ const VARIABLES: [Function; MOST_ADDRESS_BITS] = {
 
 /// Something that a piece may read.
 #[derive(Clone, Debug)]
-pub(super) struct Signal {
+pub(super) struct PieceSignal {
     /// Its values.
     pub(super) value: Function,
     /// What determines them: indices of earlier signals; none for an address bit.
@@ -58,9 +58,9 @@ pub(super) struct Signal {
     pub(super) level: u32,
 }
 
-impl Signal {
+impl PieceSignal {
     /// Its values by those of its inputs, the first one the lowest bit of the index. What does not occur is zero.
-    pub(super) fn table(&self, signals: &[Signal]) -> u64 {
+    pub(super) fn table(&self, signals: &[PieceSignal]) -> u64 {
         let addresses = 1 << signals.iter().take_while(|signal| signal.inputs.is_empty()).count();
         let bit = |value: Function, address: u32| (value >> address & 1) as u64;
         (0..addresses).fold(0, |table, address| {
@@ -73,7 +73,7 @@ impl Signal {
 
 /// Signals that begin with the address bits, `most + 1` of them, and hold every one of `bits`; none of the others reads
 /// more than `most`. Nothing if there are not fewer than `limit` others. No bit may be constant.
-pub(super) fn search(most: usize, bits: &[Function], limit: usize) -> Option<Vec<Signal>> {
+pub(super) fn search(most: usize, bits: &[Function], limit: usize) -> Option<Vec<PieceSignal>> {
     let (mut best, mut limit) = (None, limit);
     for order in 0..ORDERS {
         let mut search = Search::new(most, bits.len(), order);
@@ -90,7 +90,7 @@ struct Search {
     most: usize,
     /// Every address.
     all: Function,
-    signals: Vec<Signal>,
+    signals: Vec<PieceSignal>,
     work: u32,
     /// Decides orders; nothing: as they come.
     random: Option<SplitMix>,
@@ -113,7 +113,7 @@ impl Search {
     fn new(most: usize, bits: usize, order: u64) -> Search {
         let addresses = 1u32 << (most + 1);
         let all = Function::MAX >> (128 - addresses);
-        let address_bit = |&value: &Function| Signal { value: value & all, inputs: Vec::new(), level: 0 };
+        let address_bit = |&value: &Function| PieceSignal { value: value & all, inputs: Vec::new(), level: 0 };
         Search {
             most,
             all,
@@ -143,7 +143,7 @@ impl Search {
     fn push(&mut self, value: Function, inputs: Vec<usize>) -> usize {
         self.known(value).unwrap_or_else(|| {
             let level = 1 + inputs.iter().map(|&input| self.signals[input].level).max().unwrap_or(0);
-            self.signals.push(Signal { value, inputs, level });
+            self.signals.push(PieceSignal { value, inputs, level });
             self.signals.len() - 1
         })
     }
@@ -478,7 +478,7 @@ mod tests {
     }
 
     /// Every signal is a function of its inputs, of which there are few, and every bit is a signal.
-    fn hold(most: usize, bits: &[Function], signals: &[Signal]) {
+    fn hold(most: usize, bits: &[Function], signals: &[PieceSignal]) {
         for (at, signal) in signals.iter().enumerate().skip(most + 1) {
             assert!((1..=most).contains(&signal.inputs.len()) && signal.inputs.iter().all(|&input| input < at));
             assert!((1..=MOST_LEVELS).contains(&signal.level));

@@ -127,7 +127,7 @@ pub struct Step {
 
 /// A network whose every number is known.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct BoundNetwork {
     /// Inputs in order.
     pub inputs: Vec<Input>,
     /// Steps in order; each reads only slots of inputs and of earlier steps.
@@ -175,7 +175,7 @@ pub fn read_map(bytes: &[u8], graph: &Graph) -> Result<WeightMap, Diagnostic> {
 #[derive(Clone, Debug, Default)]
 pub struct WeightMap(BTreeMap<String, Vec<String>>);
 
-impl Program {
+impl BoundNetwork {
     /// Binds weights to an outline of a graph.
     ///
     /// # Errors
@@ -186,7 +186,7 @@ impl Program {
         quant: &QuantFile,
         weights: &Weights,
         map: &WeightMap,
-    ) -> Result<Program, Diagnostics> {
+    ) -> Result<BoundNetwork, Diagnostics> {
         let mut binder = Binder { graph, quant, weights, map, tensors: HashMap::new(), constants: HashMap::new() };
         let mut steps = Vec::new();
         for call in &outline.calls {
@@ -212,7 +212,7 @@ impl Program {
             Input { slot, elements: outline.slots[slot].elements as usize, quantiser }
         });
         let names = outline.slots.iter().map(|s| Group { name: title(graph, s.instance), size: s.elements as usize });
-        Ok(Program {
+        Ok(BoundNetwork {
             inputs: inputs.collect(),
             steps,
             outputs: outline.outputs.clone(),

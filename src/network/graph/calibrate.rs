@@ -9,7 +9,7 @@
 //! Networks are run in binary64 here, quantised as the contract says. With types of up to 16 bits every sum is exact;
 //! entries of tables are those of libm.
 
-use super::bind::{Constants, Operation, Program, Step};
+use super::bind::{BoundNetwork, Constants, Operation, Step};
 use super::read::Graph;
 use crate::network::deviation::Deviation;
 use crate::network::function::Function;
@@ -92,7 +92,7 @@ enum Key {
 /// If a value is not finite, in words.
 pub fn calibrate(
     graph: &Graph,
-    program: &Program,
+    program: &BoundNetwork,
     samples: &[Vec<f64>],
     bits: Bits,
     nodes: Option<&Value>,
@@ -109,7 +109,7 @@ pub fn calibrate(
 
 struct Search<'a> {
     graph: &'a Graph,
-    program: &'a Program,
+    program: &'a BoundNetwork,
     samples: &'a [Vec<f64>],
     /// Values of every slot of the floating-point network, sample by sample.
     floats: Vec<Vec<Vec<f64>>>,
@@ -161,7 +161,7 @@ fn quantised(x: f64, kif: Kif, to_even: bool) -> (f64, bool) {
 }
 
 impl<'a> Search<'a> {
-    fn new(graph: &'a Graph, program: &'a Program, samples: &'a [Vec<f64>]) -> Result<Search<'a>, String> {
+    fn new(graph: &'a Graph, program: &'a BoundNetwork, samples: &'a [Vec<f64>]) -> Result<Search<'a>, String> {
         let mut search = Search { graph, program, samples, floats: Vec::new(), tables: BTreeMap::new() };
         search.floats = samples.iter().map(|row| search.run(row, None).0).collect();
         if search.floats.iter().flatten().flatten().any(|x| !x.is_finite()) {

@@ -2,7 +2,7 @@
 //!
 //! Slow and plain. Everything else is held to this; it names no lowering.
 
-use super::bind::{Constants, Operation, Program, Step};
+use super::bind::{BoundNetwork, Constants, Operation, Step};
 use super::transcribe::transcribe;
 use crate::ir::Model;
 use crate::network::exact::Rational;
@@ -15,7 +15,7 @@ use std::sync::Mutex;
 
 /// A program with what evaluating it needs.
 pub struct Golden {
-    program: Program,
+    program: BoundNetwork,
     inputs: Vec<InputElement>,
     input_groups: Vec<Group>,
     output_units: Vec<Unit>,
@@ -32,7 +32,7 @@ struct Tables {
 
 impl Golden {
     /// The golden evaluator of a program.
-    pub fn new(program: Program) -> Golden {
+    pub fn new(program: BoundNetwork) -> Golden {
         let elements = program.inputs.iter().flat_map(|input| {
             let element = InputElement {
                 kif: input.quantiser.kif,
@@ -55,7 +55,7 @@ impl Golden {
     }
 
     /// The program.
-    pub fn program(&self) -> &Program {
+    pub fn program(&self) -> &BoundNetwork {
         &self.program
     }
 

@@ -1,6 +1,6 @@
 //! Programs as ALIR: matrices as shifts and additions, the rest element by element.
 
-use super::bind::{Constants, Operation, Program, Step};
+use super::bind::{BoundNetwork, Constants, Operation, Step};
 use super::transcribe::transcribe;
 use crate::cmvm;
 use crate::diag::{Diagnostic, Place};
@@ -38,7 +38,7 @@ impl Default for Limits {
 ///
 /// # Errors
 /// Tables that are too large or cannot be decided; limits.
-pub fn lower(program: &Program, limits: &Limits) -> Result<Model, Diagnostic> {
+pub fn lower(program: &BoundNetwork, limits: &Limits) -> Result<Model, Diagnostic> {
     with_layers(program, limits).map(|(model, _)| model)
 }
 
@@ -46,7 +46,7 @@ pub fn lower(program: &Program, limits: &Limits) -> Result<Model, Diagnostic> {
 ///
 /// # Errors
 /// As [`lower`].
-pub fn with_layers(program: &Program, limits: &Limits) -> Result<(Model, Layers), Diagnostic> {
+pub fn with_layers(program: &BoundNetwork, limits: &Limits) -> Result<(Model, Layers), Diagnostic> {
     let inputs = program.inputs.iter().map(|input| input.elements).sum();
     let mut lowering = Lowering {
         wires: Wires::new(inputs),
@@ -87,7 +87,7 @@ fn too_large(what: String) -> Diagnostic {
 
 /// What each output element promises: every code of its type, or where it is exact the range that follows from the
 /// types before it. The lowering often knows of a narrower one, but a port is no place for surprises.
-fn ports(program: &Program) -> Result<Vec<Interval>, String> {
+fn ports(program: &BoundNetwork) -> Result<Vec<Interval>, String> {
     let made = |slot: usize| program.steps.iter().rev().find(|step| step.slot == slot);
     let typed = |slot: usize| made(slot).and_then(|step| Some((step.quantiser?, step.elements)));
     let all: Option<Vec<_>> = program.outputs.iter().map(|&slot| typed(slot)).collect();

@@ -4,9 +4,9 @@
 //! - [`select`]: which nodes run ([`Selection`]).
 //! - [`quant`]: the quantisation file ([`quant::QuantFile`]).
 //! - [`outline`]: what comes in, what goes out, how large it would be.
-//! - [`bind`]: graph, selection, quantisation and weights to a [`Program`] in single-assignment form; sizes first.
+//! - [`bind`]: graph, selection, quantisation and weights to a [`BoundNetwork`] in single-assignment form; sizes first.
 //! - [`calibrate`]: types from samples.
-//! - [`golden`]: what a [`Program`] means, line by line in exact rational numbers.
+//! - [`golden`]: what a [`BoundNetwork`] means, line by line in exact rational numbers.
 //! - [`lower`]: the program as ALIR.
 //! - [`transcribe`]: the program as ALIR once more, plainly and by other means, for proofs.
 
@@ -20,7 +20,7 @@ mod read;
 mod select;
 pub mod transcribe;
 
-pub use bind::Program;
+pub use bind::BoundNetwork;
 pub use read::{Arg, Buffer, Dimension, Graph, Kind, Node, Norm, Role};
 pub use select::Selection;
 
@@ -158,7 +158,7 @@ impl Structure {
             None => WeightMap::default(),
         };
         let weights = super::weights::Weights::open(&options.weights)?;
-        let program = Program::new(&self.graph, &self.outline, &self.quant, &weights, &map)?;
+        let program = BoundNetwork::new(&self.graph, &self.outline, &self.quant, &weights, &map)?;
         Ok(Golden::new(program))
     }
 }

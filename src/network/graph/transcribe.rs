@@ -4,7 +4,7 @@
 //! digits of its weights; rounding is the floor of a sum, as section 1 defines it; overflow is a comparison of whole
 //! numbers with both ends. The golden evaluator holds it, as it holds the lowering.
 
-use super::bind::{Constants, Operation, Program, Step};
+use super::bind::{BoundNetwork, Constants, Operation, Step};
 use crate::ir::{Builder, Model, Op, Output, Table, Term, ValueId};
 use crate::network::digits;
 use crate::network::exact::Rational;
@@ -30,7 +30,7 @@ struct Value {
 ///
 /// # Errors
 /// What breaks a limit of programs, in words.
-pub(super) fn transcribe(program: &Program) -> Result<Model, String> {
+pub(super) fn transcribe(program: &BoundNetwork) -> Result<Model, String> {
     let inputs: usize = program.inputs.iter().map(|input| input.elements).sum();
     let mut writer = Writer { builder: Builder::new(vec![0; inputs]), functions: Functions::new() };
     let mut slots: Vec<Vec<Value>> = vec![Vec::new(); program.slots];

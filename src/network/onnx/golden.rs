@@ -1,10 +1,10 @@
 //! The golden evaluator: the contract, line by line, in exact rational numbers. Slow, plain, and what everything else
 //! is held to.
 
+use super::front::{Front, Start};
 use super::kernel::{Binary, Codes, Dot, Kernel, Quant, Step, Trunc, TruncStep, Unary};
-use super::ports::{Front, Start};
 use super::tensor::Tensor;
-use super::{Network, Refusal, Source};
+use super::{Network, Refusal, ValueSource};
 use crate::network::exact::Rational;
 use crate::network::function::{Function, Functions};
 use crate::network::quantise::Round;
@@ -69,8 +69,8 @@ fn run_from(network: &Network, given: BTreeMap<usize, Vec<Rational>>) -> Result<
 impl Network {
     fn value_of<'a>(&'a self, tensor: usize, values: &'a [Option<Tensor>]) -> &'a Tensor {
         match &self.tensors[tensor].source {
-            Source::Constant(value) => value,
-            Source::Computed => values[tensor].as_ref().expect("steps are in order of their use"),
+            ValueSource::Constant(value) => value,
+            ValueSource::Computed => values[tensor].as_ref().expect("steps are in order of their use"),
         }
     }
 }

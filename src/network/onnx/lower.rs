@@ -10,9 +10,9 @@ mod elem;
 mod stairs;
 mod sums;
 
+use super::front::{Front, Start, split_scale};
 use super::kernel::{Binary, Codes, Dot, Group, Kernel, Quant, Step, Trunc, Unary};
-use super::ports::{Front, Start, split_scale};
-use super::{Network, Refusal, Source};
+use super::{Network, Refusal, ValueSource};
 use crate::cmvm;
 use crate::ir::{Limits, Model, Op, Output};
 use crate::network::exact::Rational;
@@ -129,8 +129,8 @@ impl<'a> Lowering<'a> {
 
     fn element(&self, tensor: usize, element: u32) -> Elem {
         match &self.network.tensors[tensor].source {
-            Source::Constant(value) => Elem::Constant(value.values[element as usize].clone()),
-            Source::Computed => {
+            ValueSource::Constant(value) => Elem::Constant(value.values[element as usize].clone()),
+            ValueSource::Computed => {
                 self.elements[tensor].as_ref().expect("steps are in order of their use")[element as usize].clone()
             }
         }
@@ -358,8 +358,8 @@ impl<'a> Lowering<'a> {
         let (vector, matrix) = (inputs[dot.vector], inputs[1 - dot.vector]);
         for group in &dot.groups {
             let results = match &self.network.tensors[matrix].source {
-                Source::Constant(weights) => self.constant_group(group, vector, &weights.values)?,
-                Source::Computed => self.variable_group(group, vector, matrix)?,
+                ValueSource::Constant(weights) => self.constant_group(group, vector, &weights.values)?,
+                ValueSource::Computed => self.variable_group(group, vector, matrix)?,
             };
             for (&output, result) in group.outputs.iter().zip(results) {
                 outputs[output as usize] = result.affine(&dot.factor, &Rational::zero());

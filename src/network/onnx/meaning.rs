@@ -1,7 +1,7 @@
 //! A QONNX network as others see it: [`Meaning`].
 
+use super::front::Front;
 use super::kernel::{Binary, Kernel, Unary};
-use super::ports::Front;
 use super::transcribe::transcribe;
 use super::{Network, run_codes};
 use crate::ir::Model;

@@ -7,12 +7,12 @@
 //! - [`ports`]: what the hardware's ports carry, and how a real number becomes a code.
 //! - [`kernel`]: what a node computes, resolved to elements.
 
+pub mod front;
 mod golden;
 pub mod kernel;
 pub mod lower;
 mod meaning;
 mod operators;
-pub mod ports;
 mod proto;
 mod read;
 pub mod tensor;
@@ -104,7 +104,7 @@ pub struct Value {
     /// Sizes of its axes.
     pub shape: Vec<usize>,
     /// Where its elements come from.
-    pub source: Source,
+    pub source: ValueSource,
     /// The elements are arguments of this function: the quantiser behind applies it.
     pub pending: Option<Function>,
     /// The last step that reads it.
@@ -113,7 +113,7 @@ pub struct Value {
 
 /// See [`Value::source`].
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum ValueSource {
     /// Known before.
     Constant(Tensor),
     /// The input or the result of a step.
@@ -144,8 +144,8 @@ impl Network {
     /// A tensor's value, if it is constant.
     pub fn constant(&self, tensor: usize) -> Option<&Tensor> {
         match &self.tensors[tensor].source {
-            Source::Constant(value) => Some(value),
-            Source::Computed => None,
+            ValueSource::Constant(value) => Some(value),
+            ValueSource::Computed => None,
         }
     }
 }

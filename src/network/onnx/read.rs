@@ -5,7 +5,7 @@ use super::kernel::Kernel;
 use super::operators::{self, Build, Operand, Outcome, Resolved};
 use super::proto::{self, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
 use super::tensor::{self, Tensor};
-use super::{Network, Options, Port, Refusal, Size, Source, Step, Value};
+use super::{Network, Options, Port, Refusal, Size, Step, Value, ValueSource};
 use crate::network::exact::Rational;
 use crate::network::function::Functions;
 use std::cmp::Reverse;
@@ -303,10 +303,10 @@ impl<'a> Reader<'a> {
             name: draft.name.to_owned(),
             shape: draft.shape,
             source: match draft.state {
-                State::Known(value) => Source::Constant(value),
-                State::Computed => Source::Computed,
+                State::Known(value) => ValueSource::Constant(value),
+                State::Computed => ValueSource::Computed,
                 // No step reads it: a constant of constants that are folded.
-                State::File(_) | State::Constant => Source::Constant(empty()),
+                State::File(_) | State::Constant => ValueSource::Constant(empty()),
             },
             pending: draft.pending,
             last_use: None,
@@ -319,8 +319,8 @@ impl<'a> Reader<'a> {
         }
         // Constants that were folded into others are not needed any more.
         for tensor in &mut tensors {
-            if tensor.last_use.is_none() && matches!(tensor.source, Source::Constant(_)) {
-                tensor.source = Source::Constant(empty());
+            if tensor.last_use.is_none() && matches!(tensor.source, ValueSource::Constant(_)) {
+                tensor.source = ValueSource::Constant(empty());
             }
         }
         Network { input, output, cut: self.cut, tensors, steps, size }

@@ -1,8 +1,8 @@
 //! Networks made for tests: the cases of the contract and random ones. Golden on real inputs = golden on codes =
 //! lowered program.
 
+use super::front::{self, Front};
 use super::lower::{self, Lowered};
-use super::ports::{self, Front};
 use super::proto::{
     AttributeProto, DimensionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ShapeProto, TensorProto,
     TensorTypeProto, TypeProto, ValueInfoProto,
@@ -358,7 +358,7 @@ fn network_of(form: u8, typed: bool, layers: &[(u8, u64)]) -> Vec<u8> {
 /// Reads, lowers, and holds golden on reals, golden on codes and the program together.
 fn held(bytes: &[u8], input_type: Option<Quantiser>, rows: u32) -> Result<(), TestCaseError> {
     let network = read(bytes, &Options::default()).unwrap_or_else(|e| panic!("{}", e[0]));
-    let front = ports::front(&network, input_type).unwrap_or_else(|e| panic!("{e}"));
+    let front = front::front(&network, input_type).unwrap_or_else(|e| panic!("{e}"));
     let lowered = match lower::lower(&network, &front, &lower::Options::default()) {
         Ok(lowered) => lowered,
         // Products of products, and quantisers of them, may be beyond what hardware can be.
@@ -459,7 +459,7 @@ proptest! {
             }
         }
         if let Ok(network) = read(&bytes, &Options { max_adders: 20_000 })
-            && let Ok(front) = ports::front(&network, None)
+            && let Ok(front) = front::front(&network, None)
         {
             let _ = lower::lower(&network, &front, &lower::Options { max_table_bits: 8, ..lower::Options::default() });
         }
@@ -491,7 +491,7 @@ fn cases_of_the_contract_have_their_outputs() {
     for case in ["bipolar", "branches", "conv1d", "conv2d", "mlp_float_scales", "mlp_pow2"] {
         let folder = data("qonnx").join(case);
         let network = read(&std::fs::read(folder.join("model.onnx")).unwrap(), &Options::default()).unwrap();
-        let front = ports::front(&network, None).unwrap();
+        let front = front::front(&network, None).unwrap();
         let lowered = lower::lower(&network, &front, &lower::Options::default()).unwrap();
         let plain = specification(&network, &front, &lowered).unwrap();
         let (inputs, outputs) = (rows_of(&folder.join("inputs.npy")), rows_of(&folder.join("outputs.npy")));
@@ -525,7 +525,7 @@ fn broken_files_are_refused_with_their_place() {
         let bytes = std::fs::read(data("invalid").join(format!("{name}.onnx"))).unwrap();
         let refused = match read(&bytes, &Options::default()) {
             Err(all) => all[0].clone(),
-            Ok(network) => ports::front(&network, None).unwrap_err(),
+            Ok(network) => front::front(&network, None).unwrap_err(),
         };
         assert_eq!(refused.place, place, "{refused}");
         assert!(refused.message.contains(reason), "{refused}");

@@ -5,10 +5,10 @@
 //! comparisons with thresholds that are searched for with that rule, or the floor of a sum, as section 1 defines
 //! rounding. The golden evaluator holds it, as it holds the lowering.
 
+use super::front::{Front, Start};
 use super::golden::code_of;
 use super::kernel::{Binary, Codes, Dot, Kernel, Quant, Step, Trunc, Unary};
-use super::ports::{Front, Start};
-use super::{Network, Source};
+use super::{Network, ValueSource};
 use crate::ir::{BinaryBits, Builder, Limits, Model, Op, Output, Table, Term, UnaryBits, ValueId};
 use crate::network::digits;
 use crate::network::exact::Rational;
@@ -195,8 +195,8 @@ impl Writer<'_> {
 
     fn element(&self, tensor: usize, element: u32) -> Number {
         match &self.network.tensors[tensor].source {
-            Source::Constant(value) => Number::Known(value.values[element as usize].clone()),
-            Source::Computed => self.values[tensor].as_ref().expect("made before")[element as usize].clone(),
+            ValueSource::Constant(value) => Number::Known(value.values[element as usize].clone()),
+            ValueSource::Computed => self.values[tensor].as_ref().expect("made before")[element as usize].clone(),
         }
     }
 

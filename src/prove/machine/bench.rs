@@ -1,8 +1,8 @@
 //! A testbench that shows a counterexample in a simulator: it applies the inputs cycle by cycle and says `MISMATCH`
 //! with the value that is seen, or `MATCH`.
 
-use super::Counterexample;
-use super::ports::{self, Ports};
+use super::CounterexampleTrace;
+use super::port_pairs::{self, PortPairs};
 use crate::ir::machine::{Machine, SignalId};
 use crate::prove::unroll::clock_of;
 use crate::rtl::Language;
@@ -11,8 +11,8 @@ use num_bigint::BigInt;
 use std::fmt::Write;
 
 /// The testbench; none if the ports of machine and file do not fit, which is no matter of values.
-pub fn testbench(language: Language, machine: &Machine, rtl: &Rtl, c: &Counterexample) -> Option<String> {
-    let ports = ports::find(machine, rtl).ok()?;
+pub fn testbench(language: Language, machine: &Machine, rtl: &Rtl, c: &CounterexampleTrace) -> Option<String> {
+    let ports = port_pairs::find(machine, rtl).ok()?;
     let output = machine.outputs().find(|&id| machine.signal(id).name == c.output)?;
     let port = *ports.outputs.get(&output)?;
     let elements = &machine.signal(output).elements;
@@ -29,9 +29,9 @@ pub fn testbench(language: Language, machine: &Machine, rtl: &Rtl, c: &Counterex
 struct Bench<'a> {
     machine: &'a Machine,
     rtl: &'a Rtl,
-    ports: &'a Ports,
+    ports: &'a PortPairs,
     clock: Option<rtl::SignalId>,
-    c: &'a Counterexample,
+    c: &'a CounterexampleTrace,
     port: rtl::SignalId,
     lo: u32,
     width: u32,

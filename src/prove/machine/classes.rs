@@ -1,9 +1,9 @@
 //! Classes of register bits, of both sides, that are always the same up to complement.
 
-use super::model::{self, Cell, Cells};
-use super::ports::key;
+use super::model::{self, Cells, SymbolicCell};
+use super::port_pairs::key;
 use super::search::{free_inputs, outputs};
-use super::{Pair, RegisterReport, Report, renew};
+use super::{MachineReport, Pair, RegisterReport, renew};
 use crate::ir::machine::SignalId;
 use crate::prove::aig::Lit;
 use crate::prove::engine::{Engine, Outcome};
@@ -71,7 +71,7 @@ impl States {
         let mut cells: Cells = machine
             .signals()
             .iter()
-            .map(|s| s.elements.iter().map(|_| Cell { bits: Vec::new(), defined: Lit::TRUE }).collect())
+            .map(|s| s.elements.iter().map(|_| SymbolicCell { bits: Vec::new(), defined: Lit::TRUE }).collect())
             .collect();
         for (&(id, k, _), &bit) in self.machine.iter().zip(bits) {
             cells[id.index()][k].bits.push(bit);
@@ -345,7 +345,7 @@ impl Classes {
     pub(super) fn settle(
         &mut self,
         pair: &Pair<'_>,
-        report: &mut Report,
+        report: &mut MachineReport,
         e: &mut Engine,
         new_engine: &dyn Fn() -> Engine,
         quick: bool,
@@ -469,8 +469,8 @@ impl Classes {
         &self,
         e: &mut Engine,
         pair: &Pair<'_>,
-        machine: &model::Step,
-        file: &super::file::Step,
+        machine: &model::ModelCycle,
+        file: &super::file::FileCycle,
     ) -> Option<String> {
         for shown in outputs(pair, machine, file) {
             let what = match e.equal(&shown.file, &shown.machine) {

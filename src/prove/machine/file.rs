@@ -1,6 +1,6 @@
 //! One cycle of the file as gates, and the state that its registers hold.
 
-use super::ports::Ports;
+use super::port_pairs::PortPairs;
 use crate::ir::ValueId;
 use crate::ir::machine::Machine;
 use crate::prove::aig::Lit;
@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::model::Cells;
 
 /// The registers of a file.
-pub(super) struct File<'a> {
+pub(super) struct FileRegisters<'a> {
     pub(super) rtl: &'a Rtl,
     /// Signals that are registers.
     pub(super) registers: Vec<SignalId>,
@@ -25,7 +25,7 @@ pub(super) struct File<'a> {
 }
 
 /// What one cycle computes.
-pub(super) struct Step {
+pub(super) struct FileCycle {
     /// Bits of each output port of the file.
     pub(super) outputs: FxHashMap<SignalId, Vec<Lit>>,
     /// Bits of all registers after the clock edge.
@@ -34,16 +34,16 @@ pub(super) struct Step {
     pub(super) matched: FxHashSet<(usize, u32)>,
 }
 
-impl<'a> File<'a> {
+impl<'a> FileRegisters<'a> {
     /// Looks at the registers of a file.
     ///
     /// # Errors
     /// Why they are not those of a machine: another edge, an asynchronous reset, clocks that are computed.
-    pub(super) fn new(rtl: &'a Rtl) -> Result<File<'a>, String> {
+    pub(super) fn new(rtl: &'a Rtl) -> Result<FileRegisters<'a>, String> {
         if clock_of(rtl)?.is_some_and(|(_, rising)| !rising) {
             return Err("registers act on the falling edge of the clock".into());
         }
-        let mut file = File { rtl, registers: Vec::new(), power_on: Vec::new(), first: Vec::new() };
+        let mut file = FileRegisters { rtl, registers: Vec::new(), power_on: Vec::new(), first: Vec::new() };
         for (i, signal) in rtl.signals().iter().enumerate() {
             if signal.registers.is_empty() {
                 continue;
@@ -94,11 +94,11 @@ impl<'a> File<'a> {
         &self,
         e: &mut Engine,
         machine: &Machine,
-        ports: &Ports,
+        ports: &PortPairs,
         inputs: &Cells,
         state: &[Lit],
         known: Option<&[ModelBits]>,
-    ) -> Result<Step, String> {
+    ) -> Result<FileCycle, String> {
         let mut leaves = Moment {
             file: self,
             place: self.registers.iter().copied().zip(self.first.iter().copied()).collect(),
@@ -129,7 +129,7 @@ impl<'a> File<'a> {
         for &port in &rtl.outputs {
             outputs.insert(port, bits(e, &mut leaves, rtl.read(port))?.to_vec());
         }
-        Ok(Step { outputs, next, matched: leaves.matched })
+        Ok(FileCycle { outputs, next, matched: leaves.matched })
     }
 }
 
@@ -151,7 +151,7 @@ struct Operations<'a> {
 
 impl<'a> Operations<'a> {
     fn new(machine: &'a Machine, known: &'a [ModelBits]) -> Operations<'a> {
-        let blocks = machine.blocks().iter().enumerate().map(|(i, b)| (super::ports::key(&b.name), i)).collect();
+        let blocks = machine.blocks().iter().enumerate().map(|(i, b)| (super::port_pairs::key(&b.name), i)).collect();
         Operations { machine, known, blocks }
     }
 
@@ -159,7 +159,7 @@ impl<'a> Operations<'a> {
     fn named(&self, name: &str) -> Option<(usize, ValueId, &'a [Lit])> {
         let lower = name.to_ascii_lowercase();
         let (block, number) = lower.rsplit_once("_v")?;
-        let block = *self.blocks.get(&super::ports::key(block))?;
+        let block = *self.blocks.get(&super::port_pairs::key(block))?;
         let id = ValueId(number.parse().ok()?);
         let model = &self.machine.blocks()[block].model;
         (id.index() < model.nodes().len()).then(|| (block, id, self.known[block].op(id)))
@@ -167,9 +167,9 @@ impl<'a> Operations<'a> {
 }
 
 struct Moment<'a> {
-    file: &'a File<'a>,
+    file: &'a FileRegisters<'a>,
     place: FxHashMap<SignalId, usize>,
-    ports: &'a Ports,
+    ports: &'a PortPairs,
     inputs: &'a Cells,
     state: &'a [Lit],
     operations: Option<Operations<'a>>,

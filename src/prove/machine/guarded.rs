@@ -12,7 +12,7 @@
 use super::classes::States;
 use super::model::{self, Cells};
 use super::search::{Runs, WORDS, free_inputs, one_cycle, outputs, random};
-use super::{Pair, Report, renew};
+use super::{MachineReport, Pair, renew};
 use crate::ir::machine::SignalId;
 use crate::num::SplitMix;
 use crate::prove::aig::Lit;
@@ -54,7 +54,7 @@ struct Cycle {
 /// If the file has a combinational loop.
 pub(super) fn prove(
     pair: &Pair<'_>,
-    report: &mut Report,
+    report: &mut MachineReport,
     e: &mut Engine,
     new: &dyn Fn() -> Engine,
 ) -> Result<Option<String>, String> {

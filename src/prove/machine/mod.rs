@@ -18,7 +18,7 @@ mod file;
 mod flow;
 mod guarded;
 mod model;
-mod ports;
+mod port_pairs;
 mod search;
 
 pub use bench::testbench;
@@ -30,14 +30,14 @@ use super::sat::Solver;
 use crate::ir::machine::Machine;
 use crate::rtl::Rtl;
 use classes::Classes;
-use file::File;
+use file::FileRegisters;
 use num_bigint::BigInt;
 use serde::Serialize;
 use std::sync::Arc;
 
 /// What is asked of a proof.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct MachineRequest {
     /// Limits of each question.
     pub limits: Limits,
     /// Units of work for the whole run.
@@ -50,18 +50,18 @@ pub struct Request {
     pub gauge: Option<Arc<Gauge>>,
 }
 
-impl Default for Request {
+impl Default for MachineRequest {
     fn default() -> Self {
-        Request { limits: Limits::default(), work: WORK, depth: 12, keep_questions: false, gauge: None }
+        MachineRequest { limits: Limits::default(), work: WORK, depth: 12, keep_questions: false, gauge: None }
     }
 }
 
 /// The result for a state machine.
-pub type Verdict = super::equiv::Verdict<Counterexample>;
+pub type Verdict = super::equiv::Verdict<CounterexampleTrace>;
 
 /// Inputs from power-on after which machine and file differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Counterexample {
+pub struct CounterexampleTrace {
     /// The cycle in which an output differs, the last one of `inputs`.
     pub cycle: usize,
     /// For each cycle the codes on the input ports, element by element in the order of the ports.
@@ -108,7 +108,7 @@ pub struct RegisterReport {
 
 /// A proof's result with what it covered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct MachineReport {
     /// The result.
     #[serde(flatten)]
     pub verdict: Verdict,
@@ -135,9 +135,9 @@ pub struct Report {
 pub fn prove(
     machine: &Machine,
     rtl: &Rtl,
-    request: &Request,
+    request: &MachineRequest,
     solver: &dyn Fn() -> Box<dyn Solver>,
-) -> (Report, Engine) {
+) -> (MachineReport, Engine) {
     let new_engine = || {
         let mut e = Engine::new(solver());
         e.limits = request.limits;
@@ -149,7 +149,7 @@ pub fn prove(
         e.gauge = request.gauge.clone();
         e
     };
-    let mut report = Report {
+    let mut report = MachineReport {
         verdict: Verdict::Proved,
         registers: Vec::new(),
         register_bits: 0,
@@ -160,7 +160,7 @@ pub fn prove(
         gates: 0,
         notes: Vec::new(),
     };
-    let (ports, file) = match ports::find(machine, rtl).and_then(|ports| Ok((ports, File::new(rtl)?))) {
+    let (ports, file) = match port_pairs::find(machine, rtl).and_then(|ports| Ok((ports, FileRegisters::new(rtl)?))) {
         Ok(found) => found,
         Err(reason) => {
             report.verdict = Verdict::Differs { reason, counterexample: None };
@@ -194,7 +194,7 @@ pub fn prove(
 /// # Errors
 /// Why the file cannot be the machine.
 pub fn product(machine: &Machine, rtl: &Rtl, solver: Box<dyn Solver>) -> Result<Aig, String> {
-    let (ports, file) = (ports::find(machine, rtl)?, File::new(rtl)?);
+    let (ports, file) = (port_pairs::find(machine, rtl)?, FileRegisters::new(rtl)?);
     let mut e = Engine::new(solver);
     search::product(&Pair { machine, file: &file, ports: &ports }, &mut e)?;
     Ok(e.words.aig)
@@ -214,15 +214,15 @@ const QUICK: u64 = 20;
 #[derive(Clone, Copy)]
 struct Pair<'a> {
     machine: &'a Machine,
-    file: &'a File<'a>,
-    ports: &'a ports::Ports,
+    file: &'a FileRegisters<'a>,
+    ports: &'a port_pairs::PortPairs,
 }
 
 impl Pair<'_> {
     /// The verdict, or why the file is no hardware at all.
     fn decide(
         &self,
-        report: &mut Report,
+        report: &mut MachineReport,
         e: &mut Engine,
         new_engine: &dyn Fn() -> Engine,
         depth: u32,
@@ -281,7 +281,7 @@ impl Pair<'_> {
     }
 }
 
-fn differs(c: Counterexample) -> Verdict {
+fn differs(c: CounterexampleTrace) -> Verdict {
     let element = format!("element {} of {:?}", c.element, c.output);
     let reason = format!("in cycle {} {element} is {}, the machine says {}", c.cycle, c.found, c.expected);
     Verdict::Differs { reason, counterexample: Some(c) }

@@ -9,7 +9,7 @@ use crate::prove::engine::Engine;
 
 /// One element at one moment.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub(super) struct SymbolicCell {
     /// Its bits, as many as its type has.
     pub(super) bits: Vec<Lit>,
     /// Whether everything that it was computed from was defined.
@@ -17,10 +17,10 @@ pub(super) struct Cell {
 }
 
 /// Elements of some signals.
-pub(super) type Cells = Vec<Vec<Cell>>;
+pub(super) type Cells = Vec<Vec<SymbolicCell>>;
 
 /// What one cycle computes.
-pub(super) struct Step {
+pub(super) struct ModelCycle {
     /// All signals, settled.
     pub(super) values: Cells,
     /// What the registers are after the clock edge; other signals have none.
@@ -37,8 +37,8 @@ pub(super) fn registers(machine: &Machine) -> impl Iterator<Item = SignalId> + '
 /// The state at power-on: reset values; zeros that are not defined for registers that have none.
 pub(super) fn power_on(machine: &Machine) -> Cells {
     let cell = |signal: SignalId, k: usize, kif: &Kif| match &machine.signal(signal).reset_to {
-        Some(to) => Cell { bits: constant_bits(&to[k], kif.width() as usize), defined: Lit::TRUE },
-        None => Cell { bits: vec![Lit::FALSE; kif.width() as usize], defined: Lit::FALSE },
+        Some(to) => SymbolicCell { bits: constant_bits(&to[k], kif.width() as usize), defined: Lit::TRUE },
+        None => SymbolicCell { bits: vec![Lit::FALSE; kif.width() as usize], defined: Lit::FALSE },
     };
     machine
         .signal_ids()
@@ -52,7 +52,7 @@ pub(super) fn power_on(machine: &Machine) -> Cells {
 }
 
 /// One cycle from given inputs and registers; other signals in `state` are ignored.
-pub(super) fn step(e: &mut Engine, machine: &Machine, inputs: &Cells, state: &Cells) -> Step {
+pub(super) fn step(e: &mut Engine, machine: &Machine, inputs: &Cells, state: &Cells) -> ModelCycle {
     let values = machine
         .signal_ids()
         .map(|id| match machine.signal(id).kind {
@@ -76,12 +76,12 @@ pub(super) fn step(e: &mut Engine, machine: &Machine, inputs: &Cells, state: &Ce
     }
     let next = cycle.clocked();
     let Cycle { values, blocks, .. } = cycle;
-    Step { values, next, blocks }
+    ModelCycle { values, next, blocks }
 }
 
 /// An element that nothing drives.
-fn zero(kif: &Kif) -> Cell {
-    Cell { bits: vec![Lit::FALSE; kif.width() as usize], defined: Lit::TRUE }
+fn zero(kif: &Kif) -> SymbolicCell {
+    SymbolicCell { bits: vec![Lit::FALSE; kif.width() as usize], defined: Lit::TRUE }
 }
 
 struct Cycle<'a> {
@@ -106,7 +106,7 @@ impl Cycle<'_> {
         self.w.equal(index, &wanted)
     }
 
-    fn read(&mut self, access: &Access) -> Vec<Cell> {
+    fn read(&mut self, access: &Access) -> Vec<SymbolicCell> {
         let Some((index, mult)) = &access.dynamic else {
             return self.values[access.signal.index()][access.lo..access.hi].to_vec();
         };
@@ -123,27 +123,27 @@ impl Cycle<'_> {
                     let here = if *mult == 0 { Lit::TRUE } else { self.is(&index.bits, i) };
                     found = self.mux(here, &elements[at], &found);
                 }
-                Cell { defined: self.w.aig.and(found.defined, index.defined), ..found }
+                SymbolicCell { defined: self.w.aig.and(found.defined, index.defined), ..found }
             })
             .collect()
     }
 
-    fn mux(&mut self, sel: Lit, yes: &Cell, no: &Cell) -> Cell {
+    fn mux(&mut self, sel: Lit, yes: &SymbolicCell, no: &SymbolicCell) -> SymbolicCell {
         let bits = self.w.mux(sel, &yes.bits, &no.bits);
         let defined = self.w.mux(sel, &[yes.defined], &[no.defined])[0];
-        Cell { bits, defined }
+        SymbolicCell { bits, defined }
     }
 
     /// What a view shows, in the types of another.
-    fn converted(&mut self, from: &Access, to: &Access) -> Vec<Cell> {
+    fn converted(&mut self, from: &Access, to: &Access) -> Vec<SymbolicCell> {
         let cells = self.read(from);
         let types: Vec<(Kif, Kif)> = self.types(from).iter().copied().zip(self.types(to).iter().copied()).collect();
         let each = cells.into_iter().zip(types);
-        each.map(|(c, (from, to))| Cell { bits: converted(&c.bits, from, 0, to), defined: c.defined }).collect()
+        each.map(|(c, (from, to))| SymbolicCell { bits: converted(&c.bits, from, 0, to), defined: c.defined }).collect()
     }
 
     /// Enabled or not: what a connection carries. A register without alternative holds, which the caller sees to.
-    fn chosen(&mut self, connection: &Connection) -> Vec<Cell> {
+    fn chosen(&mut self, connection: &Connection) -> Vec<SymbolicCell> {
         let Connection { src, dst, enable_if, alternative } = connection;
         let taken = self.converted(src, dst);
         let (Some(enable), Some(alternative)) = (enable_if, alternative) else { return taken };
@@ -154,7 +154,7 @@ impl Cycle<'_> {
             .zip(&other)
             .map(|(yes, no)| {
                 let cell = self.mux(enable.bits[0], yes, no);
-                Cell { defined: self.w.aig.and(cell.defined, enable.defined), ..cell }
+                SymbolicCell { defined: self.w.aig.and(cell.defined, enable.defined), ..cell }
             })
             .collect()
     }
@@ -163,7 +163,7 @@ impl Cycle<'_> {
         let machine = self.machine;
         let block = &machine.blocks()[id.index()];
         let model = &block.model;
-        let cells: Vec<Cell> = block.input.map_or_else(Vec::new, |s| self.values[s.index()].clone());
+        let cells: Vec<SymbolicCell> = block.input.map_or_else(Vec::new, |s| self.values[s.index()].clone());
         let types: &[Kif] = block.input.map_or(&[], |s| &machine.signal(s).elements);
         let mut inputs = Vec::with_capacity(cells.len());
         let mut defined = Lit::TRUE;
@@ -178,7 +178,7 @@ impl Cycle<'_> {
             let types = &machine.signal(output).elements;
             let results = bits.outputs.iter().enumerate().zip(types);
             self.values[output.index()] = results
-                .map(|((j, word), &to)| Cell { bits: converted(word, model.output_kif(j), 0, to), defined })
+                .map(|((j, word), &to)| SymbolicCell { bits: converted(word, model.output_kif(j), 0, to), defined })
                 .collect();
         }
         self.blocks[id.index()] = bits;
@@ -205,18 +205,18 @@ impl Cycle<'_> {
             let (Some(when), Some(to)) = (&signal.reset_if, &signal.reset_to) else { continue };
             let when = self.read(when).swap_remove(0);
             for ((cell, code), kif) in next[id.index()].iter_mut().zip(to).zip(&signal.elements) {
-                let reset = Cell { bits: constant_bits(code, kif.width() as usize), defined: Lit::TRUE };
+                let reset = SymbolicCell { bits: constant_bits(code, kif.width() as usize), defined: Lit::TRUE };
                 let chosen = self.mux(when.bits[0], &reset, cell);
-                *cell = Cell { defined: self.w.aig.and(chosen.defined, when.defined), ..chosen };
+                *cell = SymbolicCell { defined: self.w.aig.and(chosen.defined, when.defined), ..chosen };
             }
         }
         next
     }
 
-    fn load(&mut self, connection: &Connection, elements: &mut [Cell]) {
+    fn load(&mut self, connection: &Connection, elements: &mut [SymbolicCell]) {
         let dst = &connection.dst;
         let taken = self.chosen(connection);
-        let always = Cell { bits: vec![Lit::TRUE], defined: Lit::TRUE };
+        let always = SymbolicCell { bits: vec![Lit::TRUE], defined: Lit::TRUE };
         let enable = connection.enable_if.as_ref().map_or(always, |e| self.read(e).swap_remove(0));
         // With an alternative something is loaded either way.
         let loads = if connection.alternative.is_some() { Lit::TRUE } else { enable.bits[0] };
@@ -239,9 +239,9 @@ impl Cycle<'_> {
         }
     }
 
-    fn loaded(&mut self, here: Lit, loads: Lit, sure: Lit, new: &Cell, old: &Cell) -> Cell {
+    fn loaded(&mut self, here: Lit, loads: Lit, sure: Lit, new: &SymbolicCell, old: &SymbolicCell) -> SymbolicCell {
         let cell = self.mux(loads, new, old);
-        let cell = Cell { defined: self.w.aig.and(cell.defined, sure), ..cell };
+        let cell = SymbolicCell { defined: self.w.aig.and(cell.defined, sure), ..cell };
         self.mux(here, &cell, old)
     }
 }

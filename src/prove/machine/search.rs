@@ -2,8 +2,8 @@
 //! and unrolled over the first cycles, which finds rare differences.
 
 use super::classes::{Partition, States};
-use super::model::{self, Cell, Cells};
-use super::{Counterexample, Pair};
+use super::model::{self, Cells, SymbolicCell};
+use super::{CounterexampleTrace, Pair};
 use crate::interp::LookupMiss;
 use crate::interp::machine::Simulation as Golden;
 use crate::ir::machine::{SignalId, SignalKind};
@@ -21,7 +21,7 @@ pub(super) type Runs = [u64; WORDS];
 /// What simulation came to.
 pub(super) enum Simulated {
     /// A difference.
-    Differs(Box<Counterexample>),
+    Differs(Box<CounterexampleTrace>),
     /// Register bits that were the same all the time.
     Classes(Partition),
 }
@@ -29,7 +29,7 @@ pub(super) enum Simulated {
 /// What the search through the first cycles came to.
 pub(super) enum Bounded {
     /// A difference.
-    Differs(Box<Counterexample>),
+    Differs(Box<CounterexampleTrace>),
     /// None in this number of cycles.
     EqualFor(u32),
 }
@@ -42,7 +42,7 @@ pub(super) fn free_inputs(e: &mut Engine, pair: &Pair<'_>) -> Cells {
             let number = e.words.aig.inputs().len();
             e.words.aig.input(format!("{name}[{k}][{b}]_{number}"))
         };
-        Cell { bits: (0..width).map(bit).collect(), defined: Lit::TRUE }
+        SymbolicCell { bits: (0..width).map(bit).collect(), defined: Lit::TRUE }
     };
     let machine = pair.machine;
     let all = machine.signals().iter().map(|signal| match signal.kind {
@@ -62,7 +62,7 @@ pub(super) fn plain(name: &str) -> String {
 }
 
 /// One output element that both sides have.
-pub(super) struct Shown {
+pub(super) struct ComparedOutput {
     pub(super) port: SignalId,
     pub(super) element: usize,
     pub(super) machine: Vec<Lit>,
@@ -71,7 +71,11 @@ pub(super) struct Shown {
 }
 
 /// All output elements with bits.
-pub(super) fn outputs(pair: &Pair<'_>, model: &model::Step, file: &super::file::Step) -> Vec<Shown> {
+pub(super) fn outputs(
+    pair: &Pair<'_>,
+    model: &model::ModelCycle,
+    file: &super::file::FileCycle,
+) -> Vec<ComparedOutput> {
     let mut all = Vec::new();
     for port in pair.machine.outputs() {
         let Some(there) = pair.ports.outputs.get(&port) else { continue };
@@ -81,7 +85,7 @@ pub(super) fn outputs(pair: &Pair<'_>, model: &model::Step, file: &super::file::
             let width = cell.bits.len();
             if width > 0 {
                 let (machine, file) = (cell.bits.clone(), word[lo..lo + width].to_vec());
-                all.push(Shown { port, element, machine, defined: cell.defined, file });
+                all.push(ComparedOutput { port, element, machine, defined: cell.defined, file });
             }
             lo += width;
         }
@@ -161,7 +165,7 @@ pub(super) fn one_cycle(aig: &Aig, parts: [&[Runs]; 3], rng: &mut SplitMix) -> S
 }
 
 /// The difference that these bits on the input ports show, cycle by cycle from power-on, if they show one.
-pub(super) fn replayed(pair: &Pair<'_>, e: &mut Engine, rows: &[Vec<bool>]) -> Option<Counterexample> {
+pub(super) fn replayed(pair: &Pair<'_>, e: &mut Engine, rows: &[Vec<bool>]) -> Option<CounterexampleTrace> {
     let states = States::new(pair);
     let inputs = free_inputs(e, pair);
     let bits: Vec<Lit> = (0..states.len()).map(|_| e.words.aig.input("state")).collect();
@@ -245,7 +249,7 @@ pub(super) fn random(rng: &mut SplitMix, style: &Runs) -> Runs {
 }
 
 /// The first output element that differs where it is defined, and in which run.
-fn difference(shown: &[Shown], sim: &Simulation<WORDS>) -> Option<(usize, usize)> {
+fn difference(shown: &[ComparedOutput], sim: &Simulation<WORDS>) -> Option<(usize, usize)> {
     shown.iter().enumerate().find_map(|(at, s)| {
         let defined = sim.value(s.defined);
         s.machine.iter().zip(&s.file).find_map(|(&a, &b)| {
@@ -257,7 +261,12 @@ fn difference(shown: &[Shown], sim: &Simulation<WORDS>) -> Option<(usize, usize)
 }
 
 /// The counterexample, if the golden simulator says so too. `rows` are the bits on the input ports, cycle by cycle.
-fn confirmed(pair: &Pair<'_>, rows: &[Vec<bool>], shown: &Shown, found: &[bool]) -> Option<Counterexample> {
+fn confirmed(
+    pair: &Pair<'_>,
+    rows: &[Vec<bool>],
+    shown: &ComparedOutput,
+    found: &[bool],
+) -> Option<CounterexampleTrace> {
     let machine = pair.machine;
     let number = |bits: &[bool], kif| {
         let mut raw = BigInt::ZERO;
@@ -288,7 +297,7 @@ fn confirmed(pair: &Pair<'_>, rows: &[Vec<bool>], shown: &Shown, found: &[bool])
     let cell = &sim.values(shown.port)[shown.element];
     let signal = machine.signal(shown.port);
     let found = number(found, signal.elements[shown.element]);
-    (cell.defined && cell.code != found).then(|| Counterexample {
+    (cell.defined && cell.code != found).then(|| CounterexampleTrace {
         cycle: rows.len() - 1,
         inputs,
         output: signal.name.clone(),
@@ -311,7 +320,7 @@ pub(super) struct Unrolling<'a> {
 
 /// What one more cycle showed.
 enum More {
-    Differs(Box<Counterexample>),
+    Differs(Box<CounterexampleTrace>),
     Equal,
     /// A question was not decided.
     Open,
@@ -360,7 +369,7 @@ impl<'a> Unrolling<'a> {
         Ok(more)
     }
 
-    fn counterexample(&self, e: &Engine, pattern: &[bool], shown: &Shown) -> Option<Counterexample> {
+    fn counterexample(&self, e: &Engine, pattern: &[bool], shown: &ComparedOutput) -> Option<CounterexampleTrace> {
         let values = e.evaluate(pattern);
         let see = |l: &Lit| values[l.node() as usize] != l.is_negated();
         let bits = |cells: &Cells| -> Vec<bool> {

@@ -186,7 +186,7 @@ fn solved(question: &Question, options: &cmvm::Options) -> Result<Option<Program
 }
 
 /// A program with the exact range of each value.
-fn judged(program: &cmvm::Program, report: &cmvm::Report) -> Program {
+fn judged(program: &cmvm::AdderGraph, report: &cmvm::Report) -> Program {
     let mut fracs = vec![0i32; program.inputs.len()];
     let mut adders = Vec::with_capacity(program.adders.len());
     for (adder, interval) in program.adders.iter().zip(&report.intervals[program.inputs.len()..]) {

@@ -15,16 +15,16 @@
 //! started with has left them. Enable and reset are equal on both sides in every cycle, so that both are in the same
 //! case always.
 
-mod design;
+mod cut_file;
 mod graph;
 mod program;
 
 use super::classes::{Classes, Partition};
-use super::{Counterexample, Pair, Report, model, renew, search};
+use super::{CounterexampleTrace, MachineReport, Pair, model, renew, search};
 use crate::ir::machine::{Access, Connection, Machine, SignalId, SignalKind};
 use crate::prove::engine::Engine;
 use crate::prove::equiv::{self, Comparison, Found};
-use design::{Core, Design};
+use cut_file::{Core, CutFile};
 use num_bigint::BigInt;
 use program::Asked;
 use rustc_hash::FxHashMap;
@@ -81,7 +81,7 @@ pub(super) struct Pipes {
 /// What was not proved, and a difference if one was found.
 pub(super) struct Open {
     pub(super) reason: String,
-    pub(super) shown: Option<Box<Counterexample>>,
+    pub(super) shown: Option<Box<CounterexampleTrace>>,
 }
 
 /// Proves that both sides are equal, or says what stays open; with a difference, if one was found on the way.
@@ -89,7 +89,7 @@ pub(super) fn prove(
     pair: &Pair<'_>,
     partition: &Partition,
     pipes: &[Pipes],
-    report: &mut Report,
+    report: &mut MachineReport,
     e: &mut Engine,
     new: &dyn Fn() -> Engine,
 ) -> Result<(), Open> {
@@ -239,15 +239,15 @@ struct Attempt<'a> {
     /// The longest chain of the pipelines' registers on either side.
     depth: u32,
     /// A difference from power-on.
-    shown: Option<Counterexample>,
+    shown: Option<CounterexampleTrace>,
 }
 
 impl Attempt<'_> {
     /// What stays open.
-    fn run(&mut self, report: &mut Report, e: &mut Engine, new: &dyn Fn() -> Engine) -> Option<String> {
+    fn run(&mut self, report: &mut MachineReport, e: &mut Engine, new: &dyn Fn() -> Engine) -> Option<String> {
         let pair = self.pair;
         let core = Core::new(pair);
-        let found = design::piped(pair, &self.partition, &core, self.pipes);
+        let found = cut_file::piped(pair, &self.partition, &core, self.pipes);
         let depth = found.depth.max(self.pipes.depth);
         if depth > MOST_LOADS {
             return Some(format!("a pipeline is {depth} registers deep"));
@@ -265,7 +265,7 @@ impl Attempt<'_> {
         'rounds: for _ in 0..ROUNDS {
             report.rounds += 1;
             core.one_sided(&mut self.partition);
-            let design = Design::new(pair, &self.partition, &core, self.pipes, &found);
+            let design = CutFile::new(pair, &self.partition, &core, self.pipes, &found);
             for &case in &cases {
                 match self.case(&core, &design, case, report, e, new) {
                     Ok(()) => {}
@@ -300,7 +300,7 @@ impl Attempt<'_> {
         piped.flat_map(|id| &machine.signal(id).elements).map(|kif| u64::from(kif.width())).sum()
     }
 
-    fn note(&self, found: &design::Piped, depth: u32) -> String {
+    fn note(&self, found: &cut_file::Piped, depth: u32) -> String {
         let bits: u32 = found.registers.keys().map(|&s| self.pair.file.rtl.signal(s).width).sum();
         format!(
             "pipelines of {} register bits, {bits} in the file, up to {depth} loads deep: compared as functions of what enters them",
@@ -312,9 +312,9 @@ impl Attempt<'_> {
     fn case(
         &mut self,
         core: &Core,
-        design: &Design,
+        design: &CutFile,
         case: Case,
-        report: &mut Report,
+        report: &mut MachineReport,
         e: &mut Engine,
         new: &dyn Fn() -> Engine,
     ) -> Result<(), (Option<usize>, String)> {
@@ -420,9 +420,9 @@ impl Attempt<'_> {
 #[cfg(test)]
 mod tests {
     // The programs against the golden simulator, and false statements that must not be proved.
-    use super::super::file::File;
+    use super::super::file::FileRegisters;
     use super::super::search::{self, Simulated};
-    use super::super::{Pair, Verdict, guarded, ports};
+    use super::super::{Pair, Verdict, guarded, port_pairs};
     use super::program::{Asked, Shape, program};
     use super::*;
     use crate::interp::machine::Simulation;
@@ -455,8 +455,8 @@ mod tests {
         Engine::new(Box::new(Embedded))
     }
 
-    fn blank() -> Report {
-        Report {
+    fn blank() -> MachineReport {
+        MachineReport {
             verdict: Verdict::Proved,
             registers: Vec::new(),
             register_bits: 0,
@@ -471,7 +471,7 @@ mod tests {
 
     /// What stays open of a statement, whatever correspondence is proposed; `None` if it is proved.
     fn open(machine: &Machine, rtl: &Rtl, partition: impl Fn(&Pair<'_>) -> Option<Partition>) -> Option<String> {
-        let (ports, file) = match (ports::find(machine, rtl), File::new(rtl)) {
+        let (ports, file) = match (port_pairs::find(machine, rtl), FileRegisters::new(rtl)) {
             (Ok(ports), Ok(file)) => (ports, file),
             _ => return Some("no ports".into()),
         };
@@ -483,14 +483,14 @@ mod tests {
 
     /// Whether the proof that goes by which registers are defined leaves anything open.
     fn guarded_open(machine: &Machine, rtl: &Rtl) -> bool {
-        let (Ok(ports), Ok(file)) = (ports::find(machine, rtl), File::new(rtl)) else { return true };
+        let (Ok(ports), Ok(file)) = (port_pairs::find(machine, rtl), FileRegisters::new(rtl)) else { return true };
         let pair = Pair { machine, file: &file, ports: &ports };
         !matches!(guarded::prove(&pair, &mut blank(), &mut engine(), &engine), Ok(None))
     }
 
     /// What the simulator proposes; nothing where it sees a difference.
     fn simulated(machine: &Machine, rtl: &Rtl) -> Option<Partition> {
-        let (ports, file) = (ports::find(machine, rtl).ok()?, File::new(rtl).ok()?);
+        let (ports, file) = (port_pairs::find(machine, rtl).ok()?, FileRegisters::new(rtl).ok()?);
         match search::simulate(&Pair { machine, file: &file, ports: &ports }, &mut engine()) {
             Ok(Simulated::Classes(partition)) => Some(partition),
             _ => None,
@@ -504,7 +504,7 @@ mod tests {
             let machine = machine(seed);
             let (text, _) = moved(&machine, 0);
             let rtl = read(Language::Verilog, &text, None).unwrap();
-            let (ports, file) = (ports::find(&machine, &rtl).unwrap(), File::new(&rtl).unwrap());
+            let (ports, file) = (port_pairs::find(&machine, &rtl).unwrap(), FileRegisters::new(&rtl).unwrap());
             let pair = Pair { machine: &machine, file: &file, ports: &ports };
             let partition = Partition::new(Core::new(&pair).bits());
             let always = |p: &Pipes| p.control.reset.is_none() && p.control.enable.is_none();
@@ -521,7 +521,7 @@ mod tests {
             // Signals in every cycle, then what the programs make of those before.
             let mut rng = SplitMix::new(seed);
             let mut sim = Simulation::new(&machine, LookupMiss::Zero);
-            let mut history: Vec<Vec<Vec<crate::interp::machine::Cell>>> = Vec::new();
+            let mut history: Vec<Vec<Vec<crate::interp::machine::ElementValue>>> = Vec::new();
             for _ in 0..pipes.depth + 6 {
                 for port in machine.inputs() {
                     let codes = stimulus(&machine, port, &mut rng);
@@ -641,7 +641,7 @@ mod tests {
             for registers in [true, false, true, false] {
                 let Some(text) = changed(&text, registers, &mut rng) else { continue };
                 let Ok(other) = read(Language::Verilog, &text, None) else { continue };
-                let bits = |rtl: &Rtl| File::new(rtl).map_or(0, |file| file.bits());
+                let bits = |rtl: &Rtl| FileRegisters::new(rtl).map_or(0, |file| file.bits());
                 if simulated(&machine, &other).is_some() || bits(&other) == 0 {
                     continue;
                 }

@@ -55,7 +55,7 @@ pub(super) struct Feed {
 }
 
 /// The program. It has an output for each question that has an answer.
-pub(super) struct Program {
+pub(super) struct AnswerProgram {
     pub(super) model: Model,
     /// Its inputs, all elements of a signal at a moment or none of them.
     pub(super) feeds: Vec<Feed>,
@@ -110,7 +110,7 @@ pub(super) fn program(
     case: Case,
     shape: &dyn Fn(SignalId, usize) -> Shape,
     asked: &[Asked],
-) -> Result<Program, String> {
+) -> Result<AnswerProgram, String> {
     let mut maker = Maker {
         machine,
         piped,
@@ -153,7 +153,7 @@ pub(super) fn program(
         builder.output(output);
     });
     let model = builder.finish().map_err(|_| "it is no program".to_owned())?;
-    Ok(Program { model, feeds, defined, operations })
+    Ok(AnswerProgram { model, feeds, defined, operations })
 }
 
 struct Maker<'a> {

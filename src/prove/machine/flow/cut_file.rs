@@ -3,13 +3,13 @@
 use super::super::Pair;
 use super::super::classes::Partition;
 use super::super::model;
-use super::super::ports::key;
-use super::program::{Asked, Program, Shape};
+use super::super::port_pairs::key;
+use super::program::{AnswerProgram, Asked, Shape};
 use super::{Bit, Case, Control, Pipes, Start, graph};
 use crate::ir::ValueId;
 use crate::ir::machine::{BlockId, SignalId, SignalKind};
 use crate::num::wrap;
-use crate::prove::ports::{Moments, Ports};
+use crate::prove::port_roles::{Moments, PortRoles};
 use crate::rtl::{self, Expr, NodeId, Rtl};
 use num_bigint::{BigInt, BigUint};
 use rustc_hash::FxHashMap;
@@ -294,7 +294,7 @@ pub(super) struct Compared {
 }
 
 /// The file with core registers that are inputs, and a signal for everything that is compared.
-pub(super) struct Design<'a> {
+pub(super) struct CutFile<'a> {
     rtl: Rtl,
     core: &'a Core,
     found: &'a Piped,
@@ -314,14 +314,14 @@ struct Maker<'a> {
     compared: Vec<Compared>,
 }
 
-impl<'a> Design<'a> {
+impl<'a> CutFile<'a> {
     pub(super) fn new(
         pair: &Pair<'_>,
         partition: &Partition,
         core: &'a Core,
         pipes: &Pipes,
         found: &'a Piped,
-    ) -> Design<'a> {
+    ) -> CutFile<'a> {
         let owners = core.owners(partition);
         let (rtl, shown) = (pair.file.rtl.clone(), FxHashMap::default());
         let mut maker = Maker { pair, partition, core, pipes, owners, rtl, shown, compared: Vec::new() };
@@ -330,11 +330,17 @@ impl<'a> Design<'a> {
         maker.conditions(found);
         maker.next(found);
         let Maker { rtl, shown, compared, .. } = maker;
-        Design { rtl, core, found, shown, compared }
+        CutFile { rtl, core, found, shown, compared }
     }
 
     /// The design for one case, with signals that may show an operation of the program named after it, and its ports.
-    pub(super) fn instance(&self, pair: &Pair<'_>, program: &Program, case: Case, outputs: &[usize]) -> (Rtl, Ports) {
+    pub(super) fn instance(
+        &self,
+        pair: &Pair<'_>,
+        program: &AnswerProgram,
+        case: Case,
+        outputs: &[usize],
+    ) -> (Rtl, PortRoles) {
         let mut rtl = self.rtl.clone();
         let blocks: FxHashMap<String, BlockId> =
             (0..).zip(pair.machine.blocks()).map(|(i, b)| (key(&b.name), BlockId(i))).collect();
@@ -373,7 +379,7 @@ impl<'a> Design<'a> {
             let lo = signal.elements[..feed.element].iter().map(|kif| kif.width()).sum();
             there.get(&feed.signal).map(|&port| (port, lo))
         };
-        let ports = Ports {
+        let ports = PortRoles {
             inputs: program.feeds.iter().map(place).collect(),
             outputs: outputs.iter().map(|&at| Some((self.compared[at].signal, 0))).collect(),
             clock: None,

@@ -27,7 +27,7 @@ pub struct ControlNames {
 }
 
 /// Which port is what.
-pub(super) struct Ports {
+pub(super) struct PortRoles {
     /// For each model input element: the port and its lowest bit there.
     pub(super) inputs: Vec<Option<(SignalId, u32)>>,
     pub(super) outputs: Vec<Option<(SignalId, u32)>>,
@@ -56,7 +56,7 @@ pub(super) struct Moments {
     pub(super) before: FxHashMap<SignalId, BigUint>,
 }
 
-impl Ports {
+impl PortRoles {
     /// How many clocks before the outputs a model input is, where all others are `latency` before.
     pub(super) fn back(&self, input: usize, latency: u32) -> u32 {
         self.moments.as_ref().map_or(latency, |m| m.back[input])
@@ -108,7 +108,7 @@ pub(super) fn stated_latency(rtl: &Rtl) -> Option<u32> {
     })
 }
 
-pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Result<Ports, String> {
+pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Result<PortRoles, String> {
     let clock = clock_of(rtl)?.map(|(s, _)| s);
     let named = |list: &[SignalId], given: &Option<String>, usual: &[&str]| {
         let fits = |s: &SignalId| match given {
@@ -176,7 +176,7 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Resu
     };
     let widths: Vec<u32> = model.input_kifs().iter().map(|k| k.width()).collect();
     let out_widths: Vec<u32> = (0..model.outputs().len()).map(|j| model.output_kif(j).width()).collect();
-    Ok(Ports {
+    Ok(PortRoles {
         inputs: place(&rtl.inputs, &widths, "input")?,
         outputs: place(&rtl.outputs, &out_widths, "output")?,
         clock,
@@ -192,15 +192,15 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Resu
 
 /// What control inputs are set to while gates are made.
 #[derive(Clone, Copy)]
-pub(super) struct Controls {
+pub(super) struct ControlValues {
     pub(super) reset: Option<(SignalId, bool)>,
     pub(super) enable: Option<(SignalId, bool)>,
 }
 
-impl Controls {
+impl ControlValues {
     /// Running: no reset, enabled.
-    pub(super) fn running(ports: &Ports) -> Controls {
-        Controls { reset: ports.reset.map(|r| (r, ports.reset_low)), enable: ports.enable.map(|s| (s, true)) }
+    pub(super) fn running(ports: &PortRoles) -> ControlValues {
+        ControlValues { reset: ports.reset.map(|r| (r, ports.reset_low)), enable: ports.enable.map(|s| (s, true)) }
     }
 
     /// What a port is held at, if it is a control port.

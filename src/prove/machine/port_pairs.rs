@@ -6,7 +6,7 @@ use crate::rtl::{self, Rtl};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Ports of the file by those of the machine, and back.
-pub(super) struct Ports {
+pub(super) struct PortPairs {
     /// The machine's port behind each input of the file.
     pub(super) inputs: FxHashMap<rtl::SignalId, SignalId>,
     /// The file's port for each output of the machine that has bits.
@@ -29,7 +29,7 @@ fn width(machine: &Machine, id: SignalId) -> u32 {
 ///
 /// # Errors
 /// If they do not fit.
-pub(super) fn find(machine: &Machine, rtl: &Rtl) -> Result<Ports, String> {
+pub(super) fn find(machine: &Machine, rtl: &Rtl) -> Result<PortPairs, String> {
     let clock = clock_of(rtl)?.map(|(signal, _)| signal);
     let with_bits = |id: &SignalId| width(machine, *id) > 0;
     let wanted: Vec<SignalId> = machine.inputs().filter(with_bits).collect();
@@ -47,7 +47,7 @@ pub(super) fn find(machine: &Machine, rtl: &Rtl) -> Result<Ports, String> {
     let unlike = |&&(id, s): &&(SignalId, rtl::SignalId)| key(&machine.signal(id).name) != key(&rtl.signal(s).name);
     let names = |&(id, s): &(SignalId, rtl::SignalId)| (machine.signal(id).name.clone(), rtl.signal(s).name.clone());
     let by_order = inputs.iter().chain(&outputs).filter(unlike).map(names).collect();
-    Ok(Ports {
+    Ok(PortPairs {
         by_order,
         inputs: inputs.into_iter().map(|(machine, file)| (file, machine)).collect(),
         outputs: outputs.into_iter().collect(),

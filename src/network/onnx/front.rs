@@ -5,7 +5,7 @@
 //! hardware begins at the input itself.
 
 use super::kernel::{Binary, Codes, Kernel, Quant};
-use super::{Network, Refusal, Source};
+use super::{Network, Refusal, ValueSource};
 use crate::network::exact::Rational;
 use crate::network::port::{Encoder, InputElement, Unit};
 use crate::network::quantise::Quantiser;
@@ -144,8 +144,8 @@ impl<'a> Search<'a> {
                 return Some(before.clone());
             }
             match &self.network.tensors[inputs[input]].source {
-                Source::Constant(value) => Some(value.values.iter().cloned().map(Before::Constant).collect()),
-                Source::Computed => None,
+                ValueSource::Constant(value) => Some(value.values.iter().cloned().map(Before::Constant).collect()),
+                ValueSource::Computed => None,
             }
         };
         match kernel {

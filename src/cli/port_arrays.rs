@@ -4,7 +4,7 @@
 use super::Failure;
 use crate::diag::{Diagnostic, Place};
 use crate::files::{Batch, Scratch};
-use crate::interp::machine::Cell;
+use crate::interp::machine::ElementValue;
 use crate::interp::samples::{Port, Values, Writer, write_npz};
 use crate::ir::machine::{Machine, SignalId};
 use crate::verify::arrays::{PORT_FILES, file_names, types_of};
@@ -81,7 +81,7 @@ impl Outputs {
     ///
     /// # Errors
     /// If the files cannot be written (exit code 2).
-    pub(super) fn write<'c>(&mut self, shown: impl Fn(SignalId) -> &'c [Cell]) -> Result<(), Failure> {
+    pub(super) fn write<'c>(&mut self, shown: impl Fn(SignalId) -> &'c [ElementValue]) -> Result<(), Failure> {
         for port in &mut self.ports {
             for (cell, kind) in shown(port.id).iter().zip(&port.types) {
                 self.undefined += u64::from(!cell.defined);
