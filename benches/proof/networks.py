@@ -130,8 +130,8 @@ def main():
             try:
                 comb = network(family, np.random.default_rng([seed, number] + [attempt] * (attempt > 0)))
                 break
-            except KeyError:
-                # alkaid 0.8.2 fails to trace some products of variables: another one is drawn.
+            except (KeyError, StopIteration):
+                # alkaid 0.8.2 fails to trace some products of variables, and arrays of constants: another one is drawn.
                 continue
         else:
             sys.exit(f"network {number}: alkaid traced none of 50")
