@@ -197,7 +197,7 @@ impl Weights {
         }
         let mut file = File::open(path).map_err(|e| wrong(path, format!("cannot read: {e}")))?;
         let mut head = Vec::new();
-        let read = (&mut file).take(8).read_to_end(&mut head);
+        let read = (&mut file).take(9).read_to_end(&mut head);
         read.map_err(|e| wrong(path, format!("cannot read: {e}")))?;
         if head.starts_with(b"\x93NUMPY") {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -209,7 +209,9 @@ impl Weights {
             }
             return Ok(());
         }
-        if matches!(head.first(), Some(0x80)) || head.starts_with(b"\x1f\x8b") {
+        // A header of 384 or 640 bytes makes a safetensors file begin as a pickle does; what follows the size tells.
+        let sized = head.get(4..) == Some(b"\0\0\0\0{");
+        if !sized && (head.first() == Some(&0x80) || head.starts_with(b"\x1f\x8b")) {
             return Err(wrong(shown, "this is no safetensors, npz or npy file; pickles are never read")
                 .with_help("save the weights with safetensors or numpy.savez"));
         }
@@ -376,6 +378,16 @@ mod tests {
             weights.read(name, 1000).map_err(|d| d.to_string())?.unwrap();
         }
         Ok(weights)
+    }
+
+    #[test]
+    fn a_header_whose_size_looks_like_a_pickle_or_gzip_is_read() {
+        let record = r#"{"w":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}"#;
+        for size in [0x180, 0x280, 0x480, 0x80, 0x88b1f] {
+            let header = format!("{record}{}}}", " ".repeat(size - record.len() - 1));
+            assert_eq!(header.len(), size);
+            assert_eq!(open(&header, &[7]).unwrap().names().count(), 1, "{size}");
+        }
     }
 
     #[test]
