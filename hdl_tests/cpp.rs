@@ -62,18 +62,29 @@ fn real(kif: Kif, shift: i32, rng: &mut SplitMix) -> f64 {
     }
 }
 
-/// Compiles the headers together and compares every sample.
-fn compare(compiler: &str, flags: &[&str], models: &[Model], samples: usize, seed: u64) {
+/// A folder with the program `main`: the headers `m0.hpp` and so on with `text`, compiled without a warning.
+fn compiled(
+    (compiler, flags): (&str, &[&str]),
+    headers: impl Iterator<Item = String>,
+    text: &str,
+) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    for (m, model) in models.iter().enumerate() {
-        std::fs::write(dir.path().join(format!("m{m}.hpp")), cpp_header(model, &format!("m{m}"), &[])).unwrap();
+    for (m, header) in headers.enumerate() {
+        std::fs::write(dir.path().join(format!("m{m}.hpp")), header).unwrap();
     }
-    std::fs::write(dir.path().join("main.cpp"), main_text(models)).unwrap();
+    std::fs::write(dir.path().join("main.cpp"), text).unwrap();
     let mut compile = Command::new(compiler);
     compile.args(STRICT).args(flags).args(["-o", "main", "main.cpp"]).current_dir(&dir);
     let built = compile.output().unwrap();
     assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
     assert!(built.stderr.is_empty(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
+    dir
+}
+
+/// Compiles the headers together and compares every sample.
+fn compare(compiler: &str, flags: &[&str], models: &[Model], samples: usize, seed: u64) {
+    let header = |(m, model): (usize, &Model)| cpp_header(model, &format!("m{m}"), &[]);
+    let dir = compiled((compiler, flags), models.iter().enumerate().map(header), &main_text(models));
 
     let mut rng = SplitMix::new(seed);
     let (mut sent, mut expected, mut ends) = (Vec::new(), Vec::new(), Vec::new());
@@ -221,16 +232,8 @@ fn machines_text(machines: &[Machine]) -> String {
 
 /// Compiles the headers together and compares every cycle with the golden simulator.
 fn compare_machines(compiler: &str, flags: &[&str], machines: &[Machine], cycles: usize, seed: u64) {
-    let dir = tempfile::tempdir().unwrap();
-    for (m, machine) in machines.iter().enumerate() {
-        std::fs::write(dir.path().join(format!("m{m}.hpp")), cpp_machine(machine, &format!("m{m}"), &[])).unwrap();
-    }
-    std::fs::write(dir.path().join("main.cpp"), machines_text(machines)).unwrap();
-    let mut compile = Command::new(compiler);
-    compile.args(STRICT).args(flags).args(["-o", "main", "main.cpp"]).current_dir(&dir);
-    let built = compile.output().unwrap();
-    assert!(built.status.success(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
-    assert!(built.stderr.is_empty(), "{compiler}: {}", String::from_utf8_lossy(&built.stderr));
+    let header = |(m, machine): (usize, &Machine)| cpp_machine(machine, &format!("m{m}"), &[]);
+    let dir = compiled((compiler, flags), machines.iter().enumerate().map(header), &machines_text(machines));
 
     let mut rng = SplitMix::new(seed);
     let (mut sent, mut expected, mut ends) = (Vec::new(), Vec::new(), Vec::new());

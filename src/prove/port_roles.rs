@@ -108,6 +108,12 @@ pub(super) fn stated_latency(rtl: &Rtl) -> Option<u32> {
     })
 }
 
+/// Finds the ports of a file. A control is known by the name that `names` gives or by a usual one; a port with a usual
+/// name is data nevertheless where the model's data ports are complete only with it (a model with one output, called
+/// `ready`).
+///
+/// # Errors
+/// If the ports do not fit the model, in words.
 pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Result<PortRoles, String> {
     let clock = clock_of(rtl)?.map(|(s, _)| s);
     let named = |list: &[SignalId], given: &Option<String>, usual: &[&str]| {
@@ -118,8 +124,8 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Resu
         list.iter().copied().find(|s| fits(s) && rtl.signal(*s).width == 1 && Some(*s) != clock)
     };
     let resets = ["rst", "reset", "rst_n", "reset_n", "aresetn", "areset", "ap_rst", "ap_rst_n"];
-    let reset = named(&rtl.inputs, &names.reset, &resets);
-    let enable = named(&rtl.inputs, &names.enable, &["ce", "enable", "en", "clk_en", "ap_ce"]);
+    let mut reset = named(&rtl.inputs, &names.reset, &resets);
+    let mut enable = named(&rtl.inputs, &names.enable, &["ce", "enable", "en", "clk_en", "ap_ce"]);
     let valid_in = named(&rtl.inputs, &names.valid_in, &["valid_in", "in_valid", "ap_start"]);
     let valid_out = named(&rtl.outputs, &names.valid_out, &["valid_out", "out_valid", "ap_done"]);
     let valid = match (valid_in, valid_out) {
@@ -127,7 +133,7 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Resu
         (None, None) => None,
         _ => return Err("one of valid_in and valid_out is missing".into()),
     };
-    let ready = named(&rtl.outputs, &names.ready, &["ready", "in_ready", "ap_ready"]);
+    let mut ready = named(&rtl.outputs, &names.ready, &["ready", "in_ready", "ap_ready"]);
     // A clock port may be there although nothing needs it.
     let idle_clock = named(&rtl.inputs, &names.clock, &["clk", "clock", "aclk", "ap_clk"]);
     let reset_low = names.reset_low.unwrap_or_else(|| {
@@ -136,8 +142,9 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Resu
     });
     let control: FxHashSet<SignalId> =
         [clock, idle_clock, reset, enable, valid_in].into_iter().flatten().chain(valid_out).chain(ready).collect();
-    let place = |list: &[SignalId], widths: &[u32], what: &str| -> Result<Vec<Option<(SignalId, u32)>>, String> {
-        let data: Vec<SignalId> = list.iter().copied().filter(|s| !control.contains(s)).collect();
+    let place = |list: &[SignalId], widths: &[u32], what: &str, as_data: Option<SignalId>| {
+        let is_data = |s: &SignalId| !control.contains(s) || Some(*s) == as_data;
+        let data: Vec<SignalId> = list.iter().copied().filter(is_data).collect();
         let total: u32 = widths.iter().sum();
         let mut lo = 0;
         if let [only] = data[..]
@@ -174,20 +181,25 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Resu
             data.iter().map(|&s| format!("{} ({} bits)", rtl.signal(s).name, rtl.signal(s).width)).collect();
         Err(format!("the {what} ports do not fit the model's {total} bits: {}", seen.join(", ")))
     };
+    // All controls are what their names say, or one that no name was given for is data.
+    let place = |list: &[SignalId], widths: &[u32], what: &str, optional: &mut [(&mut Option<SignalId>, bool)]| {
+        let all_named = place(list, widths, what, None);
+        if all_named.is_err() {
+            for (control, _) in optional.iter_mut().filter(|(control, is_given)| control.is_some() && !is_given) {
+                if let Ok(places) = place(list, widths, what, **control) {
+                    **control = None;
+                    return Ok(places);
+                }
+            }
+        }
+        all_named
+    };
     let widths: Vec<u32> = model.input_kifs().iter().map(|k| k.width()).collect();
     let out_widths: Vec<u32> = (0..model.outputs().len()).map(|j| model.output_kif(j).width()).collect();
-    Ok(PortRoles {
-        inputs: place(&rtl.inputs, &widths, "input")?,
-        outputs: place(&rtl.outputs, &out_widths, "output")?,
-        clock,
-        reset,
-        reset_low,
-        enable,
-        valid,
-        ready,
-        phases: None,
-        moments: None,
-    })
+    let mut of_inputs = [(&mut enable, names.enable.is_some()), (&mut reset, names.reset.is_some())];
+    let inputs = place(&rtl.inputs, &widths, "input", &mut of_inputs)?;
+    let outputs = place(&rtl.outputs, &out_widths, "output", &mut [(&mut ready, names.ready.is_some())])?;
+    Ok(PortRoles { inputs, outputs, clock, reset, reset_low, enable, valid, ready, phases: None, moments: None })
 }
 
 /// What control inputs are set to while gates are made.

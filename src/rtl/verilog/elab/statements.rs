@@ -98,15 +98,15 @@ impl<'a> Elab<'a> {
             Statement::Call(name, args, at) => self.task(p, *name, args, *at),
             Statement::Repeat(count, body) => {
                 let times = self.int(p.scope, *count)?;
-                let mut aside = Vec::new();
+                let mut parked = Vec::new();
                 for _ in 0..times {
                     self.step(*count)?;
                     self.run(p, body)?;
-                    if self.set_aside(p, &mut aside) {
+                    if self.park_exited(p, &mut parked) {
                         break;
                     }
                 }
-                self.rejoin(p, aside);
+                self.rejoin(p, parked);
                 Ok(())
             }
         }
@@ -119,7 +119,7 @@ impl<'a> Elab<'a> {
         cond: ExprId,
         turn: impl Fn(&mut Self, &mut Process) -> Result<Option<&'a Statement>>,
     ) -> Result<()> {
-        let mut aside = Vec::new();
+        let mut parked = Vec::new();
         loop {
             self.step(cond)?;
             let go = self.truth(p, cond)?;
@@ -129,18 +129,18 @@ impl<'a> Elab<'a> {
                 Some(_) => {}
             }
             let step = turn(self, p)?;
-            if self.set_aside(p, &mut aside) {
+            if self.park_exited(p, &mut parked) {
                 break;
             }
             if let Some(step) = step {
                 self.run(p, step)?;
             }
         }
-        self.rejoin(p, aside);
+        self.rejoin(p, parked);
         Ok(())
     }
 
-    // ---- What `disable` leaves
+    // ---- Exits by `disable`
 
     /// A flag, which is not set.
     pub(super) fn flag(&mut self) -> u32 {
@@ -148,8 +148,8 @@ impl<'a> Elab<'a> {
         self.variables - 1
     }
 
-    /// Whether a block or task that is being run has been left, one bit.
-    fn gone(&mut self, p: &Process) -> NodeId {
+    /// Whether a block or task that is being run has been exited, one bit.
+    fn exited(&mut self, p: &Process) -> NodeId {
         let raised = p.state.values.iter().filter_map(|(slot, &set)| match slot {
             Slot::Flag(flag) if p.named.iter().any(|n| n.1 == *flag) => Some(set),
             _ => None,
@@ -157,25 +157,25 @@ impl<'a> Elab<'a> {
         self.rtl.any_set(raised)
     }
 
-    /// Takes back what a path has left, on the path that has not.
-    fn stay(p: &mut Process) {
+    /// Clears the flags of exits, on the path that has not exited.
+    fn clear_exits(p: &mut Process) {
         let Process { state, named, .. } = p;
         state.values.retain(|slot, _| !matches!(slot, Slot::Flag(f) if named.iter().any(|n| n.1 == *f)));
     }
 
-    /// Statements, of which those after a `disable` run where nothing was left.
+    /// Statements, of which those after a `disable` run on the paths that have not exited.
     fn run_all(&mut self, p: &mut Process, body: &'a [Statement]) -> Result<()> {
         for (i, s) in body.iter().enumerate() {
             self.run(p, s)?;
-            let gone = self.gone(p);
-            match self.rtl.as_const(gone) {
+            let exited = self.exited(p);
+            match self.rtl.as_const(exited) {
                 Some(v) if *v == BigUint::ZERO => {}
                 Some(_) => return Ok(()),
                 None => {
                     let left = p.state.clone();
-                    Self::stay(p);
+                    Self::clear_exits(p);
                     self.run_all(p, &body[i + 1..])?;
-                    self.merge(p, gone, left);
+                    self.merge(p, exited, left);
                     return Ok(());
                 }
             }
@@ -183,23 +183,24 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Sets the state of what has left a loop aside, so that what stays is not mixed with it: counters stay known.
-    /// Whether it was left for good.
-    fn set_aside(&mut self, p: &mut Process, aside: &mut Vec<(NodeId, State)>) -> bool {
-        let gone = self.gone(p);
-        match self.rtl.as_const(gone) {
+    /// Takes the paths that have left a loop out of the state and keeps them for the loop's end: counters of the paths
+    /// that go on stay constants.
+    /// Whether no path goes on.
+    fn park_exited(&mut self, p: &mut Process, parked: &mut Vec<(NodeId, State)>) -> bool {
+        let exited = self.exited(p);
+        match self.rtl.as_const(exited) {
             Some(v) => *v != BigUint::ZERO,
             None => {
-                aside.push((gone, p.state.clone()));
-                Self::stay(p);
+                parked.push((exited, p.state.clone()));
+                Self::clear_exits(p);
                 false
             }
         }
     }
 
-    fn rejoin(&mut self, p: &mut Process, aside: Vec<(NodeId, State)>) {
-        for (gone, state) in aside.into_iter().rev() {
-            self.merge(p, gone, state);
+    fn rejoin(&mut self, p: &mut Process, parked: Vec<(NodeId, State)>) {
+        for (exited, state) in parked.into_iter().rev() {
+            self.merge(p, exited, state);
         }
     }
 

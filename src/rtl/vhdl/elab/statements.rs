@@ -12,7 +12,7 @@ use num_bigint::BigUint;
 use std::sync::Arc;
 
 /// Where a loop was left: under which condition, with what state and result.
-type Aside = (NodeId, State, Option<(Type, Option<Bounds>, Option<NodeId>, NodeId)>);
+type Exited = (NodeId, State, Option<(Type, Option<Bounds>, Option<NodeId>, NodeId)>);
 
 impl<'a> Elab<'a> {
     pub(super) fn statements(&mut self, run: &mut Run<'a>, body: &'a [Statement]) -> Result<()> {
@@ -23,13 +23,13 @@ impl<'a> Elab<'a> {
             {
                 return Ok(());
             }
-            let gone = self.gone(run);
-            match self.rtl.as_const(gone).map(|v| *v != BigUint::ZERO) {
+            let exited = self.exited(run);
+            match self.rtl.as_const(exited).map(|v| *v != BigUint::ZERO) {
                 Some(false) => {}
                 Some(true) => return Ok(()),
-                // What follows runs where nothing was left.
+                // What follows runs on the paths that have not exited.
                 None if i + 1 < body.len() => {
-                    return self.unless(run, gone, |s, run| s.statements(run, &body[i + 1..]));
+                    return self.unless(run, exited, |s, run| s.statements(run, &body[i + 1..]));
                 }
                 None => {}
             }
@@ -37,8 +37,8 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Whether a loop's turn or a procedure has been left, one bit.
-    fn gone(&mut self, run: &Run<'a>) -> NodeId {
+    /// Whether a loop's iteration or a procedure has been exited, one bit.
+    fn exited(&mut self, run: &Run<'a>) -> NodeId {
         let raised = run.state.iter().filter_map(|(slot, data)| match (slot, data) {
             (Slot::Flag(flag), Data2::Node(set)) if run.leaving.contains(flag) => Some(*set),
             _ => None,
@@ -46,8 +46,8 @@ impl<'a> Elab<'a> {
         self.rtl.any_set(raised)
     }
 
-    /// Takes back what a path has left, on the path that has not.
-    fn stay(&mut self, run: &mut Run<'a>) {
+    /// Clears the flags of exits, on the path that has not exited.
+    fn clear_exits(&mut self, run: &mut Run<'a>) {
         let Run { state, leaving, .. } = run;
         state.retain(|slot, _| !matches!(slot, Slot::Flag(f) if leaving.contains(f)));
     }
@@ -64,7 +64,7 @@ impl<'a> Elab<'a> {
         if let Some((_, _, _, open)) = &mut run.result {
             *open = self.rtl.binary(Binary::And, *open, not);
         }
-        self.stay(run);
+        self.clear_exits(run);
         inside(self, run)?;
         let (done, done_result) =
             (std::mem::replace(&mut run.state, state), std::mem::replace(&mut run.result, result));
@@ -78,57 +78,58 @@ impl<'a> Elab<'a> {
         self.variables - 1
     }
 
-    /// Sets the state of what has left a loop aside, so that what stays is not mixed with it: counters stay known.
-    fn set_aside(&mut self, run: &mut Run<'a>, next: u32, aside: &mut Vec<Aside>) {
+    /// Takes the paths that have left a loop out of the state and keeps them for the loop's end: counters of the paths
+    /// that go on stay constants.
+    fn park_exited(&mut self, run: &mut Run<'a>, next: u32, parked: &mut Vec<Exited>) {
         let skipped = run.state.remove(&Slot::Flag(next));
-        let gone = self.gone(run);
+        let exited = self.exited(run);
         if let Some(skipped) = skipped {
             run.state.insert(Slot::Flag(next), skipped);
         }
-        if self.rtl.as_const(gone).is_some() {
+        if self.rtl.as_const(exited).is_some() {
             return;
         }
         let mut result = run.result.clone();
         if let Some((_, _, _, open)) = &mut result {
-            *open = self.rtl.binary(Binary::And, *open, gone);
+            *open = self.rtl.binary(Binary::And, *open, exited);
         }
-        aside.push((gone, run.state.clone(), result));
+        parked.push((exited, run.state.clone(), result));
         let skipped = run.state.remove(&Slot::Flag(next));
-        self.stay(run);
+        self.clear_exits(run);
         if let Some(skipped) = skipped {
             run.state.insert(Slot::Flag(next), skipped);
         }
     }
 
-    /// One turn of a loop, where it was not left yet; whether it was left for good.
-    fn turn_of(
+    /// One iteration of a loop on the paths that have not exited; whether no path goes on after it.
+    fn iteration(
         &mut self,
         run: &mut Run<'a>,
         (exit, next): (u32, u32),
         body: &'a [Statement],
-        aside: &mut Vec<Aside>,
+        parked: &mut Vec<Exited>,
         at: u32,
     ) -> Result<bool> {
         self.turn(at)?;
         run.state.remove(&Slot::Flag(next));
-        self.set_aside(run, next, aside);
+        self.park_exited(run, next, parked);
         let known = |s: &Self, n: NodeId| s.rtl.as_const(n).map(|v| *v != BigUint::ZERO);
-        let gone = self.gone(run);
-        if known(self, gone) == Some(true) {
+        let exited = self.exited(run);
+        if known(self, exited) == Some(true) {
             return Ok(true);
         }
         let mut returned = false;
         for (i, s) in body.iter().enumerate() {
             self.statement(run, s)?;
             returned = run.result.as_ref().is_some_and(|r| known(self, r.3) == Some(false));
-            self.set_aside(run, next, aside);
-            let gone = self.gone(run);
-            match known(self, gone) {
+            self.park_exited(run, next, parked);
+            let exited = self.exited(run);
+            match known(self, exited) {
                 _ if returned => break,
                 Some(false) => {}
                 Some(true) => break,
                 None => {
-                    self.unless(run, gone, |s, run| s.statements(run, &body[i + 1..]))?;
+                    self.unless(run, exited, |s, run| s.statements(run, &body[i + 1..]))?;
                     break;
                 }
             }
@@ -140,20 +141,20 @@ impl<'a> Elab<'a> {
         Ok(left || returned)
     }
 
-    /// A loop, with what leaves it.
+    /// A loop: after it the exited paths are merged with the one that ran to the end.
     fn looped(
         &mut self,
         run: &mut Run<'a>,
         label: &'a str,
         at: u32,
-        inside: impl FnOnce(&mut Self, &mut Run<'a>, (u32, u32), &mut Vec<Aside>) -> Result<()>,
+        inside: impl FnOnce(&mut Self, &mut Run<'a>, (u32, u32), &mut Vec<Exited>) -> Result<()>,
     ) -> Result<()> {
         let flags = (self.flag(), self.flag());
         run.loops.push((label, flags.0, flags.1));
         run.leaving.extend([flags.0, flags.1]);
-        let mut aside = Vec::new();
-        inside(self, run, flags, &mut aside)?;
-        for (cond, state, result) in aside.into_iter().rev() {
+        let mut parked = Vec::new();
+        inside(self, run, flags, &mut parked)?;
+        for (cond, state, result) in parked.into_iter().rev() {
             self.join_results(run, cond, result, at)?;
             self.merge(run, cond, state, at)?;
         }
@@ -178,14 +179,14 @@ impl<'a> Elab<'a> {
             Statement::Call(call) => self.procedure(run, call),
             Statement::For { label, var, range, body } => {
                 let b = self.bounds_in(run, range)?;
-                self.looped(run, label, range.at, |s, run, flags, aside| {
+                self.looped(run, label, range.at, |s, run, flags, parked| {
                     let (outer, scopes) = (run.scope, s.scopes.len());
                     for k in 0..i64::from(b.len()) {
                         let i = if b.down { b.left - k } else { b.left + k };
                         run.scope = s.scope(Some(outer), s.scopes[outer].path.clone());
                         let v = Value { ty: Type::Integer, data: Data::Int(i), bounds: None };
                         s.declare(run.scope, var, Named::Constant(v), range.at)?;
-                        let left = s.turn_of(run, flags, body, aside, range.at)?;
+                        let left = s.iteration(run, flags, body, parked, range.at)?;
                         run.scope = outer;
                         s.scopes.truncate(scopes);
                         if left {
@@ -195,18 +196,18 @@ impl<'a> Elab<'a> {
                     Ok(())
                 })
             }
-            Statement::While { label, cond, body, at } => self.looped(run, label, *at, |s, run, flags, aside| {
+            Statement::While { label, cond, body, at } => self.looped(run, label, *at, |s, run, flags, parked| {
                 loop {
                     if let Some(cond) = cond {
                         let go = s.condition(run, cond)?;
                         let stop = s.rtl.not(go);
                         s.leave(run, flags.0, stop);
                     }
-                    if s.turn_of(run, flags, body, aside, *at)? {
+                    if s.iteration(run, flags, body, parked, *at)? {
                         return Ok(());
                     }
-                    // Turns that may be run or not.
-                    if aside.len() > MAX_OPEN_TURNS {
+                    // Each of these may be the last iteration.
+                    if parked.len() > MAX_OPEN_TURNS {
                         return s.fail(*at, "a loop whose end is not constant");
                     }
                 }
