@@ -30,6 +30,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -362,6 +363,20 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
         sides = [(port, False) for port in self._inputs] + [(port, True) for port in self._outputs]
         return [(port, out, sum(slot for _, slot in port.slots())) for port, out in sides if port.width]
 
+    def _wiring(self, port, out: bool) -> Iterator[tuple]:
+        """What connects an element's slot with its bits in the packed port: high and low bit in the slot's port, and what they
+        are: the packed bits (high, low), zero (None), or copies of one packed bit (its number)."""
+        for k, (e, (low, slot)) in enumerate(zip(port.elements, port.slots())):
+            start, end, top = k * slot, (k + 1) * slot - 1, low + e.width - 1
+            if out and low > start and e.width:
+                yield low - 1, start, None
+            if e.width:
+                yield top, low, (e.lsb + e.width - 1, e.lsb)
+            elif out:
+                yield end, start, None
+            if out and e.width and end > top:
+                yield end, top + 1, e.lsb + e.width - 1 if e.signed else None
+
     def _verilog_wrapper(self) -> str:
         ports, body, joined = [], [], []
         if self._clock:
@@ -371,23 +386,14 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
             ports.append(f"    {'output' if out else 'input '} wire [{bits - 1}:0] {port.rtl}")
             body.append(f"    wire [{port.width - 1}:0] {port.rtl}_packed;")
             joined.append(f".{port.rtl}({port.rtl}_packed)")
-            for e, (low, slot), k in zip(port.elements, port.slots(), range(len(port.elements))):
-                start = k * slot
-                packed = f"{port.rtl}_packed[{e.lsb + e.width - 1}:{e.lsb}]"
-                if not out:
-                    if e.width:
-                        body.append(f"    assign {packed} = {port.rtl}[{low + e.width - 1}:{low}];")
-                    continue
-                if not e.width:
-                    body.append(f"    assign {port.rtl}[{start + slot - 1}:{start}] = {slot}'d0;")
-                    continue
-                if low > start:
-                    body.append(f"    assign {port.rtl}[{low - 1}:{start}] = {low - start}'d0;")
-                body.append(f"    assign {port.rtl}[{low + e.width - 1}:{low}] = {packed};")
-                above = start + slot - low - e.width
-                if above:
-                    fill = f"{{{above}{{{port.rtl}_packed[{e.lsb + e.width - 1}]}}}}" if e.signed else f"{above}'d0"
-                    body.append(f"    assign {port.rtl}[{start + slot - 1}:{low + e.width}] = {fill};")
+            for high, low, what in self._wiring(port, out):
+                there, count = f"{port.rtl}[{high}:{low}]", high - low + 1
+                if isinstance(what, tuple):
+                    here = f"{port.rtl}_packed[{what[0]}:{what[1]}]"
+                    body.append(f"    assign {there} = {here};" if out else f"    assign {here} = {there};")
+                else:
+                    fill = f"{count}'d0" if what is None else f"{{{count}{{{port.rtl}_packed[{what}]}}}}"
+                    body.append(f"    assign {there} = {fill};")
         listed = ",\n".join(ports)
         return (f"// {self._prj_name} with elements of one format for each port, each in a slot of its own\n"
                 f"module {self._prj_name}_wrapper (\n{listed}\n);\n" + "\n".join(body)
@@ -402,22 +408,14 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
             ports.append(f"        {port.rtl} : {'out' if out else 'in'} std_logic_vector({bits - 1} downto 0)")
             signals.append(f"    signal {port.rtl}_packed : std_logic_vector({port.width - 1} downto 0);")
             joined.append(f"{port.rtl} => {port.rtl}_packed")
-            for e, (low, slot), k in zip(port.elements, port.slots(), range(len(port.elements))):
-                start = k * slot
-                packed = f"{port.rtl}_packed({e.lsb + e.width - 1} downto {e.lsb})"
-                if not out:
-                    if e.width:
-                        body.append(f"    {packed} <= {port.rtl}({low + e.width - 1} downto {low});")
-                    continue
-                if not e.width:
-                    body.append(f"    {port.rtl}({start + slot - 1} downto {start}) <= (others => '0');")
-                    continue
-                if low > start:
-                    body.append(f"    {port.rtl}({low - 1} downto {start}) <= (others => '0');")
-                body.append(f"    {port.rtl}({low + e.width - 1} downto {low}) <= {packed};")
-                if start + slot > low + e.width:
-                    fill = f"{port.rtl}_packed({e.lsb + e.width - 1})" if e.signed else "'0'"
-                    body.append(f"    {port.rtl}({start + slot - 1} downto {low + e.width}) <= (others => {fill});")
+            for high, low, what in self._wiring(port, out):
+                there = f"{port.rtl}({high} downto {low})"
+                if isinstance(what, tuple):
+                    here = f"{port.rtl}_packed({what[0]} downto {what[1]})"
+                    body.append(f"    {there} <= {here};" if out else f"    {here} <= {there};")
+                else:
+                    fill = "'0'" if what is None else f"{port.rtl}_packed({what})"
+                    body.append(f"    {there} <= (others => {fill});")
         name, listed = self._prj_name, ";\n".join(ports)
         return (f"-- {name} with elements of one format for each port, each in a slot of its own\n"
                 "library ieee;\nuse ieee.std_logic_1164.all;\n\n"

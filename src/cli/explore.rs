@@ -1,7 +1,7 @@
 //! `alir2hdl explore`: many variants of hardware, made, proved and synthesised by a Snakemake workflow.
 
 use super::hardware::ObjectiveArg;
-use super::info::plot;
+use super::info::{plot, scatter};
 use super::input::{AtTheEnd, Design, InputArgs};
 use super::{ExitStatus, Failure, Global, print, say, schema, verify};
 use crate::diag::{Diagnostic, Place};
@@ -323,19 +323,19 @@ fn collect(folder: &Path) -> Result<Results, Failure> {
 
 /// Speed and area of every variant, a panel for each model.
 fn picture(found: &Results) -> String {
-    let mut panels: Vec<plot::Scatter> = Vec::new();
+    let mut panels: Vec<scatter::Panel> = Vec::new();
     for row in &found.variants {
         let Some((clock, area)) = row.point() else { continue };
         let on = |axis: &String| row.axes.get(axis).map(|value| value.to_string().replace('"', ""));
         let values: Vec<String> = found.axes.iter().filter_map(on).collect();
         let at = panels.iter().position(|panel| panel.title == row.model).unwrap_or_else(|| {
-            panels.push(plot::Scatter { title: row.model.clone(), points: Vec::new() });
+            panels.push(scatter::Panel { title: row.model.clone(), points: Vec::new() });
             panels.len() - 1
         });
-        panels[at].points.push(plot::Point { x: area, y: clock, best: row.best, label: values.join(" ") });
+        panels[at].points.push(scatter::Point { x: area, y: clock, best: row.best, label: values.join(" ") });
     }
     let by = if found.flow.is_some() { "by the tools" } else { "estimated" };
-    plot::tradeoffs(&format!("Speed and area, {by}"), ["look-up tables and flip-flops", "clock (MHz)"], &panels)
+    scatter::svg(&format!("Speed and area, {by}"), ["look-up tables and flip-flops", "clock (MHz)"], &panels)
 }
 
 /// Prints the table; says how many failed.

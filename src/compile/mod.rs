@@ -31,7 +31,7 @@ mod spec;
 
 pub use machine::{OptimisedMachine, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
-pub use proof::{add_lowering, of_lowering};
+pub use proof::{ProvedPasses, add_lowering, of_lowering};
 pub use reuse::Reused;
 pub use source::{NetworkSource, Source, Theorem};
 pub use spec::{
@@ -125,6 +125,19 @@ pub fn model<'d>(model: &'d Model, spec: &Spec) -> Result<Hardware<'d>, Error> {
 /// # Errors
 /// As [`model`].
 pub fn model_telling<'d>(model: &'d Model, spec: &Spec, listener: Listener<'_>) -> Result<Hardware<'d>, Error> {
+    model_sharing_proofs(&mut ProvedPasses::of(model), spec, listener)
+}
+
+/// [`model_telling`] of the program of `proved`, without proving again what that holds.
+///
+/// # Errors
+/// As [`model`].
+pub fn model_sharing_proofs<'d>(
+    proved: &mut ProvedPasses<'d>,
+    spec: &Spec,
+    listener: Listener<'_>,
+) -> Result<Hardware<'d>, Error> {
+    let model = proved.model();
     let problems = spec.problems();
     if !problems.is_empty() {
         return Err(Error::request(Diagnostics(problems)));
@@ -137,10 +150,10 @@ pub fn model_telling<'d>(model: &'d Model, spec: &Spec, listener: Listener<'_>) 
         // Constants take no clock, and there is nothing to repeat.
         let mut spec = spec.clone();
         spec.pipeline.interval = None;
-        return model_telling(model, &spec, listener);
+        return model_sharing_proofs(proved, &spec, listener);
     }
     // First of all: an optimisation that changed the meaning ends the job here.
-    let chain = if spec.prove { Some(Chain::of(model, spec, listener)?) } else { None };
+    let chain = if spec.prove { Some(proved.chain(spec, listener)?) } else { None };
     let optimised = seconds.take(Phase::Optimise, || optimise(model, spec))?;
     let scheduled = Box::new(seconds.take(Phase::Schedule, || optimised.schedule(spec))?);
     Hardware::of(Arc::new(Origin::Program { scheduled, chain }), spec, &spec.top(), seconds)

@@ -11,7 +11,7 @@ use crate::emit::Language;
 use crate::ir::Model;
 use crate::ir::machine::Machine;
 use crate::netlist::{PortNames, elaborated};
-use crate::passes;
+use crate::passes::{self, Trust};
 use crate::prove::engine::{Limits, WORK};
 use crate::prove::equiv::{self, ControlNames, Report, Request, Verdict};
 use crate::prove::sat::{Embedded, Solver};
@@ -47,6 +47,38 @@ pub(super) struct Chain {
     optimised: Model,
     /// The first optimisation that is not decided, and why.
     open: Option<(&'static str, String)>,
+}
+
+/// The optimisations of one program that were proved, by the names of the passes. Compilations of the same program that
+/// share it (the rows of a sweep) prove equal passes once.
+#[derive(Debug)]
+pub struct ProvedPasses<'m> {
+    model: &'m Model,
+    chains: Vec<(Vec<String>, Trust, Chain)>,
+}
+
+impl<'m> ProvedPasses<'m> {
+    /// None of `model` yet.
+    pub fn of(model: &'m Model) -> ProvedPasses<'m> {
+        ProvedPasses { model, chains: Vec::new() }
+    }
+
+    /// The program.
+    pub(super) fn model(&self) -> &'m Model {
+        self.model
+    }
+
+    /// The proof of the passes of `spec`, made if it is not there.
+    pub(super) fn chain(&mut self, spec: &Spec, listener: Listener<'_>) -> Result<Chain, Error> {
+        let names = spec.passes(spec.cuts_products_of(self.model))?;
+        let is_it = |(of, trust, _): &&(Vec<String>, Trust, Chain)| *of == names && *trust == spec.trust();
+        if let Some((_, _, chain)) = self.chains.iter().find(is_it) {
+            return Ok(chain.clone());
+        }
+        let chain = Chain::of(self.model, spec, listener)?;
+        self.chains.push((names.into_iter().map(str::to_owned).collect(), spec.trust(), chain.clone()));
+        Ok(chain)
+    }
 }
 
 impl Chain {

@@ -3,6 +3,7 @@
 use crate::report;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
@@ -304,17 +305,12 @@ fn said(log: &Path) -> Option<String> {
 
 /// Marks, of each model, what no other variant beats in speed or area without losing in the other.
 fn mark_best(rows: &mut [Row]) {
-    let beaten = |at: usize| {
-        let Some((speed, area)) = rows[at].point() else { return true };
-        rows.iter().enumerate().filter(|(k, row)| *k != at && row.model == rows[at].model).any(|(k, row)| {
-            let Some((other_speed, other_area)) = row.point() else { return false };
-            let as_good = other_speed >= speed && other_area <= area;
-            // Of two that are alike the first counts.
-            as_good && (other_speed > speed || other_area < area || k < at)
-        })
-    };
-    let best: Vec<bool> = (0..rows.len()).map(|at| !beaten(at)).collect();
-    rows.iter_mut().zip(best).for_each(|(row, best)| row.best = best);
+    let models: BTreeSet<String> = rows.iter().map(|row| row.model.clone()).collect();
+    for model in models {
+        let own = |row: &Row| row.point().filter(|_| row.model == model);
+        let best = report::pareto(&rows.iter().map(own).collect::<Vec<_>>());
+        rows.iter_mut().zip(best).filter(|(row, _)| row.model == model).for_each(|(row, best)| row.best = best);
+    }
 }
 
 /// The results as content of a JSON document.

@@ -492,6 +492,31 @@ mod tests {
         }
     }
 
+    /// A model with one input and one output of one bit; its ports have the names that controls usually have.
+    #[test]
+    fn ports_that_are_called_like_controls_are_data_where_the_model_needs_them() {
+        let text = r#"{"meta":"ALIRModel","spec_version":4,"model":[[1,1],[0],[0],[0],[false],
+            [[[],-1,[0],[0,1,1],0,0]],-1,-1,null]}"#;
+        let model = named(text);
+        for input in ["en", "rst", "x"] {
+            for output in ["ready", "y"] {
+                let text =
+                    format!("module m(input {input}, output {output});\nassign {output} = {input};\nendmodule\n");
+                let report = verdict(&model, &text, Language::Verilog, Some(0));
+                assert_eq!(report.verdict, Verdict::Proved, "{text}");
+                let wrong = text.replace(&format!("= {input}"), &format!("= ~{input}"));
+                let report = verdict(&model, &wrong, Language::Verilog, Some(0));
+                assert!(matches!(report.verdict, Verdict::Differs { .. }), "{wrong}: {:?}", report.verdict);
+            }
+        }
+        // A name that the user gives is the control's.
+        let rtl =
+            read(Language::Verilog, "module m(input x, output ready); assign ready = x; endmodule", None).unwrap();
+        let names = ControlNames { ready: Some("ready".into()), ..ControlNames::default() };
+        let request = Request { latency: Some(0), names, ..Request::default() };
+        assert!(matches!(prove(&model, &rtl, &request, Box::new(Embedded)).0.verdict, Verdict::Differs { .. }));
+    }
+
     fn named(text: &str) -> Model {
         let (model, _) = crate::formats::read(text.as_bytes(), &crate::ir::Limits::default(), None).expect("a model");
         model

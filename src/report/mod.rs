@@ -3,11 +3,13 @@
 //! A folder is searched for files that Vivado, Quartus, yosys and nextpnr write; their content decides what they are,
 //! not their names. What one tool wrote into one folder about one state of the design is a [`Row`].
 
+mod pareto;
 mod quartus;
 mod tables;
 mod vivado;
 mod yosys;
 
+pub use pareto::pareto;
 pub use tables::{Column, csv, json, markdown, sort, text};
 
 use serde_json::Value;

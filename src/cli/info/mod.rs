@@ -2,7 +2,7 @@
 
 mod pipeline;
 pub(super) mod plot;
-mod scatter;
+pub(super) mod scatter;
 mod states;
 mod sweep;
 
@@ -209,7 +209,7 @@ fn write_plot(
     let title = format!("{name}: {} operations", model.nodes().len());
     let mut batch = Batch::default();
     let drawn = match rows.iter().any(|row| row.on_device.is_some()) {
-        true => scatter::svg(&title, device, rows),
+        true => scatter::of_sweep(&title, device, rows),
         false => plot::svg(&title, unit, rows),
     };
     let unwritable = |e: std::io::Error| {

@@ -7,13 +7,16 @@ use super::short;
 use super::sweep::Row;
 use std::fmt::Write;
 
-const WIDTH: f64 = 720.0;
-const LEFT: f64 = 92.0;
-const RIGHT: f64 = 24.0;
+pub(super) const WIDTH: f64 = 720.0;
+pub(super) const LEFT: f64 = 92.0;
+pub(super) const RIGHT: f64 = 24.0;
 const PANEL: f64 = 190.0;
-const TOP: f64 = 76.0;
+pub(super) const TOP: f64 = 76.0;
 const BETWEEN: f64 = 44.0;
 const HEIGHT: f64 = TOP + 2.0 * PANEL + BETWEEN + 58.0;
+
+/// Small text that stays legible on lines.
+pub(super) const ON_LINES: &str = " font-size=\"11\" stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\"";
 
 /// One panel: what is shown, and where.
 struct Panel<'a> {
@@ -47,17 +50,23 @@ pub(in crate::cli) fn stages(title: &str, unit: &str, columns: &[Column]) -> Str
     draw(title, [&format!("longest path ({unit})"), "register bits behind the stage", "stage"], columns, true)
 }
 
-/// `names` are those of the two panels and of the axis.
-fn draw(title: &str, names: [&str; 3], columns: &[Column], bars: bool) -> String {
+/// The head of a picture of this height, with its title.
+pub(super) fn page(title: &str, height: f64) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
          font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">"
     );
     let _ = writeln!(out, "<title>{}</title>", escaped(title));
-    let _ = writeln!(out, "<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>");
+    let _ = writeln!(out, "<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#fff\"/>");
     text(&mut out, LEFT, 30.0, "start", &shortened(title, 62), " font-size=\"17\" font-weight=\"bold\"");
+    out
+}
+
+/// `names` are those of the two panels and of the axis.
+fn draw(title: &str, names: [&str; 3], columns: &[Column], bars: bool) -> String {
+    let mut out = page(title, HEIGHT);
     let delays = Panel {
         title: names[0],
         top: TOP,
@@ -81,103 +90,6 @@ fn draw(title: &str, names: [&str; 3], columns: &[Column], bars: bool) -> String
         }
     }
     text(&mut out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, bottom + 43.0, "middle", names[2], "");
-    out.push_str("</svg>\n");
-    out
-}
-
-/// A panel of trade-offs.
-pub(in crate::cli) struct Scatter {
-    /// What stands above it.
-    pub(in crate::cli) title: String,
-    /// Its points.
-    pub(in crate::cli) points: Vec<Point>,
-}
-
-/// A point of a panel: further left is better, and so is further up.
-pub(in crate::cli) struct Point {
-    /// What grows to the right.
-    pub(in crate::cli) x: f64,
-    /// What grows upwards.
-    pub(in crate::cli) y: f64,
-    /// Whether it is drawn full, named, and joined with the others of its kind.
-    pub(in crate::cli) best: bool,
-    /// Its name.
-    pub(in crate::cli) label: String,
-}
-
-/// Draws panels below one another. `names` are those of the axes; all text may be any.
-pub(in crate::cli) fn tradeoffs(title: &str, names: [&str; 2], panels: &[Scatter]) -> String {
-    const PLOT: f64 = 320.0;
-    const STEP: f64 = PLOT + 104.0;
-    let height = TOP + STEP * panels.len().max(1) as f64;
-    let mut out = String::new();
-    let _ = writeln!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
-         font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">"
-    );
-    let _ = writeln!(out, "<title>{}</title>", escaped(title));
-    let _ = writeln!(out, "<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#fff\"/>");
-    text(&mut out, LEFT, 30.0, "start", &shortened(title, 62), " font-size=\"17\" font-weight=\"bold\"");
-    if panels.is_empty() {
-        text(&mut out, LEFT, TOP, "start", "nothing is done yet", "");
-    }
-    for (k, panel) in panels.iter().enumerate() {
-        let top = TOP + STEP * k as f64;
-        let largest = |of: fn(&Point) -> f64| scale(panel.points.iter().map(of).fold(0.0, f64::max));
-        let ((step_x, most_x), (step_y, most_y)) = (largest(|p| p.x), largest(|p| p.y));
-        let x = |value: f64| LEFT + (WIDTH - LEFT - RIGHT) * value / most_x;
-        let y = |value: f64| top + PLOT * (1.0 - value / most_y);
-        let heading = format!("{}: {}", shortened(&panel.title, 40), names[1]);
-        text(&mut out, LEFT, top - 14.0, "start", &heading, " font-weight=\"bold\"");
-        let ticks = |step: f64, most: f64| (0..=(most / step).round() as u32).map(move |k| f64::from(k) * step);
-        for tick in ticks(step_y, most_y) {
-            let colour = if tick == 0.0 { "#222" } else { "#ddd" };
-            let (at, right) = (y(tick), WIDTH - RIGHT);
-            let _ = writeln!(
-                out,
-                "<line x1=\"{LEFT}\" y1=\"{at:.2}\" x2=\"{right:.2}\" y2=\"{at:.2}\" stroke=\"{colour}\"/>"
-            );
-            text(&mut out, LEFT - 9.0, at + 4.5, "end", &short(tick), "");
-        }
-        for tick in ticks(step_x, most_x) {
-            text(&mut out, x(tick), top + PLOT + 19.0, "middle", &short(tick), "");
-        }
-        text(&mut out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, top + PLOT + 43.0, "middle", names[0], "");
-        let mut best: Vec<&Point> = panel.points.iter().filter(|p| p.best).collect();
-        best.sort_by(|a, b| a.x.total_cmp(&b.x));
-        let line: Vec<String> = best.iter().map(|p| format!("{:.2},{:.2}", x(p.x), y(p.y))).collect();
-        let line = line.join(" ");
-        let _ = writeln!(out, "<polyline points=\"{line}\" fill=\"none\" stroke=\"#b04a2f\" stroke-width=\"1.5\"/>");
-        for point in panel.points.iter().filter(|p| !p.best).chain(best.iter().copied()) {
-            let (fill, colour) = if point.best { ("#b04a2f", "#b04a2f") } else { ("#fff", "#8a98a8") };
-            let name = escaped(&format!("{}: {}, {}", point.label, short(point.x), short(point.y)));
-            let _ = writeln!(
-                out,
-                "<circle cx=\"{:.2}\" cy=\"{:.2}\" r=\"4\" fill=\"{fill}\" stroke=\"{colour}\"><title>{name}</title></circle>",
-                x(point.x),
-                y(point.y)
-            );
-        }
-        // Names that would lie on one another are left to the pointer.
-        let mut last: Option<(f64, f64)> = None;
-        for point in best {
-            let at = (x(point.x), y(point.y) - 9.0);
-            let length = 6.2 * point.label.chars().count() as f64;
-            if last.is_some_and(|last| at.0 - last.0 < length + 6.0 && (at.1 - last.1).abs() < 13.0) {
-                continue;
-            }
-            text(
-                &mut out,
-                at.0 - 5.0,
-                at.1,
-                "end",
-                &point.label,
-                " font-size=\"11\" stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\"",
-            );
-            last = Some(at);
-        }
-    }
     out.push_str("</svg>\n");
     out
 }
@@ -231,14 +143,7 @@ impl Panel<'_> {
         }
         for (index, ((x, y), label)) in places().zip(&self.labels).enumerate() {
             if is_labelled(index, columns) {
-                text(
-                    out,
-                    x,
-                    y - 7.0,
-                    "middle",
-                    label,
-                    " font-size=\"11\" stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\"",
-                );
+                text(out, x, y - 7.0, "middle", label, ON_LINES);
             }
         }
     }

@@ -1,108 +1,129 @@
-//! Clock against area as SVG: a point for each number of stages, those that no other beats joined by a line.
+//! Speed against area as SVG: panels of points, those that no other point beats joined by a line.
 
-use super::plot::{escaped, scale, shortened, text};
+use super::plot::{LEFT, ON_LINES, RIGHT, TOP, WIDTH, escaped, page, scale, shortened, text};
 use super::short;
-use super::sweep::{OnDevice, Row};
+use super::sweep::Row;
 use std::fmt::Write;
 
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 500.0;
-const LEFT: f64 = 72.0;
-const RIGHT: f64 = 28.0;
-const TOP: f64 = 84.0;
-const BOTTOM: f64 = 64.0;
-/// Half the size that a label takes, and its distance from the point.
-const LABEL: (f64, f64) = (9.0, 7.0);
+/// Height of a panel's plot, and of a panel with its heading and axis.
+const PLOT: f64 = 320.0;
+const PANEL: f64 = PLOT + 104.0;
+/// Distance of a label from its point, half a label's height, and half the width of a character.
+const GAP: f64 = 5.0;
+const HALF_HEIGHT: f64 = 6.0;
+const HALF_CHARACTER: f64 = 3.1;
+/// Points of a panel up to which those that are beaten are labelled too.
+const FEW: usize = 24;
+/// The colour of what is not beaten.
+const BEST: &str = "#b04a2f";
 
-/// One number of stages on the page.
-struct Point {
-    stages: u32,
-    x: f64,
-    y: f64,
-    on: OnDevice,
+/// A panel of points.
+pub(in crate::cli) struct Panel {
+    /// What stands above it.
+    pub(in crate::cli) title: String,
+    /// Its points.
+    pub(in crate::cli) points: Vec<Point>,
 }
 
-/// Draws the rows of a sweep that have an estimate, of which there is at least one. `title` and `device` may be any
-/// text.
-pub(super) fn svg(title: &str, device: &str, rows: &[Row]) -> String {
-    let of_row = |row: &Row| row.on_device.map(|on| (row.stages, on));
-    let rows: Vec<(u32, OnDevice)> = rows.iter().filter_map(of_row).collect();
-    let largest = |value: &dyn Fn(&OnDevice) -> f64| rows.iter().map(|(_, on)| value(on)).fold(0.0, f64::max);
-    let (across, right) = scale(largest(&|on| on.area() as f64));
-    let (up, top) = scale(largest(&|on| on.clock_mhz));
-    let x = |area: f64| LEFT + (WIDTH - LEFT - RIGHT) * area / right;
-    let y = |mhz: f64| HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * mhz / top;
+/// A point of a panel: further left is better, and so is further up.
+pub(in crate::cli) struct Point {
+    /// What grows to the right.
+    pub(in crate::cli) x: f64,
+    /// What grows upwards.
+    pub(in crate::cli) y: f64,
+    /// Whether no other point beats it.
+    pub(in crate::cli) best: bool,
+    /// Its name.
+    pub(in crate::cli) label: String,
+}
 
-    let mut out = String::new();
-    let _ = writeln!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-         font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">"
-    );
-    let _ = writeln!(out, "<title>{}</title>", escaped(title));
-    let _ = writeln!(out, "<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>");
-    text(&mut out, LEFT, 30.0, "start", &shortened(title, 62), " font-size=\"17\" font-weight=\"bold\"");
-    let legend =
-        format!("{}: estimated clock (MHz) by LUT + FF; labels: stages; line: not beaten", shortened(device, 20));
-    text(&mut out, LEFT, 56.0, "start", &legend, "");
-    axes(&mut out, (across, right, &x), (up, top, &y));
+/// Draws the rows of a sweep that have an estimate. `title` and `device` may be any text.
+pub(super) fn of_sweep(title: &str, device: &str, rows: &[Row]) -> String {
+    let point = |row: &Row| {
+        let on = row.on_device?;
+        Some(Point { x: on.area() as f64, y: on.clock_mhz, best: on.best, label: row.stages.to_string() })
+    };
+    let panel = Panel { title: device.to_owned(), points: rows.iter().filter_map(point).collect() };
+    svg(title, ["LUT + FF", "estimated clock (MHz) of each number of stages"], &[panel])
+}
 
-    let mut points: Vec<Point> =
-        rows.iter().map(|&(stages, on)| Point { stages, x: x(on.area() as f64), y: y(on.clock_mhz), on }).collect();
-    points.sort_by_key(|point| (point.on.area(), point.stages));
-    let best: Vec<String> = points.iter().filter(|p| p.on.best).map(|p| format!("{:.2},{:.2}", p.x, p.y)).collect();
-    let _ =
-        writeln!(out, "<polyline points=\"{}\" fill=\"none\" stroke=\"#b04a2f\" stroke-width=\"2\"/>", best.join(" "));
-    for point in &points {
-        let (radius, colour) = if point.on.best { (4.5, "#b04a2f") } else { (3.5, "#4878a8") };
-        let _ = writeln!(out, "<circle cx=\"{:.2}\" cy=\"{:.2}\" r=\"{radius}\" fill=\"{colour}\"/>", point.x, point.y);
+/// Draws panels below one another. `names` are those of the axes; all text may be any.
+pub(in crate::cli) fn svg(title: &str, names: [&str; 2], panels: &[Panel]) -> String {
+    let mut out = page(title, TOP + PANEL * panels.len().max(1) as f64);
+    if panels.is_empty() {
+        text(&mut out, LEFT, TOP, "start", "nothing is done yet", "");
     }
-    labels(&mut out, &points);
+    for (k, panel) in panels.iter().enumerate() {
+        panel.draw(&mut out, TOP + PANEL * k as f64, names);
+    }
     out.push_str("</svg>\n");
     out
 }
 
-/// Ticks and lines of both axes: distance of ticks, largest value, place of a value.
-fn axes(
-    out: &mut String,
-    (across, right, x): (f64, f64, &dyn Fn(f64) -> f64),
-    (up, top, y): (f64, f64, &dyn Fn(f64) -> f64),
-) {
-    let (bottom, end) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
-    for index in 0..=(top / up).round() as u32 {
-        let value = up * f64::from(index);
-        let (at, colour) = (y(value), if index == 0 { "#222" } else { "#ddd" });
-        let _ = writeln!(out, "<line x1=\"{LEFT}\" y1=\"{at:.2}\" x2=\"{end}\" y2=\"{at:.2}\" stroke=\"{colour}\"/>");
-        text(out, LEFT - 9.0, at + 4.5, "end", &short(value), "");
+impl Panel {
+    fn draw(&self, out: &mut String, top: f64, names: [&str; 2]) {
+        let largest = |of: fn(&Point) -> f64| scale(self.points.iter().map(of).fold(0.0, f64::max));
+        let ((step_x, most_x), (step_y, most_y)) = (largest(|p| p.x), largest(|p| p.y));
+        let x = |value: f64| LEFT + (WIDTH - LEFT - RIGHT) * value / most_x;
+        let y = |value: f64| top + PLOT * (1.0 - value / most_y);
+        let heading = format!("{}: {}; line: not beaten", shortened(&self.title, 40), names[1]);
+        text(out, LEFT, top - 14.0, "start", &heading, " font-weight=\"bold\"");
+        let ticks = |step: f64, most: f64| (0..=(most / step).round() as u32).map(move |k| f64::from(k) * step);
+        let colour = |tick: f64| if tick == 0.0 { "#222" } else { "#ddd" };
+        for tick in ticks(step_y, most_y) {
+            line(out, (LEFT, y(tick)), (WIDTH - RIGHT, y(tick)), colour(tick));
+            text(out, LEFT - 9.0, y(tick) + 4.5, "end", &short(tick), "");
+        }
+        for tick in ticks(step_x, most_x) {
+            line(out, (x(tick), top), (x(tick), top + PLOT), colour(tick));
+            text(out, x(tick), top + PLOT + 19.0, "middle", &short(tick), "");
+        }
+        text(out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, top + PLOT + 43.0, "middle", names[0], "");
+
+        let mut placed: Vec<(&Point, (f64, f64))> = self.points.iter().map(|p| (p, (x(p.x), y(p.y)))).collect();
+        // Beaten points first, so that they never cover the others.
+        placed.sort_by(|(a, _), (b, _)| a.best.cmp(&b.best).then(a.x.total_cmp(&b.x)));
+        let best = placed.iter().filter(|(point, _)| point.best);
+        let front: Vec<String> = best.map(|(_, (x, y))| format!("{x:.2},{y:.2}")).collect();
+        let front = front.join(" ");
+        let _ = writeln!(out, "<polyline points=\"{front}\" fill=\"none\" stroke=\"{BEST}\" stroke-width=\"1.5\"/>");
+        for (point, (x, y)) in &placed {
+            let (fill, stroke) = if point.best { (BEST, BEST) } else { ("#fff", "#8a98a8") };
+            let name = escaped(&format!("{}: {}, {}", point.label, short(point.x), short(point.y)));
+            let _ = writeln!(
+                out,
+                "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"4\" fill=\"{fill}\" stroke=\"{stroke}\"><title>{name}</title></circle>"
+            );
+        }
+        labels(out, &placed, (top, top + PLOT));
     }
-    for index in 0..=(right / across).round() as u32 {
-        let value = across * f64::from(index);
-        let (at, colour) = (x(value), if index == 0 { "#222" } else { "#ddd" });
-        let _ = writeln!(out, "<line x1=\"{at:.2}\" y1=\"{TOP}\" x2=\"{at:.2}\" y2=\"{bottom}\" stroke=\"{colour}\"/>");
-        text(out, at, bottom + 19.0, "middle", &short(value), "");
-    }
-    text(out, LEFT, TOP - 10.0, "start", "MHz", " font-weight=\"bold\"");
-    text(out, (LEFT + end) / 2.0, bottom + 45.0, "middle", "LUT + FF", " font-weight=\"bold\"");
 }
 
-/// The number of stages beside each point, where it covers neither another label nor another point, if there is such a
-/// place.
-fn labels(out: &mut String, points: &[Point]) {
-    let (half, gap) = LABEL;
-    let places = [(0.0, -half - gap + 2.0), (half + gap, 0.0), (0.0, half + gap + 2.0), (-half - gap, 0.0)];
-    let mut taken: Vec<(f64, f64)> = Vec::new();
-    for point in points {
-        let is_free = |&(dx, dy): &(f64, f64)| {
-            let (x, y) = (point.x + dx, point.y + dy);
-            let apart = |&(u, v): &(f64, f64), room: f64| (u - x).abs() >= room || (v - y).abs() >= room;
-            let others = points.iter().filter(|other| other.stages != point.stages);
-            taken.iter().all(|label| apart(label, 2.0 * half - 3.0))
-                && others.into_iter().all(|other| apart(&(other.x, other.y), half + 2.0))
+fn line(out: &mut String, from: (f64, f64), to: (f64, f64), colour: &str) {
+    let ((x1, y1), (x2, y2)) = (from, to);
+    let _ = writeln!(out, "<line x1=\"{x1:.2}\" y1=\"{y1:.2}\" x2=\"{x2:.2}\" y2=\"{y2:.2}\" stroke=\"{colour}\"/>");
+}
+
+/// The names beside the points, those of the best first, where they cover neither another name nor a point. A name that
+/// has no such place is left to the tooltip.
+fn labels(out: &mut String, placed: &[(&Point, (f64, f64))], (top, bottom): (f64, f64)) {
+    let mut taken: Vec<[f64; 4]> = placed.iter().map(|(_, (x, y))| [x - 4.0, y - 4.0, x + 4.0, y + 4.0]).collect();
+    let (best, others): (Vec<_>, Vec<_>) = placed.iter().partition(|(point, _)| point.best);
+    let others = others.into_iter().filter(|_| placed.len() <= FEW);
+    for (point, (x, y)) in best.into_iter().chain(others) {
+        let half = HALF_CHARACTER * point.label.chars().count() as f64;
+        let (aside, above) = (half + GAP, HALF_HEIGHT + GAP);
+        let around = [(0.0, -above), (aside, 0.0), (0.0, above), (-aside, 0.0), (-aside, -above), (aside, above)];
+        let boxes = around.map(|(dx, dy)| [x + dx - half, y + dy - HALF_HEIGHT, x + dx + half, y + dy + HALF_HEIGHT]);
+        let is_free = |at: &[f64; 4]| {
+            let inside = at[0] >= LEFT && at[2] <= WIDTH - RIGHT && at[1] >= top - 8.0 && at[3] <= bottom;
+            let covers = |b: &[f64; 4]| at[0] < b[2] && b[0] < at[2] && at[1] < b[3] && b[1] < at[3];
+            inside && !taken.iter().any(covers)
         };
-        let (dx, dy) = places.into_iter().find(is_free).unwrap_or(places[0]);
-        taken.push((point.x + dx, point.y + dy));
-        let halo = " font-size=\"11\" stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\"";
-        text(out, point.x + dx, point.y + dy + 4.0, "middle", &point.stages.to_string(), halo);
+        if let Some(place) = boxes.into_iter().find(is_free) {
+            taken.push(place);
+            text(out, f64::midpoint(place[0], place[2]), place[3] - 2.0, "middle", &point.label, ON_LINES);
+        }
     }
 }
 
@@ -110,29 +131,33 @@ fn labels(out: &mut String, points: &[Point]) {
 mod tests {
     use super::*;
 
-    fn row(stages: u32, clock_mhz: f64, lut: u64, best: bool) -> Row {
-        let on = OnDevice { lut, ff: 10, dsp: 0, ram: 0, clock_mhz, latency_ns: 1.0, best };
-        Row {
-            stages,
-            stage_delay: 1.0,
-            latency: stages,
-            delay_in_all: 1.0,
-            register_bits: 10,
-            register_bits_in_blocks: 0,
-            register_bits_at_least: 10,
-            on_device: Some(on),
-            proof: None,
-            proved: true,
-        }
+    fn panel(points: &[(f64, f64, bool, &str)]) -> Panel {
+        let point = |&(x, y, best, label): &(f64, f64, bool, &str)| Point { x, y, best, label: label.to_owned() };
+        Panel { title: "<ecp5>".into(), points: points.iter().map(point).collect() }
     }
 
     #[test]
-    fn every_row_is_a_labelled_point_and_the_best_are_joined() {
-        let drawn = svg("a<b", "ecp5", &[row(1, 50.0, 100, true), row(2, 45.0, 120, false), row(3, 90.0, 130, true)]);
+    fn every_point_is_labelled_and_the_best_are_joined() {
+        let points = [(100.0, 50.0, true, "1"), (120.0, 45.0, false, "2"), (130.0, 90.0, true, "<3>")];
+        let drawn = svg("a<b", ["area", "clock"], &[panel(&points)]);
         assert_eq!(drawn.matches("<circle").count(), 3);
         let line = drawn.split("<polyline points=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
         assert_eq!(line.split(' ').count(), 2, "{drawn}");
-        assert!(drawn.contains(">1</text>") && drawn.contains(">2</text>") && drawn.contains(">3</text>"));
-        assert!(drawn.contains("a&lt;b") && !drawn.contains("a<b"));
+        assert!(drawn.contains(">1</text>") && drawn.contains(">2</text>") && drawn.contains(">&lt;3&gt;</text>"));
+        assert!(drawn.contains("a&lt;b") && !drawn.contains("a<b") && !drawn.contains("<ecp5>"));
+    }
+
+    #[test]
+    fn names_that_find_no_room_are_tooltips_only() {
+        let name = "a name of forty characters or nearly so";
+        let points = [(10.0, 10.0, true, name); 9];
+        let drawn = svg("", ["area", "clock"], &[panel(&points)]);
+        assert_eq!(drawn.matches("</title></circle>").count(), 9);
+        assert!((1..9).contains(&drawn.matches(&format!(">{name}</text>")).count()), "{drawn}");
+    }
+
+    #[test]
+    fn nothing_is_drawn_of_nothing() {
+        assert!(svg("t", ["x", "y"], &[]).contains("nothing is done yet"));
     }
 }

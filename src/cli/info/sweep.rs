@@ -3,8 +3,9 @@
 
 use super::super::{ExitStatus, Failure};
 use super::short;
-use crate::compile::{self, Optimised, Spec, Stages};
+use crate::compile::{self, Optimised, ProvedPasses, Spec, Stages};
 use crate::emit::Language;
+use crate::report;
 use serde::Serialize;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -55,12 +56,6 @@ impl OnDevice {
     /// Look-up tables and flip-flops together.
     pub(super) fn area(&self) -> u64 {
         self.lut + self.ff
-    }
-
-    /// Whether `other` is as good in clock and area, and better in one of them.
-    fn is_beaten_by(&self, other: &OnDevice) -> bool {
-        let as_good = other.clock_mhz >= self.clock_mhz && other.area() <= self.area();
-        as_good && (other.clock_mhz > self.clock_mhz || other.area() < self.area())
     }
 }
 
@@ -120,9 +115,9 @@ fn in_stages(spec: &Spec, stages: u32) -> Spec {
 
 /// Marks the rows that no other row beats.
 fn mark_best(rows: &mut [Row]) {
-    let all: Vec<OnDevice> = rows.iter().filter_map(|row| row.on_device).collect();
-    for own in rows.iter_mut().filter_map(|row| row.on_device.as_mut()) {
-        own.best = !all.iter().any(|other| own.is_beaten_by(other));
+    let points: Vec<_> = rows.iter().map(|row| row.on_device.map(|on| (on.clock_mhz, on.area() as f64))).collect();
+    for (row, best) in rows.iter_mut().zip(report::pareto(&points)) {
+        row.on_device = row.on_device.map(|on| OnDevice { best, ..on });
     }
 }
 
@@ -130,11 +125,12 @@ fn mark_best(rows: &mut [Row]) {
 /// is `unknown`.
 pub(super) fn prove(rows: &mut [Row], single: &Optimised<'_>, spec: &Spec) -> Result<Duration, Failure> {
     let start = Instant::now();
+    let mut passes = ProvedPasses::of(single.source);
     for row in rows {
         let mut spec = in_stages(spec, row.stages);
         spec.prove = true;
-        let proved =
-            compile::model(single.source, &spec).and_then(|hardware| hardware.proved_text(Language::Verilog, &|_| {}));
+        let proved = compile::model_sharing_proofs(&mut passes, &spec, &|_| {})
+            .and_then(|hardware| hardware.proved_text(Language::Verilog, &|_| {}));
         row.proof = Some(match proved.map_err(Failure::from) {
             Ok(_) => RowProof::Proved,
             Err(failure) if failure.status == ExitStatus::Undecided => RowProof::Unknown,
@@ -178,22 +174,5 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
     }
     if has_device {
         out.push_str("* no other row has as fast a clock for fewer LUT and FF, or a faster one for as many\n");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn on(clock_mhz: f64, lut: u64, ff: u64) -> OnDevice {
-        OnDevice { lut, ff, dsp: 0, ram: 0, clock_mhz, latency_ns: 1.0, best: true }
-    }
-
-    #[test]
-    fn what_is_slower_and_larger_is_beaten_and_equal_points_are_not() {
-        assert!(on(100.0, 10, 5).is_beaten_by(&on(100.0, 9, 5)));
-        assert!(on(100.0, 10, 5).is_beaten_by(&on(101.0, 5, 10)));
-        assert!(!on(100.0, 10, 5).is_beaten_by(&on(100.0, 5, 10)));
-        assert!(!on(100.0, 10, 5).is_beaten_by(&on(200.0, 11, 5)));
     }
 }
