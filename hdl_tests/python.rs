@@ -54,6 +54,9 @@ fn sim_python_takes_over_a_model_of_alkaid() {
     // One wheel serves both: building it is most of the test.
     let said = script(&python, &site, folder.path(), "python_alkaid.py", &[]);
     assert!(said.trim_end().lines().any(|line| line.starts_with("ALKAID ")), "{said}");
+    let cases = format!("{ROOT}/tests/data/network");
+    let said = script(&python, &site, folder.path(), "python_networks.py", &[&cases]);
+    assert!(said.trim_end().lines().any(|line| line.starts_with("NETWORKS ")), "{said}");
 }
 
 #[test]

@@ -7,8 +7,15 @@
     >>> model.verify(pipeline=3).passed            # in every simulator that is installed
     >>> model.prove(text).verdict                  # for every input
     >>> model.project("build", flow=["vivado"], part="xcvu13p-flga2577-2-e", pipeline="auto", clock_period=5)
+
+Networks and constant matrices become models too:
+
+    >>> Model.from_onnx("model.onnx")                                   # QONNX, also an onnx.ModelProto
+    >>> Model.from_network("net.json", weights={"w": w}, quant="q.json")    # IR v2
+    >>> Model.from_matrix(W, "s8.5")
 """
 
+import io
 import json
 import os
 import tempfile
@@ -19,7 +26,7 @@ from typing import Any
 
 from ._alir2hdl import Native, __version__
 
-__all__ = ["Model", "Proof", "Run", "Verification", "__version__"]
+__all__ = ["AdderGraph", "Model", "Proof", "Run", "Verification", "cmvm", "__version__"]
 
 
 @dataclass(frozen=True)
@@ -96,10 +103,77 @@ def _samples(samples, folder: str, name: str) -> str | None:
     return path
 
 
+def _npy(array) -> bytes:
+    """The bytes of an npy file; a matrix of any order of axes."""
+    import numpy as np
+
+    held = io.BytesIO()
+    np.save(held, np.asarray(array), allow_pickle=False)
+    return held.getvalue()
+
+
+def _content(source, suffix: str) -> bytes:
+    """The bytes of a source: of the file that is named, a dict as JSON, an object with `SerializeToString` (an onnx.ModelProto), or
+    bytes as they are."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return bytes(source)
+    if isinstance(source, dict):
+        return json.dumps(source).encode()
+    if hasattr(source, "SerializeToString"):
+        return source.SerializeToString()
+    if isinstance(source, (str, os.PathLike)):
+        return Path(source).read_bytes()
+    raise ValueError(f"{type(source).__name__} is no {suffix} file, nor what one holds")
+
+
+def _weights(weights) -> tuple[dict[str, bytes], list[str]]:
+    """Files of weights, and the options that name them: those that are given, or one with the arrays of a dict."""
+    if weights is None:
+        return {}, []
+    if isinstance(weights, dict):
+        import numpy as np
+
+        held = io.BytesIO()
+        np.savez(held, **{name: np.asarray(array) for name, array in weights.items()})
+        return {"weights.npz": held.getvalue()}, ["--weights={}/weights.npz"]
+    many = [weights] if isinstance(weights, (str, os.PathLike)) else list(weights)
+    files, flags = {}, []
+    for at, path in enumerate(map(Path, many)):
+        inside = sorted(path.glob("*.npy")) if path.is_dir() else [path]
+        # A folder without arrays stays one: the reader says what is missing.
+        files |= {f"weights{at}/{file.name}": file.read_bytes() for file in inside} or {f"weights{at}/": b""}
+        flags.append(f"--weights={{}}/weights{at}" + ("" if path.is_dir() else f"/{path.name}"))
+    return files, flags
+
+
+@lru_cache(maxsize=8)
+def _of_files(name: str, files: tuple[tuple[str, bytes], ...], options: tuple[str, ...]) -> "Model":
+    """The model that some files make, with options about reading in which `{}` stands for their folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        for file, content in files:
+            path = Path(folder, file)
+            (path if file.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
+            if not file.endswith("/"):
+                path.write_bytes(content)
+        try:
+            native = Native.read(os.path.join(folder, name), [option.replace("{}", folder) for option in options])
+        except (ValueError, RuntimeError) as error:
+            # The folder is ours, and gone when the message is read.
+            raise type(error)(str(error).replace(folder + os.sep, "")) from None
+    model = Model(native)
+    model._made = (_of_files, (name, files, options))
+    return model
+
+
 @lru_cache(maxsize=8)
 def _unpickled(data: bytes, file: str) -> "Model":
     """A model that another process sent. Tasks of one model come by the thousand, and a model never changes: it is read once."""
     return Model(Native.from_bytes(data, file))
+
+
+def _reading(options: dict[str, Any]) -> list[str]:
+    """Options about reading as the command line has them."""
+    return [flag for flag in _flags(options) if flag != "-O1"]
 
 
 class Model:
@@ -116,11 +190,18 @@ class Model:
 
     def __init__(self, native: Native) -> None:
         self._native = native
+        #: How another process makes the same one; None: from its bytes.
+        self._made = None
 
     @classmethod
     def load(cls, path) -> "Model":
-        """Reads a file: ALIR, DAIS or byte code of any version, or .alirz; plain or gzip."""
-        return cls(Native.load(os.path.abspath(path)))
+        """Reads a file: ALIR, DAIS or byte code of any version, .alirz, or LLVLIR; plain or gzip."""
+        path = os.path.abspath(path)
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise ValueError(f"{path}: {error.strerror or error}") from None
+        return cls(Native.from_bytes(data, path))
 
     @classmethod
     def from_bytes(cls, data: bytes | str) -> "Model":
@@ -134,6 +215,40 @@ class Model:
             path = Path(folder) / "model.json"
             comb.save(str(path))
             return cls.from_bytes(path.read_bytes())
+
+    @classmethod
+    def from_network(cls, network, weights=None, quant=None, weight_map=None, **options) -> "Model":
+        """The model that an IR v2 graph becomes.
+
+        network, quant, weight_map: files, or dicts with what these would hold. weights: a dict from names to arrays, or a file (or
+        several, or a folder) of safetensors, npz or npy. options: `nodes`, `output_buffer` (a name, or several), `max_adders`,
+        `max_table_bits`. `predict` takes and gives real numbers; a proof begins with the network's own meaning.
+        """
+        files, flags = _weights(weights)
+        files["network.json"] = _content(network, "IR v2")
+        for name, source in (("quant", quant), ("weight_map", weight_map)):
+            if source is not None:
+                files[f"{name}.json"] = _content(source, "JSON")
+                flags.append(f"--{name.replace('_', '-')}={{}}/{name}.json")
+        buffers = options.pop("output_buffer", None) or []
+        flags += [f"--output-buffer={name}" for name in ([buffers] if isinstance(buffers, str) else buffers)]
+        return _of_files("network.json", tuple(files.items()), tuple(flags + _reading(options)))
+
+    @classmethod
+    def from_onnx(cls, model, input_type: str | None = None, **options) -> "Model":
+        """The model that a QONNX network becomes.
+
+        model: a file, the bytes of one, or a loaded onnx.ModelProto. input_type: that of the input port, as `s16.10` or
+        `s16.10,RND_CONV,SAT`; without it the port carries the codes of the network's first Quant. options: `max_adders`,
+        `max_table_bits`. `predict` takes and gives real numbers; a proof begins with the network's own meaning.
+        """
+        files = (("model.onnx", _content(model, "ONNX")),)
+        return _of_files("model.onnx", files, tuple(_reading({"input_type": input_type, **options})))
+
+    @classmethod
+    def from_matrix(cls, matrix, input_type, latency: float | None = None, budget: int = 0) -> "Model":
+        """The product `y = x W` with a constant matrix of shape (inputs, outputs), exactly: see `cmvm`."""
+        return cmvm(matrix, input_type, latency=latency, budget=budget).model
 
     @property
     def n_inputs(self) -> int:
@@ -151,7 +266,7 @@ class Model:
         return self._native.shape()[2]
 
     def __reduce__(self):
-        return _unpickled, self._native.content()
+        return self._made or (_unpickled, self._native.content())
 
     def __repr__(self) -> str:
         return f"Model({self.n_inputs} inputs, {self.n_outputs} outputs, {self.n_operations} operations)"
@@ -245,3 +360,44 @@ class Model:
         report = json.loads(self._native.prove(source, language, top, latency, sat_steps))
         verdict = report["verdict"]
         return Proof(verdict if isinstance(verdict, str) else next(iter(verdict)), report)
+
+
+@dataclass(frozen=True)
+class AdderGraph:
+    """A product with a constant matrix as additions and shifts. Values are numbered: the inputs, then the adders."""
+
+    #: For each adder `(a, b, shift, subtract)`: `a + b * 2**shift`, or `a - b * 2**shift`.
+    adders: list[tuple[int, int, int, bool]]
+    #: For each output `(value, shift, negative)`: `value * 2**shift`, perhaps negated; None for constant zero.
+    outputs: list[tuple[int, int, bool] | None]
+    #: Adder bits in all, as docs/cmvm.md defines them.
+    cost: int
+    #: The longest path, an adder of n + 1 bits taking 1.1 + 0.025 n.
+    latency: float
+    #: The product as a model.
+    model: Model = field(repr=False, compare=False)
+
+
+def cmvm(matrix, input_types, latency: float | None = None, budget: int = 0) -> AdderGraph:
+    """The product `y = x W` with a constant matrix of shape (inputs, outputs) in few adder bits, exactly.
+
+    matrix: integers or finite floats, in any order of axes. input_types: the type of every input, as `s8.5` (width with sign,
+    fractional bits) or `s8.5,RND,SAT`, or a list of one for each. latency: the longest path at most; ValueError with the least
+    that is possible where it is less. budget: work that a search for fewer adder bits may take, in units of about a
+    millisecond. What comes out was compared with the matrix.
+    """
+    types = [input_types] if isinstance(input_types, str) else list(input_types)
+    return _of_matrix(_npy(matrix), tuple(types), latency, budget)
+
+
+@lru_cache(maxsize=8)
+def _of_matrix(npy: bytes, types: tuple[str, ...], latency: float | None, budget: int) -> AdderGraph:
+    native, (adders, outputs, cost, longest) = Native.from_matrix(npy, list(types), latency, budget)
+    model = Model(native)
+    model._made = (_model_of_matrix, (npy, types, latency, budget))
+    return AdderGraph(adders, outputs, cost, longest, model)
+
+
+def _model_of_matrix(*how) -> Model:
+    """What another process makes of a pickled product."""
+    return _of_matrix(*how).model

@@ -103,6 +103,27 @@ class Model:
     def from_bytes(cls, data: bytes | str) -> Model: ...
     @classmethod
     def from_comb(cls, comb: Any) -> Model: ...
+    @classmethod
+    def from_network(
+        cls,
+        network: str | PathLike[str] | bytes | dict[str, Any],
+        weights: dict[str, ArrayLike] | str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+        quant: str | PathLike[str] | bytes | dict[str, Any] | None = None,
+        weight_map: str | PathLike[str] | bytes | dict[str, Any] | None = None,
+        *,
+        nodes: str = ...,
+        output_buffer: str | Sequence[str] = ...,
+        max_adders: int = ...,
+        max_table_bits: int = ...,
+    ) -> Model: ...
+    @classmethod
+    def from_onnx(
+        cls, model: Any, input_type: str | None = None, *, max_adders: int = ..., max_table_bits: int = ...
+    ) -> Model: ...
+    @classmethod
+    def from_matrix(
+        cls, matrix: ArrayLike, input_type: str | Sequence[str], latency: float | None = None, budget: int = 0
+    ) -> Model: ...
     @property
     def n_inputs(self) -> int: ...
     @property
@@ -134,3 +155,15 @@ class Model:
         latency: int | None = None,
         sat_steps: int | None = None,
     ) -> Proof: ...
+
+@dataclass(frozen=True)
+class AdderGraph:
+    adders: list[tuple[int, int, int, bool]]
+    outputs: list[tuple[int, int, bool] | None]
+    cost: int
+    latency: float
+    model: Model
+
+def cmvm(
+    matrix: ArrayLike, input_types: str | Sequence[str], latency: float | None = None, budget: int = 0
+) -> AdderGraph: ...

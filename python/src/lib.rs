@@ -2,12 +2,9 @@
 #![allow(missing_docs, reason = "documented where users see it, in alir2hdl/__init__.py")]
 
 use alir2hdl::cli::{self, ExitStatus, HeldProgram, InMemory};
-use alir2hdl::compile::{self, ErrorKind, Hardware, Provenance};
+use alir2hdl::cmvm;
+use alir2hdl::compile::{self, ErrorKind, Hardware};
 use alir2hdl::diag::Diagnostics;
-use alir2hdl::formats;
-use alir2hdl::interp::{FaultKind, Plan, PlanOptions};
-use alir2hdl::ir::{self, Labels, Limits};
-use alir2hdl::llvlir::{self, golden};
 use alir2hdl::prove::engine;
 use alir2hdl::prove::equiv::{self, Request};
 use alir2hdl::prove::sat::Embedded;
@@ -16,9 +13,6 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::ffi::OsString;
-use std::io::Read;
-use std::path::PathBuf;
-use std::sync::Arc;
 
 fn refused(problems: impl Into<Diagnostics>) -> PyErr {
     PyValueError::new_err(problems.into().to_string())
@@ -49,114 +43,77 @@ fn language(name: &str) -> PyResult<Language> {
     }
 }
 
-/// Bytes in which a file shows what it is.
-const HEAD: usize = 1 << 16;
-
 /// A checked model.
 #[pyclass(frozen, module = "alir2hdl._alir2hdl")]
 struct Native {
-    model: ir::Model,
-    /// That of the file's bytes.
-    checksum: String,
-    /// Where it was read from; `-` from memory.
-    file: String,
-    /// SHA-256 of the same, in hexadecimal digits.
-    sha256: String,
-    /// The bytes that it was read from: what is sent to another process.
+    held: HeldProgram,
+    /// The bytes that it was read from: what is sent to another process. Empty where files and options make it.
     bytes: Vec<u8>,
-    plan: Plan,
-    /// What the model was lowered from, if from an integer kernel, and the names in that.
-    kernel: Option<llvlir::Program>,
-    labels: Arc<Labels>,
 }
 
 impl Native {
-    fn of(bytes: &[u8], file: String) -> PyResult<Native> {
-        let limits = Limits::default();
-        let mut kernel = None;
-        let (model, labels) = match llvlir::is_program(&formats::unpacked(&bytes[..bytes.len().min(HEAD)])) {
-            true => {
-                let (plain, _) = formats::read_bytes(bytes, limits.max_bytes).map_err(refused)?;
-                let read = llvlir::read(&plain, llvlir::Limits::default());
-                let program = kernel.insert(read.map_err(|problem| refused(problem.diagnostic()))?);
-                llvlir::lower::labelled(program, &limits).map_err(refused)?
-            }
-            false => (formats::read(bytes, &limits, None).map_err(refused)?.0, Labels::default()),
-        };
-        let labels = Arc::new(labels);
-        let plan = Plan::new(&model, PlanOptions::default());
-        let (checksum, sha256) = (formats::checksum(bytes), formats::sha256(bytes));
-        Ok(Native { model, checksum, sha256, file, bytes: bytes.to_vec(), plan, kernel, labels })
-    }
-
     /// The hardware that options ask for; `call` is the method's name, for the head of the text.
     fn hardware(&self, call: &str, options: &[String]) -> PyResult<Hardware<'_>> {
-        let mut spec = cli::spec(options).map_err(refused)?;
         let command = [format!("alir2hdl.{call}")].into_iter().chain(options.iter().cloned()).collect();
-        spec.provenance = Some(Provenance { command, model: self.sha256.clone() });
-        spec.module.labels = Arc::clone(&self.labels);
-        let hardware = match &self.kernel {
-            Some(kernel) => compile::lowered(&self.model, kernel, &spec, &|_| {}),
-            None => compile::model(&self.model, &spec),
-        };
-        hardware.map_err(not_made)
-    }
-
-    fn held(&self) -> HeldProgram<'_> {
-        HeldProgram { model: &self.model, kernel: self.kernel.as_ref(), labels: &self.labels, file: &self.file }
+        self.held.hardware(command, options).map_err(not_made)
     }
 }
+
+fn doubles(bytes: &[u8]) -> Vec<f64> {
+    bytes.chunks_exact(8).map(|c| f64::from_ne_bytes(c.try_into().expect("eight bytes"))).collect()
+}
+
+/// What a product with a matrix is made of: adders (operands, power of two of the second, whether it is subtracted),
+/// outputs (value, power of two, whether it is negated), cost in adder bits, and latency.
+type Adders = (Vec<(u32, u32, i32, bool)>, Vec<Option<(u32, i32, bool)>>, u64, f64);
 
 #[pymethods]
 impl Native {
+    /// A file of any kind, with the program's options about reading.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Native> {
-        py.detach(|| {
-            let mut bytes = Vec::new();
-            let mut file = formats::open(&path).map_err(refused)?;
-            file.read_to_end(&mut bytes).map_err(|e| PyValueError::new_err(format!("{}: {e}", path.display())))?;
-            Native::of(&bytes, path.display().to_string())
-        })
+    fn read(py: Python<'_>, path: &str, options: Vec<String>) -> PyResult<Native> {
+        let held = py.detach(|| HeldProgram::read(path, &options)).map_err(failed)?;
+        Ok(Native { held, bytes: Vec::new() })
     }
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8], file: String) -> PyResult<Native> {
-        py.detach(|| Native::of(bytes, file))
+        let held = py.detach(|| HeldProgram::of_bytes(bytes, file)).map_err(refused)?;
+        Ok(Native { held, bytes: bytes.to_vec() })
+    }
+
+    /// The product with a matrix in an npy file.
+    #[staticmethod]
+    fn from_matrix(
+        py: Python<'_>,
+        npy: &[u8],
+        types: Vec<String>,
+        latency: Option<f64>,
+        budget: u64,
+    ) -> PyResult<(Native, Adders)> {
+        let options = cmvm::Options { latency, budget };
+        let made = py.detach(|| HeldProgram::of_matrix(npy, &types, &options));
+        let (held, graph, report) = made.map_err(refused)?;
+        let adders = graph.adders.iter().map(|a| (a.a, a.b, a.shift, a.subtract)).collect();
+        let outputs = graph.outputs.iter().map(|o| o.map(|o| (o.value, o.shift, o.negative))).collect();
+        Ok((Native { held, bytes: Vec::new() }, (adders, outputs, report.cost, report.latency)))
     }
 
     /// What `from_bytes` makes the same model of.
     fn content<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, &str) {
-        (PyBytes::new(py, &self.bytes), &self.file)
+        (PyBytes::new(py, &self.bytes), self.held.name())
     }
 
     /// Inputs, outputs, operations.
     fn shape(&self) -> (usize, usize, usize) {
-        (self.model.n_inputs(), self.model.outputs().len(), self.model.nodes().len())
+        let model = self.held.model();
+        (model.n_inputs(), model.outputs().len(), model.nodes().len())
     }
 
     /// `inputs` are doubles, sample after sample, as many as fill whole samples; so are the results.
     fn predict<'py>(&self, py: Python<'py>, inputs: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let doubles = |c: &[u8]| f64::from_ne_bytes(c.try_into().expect("eight bytes"));
-        let inputs: Vec<f64> = inputs.chunks_exact(8).map(doubles).collect();
-        if let Some(kernel) = &self.kernel {
-            let outputs = py.detach(|| golden::run_doubles(kernel, &inputs)).map_err(PyValueError::new_err)?;
-            let bytes: Vec<u8> = outputs.iter().flat_map(|x| x.to_ne_bytes()).collect();
-            return Ok(PyBytes::new(py, &bytes));
-        }
-        let width = self.model.n_inputs();
-        if width == 0 || !inputs.len().is_multiple_of(width) {
-            return Err(PyValueError::new_err(format!("{} numbers are no samples of {width}", inputs.len())));
-        }
-        let mut outputs = vec![0.0; inputs.len() / width * self.model.outputs().len()];
-        let run = py.detach(|| self.plan.run(&inputs, &mut outputs));
-        run.map_err(|fault| match fault.kind {
-            FaultKind::NotFinite { input, value } => {
-                PyValueError::new_err(format!("sample {}: input {input} is {value}", fault.sample))
-            }
-            FaultKind::Miss(miss) => {
-                PyValueError::new_err(format!("sample {}: a lookup is outside its table: {miss:?}", fault.sample))
-            }
-        })?;
+        let inputs = doubles(inputs);
+        let outputs = py.detach(|| self.held.predict(&inputs)).map_err(PyValueError::new_err)?;
         let bytes: Vec<u8> = outputs.iter().flat_map(|x| x.to_ne_bytes()).collect();
         Ok(PyBytes::new(py, &bytes))
     }
@@ -169,12 +126,12 @@ impl Native {
 
     /// The interface as JSON; `options` as the program has them.
     fn interface(&self, py: Python<'_>, options: Vec<String>) -> PyResult<String> {
-        py.detach(|| Ok(self.hardware("Model.interface", &options)?.sidecar(&[], self.checksum.clone()).to_json()))
+        py.detach(|| Ok(self.held.interface(&self.hardware("Model.interface", &options)?)))
     }
 
     /// What every simulator found, as JSON; nothing where none is installed. `options` as `alir2hdl verify` has them.
     fn verify(&self, py: Python<'_>, options: Vec<String>) -> PyResult<Option<String>> {
-        py.detach(|| match cli::on_model(InMemory::Verify, self.held(), &options) {
+        py.detach(|| match cli::on_model(InMemory::Verify, &self.held, &options) {
             Ok(found) => Ok(found.map(|found| found.json().to_string())),
             Err(failure) if failure.status == ExitStatus::MissingTool => Ok(None),
             Err(failure) => Err(failed(failure)),
@@ -183,13 +140,12 @@ impl Native {
 
     /// Writes a folder; `options` as `alir2hdl project` has them.
     fn project(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
-        let what = InMemory::Project { checksum: &self.checksum, sha256: &self.sha256 };
-        py.detach(|| cli::on_model(what, self.held(), &options).map(|_| ()).map_err(failed))
+        py.detach(|| cli::on_model(InMemory::Project, &self.held, &options).map(|_| ()).map_err(failed))
     }
 
     /// Writes a page; `options` as `alir2hdl view` has them.
     fn view(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
-        py.detach(|| cli::on_model(InMemory::View, self.held(), &options).map(|_| ()).map_err(failed))
+        py.detach(|| cli::on_model(InMemory::View, &self.held, &options).map(|_| ()).map_err(failed))
     }
 
     /// The report of a proof, as JSON.
@@ -208,11 +164,8 @@ impl Native {
             let limits = engine::Limits::default();
             let limits = engine::Limits { sat_steps: sat_steps.unwrap_or(limits.sat_steps), ..limits };
             let request = Request { latency, limits, ..Request::default() };
-            let (mut report, _) = equiv::prove(&self.model, &rtl, &request, Box::new(Embedded));
-            if let Some(kernel) = &self.kernel {
-                let added = compile::add_lowering(kernel, &self.model, &mut report, Box::new(Embedded));
-                added.map_err(PyRuntimeError::new_err)?;
-            }
+            let (mut report, _) = equiv::prove(self.held.model(), &rtl, &request, Box::new(Embedded));
+            self.held.add_lowering(&mut report, Box::new(Embedded)).map_err(PyRuntimeError::new_err)?;
             serde_json::to_string(&report).map_err(|e| PyRuntimeError::new_err(e.to_string()))
         })
     }

@@ -344,7 +344,7 @@ impl InputArgs {
         } else if let Some(kind) = self.network_kind(&head) {
             let (model, made) = self.network(kind, &mut summed, global)?;
             let form = made.form.clone();
-            network = Some(made);
+            network = Some(Arc::new(made));
             (Design::Model(model), form)
         } else if self.reading.0.format.map_or_else(|| formats::is_machine(&head), |form| form == Form::Fsm) {
             let machine = formats::read_machine(&mut summed, &limits).map_err(|e| self.wrong(e))?;
@@ -364,6 +364,7 @@ impl InputArgs {
 }
 
 /// What is known of a file beside what it holds.
+#[derive(Clone)]
 pub(super) struct FileFacts {
     /// CRC-32 of its bytes as they are: `crc32:` and eight hexadecimal digits.
     pub(super) checksum: String,
@@ -376,7 +377,7 @@ pub(super) struct FileFacts {
     /// Names that the file has for elements and values.
     pub(super) labels: Arc<Labels>,
     /// The network that the model was made of.
-    pub(super) network: Option<ReadNetwork>,
+    pub(super) network: Option<Arc<ReadNetwork>>,
     /// What is known of a matrix.
     pub(super) matrix: Option<MatrixFacts>,
 }
@@ -387,12 +388,17 @@ impl FileFacts {
         if let Some(program) = &self.kernel {
             return Some(Box::new(program));
         }
-        let (meaning, kind): (&dyn Meaning, _) = match (&self.network, &self.matrix) {
-            (Some(made), _) => (&*made.meaning, "network"),
-            (None, Some(facts)) => (&facts.product, "matrix"),
-            (None, None) => return None,
-        };
-        Some(Box::new(compile::NetworkSource::new(meaning, kind, lowered)))
+        let kind = if self.network.is_some() { "network" } else { "matrix" };
+        Some(Box::new(compile::NetworkSource::new(self.meaning()?, kind, lowered)))
+    }
+
+    /// What it means, if it is a network or a matrix.
+    pub(super) fn meaning(&self) -> Option<&dyn Meaning> {
+        match (&self.network, &self.matrix) {
+            (Some(made), _) => Some(&*made.meaning),
+            (None, Some(facts)) => Some(&facts.product),
+            (None, None) => None,
+        }
     }
 
     /// Of a program that is in memory and was lowered from nothing.
@@ -407,11 +413,6 @@ impl FileFacts {
             network: None,
             matrix: None,
         }
-    }
-
-    /// The same of a program that was lowered from a kernel.
-    pub(super) fn with_kernel(self, kernel: Option<&Program>, labels: &Arc<Labels>) -> FileFacts {
-        FileFacts { kernel: kernel.cloned(), labels: Arc::clone(labels), ..self }
     }
 
     /// What generated text says of its making: the command and the file.

@@ -7,6 +7,7 @@ use crate::interp::samples::RealEncoder;
 use crate::ir::{Limits, Model};
 use crate::network::exact::Rational;
 use crate::network::matrix::{self, Product};
+use crate::network::port::{Encoder, Meaning as _};
 use crate::network::quantise::{Overflow, Quantiser, Round};
 use std::io::Read;
 
@@ -71,7 +72,7 @@ impl MatrixArgs {
         let program = product.solve(&options).map_err(|e| Failure::input(e.in_file(name.as_ref())))?;
         let seconds = thread_seconds() - begun;
         let model = product.model(&program, limits).map_err(Failure::input)?;
-        Ok((model, MatrixFacts { product, quantiser, solve_seconds: seconds }))
+        Ok((model, MatrixFacts { product, solve_seconds: seconds }))
     }
 }
 
@@ -80,16 +81,21 @@ impl MatrixArgs {
 pub(super) struct MatrixFacts {
     /// What it means.
     pub(super) product: Product,
-    /// What becomes of a real input.
-    quantiser: Quantiser,
     /// Processor time that [`cmvm::solve`] took.
     pub(super) solve_seconds: f64,
 }
 
 impl MatrixFacts {
-    /// What a real input becomes before floor and wrap, if that alone is not it.
+    /// The type of all inputs; nothing where they have several.
+    pub(super) fn one_type(&self) -> Option<Quantiser> {
+        let (first, others) = self.product.inputs().split_first()?;
+        let Encoder::Quantise(quantiser) = first.encoder else { return None };
+        others.iter().all(|other| other == first).then_some(quantiser)
+    }
+
+    /// What a real input becomes before floor and wrap, if that alone is not it and all inputs have one type.
     pub(super) fn encoder(&self) -> Option<RealEncoder> {
-        let quantiser = self.quantiser;
+        let quantiser = self.one_type()?;
         let is_plain = quantiser.round == Round::Floor && quantiser.overflow == Overflow::Wrap;
         (!is_plain).then(|| -> RealEncoder {
             Box::new(move |x| {

@@ -15,6 +15,7 @@ mod explain;
 mod explore;
 mod graphs;
 mod hardware;
+mod held;
 mod idle;
 mod info;
 mod input;
@@ -47,10 +48,10 @@ use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::verify::runner::Verification;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+pub use held::HeldProgram;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 /// How the program ends. The numbers are documented in `--help` and never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -338,35 +339,18 @@ pub fn spec(options: &[String]) -> Result<compile::Spec, Diagnostics> {
     }
 }
 
-/// A program that a caller holds.
-#[derive(Clone, Copy, Debug)]
-pub struct HeldProgram<'a> {
-    /// The program.
-    pub model: &'a crate::ir::Model,
-    /// The integer kernel that it was lowered from.
-    pub kernel: Option<&'a crate::llvlir::Program>,
-    /// Names that the kernel has for elements and values.
-    pub labels: &'a Arc<crate::ir::Labels>,
-    /// Where it was read from; `-` if from nowhere.
-    pub file: &'a str,
-}
-
 /// A sub-command on a program in memory, by the options of that sub-command as they are typed, with nothing printed:
 /// for callers that take options by name and are no command line.
 ///
 /// # Errors
 /// What is wrong with the options, and what the sub-command fails for.
-pub fn on_model(
-    what: InMemory<'_>,
-    held: HeldProgram<'_>,
-    options: &[String],
-) -> Result<Option<Verification>, Failure> {
+pub fn on_model(what: InMemory, held: &HeldProgram, options: &[String]) -> Result<Option<Verification>, Failure> {
     let name = match what {
         InMemory::Verify => "verify",
-        InMemory::Project { .. } => "project",
+        InMemory::Project => "project",
         InMemory::View => "view",
     };
-    let words = ["alir2hdl", name, held.file].into_iter().chain(options.iter().map(String::as_str));
+    let words = ["alir2hdl", name, &held.name].into_iter().chain(options.iter().map(String::as_str));
     let parsed =
         command().try_get_matches_from(words).and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = parsed.map_err(|said| Failure::input(usage(&said.render().to_string())))?;
@@ -374,27 +358,19 @@ pub fn on_model(
     let words = provenance::command(&matches, &command());
     match (what, cli.command) {
         (InMemory::Verify, Some(Command::Verify(args))) => verify::in_memory(&args, held).map(Some),
-        (InMemory::Project { checksum, sha256 }, Some(Command::Project(args))) => {
-            let file = input::FileFacts::of_memory(checksum, sha256).with_kernel(held.kernel, held.labels);
-            project::in_memory(&args, held.model, words, file).map(|_| None)
-        }
-        (InMemory::View, Some(Command::View(args))) => view::in_memory(&args, held.model).map(|_| None),
+        (InMemory::Project, Some(Command::Project(args))) => project::in_memory(&args, words, held).map(|_| None),
+        (InMemory::View, Some(Command::View(args))) => view::in_memory(&args, held).map(|_| None),
         _ => unreachable!("the words name the sub-command"),
     }
 }
 
 /// What [`on_model`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InMemory<'a> {
+pub enum InMemory {
     /// Simulates.
     Verify,
     /// Writes a folder.
-    Project {
-        /// Checksum of the model's file, for what the folder says of it.
-        checksum: &'a str,
-        /// SHA-256 of the same bytes, for the head of generated text.
-        sha256: &'a str,
-    },
+    Project,
     /// Writes a page.
     View,
 }

@@ -66,7 +66,10 @@ pub(super) fn subject<'a>(model: &'a Model, file: &'a FileFacts, source: Option<
     let numbers = match (&file.network, &file.kernel) {
         (Some(network), _) => Numbers::Network(&*network.meaning),
         (None, Some(_)) => Numbers::Kernel,
-        (None, None) => Numbers::Ports(file.matrix.as_ref().and_then(|facts| facts.encoder())),
+        (None, None) => match &file.matrix {
+            Some(facts) if facts.one_type().is_none() => Numbers::Network(&facts.product),
+            facts => Numbers::Ports(facts.as_ref().and_then(|facts| facts.encoder())),
+        },
     };
     Subject { model, source, numbers }
 }

@@ -7,11 +7,10 @@ use super::optimise::OptimiseArgs;
 use super::own::{OwnArgs, settled, subject};
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
-use super::{ExitStatus, Failure, Global, machine, report, say};
+use super::{ExitStatus, Failure, Global, HeldProgram, machine, report, say};
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::axis::{AxisOptions, Packing};
-use crate::ir::Model;
 use crate::project::road::{self, ProjectRequest};
 use crate::project::{self, Board, Flow, FolderSpec};
 use clap::ValueEnum;
@@ -223,14 +222,9 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
 ///
 /// # Errors
 /// What is wrong with the options or the samples; if the folder cannot be written.
-pub(super) fn in_memory(
-    args: &Args,
-    model: &Model,
-    words: Vec<String>,
-    file: FileFacts,
-) -> Result<ExitStatus, Failure> {
+pub(super) fn in_memory(args: &Args, words: Vec<String>, held: &HeldProgram) -> Result<ExitStatus, Failure> {
     let global = Global { quiet: true, ..Global::default() };
-    write(args, words, || Ok((Design::Model(model.clone()), file)), global)
+    write(args, words, || Ok((Design::Model(held.model.clone()), held.file.clone())), global)
 }
 
 fn write(

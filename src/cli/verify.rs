@@ -257,10 +257,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 ///
 /// # Errors
 /// What is wrong with the options, the samples or the tools.
-pub(super) fn in_memory(args: &Args, held: HeldProgram<'_>) -> Result<Verification, Failure> {
+pub(super) fn in_memory(args: &Args, held: &HeldProgram) -> Result<Verification, Failure> {
     let global = Global { quiet: true, ..Global::default() };
-    let file = FileFacts::of_memory("", "").with_kernel(held.kernel, held.labels);
-    let found = verified(args, || Ok((Design::Model(held.model.clone()), file)), global)?;
+    let found = verified(args, || Ok((Design::Model(held.model.clone()), held.file.clone())), global)?;
     match found.verdict() {
         Outcomes::Equal | Outcomes::Different => Ok(found),
         Outcomes::Refused => Err(Failure::input(found.errors())),

@@ -7,7 +7,7 @@ use super::info::plot;
 use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::text::RomStyleArg;
-use super::{ExitStatus, Failure, Global, machine, report, say};
+use super::{ExitStatus, Failure, Global, HeldProgram, machine, report, say};
 use crate::compile::{self, Spec, Top};
 use crate::emit::{self, Language};
 use crate::files::Batch;
@@ -79,9 +79,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 ///
 /// # Errors
 /// What is wrong with the options or the samples; if the page cannot be written.
-pub(super) fn in_memory(args: &Args, model: &Model) -> Result<ExitStatus, Failure> {
+pub(super) fn in_memory(args: &Args, held: &HeldProgram) -> Result<ExitStatus, Failure> {
     let global = Global { quiet: true, ..Global::default() };
-    write(args, || Ok((Design::Model(model.clone()), FileFacts::of_memory("", ""))), global)
+    write(args, || Ok((Design::Model(held.model.clone()), held.file.clone())), global)
 }
 
 fn write(

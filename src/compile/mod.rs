@@ -76,7 +76,7 @@ pub enum ErrorKind {
 
 impl Error {
     /// The request cannot be fulfilled.
-    fn request(diagnostics: impl Into<Diagnostics>) -> Error {
+    pub(crate) fn request(diagnostics: impl Into<Diagnostics>) -> Error {
         Error { kind: ErrorKind::Request, diagnostics: diagnostics.into() }
     }
 }

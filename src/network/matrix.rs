@@ -75,10 +75,20 @@ pub struct Product {
 impl Product {
     /// The product of this matrix with inputs of this type.
     pub fn new(matrix: Matrix, quantiser: Quantiser) -> Product {
-        let input = InputElement { kif: quantiser.kif, unit: Unit::plain(), encoder: Encoder::Quantise(quantiser) };
+        let types = vec![quantiser; matrix.n_in()];
+        Product::with_types(matrix, types)
+    }
+
+    /// The product of this matrix with inputs of a type each.
+    ///
+    /// # Panics
+    /// If there is not a type for each row of the matrix.
+    pub fn with_types(matrix: Matrix, types: Vec<Quantiser>) -> Product {
+        assert_eq!(types.len(), matrix.n_in(), "a type for each input");
+        let element = |q: Quantiser| InputElement { kif: q.kif, unit: Unit::plain(), encoder: Encoder::Quantise(q) };
         let group = |name: &str, size| vec![Group { name: name.into(), size }];
         Product {
-            inputs: vec![input; matrix.n_in()],
+            inputs: types.into_iter().map(element).collect(),
             units: vec![Unit::plain(); matrix.n_out()],
             groups: (group("x", matrix.n_in()), group("y", matrix.n_out())),
             matrix,

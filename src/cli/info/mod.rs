@@ -42,7 +42,7 @@ Operations are counted as the file has them and as they are after optimisation; 
 optimised program, as the main job with the same options makes it. -v shows all: what each pass did, every stage's longest path.")]
 pub(super) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    pub(super) input: InputArgs,
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
