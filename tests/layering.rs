@@ -45,13 +45,12 @@ const NEVER: &[(&str, &[&str], &str)] = &[
 /// `ir::draw_inputs`.)
 const TEST_SUPPORT: &[&str] = &["random"];
 
-/// Files with `unsafe` code: the batch engine, and files mapped into memory. Each block states why it is sound.
+/// Files with `unsafe` code: the batch engine, and the numbers of npy files. Each block states why it is sound.
 const UNSAFE: &[&str] = &[
     "interp/fast/jit.rs",
     "interp/fast/kernels.rs",
     "interp/fast/run.rs",
     "interp/fast/tiles.rs",
-    "interp/samples/mapped.rs",
     "interp/samples/npy.rs",
 ];
 

@@ -260,8 +260,8 @@ fn npz_archives() {
 }
 
 #[test]
-fn a_large_file_is_read_where_it_is_and_its_place_taken_at_once() {
-    // Large enough to be mapped in several windows' steps; some samples have no result.
+fn a_large_file_gives_what_a_pipe_gives_and_nothing_stays_of_a_run_that_stops() {
+    // Large enough for several blocks on each thread; some samples have no result.
     let rows = 150_000u32;
     let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, 2), }}\n");
     let mut file = [&b"\x93NUMPY\x01\x00"[..], &(118u16.to_le_bytes())].concat();
@@ -274,16 +274,16 @@ fn a_large_file_is_read_where_it_is_and_its_place_taken_at_once() {
     let place = Place::new().file("x.npy", &file);
     for policy in ["skip", "nan"] {
         for threads in [1, 3] {
-            let mapped = place.run(&format!(
-                "m.json --input x.npy --output mapped.npy --on-error {policy} --threads {threads} --quiet"
+            let of_file = place.run(&format!(
+                "m.json --input x.npy --output of_file.npy --on-error {policy} --threads {threads} --quiet"
             ));
-            assert_eq!(mapped.code, 0, "{mapped:?}");
+            assert_eq!(of_file.code, 0, "{of_file:?}");
             let mut command = Command::cargo_bin("alir2hdl").unwrap();
             let piped = format!("run m.json --input - --output piped.npy --on-error {policy} --engine golden --quiet");
             command.current_dir(place.dir.path()).args(piped.split_whitespace()).write_stdin(file.clone());
             command.assert().success();
             let read = |name: &str| std::fs::read(place.dir.path().join(name)).unwrap();
-            assert!(read("mapped.npy") == read("piped.npy"), "{policy} {threads}");
+            assert!(read("of_file.npy") == read("piped.npy"), "{policy} {threads}");
         }
     }
     // Nothing stays when it stops at an error, and a file that is cut short says so.

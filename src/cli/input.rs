@@ -223,7 +223,7 @@ impl InputArgs {
     /// Whether the first bytes show an integer kernel.
     fn is_kernel(&self, head: &[u8]) -> bool {
         match self.reading.0.format {
-            None => llvlir::is_program(&formats::unpacked(head)),
+            None => !formats::begins_json(head) && llvlir::is_program(&formats::unpacked(head)),
             Some(form) => form == Form::Llvlir,
         }
     }

@@ -248,6 +248,11 @@ enum Command {
 
 /// The whole command line: closing texts leave the breaking of lines to the parser, what few need comes last.
 fn command() -> clap::Command {
+    command_for(|_| true)
+}
+
+/// The same where only some sub-commands are complete, by their names: completing all takes longer than parsing.
+fn command_for(wanted: impl Fn(&str) -> bool) -> clap::Command {
     let finished = |command: clap::Command| {
         let closing = command.get_after_help().map(|text| man::unbroken(&text.to_string()));
         let command = input::with_reading_options(command);
@@ -256,7 +261,10 @@ fn command() -> clap::Command {
             None => command,
         }
     };
-    finished(Cli::command()).mut_subcommands(finished)
+    finished(Cli::command()).mut_subcommands(|command| match wanted(command.get_name()) {
+        true => finished(command),
+        false => command,
+    })
 }
 
 /// Runs the program on the process's own arguments.
@@ -276,7 +284,8 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
         };
         eprintln!("{diagnostic}");
     }));
-    let mut command = command().color(unparsed(&words).color);
+    let named = |name: &str| words.iter().any(|word| word == name);
+    let mut command = command_for(named).color(unparsed(&words).color);
     let words = match paths::arranged(words.clone(), &command) {
         Ok(words) => words,
         Err(problem) => {
@@ -293,6 +302,8 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
     let global = cli.global;
     let protected = paths::check(&matches, self::command);
     let words = provenance::command(&matches, &command);
+    // The process ends with this call; giving the parser back piece by piece would take longer than making it.
+    std::mem::forget((command, matches));
     let outcome = std::panic::catch_unwind(|| {
         let _protected = protected?;
         run(cli, words)

@@ -86,15 +86,16 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
         let same = |other: &&Given<'_>| other.identity == output.identity;
         let flag = |id| flag(&command(), name, id);
         let shown = output.path.display();
-        let place = Place::Flag(flag(output.id));
+        // Only where something is wrong: building the command line takes as long as parsing it.
+        let place = || Place::Flag(flag(output.id));
         if let Some(read) = given.iter().filter(|g| g.role == Role::Read).find(same)
             && !in_place
         {
             let message = format!("{shown} is a file that this command reads ({})", flag(read.id));
-            problems.push(Diagnostic::error("E0003", place, message).with_help("give the result a file of its own"));
+            problems.push(Diagnostic::error("E0003", place(), message).with_help("give the result a file of its own"));
         } else if let Some(other) = given[..at].iter().filter(|g| g.role == Role::Written).find(same) {
             let message = format!("{} goes to {shown} too", flag(other.id));
-            problems.push(Diagnostic::error("E0802", place, message).with_help("give each result a file of its own"));
+            problems.push(Diagnostic::error("E0802", place(), message).with_help("give each result a file of its own"));
         }
     }
     if !problems.is_empty() {

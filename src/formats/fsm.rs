@@ -129,12 +129,23 @@ pub fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
 /// What the first bytes of a file hold, unpacked if they are gzip: as far as they go, and no more than are read of
 /// others.
 pub fn unpacked(head: &[u8]) -> std::borrow::Cow<'_, [u8]> {
+    unpacked_until(head, AHEAD)
+}
+
+/// Whether the first byte of a file that is no white space begins a value of JSON, unpacked if it is gzip. Less is unpacked
+/// for it than by [`unpacked`], which takes as long as the smallest models.
+pub fn begins_json(head: &[u8]) -> bool {
+    let text = unpacked_until(head, FIRST_AHEAD);
+    matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
+fn unpacked_until(head: &[u8], end: usize) -> std::borrow::Cow<'_, [u8]> {
     if !head.starts_with(&[0x1f, 0x8b]) {
         return head.into();
     }
     let mut text = Vec::new();
     // The head ends in the middle of the packed data: what came before that counts.
-    let _ = flate2::bufread::MultiGzDecoder::new(head).take(AHEAD as u64).read_to_end(&mut text);
+    let _ = flate2::bufread::MultiGzDecoder::new(head).take(end as u64).read_to_end(&mut text);
     text.into()
 }
 

@@ -6,14 +6,12 @@
 
 use super::fast::{self, FaultKind, Plan, PlanOptions, Runner};
 use super::golden::{LookupMiss, MissedEntry, Step, golden_steps};
-#[cfg(unix)]
-use super::samples::MappedReals;
 use super::samples::{Port, Reader, Values, Writer, input_ports, output_ports};
 use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
 use num_bigint::BigInt;
-use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// What happens to a sample that has no result.
@@ -219,7 +217,7 @@ pub fn run(
     let turn = Condvar::new();
     let work = || {
         let mut runner = plan.runner();
-        let mut block = Block::default();
+        let mut block = Values::default();
         let mut spare = Vec::new();
         loop {
             let (number, read) = {
@@ -227,7 +225,7 @@ pub fn run(
                 if source.ended {
                     return;
                 }
-                let read = block.read(source.reader, rows);
+                let read = source.reader.read(rows, &mut block);
                 source.ended = !matches!(read, Ok(1..));
                 source.next += 1;
                 (source.next - 1, read)
@@ -293,48 +291,6 @@ fn run_few(
     }
 }
 
-/// Samples of one block.
-#[derive(Default)]
-struct Block {
-    values: Values,
-    #[cfg(unix)]
-    mapped: Option<MappedReals>,
-}
-
-impl Block {
-    /// Takes the next samples, at most `rows`; returns how many.
-    fn read(&mut self, reader: &mut Reader, rows: usize) -> Result<usize, Diagnostic> {
-        #[cfg(unix)]
-        if let Some(read) = reader.read_mapped(rows) {
-            let (found, numbers) = read?;
-            self.mapped = Some(numbers);
-            return Ok(found);
-        }
-        reader.read(rows, &mut self.values)
-    }
-
-    /// The numbers, if they are reals.
-    fn reals(&self) -> Option<&[f64]> {
-        #[cfg(unix)]
-        if let Some(mapped) = &self.mapped {
-            return Some(mapped);
-        }
-        match &self.values {
-            Values::Reals(reals) => Some(reals),
-            _ => None,
-        }
-    }
-
-    /// The numbers as they are kept otherwise.
-    fn values(&self) -> Cow<'_, Values> {
-        #[cfg(unix)]
-        if let Some(mapped) = &self.mapped {
-            return Cow::Owned(Values::Reals(mapped.to_vec()));
-        }
-        Cow::Borrowed(&self.values)
-    }
-}
-
 /// Where blocks come from, one thread at a time.
 struct Source<'a> {
     reader: &'a mut Reader,
@@ -386,6 +342,8 @@ struct Engine<'a> {
     outputs: Vec<Port>,
     /// Whether every output is exact as a float64.
     exact_reals: bool,
+    /// Inputs that no instruction reads, so that only we notice a NaN there.
+    unread: Vec<Range<usize>>,
     /// Smallest and largest code of each input, if all ports of the program are within int64.
     narrow: Option<Vec<(i64, i64)>>,
 }
@@ -401,7 +359,8 @@ impl<'a> Engine<'a> {
         let ranges = |ports: &[Port]| ports.iter().map(range).collect::<Option<Vec<(i64, i64)>>>();
         let exact_reals = outputs.iter().all(exact_real);
         let narrow = ranges(&outputs).and(ranges(&inputs));
-        Engine { plan, settings, exact_reals, narrow, inputs, outputs }
+        let unread = runs(&plan.unread_inputs());
+        Engine { plan, settings, exact_reals, unread, narrow, inputs, outputs }
     }
 
     /// Samples that are read at once: as many as have their numbers in the second-level cache, in whole blocks.
@@ -411,7 +370,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Runs a block; `spare` is memory for its outputs, if there is some.
-    fn block(&self, runner: &mut Runner<'_>, block: &Block, rows: usize, spare: &mut Vec<f64>) -> Outputs {
+    fn block(&self, runner: &mut Runner<'_>, block: &Values, rows: usize, spare: &mut Vec<f64>) -> Outputs {
         let size = rows * self.outputs.len();
         let mut run = |reals: &[f64]| {
             let mut outputs = std::mem::take(spare);
@@ -420,15 +379,8 @@ impl<'a> Engine<'a> {
             let faults = runner.run(reals, &mut outputs);
             Outputs { values: Values::Reals(outputs), faults: faults_of(faults), rounded: 0 }
         };
-        if let Some(reals) = block.reals()
-            && !self.settings.codes
-            && self.exact_reals
-            && (self.plan.reads_every_input() || all_finite(reals))
-        {
-            return run(reals);
-        }
-        let values = block.values();
-        match (self.settings.codes, &*values) {
+        match (self.settings.codes, block) {
+            (false, Values::Reals(reals)) if self.exact_reals && self.unread_are_finite(reals) => run(reals),
             (false, Values::Integers(integers)) if self.exact_reals && integers.iter().all(|&v| is_exact(v)) => {
                 run(&integers.iter().map(|&v| v as f64).collect::<Vec<f64>>())
             }
@@ -439,8 +391,18 @@ impl<'a> Engine<'a> {
             }
             _ => {
                 let run = |codes: &[BigInt], results: &mut [BigInt]| runner.run_exact(codes, results);
-                exact(&self.inputs, &self.outputs, self.settings.codes, &values, rows, run)
+                exact(&self.inputs, &self.outputs, self.settings.codes, block, rows, run)
             }
+        }
+    }
+
+    /// Whether no input that nobody reads is NaN or infinite.
+    fn unread_are_finite(&self, reals: &[f64]) -> bool {
+        let columns = self.inputs.len().max(1);
+        match self.unread.as_slice() {
+            [] => true,
+            [all] if all.len() == columns => all_finite(reals),
+            some => reals.chunks_exact(columns).all(|row| some.iter().all(|run| all_finite(&row[run.clone()]))),
         }
     }
 
@@ -494,17 +456,24 @@ fn exact(
     Outputs { values, faults, rounded }
 }
 
-/// Whether no number is NaN or infinite.
-fn all_finite(reals: &[f64]) -> bool {
-    // Zero times anything finite is zero. Eight sums side by side are one vector operation for the compiler.
-    let (whole, rest) = reals.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for part in whole {
-        for (sum, x) in sums.iter_mut().zip(part) {
-            *sum += x * 0.0;
+/// Numbers in order as ranges.
+fn runs(numbers: &[usize]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for &number in numbers {
+        match runs.last_mut() {
+            Some(run) if run.end == number => run.end += 1,
+            _ => runs.push(number..number + 1),
         }
     }
-    sums.iter().chain(rest).all(|x| x.is_finite())
+    runs
+}
+
+/// Whether no number is NaN or infinite.
+fn all_finite(reals: &[f64]) -> bool {
+    // Where all bits of the exponent are set, one more in the last of them carries into the sign's place.
+    const EXPONENT: u64 = 0x7ff0 << 48;
+    let carries = |x: &f64| (x.to_bits() & EXPONENT).wrapping_add(1 << 52);
+    reals.iter().fold(0, |all, x| all | carries(x)) >> 63 == 0
 }
 
 /// Whether float64 holds an integer without rounding.

@@ -6,7 +6,10 @@
 //! Systems Journal 1966): out goes what is needed last. Compiling is one pass, linear in the program, some hundred
 //! nanoseconds an operation.
 //!
-//! What it does not know (lookups, lanes of 128 bits, wide integers) stays with the kernels: the program is cut there,
+//! Lookups in small tables are permutations of bytes or words: the table is the vector that is permuted, its operands
+//! choose (see [`permuted`]). Larger tables are permuted piece by piece, and bits of the operand choose among the pieces.
+//!
+//! What it does not know (other lookups, lanes of 128 bits, wide integers) stays with the kernels: the program is cut there,
 //! and values that cross a cut live in the arena as they do for kernels. So nothing is refused, and the kernels are the
 //! plain twin that defines what is right.
 //!
@@ -14,7 +17,7 @@
 //! makes it sound: the code is made from instructions of a checked [`Code`] only, it reads and writes the arena at
 //! offsets of the same allocator as the kernels, its own spill area, and its own constants (see [`MachineCode::run`]).
 
-use super::lower::{Choice, Code, Ins, Lane, Reg, Term, Wrap};
+use super::lower::{Choice, Code, Ins, Lane, LaneTable, Reg, Term, Wrap};
 use crate::ir::BinaryBits;
 use rustc_hash::FxHashMap;
 
@@ -29,8 +32,52 @@ pub(super) fn knows(code: &Code, ins: &Ins) -> bool {
     all && match ins {
         Ins::Linear { .. } | Ins::Bits { .. } | Ins::Mux { .. } | Ins::Compare { .. } | Ins::Convert { .. } => true,
         Ins::Mul { dst, .. } => code.lanes[*dst as usize] > Lane::B1,
-        Ins::Lookup { .. } | Ins::Narrow { .. } | Ins::Wide { .. } => false,
+        Ins::Lookup { dst, table, .. } => permuted(&code.tables[*table as usize], code.lanes[*dst as usize]).is_some(),
+        Ins::Narrow { .. } | Ins::Wide { .. } => false,
     }
+}
+
+/// Vectors of a lookup in words at most: beyond, the loop is as fast.
+const MAX_VECTORS: usize = 32;
+
+/// A table as the vectors that are permuted: entry for operand code `v` at position `v` modulo their length, which is a
+/// power of two. A byte outside the table finds zero there; words are compared with the ends of theirs. `None` where that
+/// cannot be: operands of more than 16 bits, tables that are too large or have entries for codes that the lane does not
+/// hold, and bytes on a processor without AVX512-VBMI.
+fn permuted(table: &LaneTable, lane: Lane) -> Option<Vec<[u8; 64]>> {
+    let len = table.entries.len();
+    let bytes = lane == Lane::B1;
+    let suits = match lane {
+        Lane::B1 => is_x86_feature_detected!("avx512vbmi"),
+        Lane::B2 => {
+            let least = if table.zero { 0 } else { i64::from(i16::MIN) };
+            let codes = least..=least + i64::from(u16::MAX);
+            len <= MAX_VECTORS * 32 && codes.contains(&table.base) && codes.contains(&(table.base + len as i64 - 1))
+        }
+        _ => false,
+    };
+    if !suits || len == 0 {
+        return None;
+    }
+    // Operands of a table that holds them all are told apart by their low bits, others by all their bits.
+    let by_low_bits = !bytes || (table.inside && len <= 128);
+    let positions = if by_low_bits { len.next_power_of_two().max(64 / lane.bytes() as usize) } else { 256 };
+    let mut vectors = vec![[0; 64]; positions * lane.bytes() as usize / 64];
+    let mut put = |code: i64, entry: i32| {
+        let at = code.rem_euclid(positions as i64) as usize * lane.bytes() as usize;
+        let place = &mut vectors[at / 64][at % 64..][..lane.bytes() as usize];
+        place.copy_from_slice(&entry.to_le_bytes()[..lane.bytes() as usize]);
+    };
+    if by_low_bits {
+        (0..len).for_each(|k| put(table.base.wrapping_add(k as i64), table.entries.get(k).unwrap_or(0)));
+    } else {
+        for byte in 0..=u8::MAX {
+            let code = if table.zero { i64::from(byte) } else { i64::from(byte as i8) };
+            let entry = usize::try_from(code.wrapping_sub(table.base)).ok().and_then(|k| table.entries.get(k));
+            put(code, entry.unwrap_or(0));
+        }
+    }
+    Some(vectors)
 }
 
 /// General registers, by their numbers.
@@ -133,6 +180,9 @@ fn compare(lane: Lane) -> Opcode {
     }
 }
 
+/// Comparison of unsigned words to a mask, with a predicate as immediate byte.
+const BELOW: Opcode = Opcode(3, 1, 1, 0x3e);
+
 /// Mask of lanes that have a bit in common.
 fn test(lane: Lane) -> Opcode {
     match lane {
@@ -171,6 +221,16 @@ fn masked_load(lane: Lane) -> Opcode {
         Lane::B4 => Opcode(1, 1, 0, 0x6f),
         _ => Opcode(1, 1, 1, 0x6f),
     }
+}
+
+/// The elements of one vector (an operand in memory) that the elements of another choose.
+fn permute(lane: Lane) -> Opcode {
+    Opcode(2, 1, u8::from(lane == Lane::B2), 0x8d)
+}
+
+/// The same for two vectors one after the other, the first being what the destination holds.
+fn permute_two(lane: Lane) -> Opcode {
+    Opcode(2, 1, u8::from(lane == Lane::B2), 0x7d)
 }
 
 /// Shift by an immediate byte: opcode and its extension. No lanes of 8 bits.
@@ -319,6 +379,15 @@ impl Constants {
             (0..64 / one.len()).for_each(|_| self.bytes.extend(one));
             offset
         })
+    }
+}
+
+impl Constants {
+    /// Offset of a vector.
+    fn vector(&mut self, vector: &[u8; 64]) -> i32 {
+        let offset = self.bytes.len() as i32;
+        self.bytes.extend(vector);
+        offset
     }
 }
 
@@ -765,6 +834,56 @@ impl Compiler<'_> {
         }
     }
 
+    /// A lookup that [`permuted`] knows.
+    fn lookup(&mut self, dst: Reg, x: Reg, table: u32) {
+        let lane = self.code.lanes[dst as usize];
+        let table = &self.code.tables[table as usize];
+        let (base, len, compared) = (table.base, table.entries.len() as i64, lane == Lane::B2 && !table.inside);
+        let table = permuted(table, lane).expect("asked by `knows`");
+        let vectors: Vec<i32> = table.iter().map(|vector| self.constants.vector(vector)).collect();
+        let index = self.in_reg(x, 0);
+        // A permutation of two vectors takes the low bits of an operand; those above choose, each by a mask.
+        let taken = if lane == Lane::B1 { 7 } else { 6 };
+        for level in 1..vectors.len().ilog2() {
+            let mask = self.splat(lane, 1i64 << (taken + level - 1));
+            self.op3(test(lane), lane, level as u8, index, mask);
+        }
+        let out = self.define(dst, 0);
+        self.chosen(lane, out, index, &vectors);
+        if compared {
+            let (base, len) = (self.splat(lane, base), self.splat(lane, len));
+            let entry = self.take();
+            self.op3(sub(lane), lane, entry, index, base);
+            self.op3(BELOW, lane, K1, entry, len);
+            self.asm.imm(1);
+            self.asm.evex(masked_load(lane), length(lane), out, 0, Rm::Reg(out), K1, true, 0);
+        }
+        self.end_part(dst, 0);
+    }
+
+    /// What the elements of `index` choose from constant vectors, to `out`. Bytes fill the lower half of a vector; what
+    /// the upper one becomes nobody reads.
+    fn chosen(&mut self, lane: Lane, out: u8, index: u8, vectors: &[i32]) {
+        let constant = |disp| Rm::Mem { base: CONSTANTS, disp };
+        match *vectors {
+            [only] => self.asm.evex(permute(lane), 2, out, index, constant(only), 0, false, 64),
+            [low, high] => {
+                self.asm.evex(MOV_LOAD, 2, out, 0, constant(low), 0, false, 64);
+                self.asm.evex(permute_two(lane), 2, out, index, constant(high), 0, false, 64);
+            }
+            _ => {
+                let (low, high) = vectors.split_at(vectors.len() / 2);
+                self.chosen(lane, out, index, low);
+                let other = self.take();
+                self.chosen(lane, other, index, high);
+                let mask = vectors.len().ilog2() as u8 - 1;
+                self.asm.evex(blend(lane), 2, out, out, Rm::Reg(other), mask, false, 0);
+                self.pinned &= !(1 << other);
+                self.free |= 1 << other;
+            }
+        }
+    }
+
     /// The vector of a destination is there: to the arena with it, if it lives there.
     fn end_part(&mut self, dst: Reg, part: u32) {
         let home = *self.home(dst, part);
@@ -803,7 +922,8 @@ impl Compiler<'_> {
                 self.compare(dst, x, than, eq, finish(0, false, false, wrap));
             }
             Ins::Convert { dst, src, zero } => self.convert(dst, src, zero),
-            Ins::Lookup { .. } | Ins::Narrow { .. } | Ins::Wide { .. } => unreachable!("these are left to kernels"),
+            Ins::Lookup { dst, x, table } => self.lookup(dst, x, table),
+            Ins::Narrow { .. } | Ins::Wide { .. } => unreachable!("these are left to kernels"),
         }
         ins.for_each_source(code, |r| self.release(r));
         self.release(dst);
@@ -875,6 +995,12 @@ pub(super) fn straight_parts(code: &Code) -> Vec<std::ops::Range<usize>> {
     parts
 }
 
+/// Lookups of the straight parts that can miss what is to be reported: the loops look at their operands afterwards.
+pub(super) fn watched<'c>(code: &'c Code, straight: &'c [std::ops::Range<usize>]) -> impl Iterator<Item = &'c Ins> {
+    let all = straight.iter().flat_map(|range| &code.ins[range.clone()]);
+    all.filter(|ins| matches!(ins, Ins::Lookup { table, .. } if code.tables[*table as usize].faults))
+}
+
 /// Which registers live in the arena because somebody outside their own part reads or writes them.
 pub(super) fn in_arena(code: &Code, straight: &[std::ops::Range<usize>]) -> Vec<bool> {
     // Part that defines a register; 0 is none. Constants are at hand in every part.
@@ -899,6 +1025,7 @@ pub(super) fn in_arena(code: &Code, straight: &[std::ops::Range<usize>]) -> Vec<
     (next..code.ins.len()).for_each(|k| visit(k, 0));
     code.outputs.iter().filter_map(|o| o.src).for_each(|r| needed[r as usize] = true);
     code.inputs.iter().for_each(|i| needed[i.dst as usize] = true);
+    watched(code, straight).for_each(|ins| ins.for_each_source(code, |r| needed[r as usize] = true));
     needed
 }
 
@@ -985,7 +1112,7 @@ impl MachineCode {
     /// # Safety
     /// `arena` has the layout that the code was compiled for with room for that many groups, `spill` has
     /// [`MachineCode::spill_bytes`]; both begin at a multiple of 64 and belong to this thread. The processor has
-    /// AVX-512 (F, BW, DQ, VL) and GFNI.
+    /// AVX-512 (F, BW, DQ, VL) and GFNI, and where [`knows`] found it VBMI.
     pub(super) unsafe fn run(&self, part: usize, arena: *mut u8, spill: *mut u8, groups: u64) {
         if groups == 0 {
             return;

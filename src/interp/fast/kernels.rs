@@ -348,10 +348,23 @@ mod body {
             Entries::I32(entries) => entries!(entries),
         };
         if missed && table.faults {
-            for (sample, &a) in a.iter().enumerate() {
-                if table.entries.get(index(a) as usize).is_none() {
-                    e.misses.push(Miss { sample, table: s.c, index: index(a).into() });
-                }
+            // SAFETY: the caller's promise.
+            unsafe { misses::<T>(e, s) };
+        }
+    }
+
+    /// Which operands are outside table `c`.
+    #[inline(always)]
+    pub(super) unsafe fn misses<T: Int>(e: &mut Exec<'_>, s: &Step) {
+        let table = &e.tables[s.c as usize];
+        // SAFETY: see `Exec`.
+        let a = unsafe { e.slot::<T>(s.a) };
+        let index = |a: T| (if table.zero { a.unsigned64() } else { a.signed64() }).wrapping_sub(table.base);
+        let len = table.entries.len() as u64;
+        let is_outside = |a: T| index(a) as u64 >= len;
+        if a.iter().fold(false, |any, &a| any | is_outside(a)) {
+            for (sample, &a) in a.iter().enumerate().filter(|(_, a)| is_outside(**a)) {
+                e.misses.push(Miss { sample, table: s.c, index: index(a).into() });
             }
         }
     }
@@ -445,6 +458,7 @@ pub(super) struct Kernels {
     mux: [Kernel; 5],
     compare: [Kernel; 5],
     lookup: [Kernel; 5],
+    misses: [Kernel; 5],
     /// From, to.
     convert: [[Kernel; 5]; 5],
     /// See `body::load`.
@@ -495,6 +509,10 @@ impl Kernels {
 
     pub(super) fn lookup(&self, lane: Lane) -> Kernel {
         self.lookup[lane as usize]
+    }
+
+    pub(super) fn misses(&self, lane: Lane) -> Kernel {
+        self.misses[lane as usize]
     }
 
     pub(super) fn convert(&self, from: Lane, to: Lane) -> Kernel {
@@ -551,6 +569,7 @@ macro_rules! instruction_set {
             instruction_set!(@kernel mux [T: Int] [T] $($features)?);
             instruction_set!(@kernel compare [T: Int] [T] $($features)?);
             instruction_set!(@kernel lookup [T: Int] [T] $($features)?);
+            instruction_set!(@kernel misses [T: Int] [T] $($features)?);
             instruction_set!(@kernel convert [S: Int, D: Int] [S, D] $($features)?);
 
             $(#[target_feature(enable = $features)])?
@@ -576,6 +595,7 @@ macro_rules! instruction_set {
                 mux: by_lane!(mux),
                 compare: by_lane!(compare),
                 lookup: by_lane!(lookup),
+                misses: by_lane!(misses),
                 convert: [convert!(i8), convert!(i16), convert!(i32), convert!(i64), convert!(i128)],
                 load: (load::<i8>, load::<i16>, load::<i32>, load::<i64>, load::<i128>),
                 store: (store::<i8>, store::<i16>, store::<i32>, store::<i64>, store::<i128>),

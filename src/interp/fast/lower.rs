@@ -206,6 +206,8 @@ pub(super) struct LaneTable {
     pub(super) op: u32,
     /// Whether an operand can miss and that is to be reported.
     pub(super) faults: bool,
+    /// Whether no operand can miss.
+    pub(super) inside: bool,
 }
 
 /// An input element to be converted.
@@ -375,12 +377,15 @@ impl Lowering<'_> {
 
     /// Whether an operation can fail, so that it is computed even if nobody uses its result.
     fn can_fault(&self, id: ValueId) -> bool {
+        self.miss == LookupMiss::Error && self.can_miss(id)
+    }
+
+    /// Whether an operation is a lookup whose operand may lie outside its table.
+    fn can_miss(&self, id: ValueId) -> bool {
         let crate::ir::Op::Lookup { x, table, base } = &self.model.node(id).op else { return false };
-        self.miss == LookupMiss::Error && {
-            let (fact, len) = (&self.facts.of[x.index()], self.model.table(*table).entries.len());
-            let base = base.to_i64().filter(|b| b.unsigned_abs() < 1 << 62);
-            !(fact.known && base.is_some_and(|b| b <= fact.lo && fact.hi - b < len as i64))
-        }
+        let (fact, len) = (&self.facts.of[x.index()], self.model.table(*table).entries.len());
+        let base = base.to_i64().filter(|b| b.unsigned_abs() < 1 << 62);
+        !(fact.known && base.is_some_and(|b| b <= fact.lo && fact.hi - b < len as i64))
     }
 
     fn demand_operands(&mut self, form: &Form, terms: &[Shifted], fact: &Fact, demand: u32) {
@@ -838,8 +843,9 @@ impl Lowering<'_> {
 
     fn table(&mut self, node: u32, table: TableId, base: i64, zero: bool, kif: Kif) -> u32 {
         let entries = self.model.table(table).entries.iter().map(|&e| wrap_small(e, kif)).collect();
-        let faults = self.can_fault(ValueId(node));
-        self.code.tables.push(LaneTable { entries: Entries::of(entries), base, zero, op: node, faults });
+        let inside = !self.can_miss(ValueId(node));
+        let faults = self.miss == LookupMiss::Error && !inside;
+        self.code.tables.push(LaneTable { entries: Entries::of(entries), base, zero, op: node, faults, inside });
         self.code.tables.len() as u32 - 1
     }
 

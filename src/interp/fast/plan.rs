@@ -184,7 +184,7 @@ impl Plan {
         let set = options.instruction_set.filter(|s| s.is_available()).unwrap_or_else(InstructionSet::best);
         let kernels = set.kernels();
         let everything = vec![true; code.lanes.len()];
-        let places = Places::of(&code, &everything);
+        let places = Places::of(&code, &everything, &[]);
         let block = options.block.unwrap_or_else(|| places.good_block(64..=1024)).max(1);
         let mut loops = Layout::new(&code, &places, block, code.fixed.clone());
         for ins in &code.ins {
@@ -237,7 +237,9 @@ impl Plan {
         let code = &self.code;
         let straight = jit::straight_parts(code);
         let in_arena = jit::in_arena(code, &straight);
-        let places = Places::of(code, &in_arena);
+        let mut kept = Vec::new();
+        jit::watched(code, &straight).for_each(|ins| ins.for_each_source(code, |r| kept.push(r)));
+        let places = Places::of(code, &in_arena, &kept);
         let block = self.options.block.unwrap_or_else(|| places.good_block(256..=2048)).max(1);
         let fixed = code.fixed.iter().copied().filter(|f| in_arena[f.0 as usize]).collect();
         let mut layout = Layout::new(code, &places, block, fixed);
@@ -247,12 +249,17 @@ impl Plan {
         }
         layout.machine = Some(MachineCode::compile(code, &straight, &in_arena, &layout.offsets)?);
         let mut next = 0;
-        for (n, range) in straight.into_iter().enumerate() {
+        for (n, range) in straight.iter().enumerate() {
             code.ins[next..range.start].iter().for_each(|ins| layout.step(code, self.kernels, ins));
             next = range.end;
             layout.stages.push(Stage::Machine(n));
         }
         code.ins[next..].iter().for_each(|ins| layout.step(code, self.kernels, ins));
+        for ins in jit::watched(code, &straight) {
+            let step = layout.kernel_step(code, self.kernels, ins);
+            let kernel = self.kernels.misses(code.lanes[ins.dst() as usize]);
+            layout.push(Step { kernel, ..step });
+        }
         Some(layout)
     }
 
@@ -266,11 +273,11 @@ impl Plan {
         self.n_outputs
     }
 
-    /// Whether every input element is converted, so that no NaN or infinity goes unnoticed.
-    pub fn reads_every_input(&self) -> bool {
+    /// Input elements that are not converted, in order: a NaN or infinity there goes unnoticed.
+    pub fn unread_inputs(&self) -> Vec<usize> {
         let mut read = vec![false; self.n_inputs];
         self.code.inputs.iter().for_each(|c| read[c.input as usize] = true);
-        read.into_iter().all(|r| r)
+        (0..self.n_inputs).filter(|&k| !read[k]).collect()
     }
 
     /// Samples for one call: a multiple of this many is worked on without waste.
@@ -322,6 +329,10 @@ impl Layout {
             return;
         }
         let step = self.kernel_step(code, kernels, ins);
+        self.push(step);
+    }
+
+    fn push(&mut self, step: Step) {
         self.steps.push(step);
         let end = self.steps.len();
         match self.stages.last_mut() {
@@ -435,8 +446,8 @@ impl Places {
     /// Linear scan in the order of the code (M. Poletto, V. Sarkar, *Linear scan register allocation*, TOPLAS 1999);
     /// the place given back last is taken first, as it is the likeliest to be in the nearest cache.
     ///
-    /// Only registers that are `needed` get one.
-    pub(super) fn of(code: &Code, needed: &[bool]) -> Places {
+    /// Only registers that are `needed` get one; nobody gets that of one that is `kept`.
+    pub(super) fn of(code: &Code, needed: &[bool], kept: &[Reg]) -> Places {
         const FOREVER: u32 = u32::MAX;
         let n = code.lanes.len();
         let mut last = vec![0u32; n];
@@ -448,7 +459,7 @@ impl Places {
                 last[reg as usize] = FOREVER;
             }
         }
-        for &(reg, _) in &code.fixed {
+        for reg in code.fixed.iter().map(|f| f.0).chain(kept.iter().copied()) {
             last[reg as usize] = FOREVER;
         }
         let mut places = Places { place: vec![0; n], count: [0; 6], limbs: Vec::new() };

@@ -8,14 +8,10 @@
 pub mod array;
 mod convert;
 mod csv;
-#[cfg(unix)]
-mod mapped;
 mod npy;
 mod npz;
 
 pub use convert::{Port, input_ports, output_ports};
-#[cfg(unix)]
-pub use mapped::MappedReals;
 pub use npz::write as write_npz;
 
 use crate::diag::{Diagnostic, Place};
@@ -151,9 +147,6 @@ struct NpyBody {
 enum NpySource {
     /// C order, one sample after the other.
     Stream(Box<dyn Read + Send>),
-    /// The same for a large file of little-endian doubles.
-    #[cfg(unix)]
-    Mapped(mapped::MappedFile),
     /// Fortran order, one element of all samples after the other, from this offset of the file.
     Columns(File, u64),
 }
@@ -262,17 +255,6 @@ impl Reader {
         &self.name
     }
 
-    /// As [`Reader::read`], but without a copy: `None` where that cannot be and [`Reader::read`] has to be called,
-    /// which is the same for all of a file.
-    ///
-    /// # Errors
-    /// As [`Reader::read`].
-    #[cfg(unix)]
-    pub fn read_mapped(&mut self, max_rows: usize) -> Option<Result<(usize, MappedReals), Diagnostic>> {
-        let (Body::Npy(npy), None) = (&mut self.body, &self.encoder) else { return None };
-        Some(npy.read_mapped(max_rows, self.columns)?.map_err(|error| error.at(&self.name)))
-    }
-
     /// Replaces `block` by the next samples, at most `max_rows`; returns how many there are, 0 at the end.
     ///
     /// # Errors
@@ -374,14 +356,7 @@ impl NpyBody {
             }
         }
         let one_dimension = columns <= 1 || rows <= 1;
-        #[cfg(unix)]
-        let mappable = (header.scalar, header.big_endian) == (npy::Scalar::Float(8), false)
-            && mapped::MappedFile::suits(length as u64, rows * row_bytes);
         let source = match regular {
-            #[cfg(unix)]
-            Some((file, _)) if mappable && (!header.fortran || one_dimension) => {
-                NpySource::Mapped(mapped::MappedFile::new(file, length as u64))
-            }
             _ if !header.fortran || one_dimension => NpySource::Stream(stream),
             Some((file, _)) if header.shape.len() == 2 => NpySource::Columns(file, length as u64),
             _ => {
@@ -392,26 +367,7 @@ impl NpyBody {
         Ok(NpyBody { header, rows, done: 0, source, bytes: Vec::new() })
     }
 
-    /// [`NpyBody::read`] without a copy, where that can be.
-    #[cfg(unix)]
-    fn read_mapped(&mut self, max_rows: usize, columns: usize) -> Option<Result<(usize, MappedReals), NpyError>> {
-        let NpySource::Mapped(file) = &mut self.source else { return None };
-        let rows = (self.rows - self.done).min(max_rows as u64) as usize;
-        let columns = columns as u64;
-        let numbers = file.numbers(self.done * columns, rows * columns as usize, self.rows * columns);
-        self.done += rows as u64;
-        Some(numbers.map(|numbers| (rows, numbers)).map_err(NpyError::Io))
-    }
-
     fn read(&mut self, max_rows: usize, columns: usize, block: &mut Values) -> Result<usize, NpyError> {
-        #[cfg(unix)]
-        if let Some(mapped) = self.read_mapped(max_rows, columns) {
-            let (rows, numbers) = mapped?;
-            let mut reals = block.take_reals();
-            reals.extend_from_slice(&numbers);
-            *block = Values::Reals(reals);
-            return Ok(rows);
-        }
         let rows = (self.rows - self.done).min(max_rows as u64) as usize;
         let (size, total) = (self.header.scalar.size(), self.rows);
         if let (NpySource::Stream(stream), npy::Scalar::Float(8), false, true) =
@@ -442,8 +398,6 @@ impl NpyBody {
                 }
                 decode(&self.bytes, &self.header, block);
             }
-            #[cfg(unix)]
-            NpySource::Mapped(_) => unreachable!("read above"),
             NpySource::Columns(file, offset) => {
                 for (column, part) in self.bytes.chunks_exact_mut((rows * size).max(1)).enumerate() {
                     let element = column as u64 * total + self.done;
