@@ -61,7 +61,7 @@ impl OwnArgs {
     }
 }
 
-/// What a program is about for its own samples: what it was lowered from, as `file` knows it.
+/// The program with what it was lowered from, whose form the numbers in the user's samples have.
 pub(super) fn subject<'a>(model: &'a Model, file: &'a FileFacts, source: Option<&'a dyn Source>) -> Subject<'a> {
     let numbers = match (&file.network, &file.kernel) {
         (Some(network), _) => Numbers::Network(&*network.meaning),

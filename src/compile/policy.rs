@@ -145,8 +145,8 @@ impl Spec {
             (Products::Auto | Products::Blocks, _) => Multipliers::Synthesiser,
             (Products::Logic, _) => Multipliers::Rows,
         };
-        // A sum within another's adder waits for the later operand and takes a table more: where a clock is to be met, and stages are
-        // made by the device's delays of single operations, it is left alone.
+        // A sum that is merged into another's adder waits for the latest operand and takes one more table: not where a
+        // clock has to be met and stages are cut by the device's delays of single operations.
         let in_stages = self.target.delays.is_some() || !self.goal().is_combinational();
         let by_time = self.is_bounded() || (in_stages && self.delay_model() == DelayModel::Device);
         let adders = match (technology.three_operands, by_time) {
@@ -228,7 +228,7 @@ impl Spec {
             let outcome = self.keep(model, &*delay, &Goal { max_stage_delay: Some(bound), ..goal })?;
             let options = netlist::Options { fabric: self.fabric(), ..netlist::Options::default() };
             let netlist = super::program::lower(model, &outcome, &options)?;
-            // Logic is what takes longest.
+            // Tables as logic are slower than as memories: the bound holds for either.
             let estimate = self.estimate_with(&netlist, TableStyle::Auto);
             Ok((outcome, estimate))
         })
@@ -236,7 +236,7 @@ impl Spec {
 
     /// The schedule for one goal, judged by the independent checker.
     fn keep(&self, model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Outcome, Error> {
-        // Without a search there is nothing to count exactly for.
+        // An exact count matters only to the search.
         let quick = goal.effort == Effort::Fast || goal.is_combinational();
         let uses = match quick {
             true => Uses::whole_values(model),

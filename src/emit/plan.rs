@@ -192,7 +192,7 @@ fn places(netlist: &Netlist) -> Places {
             _ => net.stage + 1,
         })
         .collect();
-    // Inputs stand first, so that what is read and is no register is logic or harmless.
+    // Inputs stand first, so only logic among the nets that are read can constrain the order.
     let reads_later_stage = |of: &[u32], id: usize| {
         let mut later = false;
         nets[id].cell.for_each_operand(|w| {
@@ -259,7 +259,7 @@ fn sections(netlist: &Netlist, places: &Places) -> Vec<Section> {
             section.nets.push(id);
             continue;
         };
-        // There are few kinds of registers in a module: with and without reset, valid and data.
+        // A module has few groups of registers: those with and without reset, valid flags and data.
         let same = |group: &Group| {
             same_wiring(netlist, group.enable, enable)
                 && same_wiring(netlist, group.reset.map(|r| r.when), reset.map(|r| r.when))

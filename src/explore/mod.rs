@@ -2,7 +2,7 @@
 //! ([`Exploration::files`]), and what came of it ([`results`]).
 //!
 //! The folder is complete in itself: models lie in it and nothing names the machine it was made on, so that it can be
-//! moved to a cluster. What starts Snakemake is no business of this module.
+//! moved to a cluster. Starting Snakemake is left to the caller.
 
 pub mod results;
 
@@ -81,7 +81,7 @@ impl Exploration {
             all.push(Variant { name: source.name.clone(), source, values: Vec::new() });
         }
         for axis in &self.axes {
-            // Numbers of equal length sort as they count.
+            // Numbers of equal length sort by name as they sort by value.
             let digits = axis.values.iter().map(String::len).max().unwrap_or(0);
             let padded = |value: &str| match value.bytes().all(|b| b.is_ascii_digit()) {
                 true => format!("{value:0>digits$}"),

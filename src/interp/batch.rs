@@ -2,7 +2,7 @@
 //!
 //! [`run`] uses the batch engine, on as many threads as asked; [`run_golden`] the golden interpreter, and shows every
 //! step. Both give the same numbers, the same faults and the same files, whatever the number of threads: blocks are
-//! read in order and written in order, and only in between do they go apart.
+//! read in order and written in order; only their computation is parallel.
 
 use super::fast::{self, FaultKind, Plan, PlanOptions, Runner};
 use super::golden::{LookupMiss, MissedEntry, Step, golden_steps};
@@ -86,7 +86,7 @@ impl SampleFault {
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Samples read.
@@ -126,7 +126,7 @@ pub fn run_golden(
 ) -> Result<Summary, Diagnostic> {
     let mut summary = Summary::default();
     let golden = Golden { model, settings, inputs: input_ports(model), outputs: output_ports(model) };
-    // The golden interpreter is slow enough that small blocks cost nothing, and a pipe's reader hears early.
+    // Small blocks cost nothing beside the golden interpreter, and the reader of a pipe gets its first rows early.
     let rows = (100_000 / (model.nodes().len() + model.n_inputs() + model.outputs().len() + 1)).clamp(1, 4096);
     let mut block = Values::default();
     loop {
@@ -209,7 +209,7 @@ pub fn run(
     let engine = Engine::new(model, &plan, settings);
     let rows = engine.rows_at_once();
     let name = reader.name().to_string();
-    // A thread for less than a few blocks costs more than it brings.
+    // Starting a thread costs more time than it saves on fewer than a few blocks.
     let blocks = reader.rows().map_or(usize::MAX, |all| usize::try_from(all / rows as u64).unwrap_or(usize::MAX));
     let threads = threads.min(blocks / 2).max(1);
     let source = Mutex::new(Source { reader, next: 0, ended: false });
@@ -307,7 +307,7 @@ struct Sink<'a, P> {
     /// Number of the block whose turn it is.
     next: u64,
     failed: Option<Diagnostic>,
-    /// Whether nobody wants more.
+    /// Whether the run has been ended.
     closed: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Which bits of a draft are worth having, and how long: computed backward from the outputs.
+//! Which bits of a draft are needed, and until which stage: computed backward from the outputs.
 //!
-//! A bit is *demanded* if some cell that is itself worth having reads it. Bit-parallel cells (aliases, mux, and, or,
+//! A bit is *demanded* if a cell with demanded bits reads it. Bit-parallel cells (aliases, mux, and, or,
 //! xor, not, inputs) need the same bits of their operands; carries make a sum, difference or product need every bit
 //! below. A bit that a later stage reads is *held* until then: the last stage that reads it is recorded for each bit.
 //!
@@ -99,7 +99,7 @@ impl Demand {
     pub(super) fn of_machine(draft: &Draft, outputs: &[Wiring], loads: &[(NetId, Load)]) -> Demand {
         let mut demand = Demand::of(draft, &[], 1);
         let load_of: FxHashMap<NetId, &Load> = loads.iter().map(|(net, load)| (*net, load)).collect();
-        // Demand only grows, so a net needs another look exactly if it has more demanded bits than at the last one.
+        // Demand only grows, so a net is visited again exactly if it has more demanded bits than at its last visit.
         let mut seen = vec![0u32; draft.nets.len()];
         let mut waiting = BinaryHeap::new();
         let read = |demand: &mut Demand, waiting: &mut BinaryHeap<NetId>, wiring: Wiring, select: Select| {
@@ -173,7 +173,7 @@ impl Demand {
                 self.set(id, lowest, highest + 1 - lowest);
                 self.read(draft, addr, Select::Low(addr.width()), stage);
             }
-            // Its next value is followed by whoever knows it: [`Demand::of_machine`].
+            // The caller that knows its next value follows that: [`Demand::of_machine`].
             Cell::Register { .. } => {}
         }
     }
@@ -294,7 +294,7 @@ impl Demand {
         }
     }
 
-    /// Number of demanded bits below `bit`: the place of that bit once the others are gone.
+    /// Number of demanded bits below `bit`: the position of that bit once the others are removed.
     pub(super) fn rank(&self, net: NetId, bit: u32) -> u32 {
         let whole = (0..bit / 64).map(|w| self.word(net, w).count_ones()).sum::<u32>();
         if bit.is_multiple_of(64) {

@@ -18,7 +18,7 @@ struct Window {
     hi: i64,
 }
 
-/// Above every bit: the number itself is read, sign and all.
+/// A position above every bit: the whole number is read, with its sign.
 const WHOLE: i64 = i64::MAX / 4;
 const NOTHING: Window = Window { lo: WHOLE, hi: -WHOLE };
 
@@ -64,7 +64,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
 fn narrowed(kif: Kif, window: Window, op: &Op) -> Option<Interval> {
     let width = i64::from(kif.width());
     let hi = window.hi;
-    // The step of these is part of their meaning.
+    // The resolution of these is part of their meaning.
     let fixed_step = matches!(op, Op::Lookup { .. } | Op::Unary { .. } | Op::Const { .. });
     let lo = if fixed_step { 0 } else { window.lo };
     if hi - lo >= width || (fixed_step && matches!(op, Op::Const { .. })) {
@@ -146,7 +146,7 @@ fn operands(model: &Model, facts: &Facts, id: ValueId, window: Window, all: &mut
                 need(v, Window { lo: (window.lo + by).max(0), hi: window.hi + by });
             }
             let kif = model.kif(*cond);
-            // Narrowing would move the top bit: all above its lowest demanded one is read.
+            // Narrowing would change which bit is the top bit: every bit from the lowest demanded one up is read.
             need(*cond, Window { lo: (i64::from(kif.width()) - 1).max(0), hi: WHOLE });
         }
         Op::Lookup { x, .. } | Op::Unary { op: UnaryBits::Any | UnaryBits::All, x } => {

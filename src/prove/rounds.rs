@@ -1,11 +1,10 @@
 //! The schedule of a comparison: every road in turn, in rounds.
 //!
-//! The roads are gates that are equal as they stand, forms with each set of rules, and gates with SAT. In each round
-//! every road begins afresh and may take the same number of units, four times as many as in the round before; what any
-//! of them proves of an output or of a signal stays, and is given to all others. The caps depend on the size of the
-//! model and on the round alone, not on how much work is left: what is proved with some work is proved with more.
-//! Within a road no question may take more than a part, so that one open cone does not keep others from being looked
-//! at.
+//! The roads are structurally equal gates, forms with each set of rules, and gates with SAT. In each round every road
+//! starts from the beginning with a budget of units that is four times that of the round before; all roads of a round
+//! have the same budget. What a road proves about an output or a signal is kept and given to all others. The budgets
+//! depend only on the size of the model and the round, not on how much work is left, so that a larger limit never
+//! proves less. Within a road a question may take only a part of the budget: one hard cone does not starve the others.
 
 use super::bit_level::{self, ModelGates};
 use super::engine::{Engine, GATE, Limits};
@@ -16,11 +15,11 @@ use super::word_level::{self, Rules};
 use crate::ir::{Model, Op};
 use crate::rtl::Rtl;
 
-/// Units of work that a road may take in the first round, and more for each operation of the model.
+/// Units of work that a road may take in the first round: a constant, and an amount for each operation of the model.
 const CAP: (u64, u64) = (30_000_000, 10_000);
-/// How many times as much it is in the next round.
+/// Factor by which the budget grows from round to round.
 const GROWTH: u64 = 4;
-/// Most rounds: in the last one, limits of single questions are all that is met.
+/// Most rounds; in the last one only the limits of single questions still bind.
 const ROUNDS: u32 = 7;
 /// Rounds before SAT is asked about whole outputs.
 const WITHOUT_SAT: u32 = 1;
@@ -74,13 +73,13 @@ impl Rounds<'_, '_> {
     /// Whether it was decided.
     fn run(&mut self) -> bool {
         let cap = CAP.0 + CAP.1 * self.pair.0.nodes().len() as u64;
-        // Equal as they stand, for what is made of tables, selections and bitwise operations.
+        // Structural equality decides what is made of tables, selections and bitwise operations.
         if self.by_gates(cap, Limits { sat_steps: 0, ..self.e.limits }) {
             return true;
         }
         for round in 0..ROUNDS {
             let cap = cap.saturating_mul(GROWTH.saturating_pow(round));
-            // Products are hard for SAT and plain for forms: these get another round first.
+            // Products are hard for SAT and easy for forms: forms get another round first.
             let postponed = round == 0 && self.multiplies && !self.rules.is_empty();
             let limits = Limits { sat_steps: if postponed { 0 } else { self.e.limits.sat_steps }, ..self.e.limits };
             for rules in self.rules.clone() {

@@ -20,15 +20,15 @@ use num_bigint::{BigInt, BigUint};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Monomials made for one question.
+/// Most monomials that one question may make.
 const MULTIPLIED: u64 = 1_000_000;
-/// Terms looked at to take names apart for one question.
+/// Most terms that one question may visit while it replaces names by their definitions.
 const UNFOLDED: u64 = 10_000_000;
-/// Terms looked at for one question about names nearby.
+/// Most terms that one question may visit where only names near to its forms are replaced.
 const NEARBY: u64 = 2_000_000;
-/// What a question may take at least, however many were asked in vain: monomials or terms.
+/// The least that a question may take (monomials or terms), however many before it were not decided.
 const LEAST: u64 = 5_000;
-/// Widest signal that is looked for among all of the model's values.
+/// Widest signal that is compared with all of the model's values.
 const MAX_SHOWN: u32 = 100;
 /// Widest free value that is one atom.
 const FREE_BITS: u32 = 64;
@@ -46,14 +46,14 @@ struct FormComparison<'a> {
     samples: Option<Samples>,
     /// Bits of the model's values by their samples.
     columns: Option<Columns>,
-    /// Terms that may still be looked at to take names apart.
+    /// Terms that may still be visited while names are replaced by their definitions.
     apart: u64,
     /// What a question may take.
     multiplied: Patience,
     unfolded: Patience,
     /// Units of work that signals on the way may still take.
     hints: u64,
-    /// Inputs of other moments, made when met: parts as in a word.
+    /// Inputs of other clocks, made when they are met: parts as in a word.
     others: FxHashMap<(SignalId, u32), Word>,
     proved: &'a mut Proved,
     /// Whether signals are compared with runs of bits.
@@ -66,7 +66,7 @@ struct FormComparison<'a> {
 /// A form of which a signal shows the low bits, and what that says.
 type Same = Option<(FormId, Claim)>;
 
-/// What each question of a kind may take: half as much after each that took a good part of it in vain.
+/// What each question of a kind may take: half as much after each that took much of it and decided nothing.
 struct Patience(u64);
 
 impl Patience {
@@ -446,7 +446,7 @@ impl FormComparison<'_> {
         Ok(if fits(self.terms.range(reduced), width) { reduced } else { same })
     }
 
-    /// Whether two forms are equal by a short look at their gates, as long as that may be asked.
+    /// Whether two forms are equal by their gates, within a small limit of work.
     fn same_gates(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
         let Some(d) = self.terms.difference(f, g, width)? else { return Ok(true) };
         if self.hints == 0 {
@@ -460,8 +460,8 @@ impl FormComparison<'_> {
         Ok(equal)
     }
 
-    /// Whether two forms are equal once names are taken apart: those near to them, all that are multiplied, or all that
-    /// only one of them speaks of. `named` is what `g` is the meaning of, or `g` itself.
+    /// Whether two forms are equal once names are replaced by their definitions: those near to them, all that are
+    /// multiplied, or all that occur in only one of them. `named` is what `g` is the meaning of, or `g` itself.
     fn same_by_names(&mut self, f: FormId, g: FormId, named: FormId, width: u32) -> bool {
         self.same_locally(f, g, width) || self.same_multiplied(f, g, width) || self.same_apart(f, named, width)
     }
@@ -474,7 +474,7 @@ impl FormComparison<'_> {
         self.terms.within(NEARBY, |t| t.same_locally(f, g, width)).unwrap_or(false)
     }
 
-    /// Whether two forms are equal once products are multiplied out, as long as that may be asked.
+    /// Whether two forms are equal once products are multiplied out, within the limits of a question.
     fn same_multiplied(&mut self, f: FormId, g: FormId, width: u32) -> bool {
         let most = (self.apart / MONOMIAL).min(self.multiplied.0);
         let before = self.terms.work();
@@ -485,7 +485,7 @@ impl FormComparison<'_> {
         same
     }
 
-    /// Whether two forms are equal once names are taken apart, as long as that may be asked.
+    /// Whether two forms are equal once names are replaced by their definitions, within the limits of a question.
     fn same_apart(&mut self, f: FormId, g: FormId, width: u32) -> bool {
         if self.apart == 0 {
             return false;
@@ -654,8 +654,8 @@ impl Domain for FormComparison<'_> {
 }
 
 impl FormComparison<'_> {
-    /// From here on what a signal's word is put together from is said by the value of the model that the signal shows:
-    /// other signals may read the parts.
+    /// From here on the parts of a signal's word are expressed by the value of the model that the signal shows: other
+    /// signals may read the parts.
     fn learn_parts(&mut self, signal: SignalId, word: &Word, same: FormId) -> OrOverflow<()> {
         let parts: Arc<[(u32, FormId)]> = match word {
             Word::Many(parts, _) => parts.clone(),
@@ -747,7 +747,7 @@ impl FormComparison<'_> {
         Ok(Word::One(self.fitted(signal, f, same)?))
     }
 
-    /// Asks what a form shows, unless that was asked in vain.
+    /// Which value of the model a form shows, unless an earlier search found none.
     fn unless_not_seen(
         &mut self,
         question: (FormId, Option<ValueId>, u32),
@@ -815,7 +815,7 @@ impl Rules {
         let has = |wanted: fn(&Op) -> bool| model.nodes().iter().any(|n| wanted(&n.op));
         let (multiplies, looks_up) =
             (has(|op| matches!(op, Op::Mul { .. })), has(|op| matches!(op, Op::Lookup { .. })));
-        // Names hide the rows of a multiplier from each other.
+        // Where each row of a multiplier has a name, the rows cannot be added up: named sets come later.
         let few = if multiplies {
             [Rules::Rows, Rules::Local, Rules::RowPieces]
         } else {

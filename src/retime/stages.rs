@@ -31,7 +31,7 @@ pub(super) struct Part {
     pub(super) program: Model,
     /// What its inputs are.
     pub(super) inputs: Vec<Anchor>,
-    /// What its outputs are; those of the whole are not told.
+    /// What its outputs are; empty for the outputs of the whole pipeline.
     pub(super) outputs: Vec<Anchor>,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn split(
     let first = history.map(|inputs| (inputs, values(program, inputs)));
     let mut splitter = Splitter { program, origins, block: Vec::with_capacity(stage.len()) };
     for id in program.ids() {
-        // A pass may have made an earlier block's operation of later values.
+        // A pass may have given an operation of an earlier block operands from a later one.
         let mut block = origins[program.node(id).origin as usize].0;
         program.node(id).op.for_each_operand(|v| block = block.max(splitter.block[v.index()]));
         splitter.block.push(block);

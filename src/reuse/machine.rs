@@ -342,7 +342,7 @@ impl<'a> Drawing<'a> {
 
     /// Bits of the index that a choice by phase has, lowest first.
     fn choice(&mut self, mut by_phase: Vec<Option<i32>>) -> Vec<ValueId> {
-        // At phases in which nothing is computed, as before.
+        // In phases in which nothing is computed the index stays what it was.
         let first = by_phase.iter().position(Option::is_some).unwrap_or(0);
         by_phase.rotate_left(first);
         let mut before = 0;
@@ -368,7 +368,7 @@ impl<'a> Drawing<'a> {
         bits
     }
 
-    /// One of these by the phase.
+    /// The value that the phase selects among these.
     fn chosen(&mut self, at: &[(u32, ValueId)], kif: Kif) -> ValueId {
         let mut sources: Vec<ValueId> = Vec::new();
         let mut by_phase: Vec<Option<i32>> = vec![None; self.plan.interval as usize];

@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 /// The longest interval.
 pub const MAX_INTERVAL: u32 = 4096;
 
-/// What a register holds, before wires.
+/// What a register holds, before any wiring behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Base {
     /// An element of the input port.
@@ -60,7 +60,7 @@ pub struct Instance {
 /// A group of equal blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// What each of them computes, types wide enough for all.
+    /// The computation that they share, with types wide enough for all of them.
     pub template: Model,
     /// For each operation of the template, how many clocks after the start it is computed.
     pub stage: Vec<u32>,
@@ -86,7 +86,7 @@ pub enum Storage {
     },
 }
 
-/// When a value is there.
+/// In which clocks a value is held, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     /// The first clock in which a register shows it.
@@ -160,7 +160,7 @@ impl Plan {
         group.template.outputs()[output].source.map_or(1, |v| group.stage[v.index()] + 1)
     }
 
-    /// How much of the program's logic, as it is estimated, is in groups with fewer copies than instances, in per cent.
+    /// Percentage of the program's estimated logic that is in groups with fewer copies than instances.
     pub fn shared(&self) -> f64 {
         let (mut all, mut shared) = (0.0, 0.0);
         for group in &self.groups {
@@ -173,7 +173,7 @@ impl Plan {
         if all > 0.0 { 100.0 * shared / all } else { 0.0 }
     }
 
-    /// Logic that is there, as it is estimated, against all of the program's, both without multiplexers, in per cent.
+    /// Estimated logic of the copies as a percentage of that of the whole program, both without multiplexers.
     pub fn left(&self) -> f64 {
         let (mut all, mut left) = (0.0, 0.0);
         for group in &self.groups {

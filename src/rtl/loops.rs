@@ -13,7 +13,7 @@ use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// Pieces of words that are followed, and bits that words are cut into when pieces do not tell.
+/// Most pieces of words that are followed, and most bits into which words are cut where pieces are too coarse.
 const MAX_PARTS: usize = 1 << 20;
 const MAX_BITS: u64 = 1 << 20;
 

@@ -1,7 +1,7 @@
 //! Register bits of a schedule.
 //!
-//! Edges of multiplier blocks are labels like the stages of vertices, and numbered behind them. Bits are held from the
-//! label of what makes them to the last of their readers'.
+//! An edge of a multiplier block has a label, as each vertex has its stage; edges are numbered after the vertices. A
+//! bit is held from the label of the vertex or edge that makes it to the largest label among its readers.
 
 use super::graph::{Graph, NONE};
 use super::uses::{Reader, Root, Uses};
@@ -83,7 +83,7 @@ impl Cost {
                     cost.readers.push(vertex);
                 }
             }
-            // Held to the end anyway: nobody else matters.
+            // The port holds these bits to the end, whatever their other readers are.
             if cost.readers[from..].contains(&PORT) {
                 cost.readers.truncate(from);
                 cost.readers.push(PORT);
@@ -123,9 +123,9 @@ impl Cost {
         (all, within)
     }
 
-    /// The best place of each edge in a schedule: a product leaves its block as late as its readers let it, and a
-    /// factor enters as early as it is there. Where a factor is of several makers, no product is among them, so no edge
-    /// is in another's way.
+    /// The best label of each edge in a schedule: a product leaves its block as late as its readers allow, and a factor
+    /// enters as soon as it is computed. A factor that is put together from several values has no product among them,
+    /// so the choices of two edges never depend on each other.
     fn places(&self, stage: &[u32], stages: u32) -> Vec<u32> {
         if self.edges.is_empty() {
             return Vec::new();

@@ -3,9 +3,9 @@
 //! Stages are labels under difference constraints (C. E. Leiserson, J. B. Saxe, *Retiming synchronous circuitry*,
 //! 1991): an operation is not before its operands, and where a path from `u` to `v` is longer than the bound, `v` is at
 //! least one stage after `u`. Register bits are linear in the labels and, for each class of bits, the label of its last
-//! reader. So they are where multiplier blocks have registers of their own: an edge of a block ([`super::Edge`]) is one
-//! more label, held between two places from the multiplication's, and no reader is before what makes its bits. The dual
-//! is a flow ([`super::flow`]).
+//! reader. They stay linear where multiplier blocks have registers of their own: an edge of a block ([`super::Edge`])
+//! is one more label, bounded on both sides by the multiplication's, and no reader is before what makes its bits. The
+//! dual is a flow ([`super::flow`]).
 //!
 //! The method is primal-dual (L. R. Ford, D. R. Fulkerson 1962). Labels start at the earliest schedule and are legal
 //! throughout. Flow is sent along tight inequalities; when no more can be sent, all nodes that are reached from
@@ -13,9 +13,10 @@
 //! inequality tight. No label moves further than to its place in the best schedule, so there are fewer rounds than
 //! stages. Whatever is sent is a lower bound at any time, so it can stop anywhere with a known gap.
 //!
-//! Path inequalities are many, and few matter: one is added when a move would break it. Most of a move is known long
-//! before the last of them is found. So where effort runs out, moves are led around broken paths instead: what these
-//! paths end in moves along, whether that is best or not, and flow that the move leaves behind is given up.
+//! There are many path inequalities and few of them bind, so one is added only when a move would break it. Finding the
+//! last of them takes most of the time. When the effort runs out, a move that would break paths is therefore repaired
+//! instead: the ends of these paths move too, whether that is optimal or not, and flow on arcs that are no longer tight
+//! is removed. The gap then says what this may have cost.
 
 use super::bounds::Labels;
 use super::cost::{Cost, PORT};
@@ -25,7 +26,7 @@ use super::graph::Graph;
 /// The node of everything whose stage is fixed.
 const GROUND: u32 = 0;
 
-/// Paths that one move is led around, round by round, before it is given up.
+/// Most paths for which one move is repaired before it is given up.
 const DETOURS: usize = 20;
 
 /// What an arc of the network stands for.

@@ -7,10 +7,10 @@
 //! structural similarities" (IEEE Trans. CAD 19(7), 2000). If the outputs are equal in every state that the classes
 //! allow, they are equal for ever. Names decide nothing.
 //!
-//! A register without a first value may start as anything: in the machine whatever suits the file, in the file
-//! everything there is. Pipelines are compared in another way ([`flow`]) where their registers do not correspond, and
-//! registers only while they are defined ([`guarded`]) where that is what stands in the way. A difference that is
-//! reported has been confirmed by the golden simulator.
+//! A register without a first value may start as any value: for the machine one that agrees with the file is enough,
+//! for the file every one must agree. Pipelines whose registers do not correspond are compared in another way ([`flow`]);
+//! registers that differ only while they are undefined are compared while they are defined ([`guarded`]). A difference
+//! that is reported has been confirmed by the golden simulator.
 
 mod bench;
 mod classes;
@@ -87,7 +87,7 @@ fn as_strings<S: serde::Serializer>(all: &[Vec<BigInt>], s: S) -> Result<S::Ok, 
     s.collect_seq(all.iter().map(|row| row.iter().map(ToString::to_string).collect::<Vec<_>>()))
 }
 
-/// What became of a register of the machine. Its bits are counted once, under the first that applies.
+/// How each bit of a register of the machine was proved; a bit is counted once, under the first field that applies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RegisterReport {
     /// The machine's name.
@@ -207,7 +207,7 @@ fn renew(e: &mut Engine, new: &dyn Fn() -> Engine) {
     (e.left, e.spent) = (left, spent);
 }
 
-/// The part of all work, one over this, with which registers are compared one by one before pipelines are looked for.
+/// One over this part of all work is spent on comparing registers one by one before pipelines are looked for.
 const QUICK: u64 = 20;
 
 /// Both sides.
