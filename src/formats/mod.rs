@@ -307,7 +307,7 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
 }
 
 /// The hardware language that the beginning of a text shows.
-pub fn shows_hdl(bytes: &[u8]) -> Option<&'static str> {
+fn shows_hdl(bytes: &[u8]) -> Option<&'static str> {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 12)]);
     let code = |line: &&str| !line.is_empty() && !line.starts_with("//") && !line.starts_with("--");
     let first = text.trim_start_matches('\u{feff}').lines().map(str::trim).find(code)?;

@@ -73,7 +73,7 @@ pub fn run(program: &Program, inputs: &[BigInt]) -> Vec<BigInt> {
 }
 
 /// Bits of the widest element that [`run_doubles`] takes: doubles hold all integers of that size.
-pub const DOUBLE_BITS: u32 = 53;
+const DOUBLE_BITS: u32 = 53;
 
 /// Samples of doubles, one behind the other, and their results likewise: for callers that have no larger integers. What
 /// is larger than its type wraps.

@@ -13,7 +13,7 @@ use num_bigint::BigInt;
 use std::fmt::Write as _;
 
 /// What the text form starts with, after blank lines and comments.
-pub const HEADER: &str = "llvlir";
+const HEADER: &str = "llvlir";
 
 /// Most digits of a number that are read; longer ones are outside every range.
 const MAX_DIGITS: usize = 400;

@@ -5,7 +5,7 @@ use crate::num::{Kif, wrap};
 use num_bigint::BigInt;
 
 /// Largest magnitude of integer and fractional bits of a type that is read: what ALIR programs may have too.
-pub const MAX_BITS_APART: i32 = 4096;
+const MAX_BITS_APART: i32 = 4096;
 
 /// How a real number becomes a whole one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

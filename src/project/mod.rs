@@ -257,7 +257,7 @@ struct Ecp5 {
 }
 
 /// A flow as it is typed.
-pub fn flow_name(flow: Flow) -> &'static str {
+fn flow_name(flow: Flow) -> &'static str {
     match flow {
         Flow::Vivado => "vivado",
         Flow::Quartus => "quartus",

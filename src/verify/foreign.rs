@@ -78,11 +78,6 @@ impl Foreign {
         Ok(Foreign { language, files: sources.into_iter().chain(beside).collect(), sources: count, text, names })
     }
 
-    /// Names of the files that a compiler is given.
-    pub fn source_names(&self) -> impl Iterator<Item = &str> {
-        self.files[..self.sources].iter().map(|(name, _)| name.as_str())
-    }
-
     /// The module that is meant: the one called `asked`, or without that the only one that no other uses.
     ///
     /// # Errors

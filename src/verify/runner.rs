@@ -152,7 +152,7 @@ pub fn simulate(
 }
 
 /// A file or folder that cannot be read or written.
-pub(super) fn not_written(path: &Path, doing: &str, error: &io::Error) -> Error {
+fn not_written(path: &Path, doing: &str, error: &io::Error) -> Error {
     Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}")).in_file(path).into()
 }
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 /// Bars of a histogram.
-pub(super) const BINS: usize = 24;
+const BINS: usize = 24;
 /// Letters of a line of text that are shown.
 const LINE: usize = 400;
 

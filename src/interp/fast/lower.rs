@@ -19,7 +19,7 @@ use num_traits::ToPrimitive;
 use rustc_hash::FxHashMap;
 
 /// Demand for the whole value.
-pub(super) const EXACT: u32 = u32::MAX;
+const EXACT: u32 = u32::MAX;
 
 /// Where values are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

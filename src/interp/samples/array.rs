@@ -66,14 +66,6 @@ impl Array {
         Ok(Array { shape: header.shape, numbers })
     }
 
-    /// The shape that an npy file claims; no element is read.
-    ///
-    /// # Errors
-    /// What is wrong, in words.
-    pub fn read_shape(reader: &mut dyn Read) -> Result<Vec<u64>, String> {
-        Ok(read_header(reader)?.shape)
-    }
-
     /// How many elements there are.
     pub fn len(&self) -> usize {
         match &self.numbers {

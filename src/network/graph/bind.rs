@@ -227,7 +227,7 @@ fn at(node: &Node, message: impl Into<String>) -> Diagnostic {
 }
 
 /// Bits of a table's entry at most.
-pub const MAX_ENTRY_BITS: u32 = 32;
+const MAX_ENTRY_BITS: u32 = 32;
 
 fn check_step(step: &Step, node: &Node) -> Result<(), Diagnostic> {
     let table = match &step.operation {

@@ -41,7 +41,7 @@ pub(super) struct Record {
 }
 
 /// Width and sign of the bits that keep an integer of a range.
-pub(super) fn integer_format(range: Option<Bounds>) -> (u32, bool) {
+fn integer_format(range: Option<Bounds>) -> (u32, bool) {
     let Some(b) = range else { return (32, true) };
     let (low, high) = (b.left.min(b.right), b.left.max(b.right));
     let bits = |v: i64| 64 - v.leading_zeros();
