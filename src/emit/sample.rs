@@ -166,8 +166,7 @@ pub(super) fn everything() -> Netlist {
     let looked = s.net("v24", 7, Cell::Rom { rom: table, addr: wd });
     let small = s.rom("table_1", 1, 1, vec![1]);
     let looked_1 = s.net("v25", 1, Cell::Rom { rom: small, addr: wc });
-    let none = s.net("v26", 8, Cell::Not { a: wb });
-    let _ = none;
+    let _unread = s.net("v26", 8, Cell::Not { a: wb });
     outputs.push(s.net("v27", 1, Cell::Less { a: wa, b: wb, signed: false }));
     outputs.push(s.net("v28", 1, Cell::Less { a: extended, b: shifted, signed: true }));
     let nine = s.wiring(&[constant(true, 1), constant(false, 2), constant(true, 1), constant(false, 4)]);

@@ -6,6 +6,7 @@
 use super::json::{self, Value};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::interp::samples::array::{Array, Numbers, archive_names, open_in_archive};
+use crate::interp::samples::half;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -118,18 +119,6 @@ impl Dtype {
             Dtype::Uint(4) => Numbers::Integers(each(bytes, |b| u32::from_le_bytes(b).into())),
             Dtype::Uint(_) => Numbers::Words(each(bytes, u64::from_le_bytes)),
         }
-    }
-}
-
-/// A binary16 as the double of the same value.
-fn half(bits: u16) -> f64 {
-    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
-    let fraction = f64::from(bits & 0x3ff);
-    match (bits >> 10) & 0x1f {
-        0 => sign * fraction * 2f64.powi(-24),
-        0x1f if fraction == 0.0 => sign * f64::INFINITY,
-        0x1f => f64::NAN,
-        exponent => sign * (1024.0 + fraction) * 2f64.powi(i32::from(exponent) - 25),
     }
 }
 

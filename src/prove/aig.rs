@@ -7,6 +7,16 @@
 
 use std::fmt;
 
+/// The truth tables of six variables: bit `a` of the `i`-th is bit `i` of the assignment `a`.
+pub(super) const VARIABLES: [u64; 6] = [
+    0xaaaa_aaaa_aaaa_aaaa,
+    0xcccc_cccc_cccc_cccc,
+    0xf0f0_f0f0_f0f0_f0f0,
+    0xff00_ff00_ff00_ff00,
+    0xffff_0000_ffff_0000,
+    0xffff_ffff_0000_0000,
+];
+
 /// A node or its negation: `2 * node + negated`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lit(pub u32);

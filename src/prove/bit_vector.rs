@@ -258,7 +258,7 @@ impl Words {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::prove::aig::{Gate, Simulation};
+    use crate::prove::aig::{Gate, Simulation, VARIABLES};
 
     /// `n` fresh input bits.
     pub(in crate::prove) fn inputs(w: &mut Words, n: usize) -> Vec<Lit> {
@@ -267,17 +267,9 @@ pub(super) mod tests {
 
     /// The unsigned value of `word` for each of the 64 first assignments of at most 6 inputs, input 0 the lowest bit.
     pub(in crate::prove) fn truth(w: &Words, word: &[Lit]) -> Vec<u64> {
-        const PATTERN: [u64; 6] = [
-            0xaaaa_aaaa_aaaa_aaaa,
-            0xcccc_cccc_cccc_cccc,
-            0xf0f0_f0f0_f0f0_f0f0,
-            0xff00_ff00_ff00_ff00,
-            0xffff_0000_ffff_0000,
-            0xffff_ffff_0000_0000,
-        ];
         let mut sim = Simulation::<1>::default();
         sim.extend(&w.aig, |gate| match gate {
-            Gate::Input(n) => [PATTERN[n as usize]],
+            Gate::Input(n) => [VARIABLES[n as usize]],
             _ => [0],
         });
         (0..64).map(|t| word.iter().enumerate().map(|(i, &l)| (sim.value(l)[0] >> t & 1) << i).sum()).collect()

@@ -8,7 +8,7 @@
 //!    assignment of the inputs themselves is a counterexample.
 
 use super::affine;
-use super::aig::{Aig, Gate, Lit, Simulation};
+use super::aig::{Aig, Gate, Lit, Simulation, VARIABLES};
 use super::bit_vector::Words;
 use super::gauge::Gauge;
 use super::parity;
@@ -327,7 +327,7 @@ impl Engine {
             let work = (size as u64) << cone.leaves.len().saturating_sub(6).min(40);
             let answer = if cone.leaves.len() <= limits.exhaustive_leaves && work <= 20_000_000 {
                 self.spend(work / EVALUATED);
-                let answer = exhaust(&self.words.aig, &cone, x, y);
+                let answer = exhaust(&cone, x, y);
                 if answer == Answer::Unsat {
                     self.counts.exhaustive += 1;
                 }
@@ -518,16 +518,7 @@ impl Engine {
 }
 
 /// Tries all assignments of the leaves, 64 at a time.
-fn exhaust(aig: &Aig, cone: &Cone, x: Lit, y: Lit) -> Answer {
-    const LOW: [u64; 6] = [
-        0xaaaa_aaaa_aaaa_aaaa,
-        0xcccc_cccc_cccc_cccc,
-        0xf0f0_f0f0_f0f0_f0f0,
-        0xff00_ff00_ff00_ff00,
-        0xffff_0000_ffff_0000,
-        0xffff_ffff_0000_0000,
-    ];
-    let _ = aig;
+fn exhaust(cone: &Cone, x: Lit, y: Lit) -> Answer {
     // Places of nodes in a dense array: constant, leaves, gates.
     let mut place: FxHashMap<u32, u32> = FxHashMap::default();
     place.insert(0, 0);
@@ -547,7 +538,7 @@ fn exhaust(aig: &Aig, cone: &Cone, x: Lit, y: Lit) -> Answer {
     let n = cone.leaves.len();
     for block in 0..1u64 << n.saturating_sub(6) {
         for i in 0..n {
-            values[i + 1] = match LOW.get(i) {
+            values[i + 1] = match VARIABLES.get(i) {
                 Some(&pattern) => pattern,
                 None if block >> (i - 6) & 1 == 1 => u64::MAX,
                 None => 0,

@@ -12,6 +12,7 @@ mod npy;
 mod npz;
 
 pub use convert::{Port, input_ports, output_ports};
+pub use npy::half;
 pub use npz::write as write_npz;
 
 use crate::diag::{Diagnostic, Place};

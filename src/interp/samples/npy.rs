@@ -248,7 +248,7 @@ pub(super) fn decode_floats(bytes: &[u8], size: u8, big_endian: bool, reals: &mu
 }
 
 /// A float16 (IEEE 754 binary16) as the float64 of the same value.
-fn half(bits: u16) -> f64 {
+pub fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let fraction = f64::from(bits & 0x3ff);
     match (bits >> 10) & 0x1f {

@@ -238,11 +238,10 @@ impl<'a> Elab<'a> {
         }
         for (scope, item) in flat {
             match item {
-                Item::Decl(Decl { kind: DeclKind::Wire, name, value: Some(value), at, .. }) => {
+                Item::Decl(Decl { kind: DeclKind::Wire, name, value: Some(value), .. }) => {
                     let Some(&Object::Signal { id, .. }) = self.scopes[scope].names.get(name) else { continue };
                     let width = self.rtl.signal(id).width;
                     let node = self.rhs(scope, *value, width)?;
-                    let _ = at;
                     self.rtl.signal_mut(id).wires.push((0, node));
                 }
                 Item::Assign(target, value, at) => self.continuous(scope, *target, *value, *at)?,
