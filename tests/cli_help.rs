@@ -182,3 +182,27 @@ fn csv_is_read_with_tabs_blanks_and_comments() {
         assert_eq!((code, said.as_str()), (0, "3.0\n7.0\n"), "{text:?}: {errors}");
     }
 }
+
+/// The commands of the README's tour, as a newcomer types them in a clone. (`verify` needs simulators; `prove` of this
+/// model has tests of its own.)
+#[cfg(unix)]
+#[test]
+fn the_tour_of_the_readme_runs_with_files_of_the_clone_alone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let blocks = readme.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    let commands: Vec<&str> = blocks
+        .flat_map(|(block, _)| block.lines())
+        .filter_map(|line| line.strip_prefix("alir2hdl "))
+        .map(|line| line.split(" #").next().unwrap().trim())
+        .filter(|line| !line.starts_with("verify") && !line.starts_with("prove"))
+        .collect();
+    assert!(commands.len() >= 8, "{commands:?}");
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(root.join("examples"), folder.path().join("examples")).unwrap();
+    for command in commands {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let (code, _, said) = ran(folder.path(), &words);
+        assert_eq!(code, 0, "alir2hdl {command}: {said}");
+    }
+}

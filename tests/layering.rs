@@ -175,3 +175,42 @@ fn code_behind_a_test_item_is_read() {
     assert_eq!(of(false), "aceg");
     assert_eq!(of(true), "bdf");
 }
+
+/// The expressions of a template, without their spaces: what stands between double braces, and in `if` and `let`.
+fn expressions(text: &str) -> Vec<String> {
+    let between = |open: &str, close: &str| -> Vec<String> {
+        let parts = text.split(open).skip(1).filter_map(|rest| rest.split_once(close));
+        parts.map(|(inside, _)| inside.trim_matches(['-', '~', ' ']).to_owned()).collect()
+    };
+    let statements =
+        between("{%", "%}").into_iter().filter(|s| ["if", "let", "match"].iter().any(|k| s.starts_with(k)));
+    between("{{", "}}").into_iter().chain(statements).collect()
+}
+
+/// Widths, places and choices are made before a template sees them: at most it writes the upper bound of a range.
+#[test]
+fn templates_only_print() {
+    let mut files = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("templates")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            // Snakemake's file is text as it stands, in its own syntax.
+            if path.is_file() && path.file_name().is_some_and(|name| name != "Snakefile") {
+                files.push(path);
+            } else if path.is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    let mut seen = 0;
+    for file in &files {
+        for expression in expressions(&fs::read_to_string(file).unwrap()) {
+            seen += 1;
+            let plain = expression.replace(" - 1", "");
+            let computes = [" + ", " - ", " * ", " / ", " % ", " << ", " >> "].iter().any(|op| plain.contains(op));
+            assert!(!computes, "{}: `{expression}` computes: give the template the result", file.display());
+        }
+    }
+    assert!(seen > 300, "only {seen} expressions were found");
+}

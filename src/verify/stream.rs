@@ -146,6 +146,7 @@ impl<'a> Streams<'a> {
             in_width: axis.input.data_width,
             out_width: axis.output.data_width,
             user_width: axis.user,
+            user_bits: axis.user.max(1),
             user_hi: axis.user.max(1) - 1,
             samples: self.unstalled.1,
             beats: self.unstalled.0,
@@ -222,6 +223,8 @@ struct View<'a> {
     in_width: u32,
     out_width: u32,
     user_width: u32,
+    /// Bits of the signal that stands for `tuser`, which has one where the wrapper has none.
+    user_bits: u32,
     user_hi: u32,
     samples: usize,
     beats: usize,

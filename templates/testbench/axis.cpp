@@ -76,11 +76,11 @@ static std::vector<Beat> read(const std::string& path, unsigned width, size_t ro
   while (all.size() < rows) {
     file >> data >> last >> user;
     if (outputs) file >> first >> count;
-    if (!file || !fits(data, width) || !fits(last, 1) || !fits(user, {{ v.user_hi + 1 }}) || !fits(first, 32) || !fits(count, 32)) {
+    if (!file || !fits(data, width) || !fits(last, 1) || !fits(user, {{ v.user_bits }}) || !fits(first, 32) || !fits(count, 32)) {
       give_up(path + " ends or is not legible at row " + std::to_string(all.size()) + " of " + std::to_string(rows));
       return all;
     }
-    all.push_back(Beat{words(data, width), words(user, {{ v.user_hi + 1 }}), last == "1", data, words(first, 32)[0], words(count, 32)[0]});
+    all.push_back(Beat{words(data, width), words(user, {{ v.user_bits }}), last == "1", data, words(first, 32)[0], words(count, 32)[0]});
   }
   if (!(file >> data) || data != "end") give_up(path + " does not end after " + std::to_string(rows) + " rows");
   return all;
