@@ -1,7 +1,7 @@
 //! The main job, without a sub-command: a model in, Verilog and VHDL out.
 
 use super::hardware::{PipelineArgs, PortArgs};
-use super::idle::{Asked, Registers, saves_little, warnings};
+use super::idle::{GivenOptions, Registers, saves_little, warnings};
 use super::input::{Design, InputArgs};
 use super::machine;
 use super::optimise::{self, OptimiseArgs};
@@ -284,7 +284,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
         }
     };
     let written = targets.iter().any(|target| target.language().is_some());
-    let asked = Asked::of(&args.pipeline, &args.ports, &args.text);
+    let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
     let mut idle = warnings(asked, &design, Registers::of(&first.netlist.interface), written);
     idle.0.extend(saves_little(&first));
     report(&idle, global);

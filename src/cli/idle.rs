@@ -15,22 +15,22 @@ use crate::netlist::Interface;
 
 /// The options of a sub-command that are looked at.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct GivenOptions<'a> {
     pub(super) pipeline: &'a PipelineArgs,
     pub(super) ports: Option<&'a PortArgs>,
     pub(super) text: Option<&'a TextArgs>,
     pub(super) rom_style: RomStyleArg,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> GivenOptions<'a> {
     /// Of a sub-command that makes text.
-    pub(super) fn of(pipeline: &'a PipelineArgs, ports: &'a PortArgs, text: &'a TextArgs) -> Asked<'a> {
-        Asked { pipeline, ports: Some(ports), text: Some(text), rom_style: text.rom_style }
+    pub(super) fn of(pipeline: &'a PipelineArgs, ports: &'a PortArgs, text: &'a TextArgs) -> GivenOptions<'a> {
+        GivenOptions { pipeline, ports: Some(ports), text: Some(text), rom_style: text.rom_style }
     }
 
     /// Of a sub-command that only looks.
-    pub(super) fn of_look(pipeline: &'a PipelineArgs, rom_style: RomStyleArg) -> Asked<'a> {
-        Asked { pipeline, ports: None, text: None, rom_style }
+    pub(super) fn of_look(pipeline: &'a PipelineArgs, rom_style: RomStyleArg) -> GivenOptions<'a> {
+        GivenOptions { pipeline, ports: None, text: None, rom_style }
     }
 }
 
@@ -65,7 +65,7 @@ struct Found {
 }
 
 /// Warnings about the options that have nothing to act on. `text`: Verilog or VHDL is made.
-pub(super) fn warnings(asked: Asked<'_>, design: &Design, registers: Registers, text: bool) -> Diagnostics {
+pub(super) fn warnings(asked: GivenOptions<'_>, design: &Design, registers: Registers, text: bool) -> Diagnostics {
     let models: Vec<&Model> = match design {
         Design::Model(model) => vec![model],
         Design::Machine(machine) => machine.blocks().iter().map(|block| &block.model).collect(),
@@ -94,13 +94,13 @@ pub(super) fn saves_little(hardware: &Hardware<'_>) -> Option<Diagnostic> {
 }
 
 /// The options that have nothing to act on, with why.
-fn idle(asked: Asked<'_>, found: Found) -> Vec<(&'static str, &'static str)> {
+fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(&'static str, &'static str)> {
     const REGISTERS: &str = "there are no registers";
     const CUTS: &str = "there are no two layers of registers, and so nothing to choose";
     const TABLES: &str = "the model has no lookup tables";
     const PRODUCTS: &str = "the model multiplies no two values";
     const TEXT: &str = "neither Verilog nor VHDL is made";
-    let Asked { pipeline, ports, text, rom_style } = asked;
+    let GivenOptions { pipeline, ports, text, rom_style } = asked;
     let Registers { any: registers, cuts, ready } = found.registers;
     let names = ports.into_iter().flat_map(|ports| {
         let has_reset = ports.reset != ResetArg::None;

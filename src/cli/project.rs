@@ -1,7 +1,7 @@
 //! `alir2hdl project`: a folder for a synthesis or simulation flow.
 
 use super::hardware::{PipelineArgs, PortArgs};
-use super::idle::{Asked, Registers, warnings};
+use super::idle::{GivenOptions, Registers, warnings};
 use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::own::{OwnArgs, settled, subject};
@@ -11,7 +11,7 @@ use super::{ExitStatus, Failure, Global, HeldProgram, machine, report, say};
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::axis::{AxisOptions, Packing};
-use crate::project::road::{self, ProjectRequest};
+use crate::project::build::{self, ProjectRequest};
 use crate::project::{self, Board, Flow, FolderSpec};
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -268,7 +268,7 @@ fn write(
             problems.extend(spec.problems());
             refuse(problems)?;
             let source = file.source(model);
-            road::of_model(subject(model, &file, source.as_deref()), &request)?
+            build::of_model(subject(model, &file, source.as_deref()), &request)?
         }
         Design::Machine(machine) => {
             // The constraints want a clock whatever the pipeline is.
@@ -277,14 +277,14 @@ fn write(
             let given = refused.chain(args.ports.given()).chain(args.wrapper.given()).chain(board);
             problems.extend(machine::refuse(given).err().map(|failure| failure.diagnostics.0).unwrap_or_default());
             refuse(problems)?;
-            road::of_machine(machine, &request)?
+            build::of_machine(machine, &request)?
         }
     };
-    let asked = Asked::of(&args.pipeline, &args.ports, &args.text);
+    let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
     report(&warnings(asked, &design, Registers::of(&made.interface), true), global);
     settled(&made.dissents)?;
     let folder = &args.folder.output;
-    road::write(&made.files, folder).map_err(|e| Failure::io(folder, "write", &e))?;
+    build::write(&made.files, folder).map_err(|e| Failure::io(folder, "write", &e))?;
     say(&format!("{}: {} files, {}", folder.display(), made.files.0.len(), made.about), global);
     Ok(ExitStatus::Ok)
 }

@@ -1,7 +1,7 @@
 //! `alir2hdl verify`: does the generated text do what the model says, in every simulator?
 
 use super::hardware::{PipelineArgs, PortArgs};
-use super::idle::{Asked, Registers, warnings};
+use super::idle::{GivenOptions, Registers, warnings};
 use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::own::{OwnArgs, subject};
@@ -13,8 +13,8 @@ use crate::compile::Spec;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
 use crate::verify::foreign::Foreign;
-use crate::verify::road::{self, VerifyRequest};
 use crate::verify::runner::{self, Event, Outcomes, Part, SimulationSettings, Verification};
+use crate::verify::verification::{self, VerifyRequest};
 use crate::verify::{self, Tools};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
@@ -220,15 +220,15 @@ fn verified(
                 return Err(Failure::input(Diagnostics([problems, spec.problems()].concat())));
             }
             let source = file.source(model);
-            road::of_model(subject(model, &file, source.as_deref()), &spec, request, &watch)?
+            verification::of_model(subject(model, &file, source.as_deref()), &spec, request, &watch)?
         }
         Design::Machine(machine) => {
             let given = args.pipeline.given().into_iter().chain(args.ports.given()).chain(args.wrapper.given());
             machine::refuse(given)?;
-            road::of_machine(machine, &spec, request, &watch)?
+            verification::of_machine(machine, &spec, request, &watch)?
         }
     };
-    let asked = Asked::of(&args.pipeline, &args.ports, &args.text);
+    let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
     report(&warnings(asked, &design, Registers::of(found.interface()), !is_foreign), global);
     Ok(found)
 }

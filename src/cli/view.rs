@@ -2,7 +2,7 @@
 
 use super::browser::Browser;
 use super::hardware::PipelineArgs;
-use super::idle::{Asked, Registers, warnings};
+use super::idle::{GivenOptions, Registers, warnings};
 use super::info::plot;
 use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
@@ -64,7 +64,7 @@ pub(super) struct Args {
 }
 
 /// A design as it is shown.
-struct Shown {
+struct PageContent {
     drawing: Drawing,
     facts: String,
     registers: Registers,
@@ -96,8 +96,8 @@ fn write(
         Design::Model(model) => args.of_model(model, file.network.as_ref().map(|network| &network.layers))?,
         Design::Machine(machine) => args.of_machine(machine)?,
     };
-    let Shown { drawing, facts, registers } = shown;
-    let asked = Asked::of_look(&args.pipeline, RomStyleArg::Auto);
+    let PageContent { drawing, facts, registers } = shown;
+    let asked = GivenOptions::of_look(&args.pipeline, RomStyleArg::Auto);
     report(&warnings(asked, &design, registers, false), global);
     let name = super::verify::stem(&args.input.model);
     let column = |c: &Column| plot::Column {
@@ -133,7 +133,7 @@ impl Args {
         spec
     }
 
-    fn of_model(&self, model: &Model, layers: Option<&Layers>) -> Result<Shown, Failure> {
+    fn of_model(&self, model: &Model, layers: Option<&Layers>) -> Result<PageContent, Failure> {
         let spec = self.spec();
         spec.every_clock("a view").map_err(Failure::input)?;
         let hardware = compile::model(model, &spec)?;
@@ -172,10 +172,10 @@ impl Args {
             longest,
             netlist.register_bits(),
         );
-        Ok(Shown { drawing, facts, registers: Registers::of(&netlist.interface) })
+        Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface) })
     }
 
-    fn of_machine(&self, machine: &Machine) -> Result<Shown, Failure> {
+    fn of_machine(&self, machine: &Machine) -> Result<PageContent, Failure> {
         machine::refuse(self.pipeline.given().into_iter())?;
         let hardware = compile::machine(machine, &self.spec())?;
         let (netlist, optimised) = (&hardware.netlist, &hardware.retimed().expect("a machine").machine);
@@ -193,6 +193,6 @@ impl Args {
         let summary = hardware.summary();
         let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts);
         let facts = format!("{facts}, longest path {longest:.2} {}, {} boxes", drawing.unit(), drawing.boxes());
-        Ok(Shown { drawing, facts, registers: Registers::of(&netlist.interface) })
+        Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface) })
     }
 }

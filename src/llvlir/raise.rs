@@ -108,7 +108,7 @@ struct Raising<'m> {
     part: String,
 }
 
-type Said<T> = Result<T, Refusal>;
+type Raised<T> = Result<T, Refusal>;
 
 impl Raising<'_> {
     fn refused(&self, why: &str) -> Refusal {
@@ -116,7 +116,7 @@ impl Raising<'_> {
     }
 
     /// Whether the type is one of LLVLIR's ports.
-    fn port(&self, kif: Kif) -> Said<()> {
+    fn port(&self, kif: Kif) -> Raised<()> {
         match (kif.frac, kif.width()) {
             (_, 0) => Err(self.refused("it has no bits, a port of LLVLIR has at least one")),
             (0, width) => self.width(width.into()).map(|_| ()),
@@ -124,7 +124,7 @@ impl Raising<'_> {
         }
     }
 
-    fn width(&self, bits: i64) -> Said<u32> {
+    fn width(&self, bits: i64) -> Raised<u32> {
         match u64::try_from(bits) {
             Ok(bits) if (1..=MAX_WIDTH).contains(&bits) => Ok(bits as u32),
             _ => Err(self.refused(&format!("it takes {bits} bits, LLVLIR has at most {MAX_WIDTH}"))),
@@ -132,7 +132,7 @@ impl Raising<'_> {
     }
 
     /// Appends a row by its title, with types of these widths.
-    fn row(&mut self, title: &'static str, widths: [u32; 2], args: &[Arg]) -> Said<()> {
+    fn row(&mut self, title: &'static str, widths: [u32; 2], args: &[Arg]) -> Raised<()> {
         let row = *self.rows.entry(title).or_insert_with(|| {
             let name = title.split('.').next().unwrap_or(title);
             let row = rows::rows_of(name).iter().copied().find(|row| ROWS[usize::from(*row)].title() == title);
@@ -141,7 +141,7 @@ impl Raising<'_> {
         self.row_with(row, widths, 0, args)
     }
 
-    fn row_with(&mut self, row: u16, widths: [u32; 2], number: u64, args: &[Arg]) -> Said<()> {
+    fn row_with(&mut self, row: u16, widths: [u32; 2], number: u64, args: &[Arg]) -> Raised<()> {
         let types = widths.map(|width| IntType::of(width as u16));
         let params = Params { lanes: 0, types, scope: 0, number };
         let mut args = args.to_vec();
@@ -149,13 +149,13 @@ impl Raising<'_> {
     }
 
     /// The result of a row, which is a value of file r.
-    fn result(&mut self, title: &'static str, widths: [u32; 2], args: &[Arg]) -> Said<u32> {
+    fn result(&mut self, title: &'static str, widths: [u32; 2], args: &[Arg]) -> Raised<u32> {
         let reg = self.builder.count(File::R) as u32;
         self.row(title, widths, args)?;
         Ok(reg)
     }
 
-    fn constant(&mut self, value: &BigInt, width: u32) -> Said<u32> {
+    fn constant(&mut self, value: &BigInt, width: u32) -> Raised<u32> {
         let pattern = wrap(value, Kif { signed: true, int: width as i32 - 1, frac: 0 });
         if let Some(&reg) = self.constants.get(&(width, pattern.clone())) {
             return Ok(reg);
@@ -165,12 +165,12 @@ impl Raising<'_> {
         Ok(reg)
     }
 
-    fn fixed(&mut self, value: impl Into<BigInt>, width: u32, signed: bool) -> Said<Value> {
+    fn fixed(&mut self, value: impl Into<BigInt>, width: u32, signed: bool) -> Raised<Value> {
         Ok(Value { reg: self.constant(&value.into(), width)?, width, signed })
     }
 
     /// The pattern in `width` bits: extended as it is read, or its low bits.
-    fn fit(&mut self, value: Value, width: u32) -> Said<u32> {
+    fn fit(&mut self, value: Value, width: u32) -> Raised<u32> {
         let title = match width.cmp(&value.width) {
             std::cmp::Ordering::Equal => return Ok(value.reg),
             std::cmp::Ordering::Less => "trunc.II",
@@ -180,16 +180,16 @@ impl Raising<'_> {
         self.result(title, [width, value.width], &[Arg::Value(value.reg)])
     }
 
-    fn two(&mut self, title: &'static str, width: u32, a: u32, b: u32) -> Said<u32> {
+    fn two(&mut self, title: &'static str, width: u32, a: u32, b: u32) -> Raised<u32> {
         self.result(title, [width, 0], &[Arg::Value(a), Arg::Value(b)])
     }
 
-    fn one(&mut self, title: &'static str, width: u32, a: u32) -> Said<u32> {
+    fn one(&mut self, title: &'static str, width: u32, a: u32) -> Raised<u32> {
         self.result(title, [width, 0], &[Arg::Value(a)])
     }
 
     /// A shift by a constant; all counts from the width on mean the same.
-    fn shift(&mut self, title: &'static str, width: u32, a: u32, count: i64) -> Said<u32> {
+    fn shift(&mut self, title: &'static str, width: u32, a: u32, count: i64) -> Raised<u32> {
         match count {
             0 => Ok(a),
             _ => {
@@ -200,7 +200,7 @@ impl Raising<'_> {
     }
 
     /// How a value with `from` fractional bits becomes a code with `to` of them in `width` bits.
-    fn shape(&self, from: i64, to: i64, width: u32) -> Said<Shape> {
+    fn shape(&self, from: i64, to: i64, width: u32) -> Raised<Shape> {
         let right = (from - to).max(0);
         Ok(Shape {
             width: self.width(i64::from(width) + right)?,
@@ -210,14 +210,14 @@ impl Raising<'_> {
     }
 
     /// The code of an exact value that was computed in a shape.
-    fn close(&mut self, exact: u32, shape: Shape) -> Said<u32> {
+    fn close(&mut self, exact: u32, shape: Shape) -> Raised<u32> {
         let shifted = self.shift("slli.I", shape.width, exact, shape.left.into())?;
         let shifted = self.shift("srli.I", shape.width, shifted, shape.right.into())?;
         self.fit(Value { reg: shifted, width: shape.width, signed: false }, shape.width - shape.right)
     }
 
     /// A value of `from` fractional bits as a code of `to` fractional bits, rounded down, in `width` bits.
-    fn aligned(&mut self, value: Value, from: i64, to: i64, width: u32) -> Said<u32> {
+    fn aligned(&mut self, value: Value, from: i64, to: i64, width: u32) -> Raised<u32> {
         if from <= to {
             let wide = self.fit(value, width)?;
             return self.shift("slli.I", width, wide, to - from);
@@ -236,7 +236,7 @@ impl Raising<'_> {
     }
 
     /// The sum of terms and a constant `(value, fractional bits)`, as a code of `to` fractional bits.
-    fn sum(&mut self, terms: &[Term], constant: Option<(BigInt, i64)>, to: i64, width: u32) -> Said<u32> {
+    fn sum(&mut self, terms: &[Term], constant: Option<(BigInt, i64)>, to: i64, width: u32) -> Raised<u32> {
         let weight = |term: &Term| i64::from(self.model.kif(term.value).frac) - i64::from(term.shift);
         let fracs = terms.iter().map(weight).chain(constant.iter().map(|(_, frac)| *frac));
         let common = fracs.max().unwrap_or(0);
@@ -265,7 +265,7 @@ impl Raising<'_> {
         self.close(sum, shape)
     }
 
-    fn operation(&mut self, id: ValueId) -> Said<Value> {
+    fn operation(&mut self, id: ValueId) -> Raised<Value> {
         let model = self.model;
         let kif = model.kif(id);
         if kif.width() == 0 {
@@ -277,7 +277,7 @@ impl Raising<'_> {
     }
 
     /// The pattern of an operation whose type has bits.
-    fn computed(&mut self, id: ValueId, kif: Kif, width: u32) -> Said<u32> {
+    fn computed(&mut self, id: ValueId, kif: Kif, width: u32) -> Raised<u32> {
         let model = self.model;
         let to = i64::from(kif.frac);
         let term = |value: ValueId, shift: i32, neg: bool| Term { value, shift, neg };
@@ -345,7 +345,7 @@ impl Raising<'_> {
         }
     }
 
-    fn unary(&mut self, op: UnaryBits, x: ValueId, kif: Kif, width: u32) -> Said<u32> {
+    fn unary(&mut self, op: UnaryBits, x: ValueId, kif: Kif, width: u32) -> Raised<u32> {
         let (value, empty) = (self.value(x), self.model.kif(x).width() == 0);
         let (from, to) = (self.frac(x), i64::from(kif.frac));
         match op {
@@ -373,7 +373,7 @@ impl Raising<'_> {
         }
     }
 
-    fn lookup(&mut self, x: ValueId, table: TableId, offset: i64, width: u32) -> Said<u32> {
+    fn lookup(&mut self, x: ValueId, table: TableId, offset: i64, width: u32) -> Raised<u32> {
         let value = self.value(x);
         let data = self.tables[&table];
         // An index is read as signed.
@@ -387,7 +387,7 @@ impl Raising<'_> {
     }
 
     /// The data of a table, as wide as its entries need, and its address.
-    fn table(&mut self, id: TableId) -> Said<()> {
+    fn table(&mut self, id: TableId) -> Raised<()> {
         if self.tables.contains_key(&id) {
             return Ok(());
         }
@@ -416,7 +416,7 @@ impl Raising<'_> {
         Ok(())
     }
 
-    fn output(&mut self, at: usize) -> Said<Value> {
+    fn output(&mut self, at: usize) -> Raised<Value> {
         let kif = self.model.output_kif(at);
         let out = self.model.outputs()[at];
         let reg = match out.source {

@@ -22,7 +22,7 @@ const NOWHERE: u32 = u32::MAX;
 
 /// The finished form of a draft net, as far as its readers need it.
 #[derive(Clone, Copy)]
-struct Made {
+struct LoweredNet {
     net: u32,
     stage: u32,
     /// Which bit of the draft net is its lowest, if what is left of that is one run; else [`SCATTERED`].
@@ -37,7 +37,7 @@ pub(super) struct Body<'a> {
     draft: &'a Draft,
     demand: &'a Demand,
     /// The finished net of each draft net.
-    made: Vec<Made>,
+    made: Vec<LoweredNet>,
     /// Where each bit of the held nets is at present.
     pub(super) places: Vec<Place>,
     pub(super) nets: Vec<Net>,
@@ -51,7 +51,7 @@ impl<'a> Body<'a> {
     /// Nothing finished yet.
     pub(super) fn new(draft: &'a Draft, demand: &'a Demand) -> Body<'a> {
         Body {
-            made: draft.nets.iter().map(|n| Made { net: NOWHERE, stage: n.stage, lowest: SCATTERED }).collect(),
+            made: draft.nets.iter().map(|n| LoweredNet { net: NOWHERE, stage: n.stage, lowest: SCATTERED }).collect(),
             places: vec![Place { net: NOWHERE, bit: 0 }; demand.held_bits()],
             draft,
             demand,
@@ -136,7 +136,7 @@ impl<'a> Body<'a> {
         };
         let made = self.push(Net { width, cell, stage, operation, name, comment });
         let is_run = self.demand.run(bits, lowest, net.width).is_some_and(|(start, stop)| stop - start == width);
-        self.made[id.index()] = Made { net: made.0, stage, lowest: if is_run { lowest } else { SCATTERED } };
+        self.made[id.index()] = LoweredNet { net: made.0, stage, lowest: if is_run { lowest } else { SCATTERED } };
         let Some(first) = self.demand.held(id) else { return made };
         let mut place = 0;
         let mut from = 0;

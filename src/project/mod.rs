@@ -3,8 +3,8 @@
 //! Everything is text made by templates from a design and a [`FolderSpec`]: the same on every machine, at
 //! any date and in any place, and scripts find their files relative to themselves.
 
+pub mod build;
 mod parts;
-pub mod road;
 
 pub use parts::{BOARDS, Board, DEVICES, PartFamily, edits, families, find};
 

@@ -26,7 +26,7 @@ const MAX_DISTANCE: u32 = 10;
 /// Words up to this width are joined when arithmetic needs them.
 const MAX_JOINED: u32 = 118;
 
-type Made = Result<Word, Fault>;
+type WordResult = Result<Word, Fault>;
 
 impl From<Overflow> for Fault {
     fn from(_: Overflow) -> Fault {
@@ -72,7 +72,7 @@ impl Arithmetic<'_> {
     ///
     /// # Errors
     /// [`Fault::Overflow`] where numbers or forms grow too large.
-    pub fn constant(&mut self, value: &BigUint, width: u32) -> Made {
+    pub fn constant(&mut self, value: &BigUint, width: u32) -> FormResult {
         if let Some(v) = value.to_i128().filter(|v| v >> 118 == 0) {
             return Ok(Word::One(self.0.constant(v)));
         }
@@ -91,7 +91,7 @@ impl Arithmetic<'_> {
     ///
     /// # Errors
     /// [`Fault::Overflow`] where numbers or forms grow too large.
-    pub fn slice(&mut self, x: &Word, lo: u32, width: u32) -> Made {
+    pub fn slice(&mut self, x: &Word, lo: u32, width: u32) -> FormResult {
         match x {
             Word::One(f) => Ok(Word::One(self.0.floor(*f, lo)?)),
             Word::Many(parts, _) => {
@@ -113,7 +113,7 @@ impl Arithmetic<'_> {
         }
     }
 
-    fn settled(&mut self, word: Word) -> Made {
+    fn settled(&mut self, word: Word) -> FormResult {
         match &word {
             Word::Many(parts, width) if parts.len() <= JOINED && *width <= JOINED_BITS => {
                 Ok(Word::One(self.form(&word)?))
@@ -126,7 +126,7 @@ impl Arithmetic<'_> {
     ///
     /// # Errors
     /// [`Fault::Overflow`] where numbers or forms grow too large.
-    pub fn concat(&mut self, words: &[(Word, u32)]) -> Made {
+    pub fn concat(&mut self, words: &[(Word, u32)]) -> FormResult {
         let mut parts: Vec<(u32, FormId)> = Vec::new();
         let mut at = 0;
         for (word, width) in words {
@@ -146,7 +146,7 @@ impl Arithmetic<'_> {
     ///
     /// # Errors
     /// [`Fault::Overflow`] where numbers or forms grow too large.
-    pub fn extend(&mut self, x: &Word, from: u32, signed: bool, width: u32) -> Made {
+    pub fn extend(&mut self, x: &Word, from: u32, signed: bool, width: u32) -> FormResult {
         if width <= from {
             return self.slice(x, 0, width);
         }
@@ -170,7 +170,7 @@ impl Arithmetic<'_> {
     ///
     /// # Errors
     /// [`Fault::Overflow`] where numbers or forms grow too large.
-    pub fn repeat(&mut self, x: &Word, from: u32, count: u32) -> Made {
+    pub fn repeat(&mut self, x: &Word, from: u32, count: u32) -> FormResult {
         if from == 1 {
             // All ones is -1.
             let f = self.form(x)?;
@@ -185,7 +185,7 @@ impl Arithmetic<'_> {
     ///
     /// # Errors
     /// [`Fault::Overflow`] where numbers or forms grow too large.
-    pub fn not(&mut self, x: &Word) -> Made {
+    pub fn not(&mut self, x: &Word) -> FormResult {
         let f = self.form(x)?;
         let minus = self.0.scale(f, -1)?;
         Ok(Word::One(self.0.offset(minus, -1)?))
@@ -195,7 +195,7 @@ impl Arithmetic<'_> {
     ///
     /// # Errors
     /// [`Fault::Overflow`] where numbers or forms grow too large.
-    pub fn binary(&mut self, op: Binary, a: &Word, b: &Word, width: u32) -> Made {
+    pub fn binary(&mut self, op: Binary, a: &Word, b: &Word, width: u32) -> FormResult {
         let (x, y) = (self.form(a)?, self.form(b)?);
         let t = &mut *self.0;
         Ok(Word::One(match op {
@@ -254,7 +254,7 @@ impl Arithmetic<'_> {
     ///
     /// # Errors
     /// [`Fault::Overflow`] where numbers or forms grow too large.
-    pub fn compare(&mut self, op: Compare, a: &Word, b: &Word, width: u32) -> Made {
+    pub fn compare(&mut self, op: Compare, a: &Word, b: &Word, width: u32) -> FormResult {
         let (x, y) = (self.form(a)?, self.form(b)?);
         let t = &mut *self.0;
         Ok(Word::One(match op {
@@ -285,7 +285,7 @@ impl Arithmetic<'_> {
     ///
     /// # Errors
     /// [`Fault::Overflow`] where numbers or forms grow too large.
-    pub fn reduce(&mut self, op: Reduce, x: &Word, width: u32) -> Made {
+    pub fn reduce(&mut self, op: Reduce, x: &Word, width: u32) -> FormResult {
         if let Word::Many(parts, whole) = x
             && op != Reduce::Parity
         {
@@ -326,7 +326,7 @@ impl Arithmetic<'_> {
     ///
     /// # Errors
     /// [`Fault::Overflow`] where numbers or forms grow too large.
-    pub fn shift(&mut self, op: Shift, x: &Word, by: (&Word, u32), width: u32) -> Made {
+    pub fn shift(&mut self, op: Shift, x: &Word, by: (&Word, u32), width: u32) -> FormResult {
         let (mut f, by_form) = (self.form(x)?, self.form(by.0)?);
         let t = &mut *self.0;
         if op != Shift::Left {
@@ -366,7 +366,7 @@ impl Arithmetic<'_> {
     ///
     /// # Errors
     /// [`Fault::Overflow`] where numbers or forms grow too large.
-    pub fn table(&mut self, entries: &[BigUint], addr: (&Word, u32), missing: &Word) -> Made {
+    pub fn table(&mut self, entries: &[BigUint], addr: (&Word, u32), missing: &Word) -> FormResult {
         let (f, missing) = (self.form(addr.0)?, self.form(missing)?);
         let t = &mut *self.0;
         let size = power(addr.1)?;
@@ -396,7 +396,7 @@ impl Arithmetic<'_> {
     ///
     /// # Errors
     /// [`Fault::Overflow`] where numbers or forms grow too large.
-    pub fn mux(&mut self, cond: &Word, yes: &Word, no: &Word, width: u32) -> Made {
+    pub fn mux(&mut self, cond: &Word, yes: &Word, no: &Word, width: u32) -> FormResult {
         let cond = self.form(cond)?;
         let cond = self.0.value(cond, 1, false)?;
         let (yes, no) = (self.form(yes)?, self.form(no)?);

@@ -210,9 +210,9 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
         report.verdict = verdict;
         return (report, e);
     }
-    let roads = rounds::Roads { gates_only: request.gates_only, all_rules: request.all_rules };
+    let methods = rounds::Methods { gates_only: request.gates_only, all_rules: request.all_rules };
     if repeats {
-        repeated((model, rtl), &mut ports, roads, &mut report, &mut e);
+        repeated((model, rtl), &mut ports, methods, &mut report, &mut e);
     } else if let Some(ready) = ports.ready {
         let name = &rtl.signal(ready).name;
         differs(
@@ -220,7 +220,7 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
             format!("{name} is a port of a design that takes a sample every few clocks; no interval is stated"),
         );
     } else {
-        rounds::compare((model, rtl, &ports), (latency, structure), roads, &mut report, &mut e);
+        rounds::compare((model, rtl, &ports), (latency, structure), methods, &mut report, &mut e);
     }
     report.bits = e.counts;
     report.gates = e.words.aig.gates();
@@ -232,7 +232,7 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
 fn repeated(
     (model, rtl): (&Model, &Rtl),
     ports: &mut PortRoles,
-    roads: rounds::Roads,
+    methods: rounds::Methods,
     report: &mut Report,
     e: &mut Engine,
 ) {
@@ -251,7 +251,7 @@ fn repeated(
     };
     ports.phases = Some(found.seen_after(latency));
     // Registers are read as far back as the sample, and no further.
-    rounds::compare((model, rtl, ports), (latency, latency), roads, report, e);
+    rounds::compare((model, rtl, ports), (latency, latency), methods, report, e);
     let mut compared = 0;
     for later in 1..interval {
         if report.verdict != Verdict::Proved {
@@ -265,7 +265,7 @@ fn repeated(
                 ports.phases = Some(now);
                 let valid = ports.valid.take();
                 let matched = (report.operations_matched, report.operations_unmatched);
-                rounds::compare((model, rtl, ports), (latency + later, latency + later), roads, report, e);
+                rounds::compare((model, rtl, ports), (latency + later, latency + later), methods, report, e);
                 (report.operations_matched, report.operations_unmatched) = matched;
                 ports.valid = valid;
             }
@@ -305,7 +305,7 @@ pub(super) struct Comparison {
 /// Compares outputs where it is known which port is what, and which moment each input is of.
 pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &PortRoles, e: &mut Engine) -> Comparison {
     let mut report = Report::before(0);
-    rounds::compare((model, rtl, ports), (0, 0), rounds::Roads::default(), &mut report, e);
+    rounds::compare((model, rtl, ports), (0, 0), rounds::Methods::default(), &mut report, e);
     let matched = report.operations_matched;
     let none = (Vec::new(), Vec::new());
     let (found, (inputs, others)) = match report.verdict {

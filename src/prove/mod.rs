@@ -1,7 +1,7 @@
 //! Proof that a file on disk computes the model, for every input.
 //!
-//! Two roads lead to the same gates: one goes from the model by section 3 of the specification, and the readers
-//! of Verilog and VHDL go from the text. Neither knows how the text was made.
+//! Both sides become gates: the model by section 3 of the specification, the text by the readers of Verilog and VHDL.
+//! Neither way knows how the text was made.
 
 pub mod affine;
 pub mod aig;

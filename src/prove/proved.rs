@@ -1,4 +1,4 @@
-//! What roads have proved so far: shared by all of them, kept from round to round.
+//! What the methods have proved so far: shared by all of them, kept from round to round.
 
 use super::candidates::BitRun;
 use crate::ir::ValueId;

@@ -1,10 +1,11 @@
-//! The schedule of a comparison: every road in turn, in rounds.
+//! The schedule of a comparison: every method in turn, in rounds.
 //!
-//! The roads are structurally equal gates, forms with each set of rules, and gates with SAT. In each round every road
-//! starts from the beginning with a budget of units that is four times that of the round before; all roads of a round
-//! have the same budget. What a road proves about an output or a signal is kept and given to all others. The budgets
-//! depend only on the size of the model and the round, not on how much work is left, so that a larger limit never
-//! proves less. Within a road a question may take only a part of the budget: one hard cone does not starve the others.
+//! The methods are structurally equal gates, forms with each set of rules, and gates with SAT. In each round every
+//! method starts from the beginning with a budget of units that is four times that of the round before; all methods of
+//! a round have the same budget. What a method proves about an output or a signal is kept and given to all others. The
+//! budgets depend only on the size of the model and the round, not on how much work is left, so that a larger limit
+//! never proves less. Within a method a question may take only a part of the budget: one hard cone does not starve the
+//! others.
 
 use super::bit_level::{self, ModelGates};
 use super::engine::{Engine, GATE, Limits};
@@ -15,7 +16,7 @@ use super::word_level::{self, Rules};
 use crate::ir::{Model, Op};
 use crate::rtl::Rtl;
 
-/// Units of work that a road may take in the first round: a constant, and an amount for each operation of the model.
+/// Units of work that a method may take in the first round: a constant, and an amount for each operation of the model.
 const CAP: (u64, u64) = (30_000_000, 10_000);
 /// Factor by which the budget grows from round to round.
 const GROWTH: u64 = 4;
@@ -24,9 +25,9 @@ const ROUNDS: u32 = 7;
 /// Rounds before SAT is asked about whole outputs.
 const WITHOUT_SAT: u32 = 1;
 
-/// Which roads are taken.
+/// Which methods are taken.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Roads {
+pub(super) struct Methods {
     /// Gates alone.
     pub(super) gates_only: bool,
     /// Of forms only those with all rules.
@@ -50,8 +51,8 @@ struct Rounds<'a, 'e> {
 }
 
 /// Compares outputs, and the valid flag if there is one; the verdict is in the report.
-pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), roads: Roads, report: &mut Report, e: &mut Engine) {
-    let rules = if roads.gates_only { Vec::new() } else { Rules::of(pair.0, roads.all_rules) };
+pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), methods: Methods, report: &mut Report, e: &mut Engine) {
+    let rules = if methods.gates_only { Vec::new() } else { Rules::of(pair.0, methods.all_rules) };
     let multiplies = pair.0.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. }));
     let mut schedule = Rounds { pair, depths, rules, multiplies, gates: None, proved: Proved::default(), report, e };
     if let Some(gauge) = &schedule.e.gauge {
@@ -84,9 +85,9 @@ impl Rounds<'_, '_> {
             let limits = Limits { sat_steps: if postponed { 0 } else { self.e.limits.sat_steps }, ..self.e.limits };
             for rules in self.rules.clone() {
                 let effort = word_level::FormEffort { cap, limits, asks_gates: round >= WITHOUT_SAT };
-                let road =
+                let method =
                     word_level::compare(self.pair, self.depths, rules, &effort, &mut self.proved, self.report, self.e);
-                if road || self.is_complete() {
+                if method || self.is_complete() {
                     return true;
                 }
             }
@@ -111,8 +112,8 @@ impl Rounds<'_, '_> {
         }
         let Some(gates) = &self.gates else { return false };
         let effort = bit_level::GateEffort { cap, limits };
-        let road = bit_level::compare(self.pair, gates, self.depths, &effort, &mut self.proved, self.report, self.e);
-        road || self.is_complete()
+        let method = bit_level::compare(self.pair, gates, self.depths, &effort, &mut self.proved, self.report, self.e);
+        method || self.is_complete()
     }
 
     fn is_complete(&self) -> bool {

@@ -24,25 +24,25 @@ pub trait Domain {
     ///
     /// # Errors
     /// [`Fault::Overflow`], here and below, where the domain cannot say it.
-    fn constant(&mut self, value: &BigUint, width: u32) -> Made<Self>;
+    fn constant(&mut self, value: &BigUint, width: u32) -> WordResult<Self>;
     /// Bits `lo .. lo + width`.
-    fn slice(&mut self, x: &Self::Word, lo: u32, width: u32) -> Made<Self>;
+    fn slice(&mut self, x: &Self::Word, lo: u32, width: u32) -> WordResult<Self>;
     /// Words side by side, low bits first, with their widths.
-    fn concat(&mut self, parts: &[(Self::Word, u32)]) -> Made<Self>;
+    fn concat(&mut self, parts: &[(Self::Word, u32)]) -> WordResult<Self>;
     /// A word of `from` bits cut or extended to `width` bits.
-    fn extend(&mut self, x: &Self::Word, from: u32, signed: bool, width: u32) -> Made<Self>;
+    fn extend(&mut self, x: &Self::Word, from: u32, signed: bool, width: u32) -> WordResult<Self>;
     /// A word of `from` bits `count` times.
-    fn repeat(&mut self, x: &Self::Word, from: u32, count: u32) -> Made<Self>;
+    fn repeat(&mut self, x: &Self::Word, from: u32, count: u32) -> WordResult<Self>;
     /// Complement.
-    fn not(&mut self, x: &Self::Word, width: u32) -> Made<Self>;
+    fn not(&mut self, x: &Self::Word, width: u32) -> WordResult<Self>;
     /// Operands and result of `width` bits.
-    fn binary(&mut self, op: Binary, a: &Self::Word, b: &Self::Word, width: u32) -> Made<Self>;
+    fn binary(&mut self, op: Binary, a: &Self::Word, b: &Self::Word, width: u32) -> WordResult<Self>;
     /// Operands of `width` bits.
-    fn compare(&mut self, op: Compare, a: &Self::Word, b: &Self::Word, width: u32) -> Made<Self>;
+    fn compare(&mut self, op: Compare, a: &Self::Word, b: &Self::Word, width: u32) -> WordResult<Self>;
     /// Operand of `width` bits.
-    fn reduce(&mut self, op: Reduce, x: &Self::Word, width: u32) -> Made<Self>;
+    fn reduce(&mut self, op: Reduce, x: &Self::Word, width: u32) -> WordResult<Self>;
     /// `x` of `width` bits, shifted by a word of `by_width` bits.
-    fn shift(&mut self, op: Shift, x: &Self::Word, by: (&Self::Word, u32), width: u32) -> Made<Self>;
+    fn shift(&mut self, op: Shift, x: &Self::Word, by: (&Self::Word, u32), width: u32) -> WordResult<Self>;
     /// An entry of `width` bits.
     fn table(
         &mut self,
@@ -50,27 +50,27 @@ pub trait Domain {
         addr: (&Self::Word, u32),
         missing: &Self::Word,
         width: u32,
-    ) -> Made<Self>;
+    ) -> WordResult<Self>;
     /// `if cond { yes } else { no }`.
-    fn mux(&mut self, cond: &Self::Word, yes: &Self::Word, no: &Self::Word, width: u32) -> Made<Self>;
+    fn mux(&mut self, cond: &Self::Word, yes: &Self::Word, no: &Self::Word, width: u32) -> WordResult<Self>;
     /// The word of an input port.
-    fn input(&mut self, signal: SignalId, k: u32) -> Made<Self>;
+    fn input(&mut self, signal: SignalId, k: u32) -> WordResult<Self>;
     /// An undefined value.
-    fn unknown(&mut self, width: u32) -> Made<Self>;
+    fn unknown(&mut self, width: u32) -> WordResult<Self>;
     /// A register's state before the time that is looked at: `width` bits from `lo` on.
-    fn before(&mut self, _signal: SignalId, _lo: u32, width: u32) -> Made<Self> {
+    fn before(&mut self, _signal: SignalId, _lo: u32, width: u32) -> WordResult<Self> {
         self.unknown(width)
     }
     /// What a signal is, where that is known before anything that it is made of.
-    fn known(&mut self, _signal: SignalId, _k: u32) -> Option<Made<Self>> {
+    fn known(&mut self, _signal: SignalId, _k: u32) -> Option<WordResult<Self>> {
         None
     }
     /// A signal's word is known: what shall be used for it from now on.
-    fn signal(&mut self, signal: SignalId, k: u32, word: Self::Word) -> Made<Self>;
+    fn signal(&mut self, signal: SignalId, k: u32, word: Self::Word) -> WordResult<Self>;
 }
 
 /// A word or a fault.
-pub type Made<D> = Result<<D as Domain>::Word, Fault>;
+pub type WordResult<D> = Result<<D as Domain>::Word, Fault>;
 
 /// Why there is no word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,7 +220,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
     }
 
     /// Parts side by side. A part with copies of its own top bit above it is a sign extension.
-    fn concat<D: Domain<Word = W>>(&self, d: &mut D, parts: &[NodeId], k: u32) -> Made<D> {
+    fn concat<D: Domain<Word = W>>(&self, d: &mut D, parts: &[NodeId], k: u32) -> WordResult<D> {
         let rtl = self.rtl;
         // The vector and the highest bit of it that a part shows.
         let top = |n: NodeId| match rtl.expr(n) {
@@ -402,35 +402,35 @@ impl<L: Leaves> Domain for Gates<'_, L> {
         x.first().and_then(|l| l.as_const())
     }
 
-    fn constant(&mut self, value: &BigUint, width: u32) -> Made<Self> {
+    fn constant(&mut self, value: &BigUint, width: u32) -> WordResult<Self> {
         Ok(constant(value, width).into())
     }
 
-    fn slice(&mut self, x: &Arc<[Lit]>, lo: u32, width: u32) -> Made<Self> {
+    fn slice(&mut self, x: &Arc<[Lit]>, lo: u32, width: u32) -> WordResult<Self> {
         Ok(x[lo as usize..(lo + width) as usize].into())
     }
 
-    fn concat(&mut self, parts: &[(Arc<[Lit]>, u32)]) -> Made<Self> {
+    fn concat(&mut self, parts: &[(Arc<[Lit]>, u32)]) -> WordResult<Self> {
         Ok(parts.iter().flat_map(|p| p.0.iter().copied()).collect())
     }
 
-    fn extend(&mut self, x: &Arc<[Lit]>, _from: u32, signed: bool, width: u32) -> Made<Self> {
+    fn extend(&mut self, x: &Arc<[Lit]>, _from: u32, signed: bool, width: u32) -> WordResult<Self> {
         Ok(resize(x, signed, width as usize).into())
     }
 
-    fn repeat(&mut self, x: &Arc<[Lit]>, _from: u32, count: u32) -> Made<Self> {
+    fn repeat(&mut self, x: &Arc<[Lit]>, _from: u32, count: u32) -> WordResult<Self> {
         Ok(x.iter().copied().cycle().take(x.len() * count as usize).collect())
     }
 
-    fn not(&mut self, x: &Arc<[Lit]>, _width: u32) -> Made<Self> {
+    fn not(&mut self, x: &Arc<[Lit]>, _width: u32) -> WordResult<Self> {
         Ok(x.iter().map(|&l| !l).collect())
     }
 
-    fn binary(&mut self, op: Binary, a: &Arc<[Lit]>, b: &Arc<[Lit]>, _width: u32) -> Made<Self> {
+    fn binary(&mut self, op: Binary, a: &Arc<[Lit]>, b: &Arc<[Lit]>, _width: u32) -> WordResult<Self> {
         Ok(binary(&mut self.e.words, op, a, b).into())
     }
 
-    fn compare(&mut self, op: Compare, a: &Arc<[Lit]>, b: &Arc<[Lit]>, _width: u32) -> Made<Self> {
+    fn compare(&mut self, op: Compare, a: &Arc<[Lit]>, b: &Arc<[Lit]>, _width: u32) -> WordResult<Self> {
         let w = &mut self.e.words;
         let bit = match op {
             Compare::Equal => w.equal(a, b),
@@ -440,7 +440,7 @@ impl<L: Leaves> Domain for Gates<'_, L> {
         Ok([bit].into())
     }
 
-    fn reduce(&mut self, op: Reduce, x: &Arc<[Lit]>, _width: u32) -> Made<Self> {
+    fn reduce(&mut self, op: Reduce, x: &Arc<[Lit]>, _width: u32) -> WordResult<Self> {
         let w = &mut self.e.words;
         let bit = match op {
             Reduce::All => w.all(x),
@@ -450,7 +450,7 @@ impl<L: Leaves> Domain for Gates<'_, L> {
         Ok([bit].into())
     }
 
-    fn shift(&mut self, op: Shift, x: &Arc<[Lit]>, by: (&Arc<[Lit]>, u32), _width: u32) -> Made<Self> {
+    fn shift(&mut self, op: Shift, x: &Arc<[Lit]>, by: (&Arc<[Lit]>, u32), _width: u32) -> WordResult<Self> {
         let fill = if op == Shift::SignedRight { x.last().copied().unwrap_or(Lit::FALSE) } else { Lit::FALSE };
         Ok(self.e.words.shift(x, by.0, op == Shift::Left, fill).into())
     }
@@ -461,31 +461,31 @@ impl<L: Leaves> Domain for Gates<'_, L> {
         addr: (&Arc<[Lit]>, u32),
         missing: &Arc<[Lit]>,
         _width: u32,
-    ) -> Made<Self> {
+    ) -> WordResult<Self> {
         Ok(table(&mut self.e.words, entries, addr.0, missing).into())
     }
 
-    fn mux(&mut self, cond: &Arc<[Lit]>, yes: &Arc<[Lit]>, no: &Arc<[Lit]>, _width: u32) -> Made<Self> {
+    fn mux(&mut self, cond: &Arc<[Lit]>, yes: &Arc<[Lit]>, no: &Arc<[Lit]>, _width: u32) -> WordResult<Self> {
         Ok(self.e.words.mux(cond[0], yes, no).into())
     }
 
-    fn input(&mut self, signal: SignalId, k: u32) -> Made<Self> {
+    fn input(&mut self, signal: SignalId, k: u32) -> WordResult<Self> {
         Ok(self.leaves.input(self.e, signal, k).into())
     }
 
-    fn unknown(&mut self, width: u32) -> Made<Self> {
+    fn unknown(&mut self, width: u32) -> WordResult<Self> {
         Ok(self.leaves.unknown(self.e, width).into())
     }
 
-    fn before(&mut self, signal: SignalId, lo: u32, width: u32) -> Made<Self> {
+    fn before(&mut self, signal: SignalId, lo: u32, width: u32) -> WordResult<Self> {
         Ok(self.leaves.before(self.e, signal, lo, width).into())
     }
 
-    fn known(&mut self, signal: SignalId, k: u32) -> Option<Made<Self>> {
+    fn known(&mut self, signal: SignalId, k: u32) -> Option<WordResult<Self>> {
         self.leaves.known(self.e, signal, k).map(|bits| Ok(bits.into()))
     }
 
-    fn signal(&mut self, signal: SignalId, k: u32, word: Arc<[Lit]>) -> Made<Self> {
+    fn signal(&mut self, signal: SignalId, k: u32, word: Arc<[Lit]>) -> WordResult<Self> {
         Ok(self.leaves.signal(self.e, signal, k, word.to_vec()).into())
     }
 }

@@ -12,7 +12,7 @@ use super::linear_forms::samples::{LANES, Samples, TERM};
 use super::linear_forms::{FormId, LinearForms, OrOverflow, Range, RuleSet, Shape, power};
 use super::port_roles::{ControlValues, PortRoles};
 use super::proved::{Claim, Proved};
-use super::unroll::{Domain, Fault, Made, Unroll};
+use super::unroll::{Domain, Fault, Unroll, WordResult};
 use crate::ir::{Model, Op, ValueId};
 use crate::num::{Kif, wrap};
 use crate::rtl::{Binary, Compare, Reduce, Rtl, Shift, SignalId};
@@ -86,7 +86,7 @@ enum Answer {
 
 impl FormComparison<'_> {
     /// An undefined word.
-    fn free(&mut self, width: u32) -> Made<Self> {
+    fn free(&mut self, width: u32) -> WordResult<Self> {
         let mut parts = Vec::new();
         let mut at = 0;
         while at < width {
@@ -106,7 +106,7 @@ impl FormComparison<'_> {
         signal: SignalId,
         at: u32,
         mut code: impl FnMut(&mut LinearForms, usize, Kif) -> OrOverflow<FormId>,
-    ) -> Made<Self> {
+    ) -> WordResult<Self> {
         let width = self.rtl.signal(signal).width;
         let mut parts: Vec<(u32, FormId)> = Vec::new();
         for (i, lo) in self.ports.on(signal, at, self.latency) {
@@ -546,15 +546,15 @@ impl Domain for FormComparison<'_> {
         }
     }
 
-    fn constant(&mut self, value: &BigUint, width: u32) -> Made<Self> {
+    fn constant(&mut self, value: &BigUint, width: u32) -> WordResult<Self> {
         Arithmetic(self.terms).constant(value, width)
     }
 
-    fn slice(&mut self, x: &Word, lo: u32, width: u32) -> Made<Self> {
+    fn slice(&mut self, x: &Word, lo: u32, width: u32) -> WordResult<Self> {
         Arithmetic(self.terms).slice(x, lo, width)
     }
 
-    fn concat(&mut self, parts: &[(Word, u32)]) -> Made<Self> {
+    fn concat(&mut self, parts: &[(Word, u32)]) -> WordResult<Self> {
         let mut known = parts.to_vec();
         for (word, width) in &mut known {
             if let Word::One(f) = word {
@@ -564,43 +564,49 @@ impl Domain for FormComparison<'_> {
         Arithmetic(self.terms).concat(&known)
     }
 
-    fn extend(&mut self, x: &Word, from: u32, signed: bool, width: u32) -> Made<Self> {
+    fn extend(&mut self, x: &Word, from: u32, signed: bool, width: u32) -> WordResult<Self> {
         Arithmetic(self.terms).extend(x, from, signed, width)
     }
 
-    fn repeat(&mut self, x: &Word, from: u32, count: u32) -> Made<Self> {
+    fn repeat(&mut self, x: &Word, from: u32, count: u32) -> WordResult<Self> {
         Arithmetic(self.terms).repeat(x, from, count)
     }
 
-    fn not(&mut self, x: &Word, _width: u32) -> Made<Self> {
+    fn not(&mut self, x: &Word, _width: u32) -> WordResult<Self> {
         Arithmetic(self.terms).not(x)
     }
 
-    fn binary(&mut self, op: Binary, a: &Word, b: &Word, width: u32) -> Made<Self> {
+    fn binary(&mut self, op: Binary, a: &Word, b: &Word, width: u32) -> WordResult<Self> {
         Arithmetic(self.terms).binary(op, a, b, width)
     }
 
-    fn compare(&mut self, op: Compare, a: &Word, b: &Word, width: u32) -> Made<Self> {
+    fn compare(&mut self, op: Compare, a: &Word, b: &Word, width: u32) -> WordResult<Self> {
         Arithmetic(self.terms).compare(op, a, b, width)
     }
 
-    fn reduce(&mut self, op: Reduce, x: &Word, width: u32) -> Made<Self> {
+    fn reduce(&mut self, op: Reduce, x: &Word, width: u32) -> WordResult<Self> {
         Arithmetic(self.terms).reduce(op, x, width)
     }
 
-    fn shift(&mut self, op: Shift, x: &Word, by: (&Word, u32), width: u32) -> Made<Self> {
+    fn shift(&mut self, op: Shift, x: &Word, by: (&Word, u32), width: u32) -> WordResult<Self> {
         Arithmetic(self.terms).shift(op, x, by, width)
     }
 
-    fn table(&mut self, entries: &Arc<Vec<BigUint>>, addr: (&Word, u32), missing: &Word, _width: u32) -> Made<Self> {
+    fn table(
+        &mut self,
+        entries: &Arc<Vec<BigUint>>,
+        addr: (&Word, u32),
+        missing: &Word,
+        _width: u32,
+    ) -> WordResult<Self> {
         Arithmetic(self.terms).table(entries, addr, missing)
     }
 
-    fn mux(&mut self, cond: &Word, yes: &Word, no: &Word, width: u32) -> Made<Self> {
+    fn mux(&mut self, cond: &Word, yes: &Word, no: &Word, width: u32) -> WordResult<Self> {
         Arithmetic(self.terms).mux(cond, yes, no, width)
     }
 
-    fn input(&mut self, signal: SignalId, k: u32) -> Made<Self> {
+    fn input(&mut self, signal: SignalId, k: u32) -> WordResult<Self> {
         if let Some(level) = self.controls.level(signal) {
             return Ok(Word::One(self.terms.constant(i128::from(level))));
         }
@@ -628,23 +634,23 @@ impl Domain for FormComparison<'_> {
         Ok(word)
     }
 
-    fn unknown(&mut self, width: u32) -> Made<Self> {
+    fn unknown(&mut self, width: u32) -> WordResult<Self> {
         self.free(width)
     }
 
-    fn before(&mut self, signal: SignalId, lo: u32, width: u32) -> Made<Self> {
+    fn before(&mut self, signal: SignalId, lo: u32, width: u32) -> WordResult<Self> {
         match self.ports.before(signal, lo, width) {
             Some(value) => self.constant(&value, width),
             None => self.free(width),
         }
     }
 
-    fn known(&mut self, signal: SignalId, k: u32) -> Option<Made<Self>> {
+    fn known(&mut self, signal: SignalId, k: u32) -> Option<WordResult<Self>> {
         let value = self.ports.phase(signal, k)?.clone();
         Some(self.constant(&value, self.rtl.signal(signal).width))
     }
 
-    fn signal(&mut self, signal: SignalId, k: u32, word: Word) -> Made<Self> {
+    fn signal(&mut self, signal: SignalId, k: u32, word: Word) -> WordResult<Self> {
         let word = self.said(signal, k, word)?;
         let Word::One(f) = word else { return Ok(word) };
         let width = self.rtl.signal(signal).width;
@@ -685,7 +691,7 @@ impl FormComparison<'_> {
         }
     }
 
-    /// What a signal was proved to be on any road.
+    /// What a signal was proved to be by any method.
     fn proved_before(&mut self, signal: SignalId, k: u32, f: FormId) -> OrOverflow<Same> {
         Ok(match self.proved.signals.get(&(signal, k)).cloned() {
             Some(claim) if claim.keeps_form => Some((f, claim)),
@@ -695,7 +701,7 @@ impl FormComparison<'_> {
     }
 
     /// The word of a signal by values of the model, if it shows one.
-    fn said(&mut self, signal: SignalId, k: u32, word: Word) -> Made<Self> {
+    fn said(&mut self, signal: SignalId, k: u32, word: Word) -> WordResult<Self> {
         let named = operation_of(self.model, self.rtl, signal);
         let hint = named.or_else(|| hinted_operation(self.model, self.rtl, signal).filter(|_| self.in_pieces));
         let f = match (&word, hint) {

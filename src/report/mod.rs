@@ -68,7 +68,7 @@ pub struct Row {
 }
 
 /// What a file says: the tool, the state of the design, and the columns that it fills.
-struct Said {
+struct ToolReport {
     tool: &'static str,
     state: &'static str,
     row: Row,
@@ -172,7 +172,7 @@ fn contents(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn look_at(path: &Path) -> Option<Said> {
+fn look_at(path: &Path) -> Option<ToolReport> {
     let name = path.file_name()?.to_str()?;
     match path.extension()?.to_str()? {
         "rpt" => {

@@ -1,10 +1,10 @@
 //! Quartus' `.fit.summary`, `.map.summary`, `.syn.summary`, `.sta.summary`, `.pow.summary` and the tables of
 //! `.sta.rpt`.
 
-use super::{Row, Said, number};
+use super::{Row, ToolReport, number};
 
 /// What a summary says: lines `key : value`.
-pub(super) fn summary(text: &str) -> Option<Said> {
+pub(super) fn summary(text: &str) -> Option<ToolReport> {
     let pairs = || text.lines().filter_map(|line| line.split_once(" : ")).map(|(k, v)| (k.trim(), v.trim()));
     let value = |key: &str| pairs().find(|(k, _)| *k == key).map(|(_, v)| v);
     let mut row = Row { part: value("Device").map(str::to_owned), ..Row::default() };
@@ -34,11 +34,11 @@ pub(super) fn summary(text: &str) -> Option<Said> {
     } else {
         return None;
     }
-    Some(Said { tool: "quartus", state, row })
+    Some(ToolReport { tool: "quartus", state, row })
 }
 
 /// The clock and the slowest corner's fastest clock, of `.sta.rpt`.
-pub(super) fn timing(text: &str) -> Option<Said> {
+pub(super) fn timing(text: &str) -> Option<ToolReport> {
     if !text.lines().take(20).any(|l| l.starts_with("Timing Analyzer report for") || l.starts_with("TimeQuest")) {
         return None;
     }
@@ -57,7 +57,7 @@ pub(super) fn timing(text: &str) -> Option<Said> {
             row.fmax_mhz = smaller(row.fmax_mhz, cells.get(1).and_then(|c| number(c)));
         }
     }
-    Some(Said { tool: "quartus", state: "routed", row })
+    Some(ToolReport { tool: "quartus", state: "routed", row })
 }
 
 fn smaller(a: Option<f64>, b: Option<f64>) -> Option<f64> {

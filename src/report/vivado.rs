@@ -1,9 +1,9 @@
 //! Vivado's `report_utilization`, `report_timing_summary` and `report_power`, in the text form that UG906 shows.
 
-use super::{Row, Said, number};
+use super::{Row, ToolReport, number};
 
 /// What a report says, if it is one of Vivado's.
-pub(super) fn read(name: &str, text: &str) -> Option<Said> {
+pub(super) fn read(name: &str, text: &str) -> Option<ToolReport> {
     let header = |key: &str| {
         let line = text.lines().take(40).find_map(|l| l.strip_prefix('|')?.trim_start().strip_prefix(key))?;
         line.trim_start().strip_prefix(':').map(str::trim)
@@ -31,7 +31,7 @@ pub(super) fn read(name: &str, text: &str) -> Option<Said> {
         None if name.contains("synth") => "synthesised",
         None => "routed",
     };
-    Some(Said { tool: "vivado", state, row })
+    Some(ToolReport { tool: "vivado", state, row })
 }
 
 /// The rows of all tables.

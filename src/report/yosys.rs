@@ -1,13 +1,13 @@
 //! yosys' `stat -json` and nextpnr's `--report`.
 
-use super::{Row, Said};
+use super::{Row, ToolReport};
 use serde_json::{Map, Value};
 
 /// What either says.
-pub(super) fn read(report: &Value) -> Option<Said> {
+pub(super) fn read(report: &Value) -> Option<ToolReport> {
     if report["creator"].as_str().is_some_and(|creator| creator.starts_with("Yosys")) {
         let row = cells(report["design"]["num_cells_by_type"].as_object()?);
-        return Some(Said { tool: "yosys", state: "synthesised", row });
+        return Some(ToolReport { tool: "yosys", state: "synthesised", row });
     }
     let (clocks, blocks) = (report["fmax"].as_object()?, report["utilization"].as_object()?);
     let used = |names: &[&str]| {
@@ -27,7 +27,7 @@ pub(super) fn read(report: &Value) -> Option<Said> {
     if let Some((mhz, asked)) = worst.min_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1))) {
         (row.fmax_mhz, row.period_ns) = (Some(mhz), Some(1000.0 / asked));
     }
-    Some(Said { tool: "nextpnr", state: "routed", row })
+    Some(ToolReport { tool: "nextpnr", state: "routed", row })
 }
 
 /// Cells by kind. A carry cell of ECP5 is two lookup tables, as is a memory of them.

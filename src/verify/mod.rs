@@ -18,13 +18,13 @@ pub mod foreign;
 mod locate;
 mod machine;
 pub mod own;
-pub mod road;
 mod run;
 pub mod runner;
 mod sim;
 pub mod solver;
 mod stream;
 mod vectors;
+pub mod verification;
 pub mod via;
 mod watch;
 

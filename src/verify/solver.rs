@@ -62,7 +62,7 @@ impl External {
         let yes = made.ask(b"p cnf 2 2\n1 0\n-2 0\n", u64::MAX, false);
         let no = made.ask(b"p cnf 1 2\n1 0\n-1 0\n", u64::MAX, false);
         match (yes, no) {
-            (Some(Said::Satisfiable(values)), Some(Said::Unsatisfiable(_)))
+            (Some(SolverAnswer::Satisfiable(values)), Some(SolverAnswer::Unsatisfiable(_)))
                 if values.contains(&1) && !values.contains(&2) =>
             {
                 Ok(made)
@@ -75,7 +75,7 @@ impl External {
     }
 
     /// Gives it a file. Nothing if it did not decide.
-    fn ask(&self, dimacs: &[u8], conflicts: u64, proofs: bool) -> Option<Said> {
+    fn ask(&self, dimacs: &[u8], conflicts: u64, proofs: bool) -> Option<SolverAnswer> {
         let dir = tempfile::tempdir().ok()?;
         let at = |name: &str| dir.path().join(name);
         std::fs::write(at("question.cnf"), dimacs).ok()?;
@@ -95,14 +95,16 @@ impl External {
         let deadline = Deadline::after(Duration::from_secs(7 * 24 * 3600));
         let status = run_apart(&what, dir.path(), &at("out"), &at("log"), deadline).ok()?;
         match status.code()? {
-            SATISFIABLE => Some(Said::Satisfiable(values(&at("out"))?)),
-            UNSATISFIABLE => Some(Said::Unsatisfiable(proofs.then(|| std::fs::read(at("proof.drat")).ok()).flatten())),
+            SATISFIABLE => Some(SolverAnswer::Satisfiable(values(&at("out"))?)),
+            UNSATISFIABLE => {
+                Some(SolverAnswer::Unsatisfiable(proofs.then(|| std::fs::read(at("proof.drat")).ok()).flatten()))
+            }
             _ => None,
         }
     }
 }
 
-enum Said {
+enum SolverAnswer {
     /// These variables, counted from 1, are true and the others false.
     Satisfiable(FxHashSet<u32>),
     /// With the proof.
@@ -121,11 +123,11 @@ impl Solver for External {
     fn solve(&mut self, problem: &Problem<'_>, steps: &mut u64) -> Answer {
         self.proof = None;
         match self.ask(&problem.dimacs(), *steps / STEPS, self.proofs) {
-            Some(Said::Unsatisfiable(proof)) => {
+            Some(SolverAnswer::Unsatisfiable(proof)) => {
                 self.proof = proof;
                 Answer::Unsat
             }
-            Some(Said::Satisfiable(values)) => {
+            Some(SolverAnswer::Satisfiable(values)) => {
                 let (_, variable) = clauses(problem);
                 Answer::Sat(problem.leaves.iter().map(|leaf| values.contains(&(variable[leaf] + 1))).collect())
             }

@@ -8,7 +8,7 @@ mod sweep;
 
 use super::device;
 use super::hardware::PipelineArgs;
-use super::idle::{Asked, Registers, warnings};
+use super::idle::{GivenOptions, Registers, warnings};
 use super::input::{Design, InputArgs};
 use super::kernel::KernelFacts;
 use super::optimise::{self, OptimiseArgs};
@@ -155,7 +155,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Design::Model(model) => model,
         Design::Machine(machine) => {
             let shown = states::of_machine(args, machine, file.form)?;
-            let asked = Asked::of_look(&args.pipeline, args.rom_style);
+            let asked = GivenOptions::of_look(&args.pipeline, args.rom_style);
             report(&warnings(asked, &design, Registers { any: true, cuts: false, ready: false }, false), global);
             return Ok(shown);
         }
@@ -177,7 +177,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let cuts = sweep.is_some() || pipeline.as_ref().is_some_and(|pipeline| pipeline.latency >= 2);
     let registers = Registers { any: sweep.is_some() || pipeline.is_some(), cuts, ready: false };
-    let asked = Asked::of_look(&args.pipeline, args.rom_style);
+    let asked = GivenOptions::of_look(&args.pipeline, args.rom_style);
     report(&warnings(asked, &design, registers, false), global);
     let estimate = match &pipeline {
         Some(pipeline) => pipeline.estimate.clone(),

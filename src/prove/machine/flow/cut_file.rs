@@ -4,7 +4,7 @@ use super::super::Pair;
 use super::super::classes::Partition;
 use super::super::model;
 use super::super::port_pairs::key;
-use super::program::{AnswerProgram, Asked, Shape};
+use super::program::{AnswerProgram, FlowQuestion, Shape};
 use super::{Bit, Case, Control, Pipes, Start, graph};
 use crate::ir::ValueId;
 use crate::ir::machine::{BlockId, SignalId, SignalKind};
@@ -287,7 +287,7 @@ fn shows(rtl: &Rtl, node: NodeId, id: rtl::SignalId, lo: u32, width: u32) -> boo
 
 /// A comparison: what is asked of the machine, and a signal of the design that shall be it.
 pub(super) struct Compared {
-    pub(super) asked: Asked,
+    pub(super) asked: FlowQuestion,
     signal: rtl::SignalId,
     /// Bits of registers that correspond if it holds.
     pub(super) bits: Vec<usize>,
@@ -487,7 +487,7 @@ impl Maker<'_> {
         self.rtl.concat(&parts)
     }
 
-    fn compare(&mut self, asked: Asked, node: NodeId, bits: Vec<usize>) {
+    fn compare(&mut self, asked: FlowQuestion, node: NodeId, bits: Vec<usize>) {
         let width = self.rtl.width(node);
         let signal = self.rtl.add_signal(format!("compared_{}", self.compared.len()), width, 0);
         self.rtl.signal_mut(signal).wires.push((0, node));
@@ -503,7 +503,7 @@ impl Maker<'_> {
                 if width > 0 {
                     let whole = self.rtl.read(there);
                     let node = self.rtl.slice(whole, lo, width);
-                    self.compare(Asked::Output(port, element), node, Vec::new());
+                    self.compare(FlowQuestion::Output(port, element), node, Vec::new());
                 }
                 lo += width;
             }
@@ -521,7 +521,7 @@ impl Maker<'_> {
             all.dedup();
             for (node, inverted) in all {
                 let node = if inverted { self.rtl.not(node) } else { node };
-                self.compare(Asked::Condition(access.clone()), node, Vec::new());
+                self.compare(FlowQuestion::Condition(access.clone()), node, Vec::new());
             }
         }
     }
@@ -582,7 +582,7 @@ impl Maker<'_> {
                 }
                 let width = (end - at) as u32;
                 let word = self.rtl.slice(node, lo, width);
-                self.compare(Asked::Number(value, width), word, (at..end).collect());
+                self.compare(FlowQuestion::Number(value, width), word, (at..end).collect());
                 at = end;
                 continue;
             }
@@ -590,7 +590,7 @@ impl Maker<'_> {
                 let (register, element, b) = self.core.of[owner];
                 let inverted = self.partition.phase(at) != self.partition.phase(owner);
                 let bit = self.joined(&[Piece::Of(node, lo, inverted)]);
-                self.compare(Asked::Next { register, element, lo: b, width: 1 }, bit, vec![at, owner]);
+                self.compare(FlowQuestion::Next { register, element, lo: b, width: 1 }, bit, vec![at, owner]);
             }
             at += 1;
         }
@@ -634,7 +634,7 @@ impl Maker<'_> {
             let node = self.sign_extended(&run);
             let mut bits: Vec<usize> = pieces[at..end].iter().flatten().filter_map(|p| p.1).collect();
             bits.extend(first + at..first + end);
-            let asked = Asked::Next { register, element, lo: at as u32, width: (end - at) as u32 };
+            let asked = FlowQuestion::Next { register, element, lo: at as u32, width: (end - at) as u32 };
             self.compare(asked, node, bits);
             at = end;
         }

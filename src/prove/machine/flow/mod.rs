@@ -26,7 +26,7 @@ use crate::prove::engine::Engine;
 use crate::prove::equiv::{self, Comparison, Found};
 use cut_file::{Core, CutFile};
 use num_bigint::BigInt;
-use program::Asked;
+use program::FlowQuestion;
 use rustc_hash::FxHashMap;
 
 /// Pipelines deeper than this are not looked at.
@@ -319,7 +319,7 @@ impl Attempt<'_> {
         new: &dyn Fn() -> Engine,
     ) -> Result<(), (Option<usize>, String)> {
         let machine = self.pair.machine;
-        let asked: Vec<Asked> = design.compared.iter().map(|c| c.asked.clone()).collect();
+        let asked: Vec<FlowQuestion> = design.compared.iter().map(|c| c.asked.clone()).collect();
         let shape = |signal: SignalId, element: usize| core.shape(&self.partition, self.pair, signal, element);
         let program = program::program(machine, &self.pipes.piped, case, &shape, &asked).map_err(|why| (None, why))?;
         // Which comparison each output of the program is.
@@ -328,7 +328,7 @@ impl Attempt<'_> {
             match (defined, &compared.asked) {
                 (true, _) => outputs.push(at),
                 // Where the machine leaves open what it shows nothing is compared.
-                (false, Asked::Output(..)) => {}
+                (false, FlowQuestion::Output(..)) => {}
                 (false, _) => {
                     return Err((
                         Some(at),
@@ -349,7 +349,7 @@ impl Attempt<'_> {
             Found::Equal => Ok(()),
             Found::Differs(j) => {
                 let at = outputs[j];
-                if let Asked::Output(..) = design.compared[at].asked
+                if let FlowQuestion::Output(..) = design.compared[at].asked
                     && case.start == Start::PowerOn
                 {
                     let rows = self.rows(&program.feeds, &outcome, case);
@@ -406,13 +406,17 @@ impl Attempt<'_> {
     }
 
     /// What a question is about, in words.
-    fn name(&self, asked: &Asked) -> String {
+    fn name(&self, asked: &FlowQuestion) -> String {
         let name = |id: &SignalId| &self.pair.machine.signal(*id).name;
         match asked {
-            Asked::Output(port, element) => format!("element {element} of {:?}", name(port)),
-            Asked::Condition(access) => format!("when {:?} enables or resets the pipelines", name(&access.signal)),
-            Asked::Next { register, element, .. } => format!("what element {element} of {:?} becomes", name(register)),
-            Asked::Number(..) => "a register of the file that seemed constant".to_owned(),
+            FlowQuestion::Output(port, element) => format!("element {element} of {:?}", name(port)),
+            FlowQuestion::Condition(access) => {
+                format!("when {:?} enables or resets the pipelines", name(&access.signal))
+            }
+            FlowQuestion::Next { register, element, .. } => {
+                format!("what element {element} of {:?} becomes", name(register))
+            }
+            FlowQuestion::Number(..) => "a register of the file that seemed constant".to_owned(),
         }
     }
 }
@@ -423,7 +427,7 @@ mod tests {
     use super::super::file::FileRegisters;
     use super::super::search::{self, Simulated};
     use super::super::{Pair, Verdict, guarded, port_pairs};
-    use super::program::{Asked, Shape, program};
+    use super::program::{FlowQuestion, Shape, program};
     use super::*;
     use crate::interp::machine::Simulation;
     use crate::interp::{LookupMiss, golden};
@@ -509,13 +513,13 @@ mod tests {
             let partition = Partition::new(Core::new(&pair).bits());
             let always = |p: &Pipes| p.control.reset.is_none() && p.control.enable.is_none();
             let Some(pipes) = pipes(&pair, &partition).into_iter().find(always) else { continue };
-            let mut asked: Vec<Asked> = Vec::new();
+            let mut asked: Vec<FlowQuestion> = Vec::new();
             for port in machine.outputs() {
-                asked.extend((0..machine.signal(port).elements.len()).map(|k| Asked::Output(port, k)));
+                asked.extend((0..machine.signal(port).elements.len()).map(|k| FlowQuestion::Output(port, k)));
             }
             for id in model::registers(&machine).filter(|id| !pipes.piped[id.index()]) {
                 for (element, kif) in machine.signal(id).elements.iter().enumerate().filter(|(_, kif)| !kif.is_zero()) {
-                    asked.push(Asked::Next { register: id, element, lo: 0, width: kif.width() });
+                    asked.push(FlowQuestion::Next { register: id, element, lo: 0, width: kif.width() });
                 }
             }
             // Signals in every cycle, then what the programs make of those before.
@@ -538,8 +542,8 @@ mod tests {
                     let asked = std::slice::from_ref(question);
                     let Ok(made) = program(&machine, &pipes.piped, case, &|_, _| Shape::Whole, asked) else { continue };
                     let expected = match question {
-                        Asked::Output(port, k) => &history[now][port.index()][*k],
-                        Asked::Next { register, element, .. } => &history[now + 1][register.index()][*element],
+                        FlowQuestion::Output(port, k) => &history[now][port.index()][*k],
+                        FlowQuestion::Next { register, element, .. } => &history[now + 1][register.index()][*element],
                         _ => unreachable!("only these are asked"),
                     };
                     let leaf = |f: &program::Feed| &history[now - f.back as usize][f.signal.index()][f.element];

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is asked about the present cycle.
 #[derive(Clone, Debug)]
-pub(super) enum Asked {
+pub(super) enum FlowQuestion {
     /// An element of an output port.
     Output(SignalId, usize),
     /// A condition.
@@ -109,7 +109,7 @@ pub(super) fn program(
     piped: &[bool],
     case: Case,
     shape: &dyn Fn(SignalId, usize) -> Shape,
-    asked: &[Asked],
+    asked: &[FlowQuestion],
 ) -> Result<AnswerProgram, String> {
     let mut maker = Maker {
         machine,
@@ -195,14 +195,14 @@ pub(super) fn each(access: &Access, visit: &mut dyn FnMut(SignalId)) {
 
 impl Maker<'_> {
     /// Finds out which signals matter when.
-    fn mark(&mut self, asked: &[Asked]) {
+    fn mark(&mut self, asked: &[FlowQuestion]) {
         let machine = self.machine;
         let mut open: Vec<(SignalId, u32)> = Vec::new();
         for question in asked {
             match question {
-                Asked::Output(port, _) => open.push((*port, 0)),
-                Asked::Condition(access) => each(access, &mut |s| open.push((s, 0))),
-                Asked::Next { register, .. } => {
+                FlowQuestion::Output(port, _) => open.push((*port, 0)),
+                FlowQuestion::Condition(access) => each(access, &mut |s| open.push((s, 0))),
+                FlowQuestion::Next { register, .. } => {
                     open.push((*register, 0));
                     for &c in &self.driven[register.index()] {
                         let connection = &machine.connections()[c];
@@ -212,7 +212,7 @@ impl Maker<'_> {
                         each(when, &mut |s| open.push((s, 0)));
                     }
                 }
-                Asked::Number(..) => {}
+                FlowQuestion::Number(..) => {}
             }
         }
         while let Some((signal, k)) = open.pop() {
@@ -579,19 +579,19 @@ impl Maker<'_> {
         value
     }
 
-    fn answer(&mut self, question: &Asked) -> Value {
+    fn answer(&mut self, question: &FlowQuestion) -> Value {
         match question {
-            Asked::Output(port, element) => {
+            FlowQuestion::Output(port, element) => {
                 let kif = self.machine.signal(*port).elements[*element];
                 self.converted(self.now[port][*element], 0, kif)
             }
-            Asked::Condition(access) => {
+            FlowQuestion::Condition(access) => {
                 let bit = Kif { signed: false, int: 1, frac: 0 };
                 let cond = self.read(access)[0];
                 let (yes, no) = (self.number(&BigInt::from(1), bit), self.number(&BigInt::ZERO, bit));
                 self.mux(cond, yes, no, bit)
             }
-            Asked::Next { register, element, lo, width } => {
+            FlowQuestion::Next { register, element, lo, width } => {
                 let next = self.next(*register, *element);
                 let kif = next.kif;
                 if *lo == 0 && *width == kif.width() {
@@ -600,7 +600,9 @@ impl Maker<'_> {
                 let part = kif.frac - *lo as i32;
                 self.converted(next, 0, Kif { signed: false, int: *width as i32 - part, frac: part })
             }
-            Asked::Number(value, width) => self.number(value, Kif { signed: false, int: *width as i32, frac: 0 }),
+            FlowQuestion::Number(value, width) => {
+                self.number(value, Kif { signed: false, int: *width as i32, frac: 0 })
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The whole road of a project: a design and what is asked, hardware, samples, the files of the folder.
+//! A whole project: from a design and what is asked over hardware and samples to the files of the folder.
 
 use super::{FolderContents, FolderSpec, Samples, package, written};
 use crate::compile::{self, Error, Hardware};
@@ -7,7 +7,7 @@ use crate::files::FileSet;
 use crate::ir::machine::Machine;
 use crate::netlist::Interface;
 use crate::verify::own::{self, Dissents, Files, OwnRun, Subject};
-use crate::verify::road::own_vectors;
+use crate::verify::verification::own_vectors;
 use crate::verify::{Bench, Cycles, MachineRun, Streams, Testbench, Vectors, machine_stimulus};
 use std::io;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub struct ProjectRequest<'a> {
 }
 
 /// A project.
-pub struct Made {
+pub struct ProjectFiles {
     /// Its files.
     pub files: FileSet,
     /// What was made, for people.
@@ -47,7 +47,7 @@ pub struct Made {
 ///
 /// # Errors
 /// What is wrong with the request or the samples.
-pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<Made, Error> {
+pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
     let (model, source, spec) = (subject.model, subject.source, request.hardware);
     spec.every_clock("a project")?;
     let hardware = compile::model(model, spec)?;
@@ -72,14 +72,14 @@ pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<Ma
     let bench = streams.as_ref().map_or(&pulses as &dyn Testbench, |streams| streams);
     let about = format!("latency {}", hardware.netlist.interface.latency);
     let files = files(request, &hardware, bench, Samples::Model(&vectors));
-    Ok(Made { files, about, dissents, interface: hardware.netlist.interface.clone() })
+    Ok(ProjectFiles { files, about, dissents, interface: hardware.netlist.interface.clone() })
 }
 
 /// The folder of a state machine. Its testbenches apply a run from power-on.
 ///
 /// # Errors
 /// What is wrong with the request or the samples.
-pub fn of_machine(machine: &Machine, request: &ProjectRequest<'_>) -> Result<Made, Error> {
+pub fn of_machine(machine: &Machine, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
     let hardware = compile::machine(machine, request.hardware)?;
     let OwnRun { run, dissents } = match &request.own {
         Some(files) => own::read_run(machine, files, request.count)?,
@@ -91,7 +91,7 @@ pub fn of_machine(machine: &Machine, request: &ProjectRequest<'_>) -> Result<Mad
     let lanes = [run.clone().cycles(&hardware.netlist.interface)];
     let about = format!("{} register bits", hardware.netlist.register_bits());
     let files = files(request, &hardware, &Bench { lanes: &lanes, vcd: false }, Samples::Machine(&run));
-    Ok(Made { files, about, dissents, interface: hardware.netlist.interface.clone() })
+    Ok(ProjectFiles { files, about, dissents, interface: hardware.netlist.interface.clone() })
 }
 
 fn files(

@@ -1,4 +1,4 @@
-//! The whole road of a verification: a design and what is asked, hardware, samples, simulations, what they found.
+//! A whole verification: from a design and what is asked over hardware, samples and simulations to what they found.
 
 use super::cycles::Cycles;
 use super::foreign::Foreign;
