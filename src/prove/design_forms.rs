@@ -26,7 +26,7 @@ const MAX_DISTANCE: u32 = 10;
 /// Words up to this width are joined when arithmetic needs them.
 const MAX_JOINED: u32 = 118;
 
-type WordResult = Result<Word, Fault>;
+type FormResult = Result<Word, Fault>;
 
 impl From<Overflow> for Fault {
     fn from(_: Overflow) -> Fault {
