@@ -99,6 +99,58 @@ fn drivers_of_boards_give_the_bits_of_the_model_through_a_simulated_dma() {
     }
 }
 
+/// The encoders and units of networks and matrices: factors that are no powers of two, every rounding, saturation.
+#[test]
+fn drivers_of_networks_encode_as_the_network_says() {
+    let python = Path::new(ROOT).join(".venv/bin/python");
+    if tool("iverilog").is_none() {
+        return;
+    }
+    if !Command::new(&python).args(["-c", "import numpy"]).output().is_ok_and(|o| o.status.success()) {
+        skip("numpy", "not in .venv");
+        return;
+    }
+    let network = format!("{ROOT}/examples/quantised_network/network.onnx");
+    let bipolar = format!("{ROOT}/tests/data/network/qonnx/bipolar/model.onnx");
+    let (float, signed, unsigned) = ("", "s7.3,", "u6.2,");
+    let mut cases = vec![(network.clone(), float.to_owned()), (bipolar, float.to_owned())];
+    // The last row of types ends at the other modes of overflow.
+    for (kind, modes) in [
+        (signed, ["TRN,SAT", "TRN_ZERO,WRAP", "RND,SAT_SYM", "RND_CONV,SAT_ZERO"]),
+        (unsigned, ["RND_INF,SAT", "RND_ZERO,WRAP", "RND_MIN_INF,SAT_SYM", "RND_CONV,SAT"]),
+    ] {
+        cases.extend(modes.map(|mode| ("matrix.npy".to_owned(), format!("{kind}{mode}"))));
+    }
+    for (file, kind) in cases {
+        let work = tempfile::tempdir().expect("a temporary folder");
+        let text = |name: &str| work.path().join(name).to_str().expect("text").to_owned();
+        let file = if file == "matrix.npy" { text("matrix.npy") } else { file };
+        works(
+            &python,
+            work.path(),
+            &["-c", "import numpy as n; n.save('matrix.npy', n.array([[3., -5.], [0.5, 7.], [-1., 2.]]))"],
+        );
+        let given: Vec<&str> = if kind.is_empty() { vec![] } else { vec!["--input-type", &kind] };
+        let facts = works(PROGRAM, work.path(), &[&["info", file.as_str(), "--json"], given.as_slice()].concat());
+        let facts: serde_json::Value = serde_json::from_str(&facts).expect("JSON");
+        // Eighths meet every tie of the types above.
+        let samples = format!(
+            "import numpy as n; r = n.random.default_rng(3); x = r.normal(0, 2, (40, {0})); x[:20] = r.integers(-80, 80, (20, {0})) / 16; x[20:24] *= 1e3; n.save('x.npy', x)",
+            facts["inputs"]["elements"]
+        );
+        works(&python, work.path(), &["-c", &samples]);
+        let run = ["run", &file, "--input", &text("x.npy"), "--output", &text("y.npy"), "-q"];
+        works(PROGRAM, work.path(), &[&run, given.as_slice()].concat());
+        let options =
+            ["--flow", "vivado", "--board", "kv260", "--pipeline", "2", "--wrapper", "axis", "--axis-user", "0"];
+        let made = project(&file, &[options.as_slice(), &given].concat());
+        let user = format!("{ROOT}/hdl_tests/board_user.py");
+        let folder = made.path().to_str().expect("text");
+        let said = works(&python, work.path(), &[&user, folder, &text("x.npy"), &text("y.npy"), &text(".")]);
+        assert!(said.contains("BOARD 40 samples"), "{file} {kind}: {said}");
+    }
+}
+
 #[test]
 fn what_a_board_cannot_do_is_refused() {
     let folder = tempfile::tempdir().expect("a temporary folder");

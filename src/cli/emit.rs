@@ -316,8 +316,8 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
                 stage(&mut batch, target, |out| out.write_all(header.as_bytes()))
             }
             Form::Interface => {
-                let network = match (&file.network, &design) {
-                    (Some(network), Design::Model(model)) => Some(super::network::interface(&*network.meaning, model)),
+                let network = match (file.meaning(), &design) {
+                    (Some((meaning, _)), Design::Model(model)) => Some(super::network::interface(meaning, model)),
                     _ => None,
                 };
                 let sidecar = made(k).sidecar(&languages, file.checksum.clone()).with_network(network);

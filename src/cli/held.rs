@@ -140,8 +140,7 @@ impl HeldProgram {
 
     /// The interface of hardware of this program, as JSON.
     pub fn interface(&self, hardware: &Hardware<'_>) -> String {
-        let network = self.file.network.as_ref();
-        let network = network.map(|network| super::network::interface(&*network.meaning, &self.model));
+        let network = self.file.meaning().map(|(meaning, _)| super::network::interface(meaning, &self.model));
         hardware.sidecar(&[], self.file.checksum.clone()).with_network(network).to_json()
     }
 
@@ -171,7 +170,7 @@ impl HeldProgram {
         }
         let mut outputs = vec![0.0; inputs.len() / width * self.model.outputs().len()];
         match self.file.meaning() {
-            Some(meaning) => self.through_ports(meaning, inputs, &mut outputs)?,
+            Some((meaning, _)) => self.through_ports(meaning, inputs, &mut outputs)?,
             None => self.planned(inputs, &mut outputs)?,
         }
         Ok(outputs)

@@ -388,15 +388,15 @@ impl FileFacts {
         if let Some(program) = &self.kernel {
             return Some(Box::new(program));
         }
-        let kind = if self.network.is_some() { "network" } else { "matrix" };
-        Some(Box::new(compile::NetworkSource::new(self.meaning()?, kind, lowered)))
+        let (meaning, kind) = self.meaning()?;
+        Some(Box::new(compile::NetworkSource::new(meaning, kind, lowered)))
     }
 
-    /// What it means, if it is a network or a matrix.
-    pub(super) fn meaning(&self) -> Option<&dyn Meaning> {
+    /// The network or matrix that the program was lowered from, and what it is called.
+    pub(super) fn meaning(&self) -> Option<(&dyn Meaning, &'static str)> {
         match (&self.network, &self.matrix) {
-            (Some(made), _) => Some(&*made.meaning),
-            (None, Some(facts)) => Some(&facts.product),
+            (Some(made), _) => Some((&*made.meaning, "network")),
+            (None, Some(facts)) => Some((&facts.product, "matrix")),
             (None, None) => None,
         }
     }

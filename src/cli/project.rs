@@ -259,6 +259,10 @@ fn write(
         count: args.folder.vectors as usize,
         seed: args.folder.seed,
         checksum: file.checksum.clone(),
+        network: match &design {
+            Design::Model(model) => file.meaning().map(|(meaning, _)| super::network::interface(meaning, model)),
+            Design::Machine(_) => None,
+        },
     };
     let made = match &design {
         Design::Model(model) => {

@@ -29,6 +29,8 @@ pub struct ProjectRequest<'a> {
     pub seed: u64,
     /// Checksum of the file that the design is from.
     pub checksum: String,
+    /// What the codes of the ports mean and how real inputs become codes, where the types do not say all (networks, matrices).
+    pub network: Option<serde_json::Value>,
 }
 
 /// A project.
@@ -100,7 +102,7 @@ fn files(
     bench: &dyn Testbench,
     samples: Samples<'_>,
 ) -> FileSet {
-    let facts = hardware.sidecar(&LANGUAGES, request.checksum.clone());
+    let facts = hardware.sidecar(&LANGUAGES, request.checksum.clone()).with_network(request.network.clone());
     let design = FolderContents {
         netlist: &hardware.netlist,
         axis: hardware.axis.as_ref(),
