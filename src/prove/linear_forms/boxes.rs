@@ -6,9 +6,11 @@
 //! piecewise linear function of many bits, such as a rounding with its ends or a search among thresholds, takes as many
 //! boxes as it has pieces.
 
-use super::samples::TERM;
-use super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, Range, add, mul};
+use super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Range, Table, add, mul};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range as Span;
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// Most values that a box has.
 const VALUES: usize = 4;
@@ -44,10 +46,17 @@ impl Part {
         (self.low == self.high && self.slopes == [0; VALUES]).then_some(self.low)
     }
 
+    /// Whether it is known on the whole box.
+    fn is_exact(&self) -> bool {
+        self.low == self.high
+    }
+
     fn plus(&self, factor: i128, other: &Part) -> OrOverflow<Part> {
         let mut out = *self;
         for (slope, more) in out.slopes.iter_mut().zip(&other.slopes) {
-            *slope = add(*slope, mul(factor, *more)?)?;
+            if *more != 0 {
+                *slope = add(*slope, mul(factor, *more)?)?;
+            }
         }
         let (a, b) = (mul(factor, other.low)?, mul(factor, other.high)?);
         out.low = add(out.low, a.min(b))?;
@@ -56,74 +65,59 @@ impl Part {
     }
 
     /// Bounds on a box.
-    fn range(&self, on: &[Range; VALUES]) -> OrOverflow<Range> {
+    fn range(&self, on: &Bounds) -> OrOverflow<Range> {
         let mut out = (self.low, self.high);
         for (&slope, &(lo, hi)) in self.slopes.iter().zip(on) {
-            let (a, b) = (mul(slope, lo)?, mul(slope, hi)?);
-            out = (add(out.0, a.min(b))?, add(out.1, a.max(b))?);
-        }
-        Ok(out)
-    }
-}
-
-/// The form and all that it is made of above some values, in order.
-struct Pieces {
-    values: Vec<AtomId>,
-    atoms: Vec<AtomId>,
-    place: FxHashMap<AtomId, usize>,
-    /// Terms of one look at all of it.
-    terms: u64,
-}
-
-impl Pieces {
-    /// Nothing if the form speaks of something else too, or of a product of two numbers.
-    fn above(t: &LinearForms, d: FormId, values: &[AtomId]) -> Option<Pieces> {
-        let atoms = t.needed(&[d], |a| values.contains(&a));
-        if atoms.iter().any(|&a| matches!(t.atom(a), Atom::Free(_)) || t.parts(a).0.iter().any(|&f| t.multiplies(f))) {
-            return None;
-        }
-        let size = |f: &FormId| t.len(*f) as u64 + 1;
-        let inside = |&a: &AtomId| t.parts(a).0.iter().map(size).sum::<u64>() + 1;
-        let terms = atoms.iter().map(inside).sum::<u64>() + size(&d);
-        let place = values.iter().chain(&atoms).enumerate().map(|(i, &a)| (a, i)).collect();
-        Some(Pieces { values: values.to_vec(), atoms, place, terms })
-    }
-
-    fn sum(&self, t: &LinearForms, f: FormId, known: &[Part]) -> OrOverflow<Part> {
-        let mut out = Part::constant(t.constant_of(f));
-        for (a, factor) in t.terms(f) {
-            out = out.plus(factor, &known[self.place[&a]])?;
+            if slope != 0 {
+                let (a, b) = (mul(slope, lo)?, mul(slope, hi)?);
+                out = (add(out.0, a.min(b))?, add(out.1, a.max(b))?);
+            }
         }
         Ok(out)
     }
 
-    /// The form on a box.
-    fn on(&self, t: &LinearForms, d: FormId, on: &[Range; VALUES], known: &mut Vec<Part>) -> OrOverflow<Part> {
-        known.clear();
-        for (i, range) in on.iter().enumerate().take(self.values.len()) {
-            known.push(if range.0 == range.1 {
-                Part::constant(range.0)
-            } else {
-                let mut part = Part::constant(0);
-                part.slopes[i] = 1;
-                part
-            });
+    /// The same on a box of which some values are known.
+    fn settled(mut self, on: &Bounds) -> OrOverflow<Part> {
+        for (slope, &(lo, hi)) in self.slopes.iter_mut().zip(on) {
+            if lo == hi && *slope != 0 {
+                let fixed = mul(*slope, lo)?;
+                *slope = 0;
+                self.low = add(self.low, fixed)?;
+                self.high = add(self.high, fixed)?;
+            }
         }
-        for &a in &self.atoms {
-            let part = self.atom(t, a, on, known)?;
-            known.push(part);
-        }
-        self.sum(t, d, known)
+        Ok(self)
     }
 
-    fn atom(&self, t: &LinearForms, a: AtomId, on: &[Range; VALUES], known: &[Part]) -> OrOverflow<Part> {
-        let form = |f: FormId| self.sum(t, f, known);
+    /// The only value on which it depends.
+    fn only_value(&self) -> Option<usize> {
+        let mut values = (0..VALUES).filter(|&i| self.slopes[i] != 0);
+        values.next().filter(|_| values.next().is_none())
+    }
+}
+
+/// A box: an interval for each value.
+type Bounds = [Range; VALUES];
+
+/// What an atom does with the sums that it is made of.
+#[derive(Clone)]
+enum Kind {
+    Floor(u32),
+    Negative,
+    Zero,
+    Positive,
+    Product,
+    And(Range),
+    Table(Arc<Table>, Range),
+}
+
+impl Kind {
+    /// The atom on a box, of what its sums are there.
+    fn of(&self, parts: &[Part], on: &Bounds) -> OrOverflow<Part> {
         let truth = |yes: bool| Part::constant(i128::from(yes));
-        Ok(match t.atom(a) {
-            Atom::Free(_) => return Err(Overflow),
-            Atom::Value(x) => form(*x)?,
-            Atom::Floor(x, m) => {
-                let x = form(*x)?;
+        let x = &parts[0];
+        Ok(match self {
+            Kind::Floor(m) => {
                 let size = super::power(*m)?;
                 if x.slopes.iter().all(|slope| slope % size == 0) {
                     Part { slopes: x.slopes.map(|slope| slope >> m), low: x.low >> m, high: x.high >> m }
@@ -132,37 +126,34 @@ impl Pieces {
                     Part::between(lo >> m, hi >> m)
                 }
             }
-            Atom::Negative(x) => match form(*x)?.range(on)? {
+            Kind::Negative => match x.range(on)? {
                 (0.., _) => truth(false),
                 (_, ..0) => truth(true),
                 _ => Part::between(0, 1),
             },
-            Atom::Zero(x) => match form(*x)?.range(on)? {
+            Kind::Zero => match x.range(on)? {
                 (0, 0) => truth(true),
                 (lo, hi) if lo > 0 || hi < 0 => truth(false),
+                // A line that passes zero between two whole numbers.
+                _ if x.is_exact() && x.only_value().is_some_and(|i| x.low % x.slopes[i] != 0) => truth(false),
                 _ => Part::between(0, 1),
             },
-            Atom::Positive(x) => {
-                let x = form(*x)?;
-                match x.range(on)? {
-                    (0.., _) => x,
-                    (_, ..=0) => Part::constant(0),
-                    (_, hi) => Part::between(0, hi),
-                }
-            }
-            Atom::If(x, y) | Atom::Product(x, y) => product(&form(*x)?, &form(*y)?, on)?,
-            Atom::Monomial(atoms) => {
+            Kind::Positive => match x.range(on)? {
+                (0.., _) => *x,
+                (_, ..=0) => Part::constant(0),
+                (_, hi) => Part::between(0, hi),
+            },
+            Kind::Product => {
                 let mut out = Part::constant(1);
-                for b in atoms.iter() {
-                    out = product(&out, &known[self.place[b]], on)?;
+                for x in parts {
+                    out = product(&out, x, on)?;
                 }
                 out
             }
-            Atom::And(forms) => {
-                let parts = forms.iter().map(|&f| form(f)).collect::<OrOverflow<Vec<Part>>>()?;
+            Kind::And(bounds) => {
                 let mut both = Some(-1);
-                let mut bounds = t.atom_range(a);
-                for part in &parts {
+                let mut bounds = *bounds;
+                for part in parts {
                     both = both.zip(part.as_const()).map(|(x, y)| x & y);
                     let (lo, hi) = part.range(on)?;
                     if lo >= 0 {
@@ -171,8 +162,8 @@ impl Pieces {
                 }
                 both.map_or(Part::between(bounds.0, bounds.1), Part::constant)
             }
-            Atom::Table(x, table) => {
-                let (lo, hi) = form(*x)?.range(on)?;
+            Kind::Table(table, whole) => {
+                let (lo, hi) = x.range(on)?;
                 let entry = |v: i128| {
                     let index = usize::try_from(v - table.first).ok();
                     index.and_then(|i| table.values.get(i)).copied().unwrap_or(0)
@@ -181,15 +172,48 @@ impl Pieces {
                     let ends = (lo..=hi).map(entry).fold((i128::MAX, i128::MIN), |e, v| (e.0.min(v), e.1.max(v)));
                     Part::between(ends.0, ends.1)
                 } else {
-                    let (lo, hi) = t.atom_range(a);
-                    Part::between(lo, hi)
+                    Part::between(whole.0, whole.1)
                 }
             }
         })
     }
+
+    /// Entries of tables that are looked at for it.
+    fn entries(&self, x: &Part, on: &Bounds) -> u64 {
+        match (self, x.range(on)) {
+            (Kind::Table(..), Ok((lo, hi))) if hi - lo < ENTRIES => (hi - lo) as u64 / 8,
+            _ => 0,
+        }
+    }
+
+    /// Where the atom changes, for an argument that is a line of one value: the last number before.
+    fn step(&self, line: &Part, value: usize, (lo, hi): Range) -> Option<i128> {
+        let (slope, start) = (line.slopes[value], line.low);
+        // The last number on the lower side of the place where the line reaches a height.
+        let before = |height: i128| {
+            let rest = height.checked_sub(start)?;
+            Some(if slope > 0 { -(-rest).div_euclid(slope) - 1 } else { (-rest).div_euclid(-slope) })
+        };
+        let at = match self {
+            Kind::Negative | Kind::Positive => before(0)?,
+            Kind::Zero => {
+                let at = before(0)?;
+                if at < lo { at + 1 } else { at }
+            }
+            Kind::Floor(m) => {
+                let middle = lo + (hi - lo) / 2;
+                let height = slope.checked_mul(middle)?.checked_add(start)?;
+                let below = (height >> m) << m;
+                let at = before(below)?;
+                if (lo..hi).contains(&at) { at } else { before(below.checked_add(1 << m)?)? }
+            }
+            _ => return None,
+        };
+        (lo..hi).contains(&at).then_some(at)
+    }
 }
 
-fn product(x: &Part, y: &Part, on: &[Range; VALUES]) -> OrOverflow<Part> {
+fn product(x: &Part, y: &Part, on: &Bounds) -> OrOverflow<Part> {
     let zero = Part::constant(0);
     match (x.as_const(), y.as_const()) {
         (Some(x), _) => zero.plus(x, y),
@@ -203,8 +227,212 @@ fn product(x: &Part, y: &Part, on: &[Range; VALUES]) -> OrOverflow<Part> {
     }
 }
 
-/// A box that is yet to be looked at.
-type Open = [Range; VALUES];
+/// What is known on a box, and multiples of atoms that are not known there: a span of [`Pieces::terms`].
+#[derive(Clone)]
+struct Sum {
+    known: Part,
+    terms: Span<usize>,
+}
+
+struct Node {
+    kind: Kind,
+    sums: Span<usize>,
+}
+
+/// A form on a box: all atoms that are not known there, each after those that it is made of. What is known on a box is
+/// known on its parts: these have fewer atoms.
+struct Pieces {
+    nodes: Vec<Node>,
+    /// What the atoms are made of.
+    sums: Vec<Sum>,
+    terms: Vec<(u32, i128)>,
+    form: Sum,
+}
+
+impl Pieces {
+    /// Everything above some values. Nothing if the form speaks of something else too, or of a product of two numbers.
+    fn above(t: &LinearForms, d: FormId, values: &Values) -> OrOverflow<Option<Pieces>> {
+        let atoms = t.needed(&[d], |a| values.contains(a));
+        if atoms.iter().any(|&a| matches!(t.atom(a), Atom::Free(_)) || t.parts(a).0.iter().any(|&f| t.multiplies(f))) {
+            return Ok(None);
+        }
+        let place: FxHashMap<AtomId, u32> = atoms.iter().enumerate().map(|(i, &a)| (a, i as u32)).collect();
+        let nothing = Sum { known: Part::constant(0), terms: 0..0 };
+        let mut out = Pieces { nodes: Vec::new(), sums: Vec::new(), terms: Vec::new(), form: nothing };
+        for &a in &atoms {
+            let begin = out.sums.len();
+            let (forms, factors) = t.parts(a);
+            for f in forms {
+                let sum = out.sum(t, f, values, &place)?;
+                out.sums.push(sum);
+            }
+            for b in factors {
+                let known = Part { slopes: values.slopes(b, 1), ..Part::constant(0) };
+                let start = out.terms.len();
+                out.terms.extend(place.get(&b).map(|&i| (i, 1)));
+                out.sums.push(Sum { known, terms: start..out.terms.len() });
+            }
+            let kind = match t.atom(a) {
+                Atom::Free(_) => return Ok(None),
+                // A name: the number itself.
+                Atom::Value(_) => Kind::Floor(0),
+                Atom::Floor(_, m) => Kind::Floor(*m),
+                Atom::Negative(_) => Kind::Negative,
+                Atom::Zero(_) => Kind::Zero,
+                Atom::Positive(_) => Kind::Positive,
+                Atom::If(..) | Atom::Product(..) | Atom::Monomial(_) => Kind::Product,
+                Atom::And(_) => Kind::And(t.atom_range(a)),
+                Atom::Table(_, table) => Kind::Table(table.clone(), t.atom_range(a)),
+            };
+            out.nodes.push(Node { kind, sums: begin..out.sums.len() });
+        }
+        out.form = out.sum(t, d, values, &place)?;
+        Ok(Some(out))
+    }
+
+    fn sum(&mut self, t: &LinearForms, f: FormId, values: &Values, place: &FxHashMap<AtomId, u32>) -> OrOverflow<Sum> {
+        let mut known = Part::constant(t.constant_of(f));
+        let start = self.terms.len();
+        for (a, factor) in t.terms(f) {
+            match place.get(&a) {
+                Some(&i) => self.terms.push((i, factor)),
+                None => known = known.plus(1, &Part { slopes: values.slopes(a, factor), ..Part::constant(0) })?,
+            }
+        }
+        Ok(Sum { known, terms: start..self.terms.len() })
+    }
+
+    /// Units of work for one look at all of it.
+    fn price(&self) -> u64 {
+        (self.nodes.len() + self.sums.len() + self.terms.len() + 4) as u64
+    }
+
+    /// A sum on a box on which the atoms are known so far.
+    fn total(&self, sum: &Sum, on: &Bounds, parts: &[Part]) -> OrOverflow<Part> {
+        let mut out = sum.known.settled(on)?;
+        for &(i, factor) in &self.terms[sum.terms.clone()] {
+            out = out.plus(factor, &parts[i as usize])?;
+        }
+        Ok(out)
+    }
+
+    /// The form on a box, and in `look` all that it is made of; with the entries of tables that were looked at.
+    fn on(&self, on: &Bounds, look: &mut Look) -> OrOverflow<(Part, u64)> {
+        look.atoms.clear();
+        look.sums.clear();
+        let mut entries = 0;
+        for node in &self.nodes {
+            let begin = look.sums.len();
+            for sum in &self.sums[node.sums.clone()] {
+                let part = self.total(sum, on, &look.atoms)?;
+                look.sums.push(part);
+            }
+            let parts = &look.sums[begin..];
+            entries += node.kind.entries(&parts[0], on);
+            let part = node.kind.of(parts, on)?;
+            look.atoms.push(part);
+        }
+        Ok((self.total(&self.form, on, &look.atoms)?, entries))
+    }
+
+    /// The same form on this box and all of its parts.
+    fn within(&self, on: &Bounds, look: &Look) -> OrOverflow<Pieces> {
+        // Which atoms matter: what is known has no parts any more.
+        let mut matters = vec![false; self.nodes.len()];
+        let mark = |matters: &mut Vec<bool>, sum: &Sum| {
+            for &(i, _) in &self.terms[sum.terms.clone()] {
+                matters[i as usize] |= !look.atoms[i as usize].is_exact();
+            }
+        };
+        mark(&mut matters, &self.form);
+        for (i, node) in self.nodes.iter().enumerate().rev() {
+            if matters[i] {
+                for sum in &self.sums[node.sums.clone()] {
+                    mark(&mut matters, sum);
+                }
+            }
+        }
+        let mut place = vec![0u32; self.nodes.len()];
+        let mut terms = Vec::new();
+        let mut rest = |place: &[u32], sum: &Sum| -> OrOverflow<Sum> {
+            let (mut known, start) = (sum.known.settled(on)?, terms.len());
+            for &(i, factor) in &self.terms[sum.terms.clone()] {
+                let part = &look.atoms[i as usize];
+                if part.is_exact() {
+                    known = known.plus(factor, part)?;
+                } else {
+                    terms.push((place[i as usize], factor));
+                }
+            }
+            Ok(Sum { known, terms: start..terms.len() })
+        };
+        let (mut nodes, mut sums) = (Vec::new(), Vec::new());
+        for (i, node) in self.nodes.iter().enumerate().filter(|(i, _)| matters[*i]) {
+            let begin = sums.len();
+            for sum in &self.sums[node.sums.clone()] {
+                sums.push(rest(&place, sum)?);
+            }
+            place[i] = nodes.len() as u32;
+            nodes.push(Node { kind: node.kind.clone(), sums: begin..sums.len() });
+        }
+        let form = rest(&place, &self.form)?;
+        Ok(Pieces { nodes, sums, terms, form })
+    }
+
+    /// A value, and the last number of it that goes to the lower half: where one of the atoms changes, if that is seen.
+    fn cut(&self, on: &Bounds) -> Option<(usize, i128)> {
+        // Of the atoms made of nothing that is unknown the one in the middle, so that there are as many on both sides.
+        let ready = |node: &&Node| self.sums[node.sums.clone()].iter().all(|sum| sum.terms.is_empty());
+        let nodes: Vec<&Node> = self.nodes.iter().filter(ready).collect();
+        if let Some(node) = nodes.get(nodes.len() / 2) {
+            let argument = &self.sums[node.sums.start].known;
+            if let Some(i) = argument.only_value()
+                && node.sums.len() == 1
+                && let Some(at) = node.kind.step(argument, i, on[i])
+            {
+                return Some((i, at));
+            }
+            let weight = |i: usize| {
+                let slopes = self.sums[node.sums.clone()].iter().map(|sum| sum.known.slopes[i].unsigned_abs());
+                slopes.fold(0, u128::saturating_add).saturating_mul((on[i].1 - on[i].0) as u128)
+            };
+            let heaviest = (0..VALUES).max_by_key(|&i| weight(i)).filter(|&i| weight(i) > 0);
+            if let Some(i) = heaviest {
+                return Some((i, middle(on[i])));
+            }
+        }
+        let widest = (0..VALUES).max_by_key(|&i| on[i].1 - on[i].0)?;
+        (on[widest].0 < on[widest].1).then(|| (widest, middle(on[widest])))
+    }
+}
+
+fn middle((lo, hi): Range) -> i128 {
+    lo + (hi - lo) / 2
+}
+
+/// What everything is on a box: atoms, and the sums that they are made of.
+#[derive(Default)]
+struct Look {
+    atoms: Vec<Part>,
+    sums: Vec<Part>,
+}
+
+/// The values of boxes, in order.
+struct Values(Vec<AtomId>);
+
+impl Values {
+    fn contains(&self, a: AtomId) -> bool {
+        self.0.contains(&a)
+    }
+
+    fn slopes(&self, a: AtomId, factor: i128) -> [i128; VALUES] {
+        let mut out = [0; VALUES];
+        if let Some(i) = self.0.iter().position(|&b| b == a) {
+            out[i] = factor;
+        }
+        out
+    }
+}
 
 impl LinearForms {
     /// Whether a form is zero modulo `2^width` by the values of a few names or inputs from which all of it follows;
@@ -245,50 +473,49 @@ impl LinearForms {
     fn on_boxes(&mut self, d: FormId, width: u32, values: &FxHashSet<AtomId>, most: u64) -> OrOverflow<bool> {
         let mut values: Vec<AtomId> = values.iter().copied().collect();
         values.sort_unstable();
-        let Some(pieces) = Pieces::above(self, d, &values) else { return Ok(false) };
-        let modulus = super::power(width)?;
-        let mut whole: Open = [(0, 0); VALUES];
+        let mut whole: Bounds = [(0, 0); VALUES];
         for (range, &a) in whole.iter_mut().zip(&values) {
             *range = self.atom_range(a);
         }
-        let mut known = Vec::with_capacity(pieces.atoms.len() + values.len());
-        let price = 2 * TERM + pieces.terms;
+        let Some(pieces) = Pieces::above(self, d, &Values(values))? else { return Ok(false) };
+        let modulus = super::power(width)?;
+        let mut look = Look::default();
         let mut rng = crate::num::SplitMix::new(0x62_6f_78);
         for _ in 0..POINTS {
             let point = whole.map(|(lo, hi)| {
                 let at = lo + (u128::from(rng.word()) % ((hi - lo) as u128 + 1)) as i128;
                 (at, at)
             });
-            self.charge(price);
-            let found = pieces.on(self, d, &point, &mut known)?;
+            self.charge(pieces.price());
+            let (found, _) = pieces.on(&point, &mut look)?;
             if found.as_const().is_none_or(|v| v % modulus != 0) {
                 return Ok(false);
             }
         }
-        let mut open = vec![whole];
-        while let Some(on) = open.pop() {
-            self.charge(price);
+        let mut open = vec![(whole, Rc::new(pieces))];
+        while let Some((on, pieces)) = open.pop() {
+            let (found, entries) = pieces.on(&on, &mut look)?;
+            self.charge(pieces.price() + entries);
             if self.work() > most || self.is_spent() {
                 return Ok(false);
             }
-            let found = pieces.on(self, d, &on, &mut known)?;
-            let (lo, hi) = found.range(&on)?;
             let same = found.slopes.iter().all(|slope| slope % modulus == 0);
-            if found.low == found.high && found.low % modulus == 0 && same {
+            if found.is_exact() && found.low % modulus == 0 && same {
                 continue;
             }
+            let (lo, hi) = found.range(&on)?;
             // No multiple of the modulus between the ends.
             let none = lo.div_euclid(modulus) == hi.div_euclid(modulus) && lo.rem_euclid(modulus) != 0;
-            let widest = (0..VALUES).max_by_key(|&i| on[i].1 - on[i].0).unwrap_or(0);
-            if none || on[widest].0 == on[widest].1 {
+            if none || found.is_exact() {
                 return Ok(false);
             }
-            let (lo, hi) = on[widest];
-            let middle = lo + (hi - lo) / 2;
-            for half in [(middle + 1, hi), (lo, middle)] {
+            let pieces = Rc::new(pieces.within(&on, &look)?);
+            let Some((value, at)) = pieces.cut(&on) else { return Ok(false) };
+            let (lo, hi) = on[value];
+            for half in [(at + 1, hi), (lo, at)] {
                 let mut part = on;
-                part[widest] = half;
-                open.push(part);
+                part[value] = half;
+                open.push((part, pieces.clone()));
             }
         }
         Ok(true)
