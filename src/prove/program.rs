@@ -14,8 +14,10 @@ use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+/// Bits that many values have among their low bits by chance.
+const FEW_BITS: u32 = 3;
 /// Samples by which operations are recognised.
-const SAMPLES: usize = 16;
+const SAMPLES: usize = 48;
 
 /// An exact number: a word, how its top bit counts, and the binary point.
 #[derive(Clone, Copy)]
@@ -306,29 +308,39 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
     }
     // By all bits, up to a power of two and the sign; then by low bits, at each width that is asked for; then by the distance to a
     // constant.
+    let is_constant = |i: usize| matches!(like.nodes()[i].op, Op::Const { .. });
+    let variable = || theirs.iter().enumerate().filter(|(i, _)| !is_constant(*i));
     let mut whole: FxHashMap<Vec<BigInt>, Vec<u32>> = FxHashMap::default();
-    for (i, codes) in theirs.iter().enumerate() {
+    for (i, codes) in variable() {
         whole.entry(normal(codes)).or_default().push(i as u32);
     }
     let mut shifted: FxHashMap<Vec<BigInt>, Vec<u32>> = FxHashMap::default();
-    for (i, codes) in theirs.iter().enumerate() {
+    for (i, codes) in variable() {
         if let Some(key) = moved(codes) {
             shifted.entry(key).or_default().push(i as u32);
         }
     }
     let mut low: FxHashMap<u32, FxHashMap<Vec<BigInt>, Vec<u32>>> = FxHashMap::default();
-    let mut last = 0u32;
+    let (mut last, mut used) = (0u32, vec![false; theirs.len()]);
     let mut out = Vec::with_capacity(ours.len());
     for (i, (codes, id)) in ours.iter().zip(model.ids()).enumerate() {
         let width = model.kif(id).width();
-        let near = |found: &Vec<u32>| found.iter().copied().min_by_key(|at| at.abs_diff(last));
+        // Several show the same for the samples, such as a number before and behind its limits: one with the same code
+        // and the same type, of these the next one that no signal is named after yet.
+        let kif = model.kif(id);
+        let near = |found: &Vec<u32>| {
+            found.iter().copied().min_by_key(|&at| {
+                let like_this = theirs[at as usize] == *codes;
+                (!like_this, like.kif(ValueId(at)) != kif, used[at as usize], at.abs_diff(last))
+            })
+        };
         let mut found = whole.get(&normal(codes)).and_then(near);
-        if found.is_none() && width > 1 {
+        if found.is_none() && width > FEW_BITS {
             let kif = Kif { signed: false, int: width as i32, frac: 0 };
             let cut = |codes: &[BigInt]| codes.iter().map(|c| wrap(c, kif)).collect::<Vec<_>>();
             let of_width = low.entry(width).or_insert_with(|| {
                 let mut map: FxHashMap<Vec<BigInt>, Vec<u32>> = FxHashMap::default();
-                for (i, codes) in theirs.iter().enumerate() {
+                for (i, codes) in variable() {
                     map.entry(cut(codes)).or_default().push(i as u32);
                 }
                 map
@@ -342,6 +354,7 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
         }
         if let Some(at) = found {
             last = at;
+            used[at as usize] = true;
         }
         out.push(found.map_or_else(|| format!("new{i}"), |at| format!("v{at}")));
     }

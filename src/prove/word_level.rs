@@ -24,12 +24,17 @@ use std::sync::Arc;
 const MULTIPLIED: u64 = 1_000_000;
 /// Most terms that one question may visit while it replaces names by their definitions.
 const UNFOLDED: u64 = 10_000_000;
-/// Most terms that one question may visit where only names near to its forms are replaced.
-const NEARBY: u64 = 2_000_000;
+/// Terms looked at for one question about names nearby: this part of what the road may take, and no less or more.
+const NEARBY: (u64, u64, u64) = (20, 300_000, 50_000_000);
+/// What such a question may take however many were asked in vain, and where the form is a value of the model already, by
+/// another name than the signal's.
+const LEAST_NEARBY: u64 = 100_000;
 /// The least that a question may take (monomials or terms), however many before it were not decided.
 const LEAST: u64 = 5_000;
 /// Widest signal that is compared with all of the model's values.
 const MAX_SHOWN: u32 = 100;
+/// Operations for each product where products are few.
+const FEW_PRODUCTS: usize = 40;
 /// Widest free value that is one atom.
 const FREE_BITS: u32 = 64;
 
@@ -48,6 +53,8 @@ struct FormComparison<'a> {
     columns: Option<Columns>,
     /// Terms that may still be visited while names are replaced by their definitions.
     apart: u64,
+    /// What a question about names nearby may take.
+    nearby: Patience,
     /// What a question may take.
     multiplied: Patience,
     unfolded: Patience,
@@ -207,6 +214,10 @@ impl FormComparison<'_> {
         if self.terms.is_table(meaning) && self.terms.vanishes_by_value(apart, width)? {
             return Ok(Some(plain));
         }
+        let known_well = self.is_known_well(signal, f)?;
+        if known_well && width + 1 < whole {
+            return Ok(None);
+        }
         let (shown, meant) = (self.samples(f), self.samples(model));
         let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
         // Which bits they are, by the samples; forms first, then the gates of the likeliest.
@@ -214,7 +225,7 @@ impl FormComparison<'_> {
         self.terms.charge(u64::from(whole) * TERM);
         for negative in [false, true] {
             let sign = if negative { -1 } else { 1 };
-            for skipped in 0..whole.min(120) {
+            for skipped in 0..if known_well { 1 } else { whole.min(120) } {
                 let part = |m: i128| (sign * m) >> skipped;
                 // A whole number may be moved by a constant.
                 let offset =
@@ -256,7 +267,7 @@ impl FormComparison<'_> {
             return self.these_pieces(f, width, of, runs, true);
         }
         // Samples do not tell a run that ends below the sign from one that ends with it.
-        if let Some(same) = self.in_pieces(f, width, op, false)? {
+        if !known_well && let Some(same) = self.in_pieces(f, width, op, false)? {
             return Ok(Some(same));
         }
         for (found, part, claim) in open.iter().take(3) {
@@ -272,7 +283,7 @@ impl FormComparison<'_> {
                 return Ok(Some((form, Claim { keeps_form, ..claim.clone() })));
             }
         }
-        self.in_pieces(f, width, op, true)
+        if known_well { Ok(None) } else { self.in_pieces(f, width, op, true) }
     }
 
     /// The runs of bits of a value that a signal shows as the comment in the file says, if the samples agree.
@@ -471,7 +482,13 @@ impl FormComparison<'_> {
         if self.terms.rules() != RuleSet::Local {
             return false;
         }
-        self.terms.within(NEARBY, |t| t.same_locally(f, g, width)).unwrap_or(false)
+        let least = LEAST_NEARBY.min(self.nearby.0);
+        let most = if self.terms.is_renamed(f) { least } else { self.nearby.0 };
+        let before = self.terms.work();
+        let same = self.terms.within(most, |t| t.same_locally(f, g, width, most)).unwrap_or(false);
+        self.nearby.took(self.terms.work() - before, same);
+        self.nearby.0 = self.nearby.0.max(least);
+        same
     }
 
     /// Whether two forms are equal once products are multiplied out, within the limits of a question.
@@ -720,13 +737,14 @@ impl FormComparison<'_> {
         let width = self.rtl.signal(signal).width;
         let mut same = None;
         // With few rules only what these do not see is taken from what is proved: the own forms of sums say more.
+        let known_well = self.is_known_well(signal, f)?;
         if self.in_pieces {
-            same = self.proved_before(signal, k, f)?;
+            same = self.proved_before(signal, k, f)?.filter(|(_, claim)| !known_well || self.is_whole(claim));
         }
         if let (None, Some(op)) = (&same, hint) {
             same = self.unless_not_seen((f, Some(op), width), |d| FormComparison::compare(d, signal, op, f))?;
         }
-        if same.is_none() {
+        if same.is_none() && !known_well {
             same = self.proved_before(signal, k, f)?;
         }
         if let (None, Some(op)) = (&same, named) {
@@ -735,7 +753,7 @@ impl FormComparison<'_> {
                 self.unmatched.push((op.0, signal, f));
             }
         }
-        if same.is_none() {
+        if same.is_none() && !known_well {
             same = self.unless_not_seen((f, None, width), |d| d.shown(signal, f))?;
         }
         let Some((same, claim)) = same else {
@@ -751,6 +769,21 @@ impl FormComparison<'_> {
         }
         self.proved.claim(signal, k, claim);
         Ok(Word::One(self.fitted(signal, f, same)?))
+    }
+
+    /// Whether a form is a function of one named value, where every operation has a name and the file does not say what
+    /// the signal shows. Bits of other values that happen to be the same, such as those of a later sum, would only make
+    /// it a function of several.
+    fn is_known_well(&mut self, signal: SignalId, f: FormId) -> OrOverflow<bool> {
+        if self.terms.rules() != RuleSet::Local || self.rtl.remark(&self.rtl.signal(signal).name).is_some() {
+            return Ok(false);
+        }
+        self.terms.speaks_of_one_name(f)
+    }
+
+    /// Whether a signal shows all bits of a value, perhaps negative or moved.
+    fn is_whole(&self, claim: &Claim) -> bool {
+        matches!(claim.runs[..], [(0, 0, width)] if width >= self.model.kif(claim.op).width())
     }
 
     /// Which value of the model a form shows, unless an earlier search found none.
@@ -821,8 +854,12 @@ impl Rules {
         let has = |wanted: fn(&Op) -> bool| model.nodes().iter().any(|n| wanted(&n.op));
         let (multiplies, looks_up) =
             (has(|op| matches!(op, Op::Mul { .. })), has(|op| matches!(op, Op::Lookup { .. })));
-        // Where each row of a multiplier has a name, the rows cannot be added up: named sets come later.
-        let few = if multiplies {
+        // Where each row of a multiplier has a name, the rows cannot be added up: named sets come later, unless products
+        // are few.
+        let products = model.nodes().iter().filter(|n| matches!(n.op, Op::Mul { .. })).count();
+        let few = if multiplies && products * FEW_PRODUCTS < model.nodes().len() {
+            [Rules::Local, Rules::Rows, Rules::RowPieces]
+        } else if multiplies {
             [Rules::Rows, Rules::Local, Rules::RowPieces]
         } else {
             [Rules::Local, Rules::Basic, Rules::Pieces]
@@ -887,6 +924,7 @@ pub(super) fn compare(
                 samples: None,
                 columns: None,
                 apart: most,
+                nearby: Patience((most / NEARBY.0).clamp(NEARBY.1, NEARBY.2)),
                 multiplied: Patience(MULTIPLIED),
                 unfolded: Patience(UNFOLDED.min(most / 4)),
                 hints,

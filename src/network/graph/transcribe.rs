@@ -273,7 +273,10 @@ impl Writer {
         }
         if min < low {
             let limit = self.constant(low.clone(), kif.frac);
-            let room = self.value(Op::Sub { a: x.id, b: limit.id, shift: 0 }, &min - &low, &max - &low, kif.frac);
+            // Of the number within the upper end already: what lies beyond that is not below the lower end.
+            let own = (kif.frac - value.frac) as u32;
+            let (least, most) = (&value.low << own, &value.high << own);
+            let room = self.value(Op::Sub { a: value.id, b: limit.id, shift: 0 }, least - &low, most - &low, kif.frac);
             let under = self.is_negative(&room);
             let with = self.constant(instead_low.clone(), kif.frac);
             let op = Op::Mux { cond: under.id, on_true: with.id, on_false: value.id, shift: 0 };

@@ -1,7 +1,6 @@
 //! Two forms compared where every operation has a name: names are taken apart one by one, the newest first, until the
 //! forms are the same, or until so few values are left that all of their combinations are tried.
 
-use super::boxes::WORK;
 use super::samples::{LANES, Lanes, Samples, TERM};
 use super::unfold::Without;
 use super::{AtomId, FormId, LinearForms, OrOverflow};
@@ -13,23 +12,28 @@ const STEPS: usize = 40;
 const TRIED: (u64, u64) = (1 << 11, 1 << 16);
 /// Most values whose combinations are tried.
 const MAX_VALUES: usize = 8;
+/// The part of a question's work that boxes may take at first, and what they may take at least.
+const BOXES: (u64, u64) = (20, 50_000);
 /// Most terms of what is left of a difference.
 const MAX_LEFT: usize = 80;
 
 impl LinearForms {
-    /// Whether two forms are equal modulo `2^width`, seen by the names near to them.
+    /// Whether two forms are equal modulo `2^width`, seen by the names near to them. It takes about `most` units of
+    /// work at most.
     ///
     /// # Errors
     /// [`super::Overflow`] where numbers or forms grow too large.
-    pub fn same_locally(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
-        self.apart(|t| t.same_nearby(f, g, width))
+    pub fn same_locally(&mut self, f: FormId, g: FormId, width: u32, most: u64) -> OrOverflow<bool> {
+        self.apart(|t| t.same_nearby(f, g, width, most))
     }
 
-    fn same_nearby(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
+    fn same_nearby(&mut self, f: FormId, g: FormId, width: u32, most: u64) -> OrOverflow<bool> {
         let Some(mut d) = self.difference(f, g, width)? else { return Ok(true) };
-        if self.vanishes_on_boxes(d, width, WORK).unwrap_or(false) {
+        // What takes little first.
+        if self.vanishes_on_boxes(d, width, (most / BOXES.0).max(BOXES.1)).unwrap_or(false) {
             return Ok(true);
         }
+        let whole = d;
         for _ in 0..STEPS {
             let values = self.spoken(d)?;
             if self.vanishes(d, width, &values, TRIED.0) {
@@ -42,7 +46,10 @@ impl LinearForms {
             }
         }
         let values = self.spoken(d)?;
-        Ok(self.vanishes(d, width, &values, TRIED.1))
+        if self.vanishes(d, width, &values, TRIED.1) {
+            return Ok(true);
+        }
+        self.vanishes_on_boxes(whole, width, most)
     }
 
     /// Whether a form is zero modulo `2^width` for all values within the ranges of what it speaks of, if these have at
@@ -89,6 +96,9 @@ mod tests {
     use super::super::model::forms;
     use super::*;
 
+    /// What a question of a proof may take, or more.
+    const MOST: u64 = 2_000_000;
+
     #[test]
     fn what_is_the_same_nearby_is_the_same_for_random_inputs() {
         let (mut same, mut parts, mut other) = (0, 0, 0);
@@ -107,11 +117,11 @@ mod tests {
                     continue;
                 };
                 parts += 1;
-                same += usize::from(t.same_locally(low, cut, width).unwrap_or(false));
+                same += usize::from(t.same_locally(low, cut, width, MOST).unwrap_or(false));
                 // Another value, or the same one with a bit turned: equal only if all samples are.
                 let turned = t.offset(cut, 1 << (width - 1)).unwrap();
                 for wrong in [of_other, turned] {
-                    if t.same_locally(low, wrong, width).unwrap_or(false) {
+                    if t.same_locally(low, wrong, width, MOST).unwrap_or(false) {
                         let (x, y) = (samples.of(&t, low), samples.of(&t, wrong));
                         assert!(x.iter().zip(&y).all(|(x, y)| (x - y) & ((1 << width) - 1) == 0), "seed {seed}, {id}");
                     } else {
@@ -134,13 +144,13 @@ mod tests {
         let mask = t.constant(7);
         let both = t.and(&[x, mask]).unwrap();
         let (f, g) = (t.add(low, y).unwrap(), t.add(both, y).unwrap());
-        assert_eq!(t.same_locally(f, g, 10), Ok(true));
+        assert_eq!(t.same_locally(f, g, 10, MOST), Ok(true));
         // Equal but for x = 29.
         let last = t.offset(x, -29).unwrap();
         let last = t.zero(last).unwrap();
         let wrong = t.linear(g, 4, last).unwrap();
-        assert_eq!(t.same_locally(f, wrong, 10), Ok(false));
-        assert_eq!(t.same_locally(f, wrong, 2), Ok(true));
+        assert_eq!(t.same_locally(f, wrong, 10, MOST), Ok(false));
+        assert_eq!(t.same_locally(f, wrong, 2, MOST), Ok(true));
     }
 
     #[test]

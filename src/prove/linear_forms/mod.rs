@@ -155,7 +155,7 @@ struct FormData {
 /// Largest number of terms of one form.
 const MAX_FORM: usize = 1 << 14;
 /// Largest number of terms of all forms.
-const MAX_TERMS: usize = 200_000_000;
+const MAX_TERMS: usize = 60_000_000;
 /// Most units of work for all forms, if nothing else is said.
 const MAX_WORK: u64 = 4_000_000_000;
 
@@ -727,6 +727,26 @@ impl LinearForms {
         self.terms(f).all(|(a, _)| match self.atom(a) {
             Atom::Floor(x, _) | Atom::Negative(x) => few && self.terms(*x).all(|t| plain(t.0)),
             _ => plain(a),
+        })
+    }
+
+    /// Whether a form is an input or a name, perhaps moved by a constant or negative: what it shows is known.
+    pub fn is_renamed(&self, f: FormId) -> bool {
+        let plain = |a| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_));
+        self.only(f).is_some_and(|(a, factor)| factor.abs() == 1 && plain(a))
+    }
+
+    /// Whether a form has products of two inputs or names of which each has more than two values.
+    pub(super) fn multiplies_values(&self, f: FormId) -> bool {
+        let is_number = |a: AtomId| {
+            let (lo, hi) = self.atom_range(a);
+            hi - lo > 1 && matches!(self.atom(a), Atom::Free(_) | Atom::Value(_))
+        };
+        let has_number = |f: FormId| self.terms(f).any(|t| is_number(t.0));
+        self.terms(f).any(|(a, _)| match self.atom(a) {
+            Atom::Product(x, y) => has_number(*x) && has_number(*y),
+            Atom::Monomial(factors) => factors.iter().filter(|&&a| is_number(a)).count() > 1,
+            _ => false,
         })
     }
 

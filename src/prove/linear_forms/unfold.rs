@@ -47,6 +47,13 @@ impl LinearForms {
         Ok(values)
     }
 
+    /// Whether a form is a function of one name and of nothing else.
+    pub fn speaks_of_one_name(&mut self, f: FormId) -> OrOverflow<bool> {
+        let spoken = self.spoken(f)?;
+        let mut names = spoken.iter();
+        Ok(names.next().is_some_and(|&a| matches!(self.atom(a), Atom::Value(_))) && names.next().is_none())
+    }
+
     /// Whether two forms are equal modulo `2^width` once values that only one of them names are taken apart.
     pub fn same_unfolded(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
         self.apart(|t| t.same_apart(f, g, width))
