@@ -342,7 +342,7 @@ const MODELS: &[(&str, u8, u32, &str, &str)] = &[
     ("dais/v1_jet_mlp", 2, 7, "v", ""),
 ];
 
-/// Rows that take most of a minute of a release program: four times as long as all others together.
+/// Rows that take most of a minute of a release program, longer than all others together.
 const LONG: &[(&str, u8, u32, &str, &str)] = &[("lut_heavy", 2, 7, "vhd", "--use-dsp no --delay-model device")];
 
 #[test]
