@@ -4,7 +4,7 @@
 //! - [`read`]: bytes to a [`Network`], every problem with its node; nothing of a file is trusted.
 //! - [`run`]: the golden evaluator, in rational numbers.
 //! - [`lower`](lower::lower): the network as an ALIR program.
-//! - [`ports`]: what the hardware's ports carry, and how a real number becomes a code.
+//! - [`front`]: what the hardware's ports carry, and how a real number becomes a code.
 //! - [`kernel`]: what a node computes, resolved to elements.
 
 pub mod front;
