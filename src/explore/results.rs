@@ -246,7 +246,7 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
     let steps = [("generate", "project/metadata.json"), ("prove", "proof.json"), ("synthesise", "synthesised")];
     let steps = &steps[..if synthesises { 3 } else { 2 }];
     let missing = || steps.iter().filter(|(_, result)| !own.join(result).is_file()).map(|(step, _)| *step);
-    // A step that has a log and no result failed; without either it has not run.
+    // A step that failed has no result, and a log that says so; any other has not run to its end.
     let failed = missing().find_map(|step| Some((step, said(&own.join(format!("{step}.log")))?)));
     let status = match (&failed, missing().next()) {
         (Some(_), _) => Status::Failed,
@@ -291,15 +291,20 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
 /// Characters of a reason at most.
 const LONGEST_REASON: usize = 200;
 
-/// What a log says went wrong; nothing where there is none.
+/// What a log says went wrong; nothing where there is none, or where it does not end with an exit status: the step was cut
+/// off then, and will run again.
 fn said(log: &Path) -> Option<String> {
     let text = String::from_utf8_lossy(&std::fs::read(log).ok()?).into_owned();
+    let (text, status) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
+    if !status.starts_with("exit status ") {
+        return None;
+    }
     if text.contains("\"verdict\": \"differs\"") {
         return Some("the text differs from the model".into());
     }
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let wrong = |line: &&str| line.to_ascii_lowercase().contains("error");
-    let line = lines().find(wrong).or_else(|| lines().next_back()).unwrap_or("it ended without a word");
+    let line = lines().find(wrong).or_else(|| lines().next_back()).unwrap_or(status);
     Some(line.chars().filter(|c| !c.is_control()).take(LONGEST_REASON).collect())
 }
 
@@ -348,7 +353,7 @@ mod tests {
         let proof = "{\"verdict\": \"proved\"}";
         let (small, fast) = (metadata(2, 10.0, 100.0), metadata(4, 30.0, 200.0));
         let found = folder(
-            &plan(None, &["done", "fast", "slow", "differs", "broken", "open"]),
+            &plan(None, &["done", "fast", "slow", "differs", "broken", "mute", "open"]),
             &[
                 ("done/project/metadata.json", &small),
                 ("done/proof.json", proof),
@@ -357,20 +362,24 @@ mod tests {
                 ("slow/project/metadata.json", &metadata(3, 40.0, 150.0)),
                 ("slow/proof.json", proof),
                 ("differs/project/metadata.json", &small),
-                ("differs/prove.log", "{\n \"verdict\": \"differs\"\n}"),
-                ("broken/generate.log", "error[E0503] at --pipeline: no\n  help: other\n"),
+                ("differs/prove.log", "{\n \"verdict\": \"differs\"\n}\nexit status 1\n"),
+                ("broken/generate.log", "error[E0503] at --pipeline: no\n  help: other\nexit status 2\n"),
+                ("mute/generate.log", "exit status 7\n"),
+                // Cut off in the middle.
+                ("open/generate.log", "error: half of what"),
             ],
         );
         let results = gather(found.path()).expect("a plan");
-        assert_eq!(results.counts(), (3, 2, 1));
+        assert_eq!(results.counts(), (3, 3, 1));
         let of = |name: &str| results.variants.iter().find(|row| row.variant == name).expect("a row");
         assert_eq!(of("broken").reason.as_deref(), Some("generate: error[E0503] at --pipeline: no"));
         assert_eq!(of("differs").reason.as_deref(), Some("prove: the text differs from the model"));
+        assert_eq!(of("mute").reason.as_deref(), Some("generate: exit status 7"));
         assert_eq!((of("open").status, &of("open").reason), (Status::Open, &None));
         assert_eq!((of("done").stage_delay, of("done").latency_ns), (Some(2.5), Some(20.0)));
         // Smaller, faster, and beaten in both.
         assert_eq!([of("done").best, of("fast").best, of("slow").best, of("open").best], [true, true, false, false]);
-        assert_eq!(results.csv().lines().count(), 7);
+        assert_eq!(results.csv().lines().count(), 8);
         assert!(results.csv().starts_with("variant,model,pipeline,status,"));
     }
 
