@@ -100,9 +100,7 @@ impl HeldProgram {
         };
         let product = Product::with_types(matrix, types);
         let graph = product.solve(options)?;
-        let report = cmvm::check(&graph, product.matrix()).map_err(|fault| {
-            Diagnostics::from(Diagnostic::error("E1507", Place::Whole, format!("a program of a matrix: {fault}")))
-        })?;
+        let report = product.report(&graph)?;
         let model = product.model(&graph, Limits::default())?;
         let mut file = FileFacts::of_memory(&formats::checksum(npy), &formats::sha256(npy));
         file.matrix = Some(super::matrix::MatrixFacts { product, solve_seconds: 0.0 });

@@ -114,8 +114,15 @@ impl Product {
     /// # Errors
     /// A mistake of ours if they do not compute the product; `E1504` for what `limits` do not allow.
     pub fn model(&self, program: &AdderGraph, limits: Limits) -> Result<Model, Diagnostics> {
-        let report = cmvm::check(program, &self.matrix).map_err(|fault| mistake(&fault.to_string()))?;
-        model(program, &report, limits)
+        model(program, &self.report(program)?, limits)
+    }
+
+    /// Costs, times and intervals of these adders, which were compared with the matrix.
+    ///
+    /// # Errors
+    /// A mistake of ours if they do not compute the product.
+    pub fn report(&self, program: &AdderGraph) -> Result<Report, Diagnostic> {
+        cmvm::check(program, &self.matrix).map_err(|fault| mistake(&fault.to_string()))
     }
 }
 
