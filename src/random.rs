@@ -12,6 +12,7 @@
 //! [`Profile`] says so some are narrower, so that wrapping acts. Same words, same program, on every machine.
 
 pub mod machine;
+pub mod rounded;
 pub mod tables;
 
 use crate::ir::{BinaryBits, Builder, Model, Node, Op, Output, Table, TableId, Term, UnaryBits, ValueId};

@@ -340,6 +340,46 @@ fn sums_with_a_relu_of_a_difference_are_minima_and_maxima() {
     assert_eq!(chosen, 3 * 2 * 4 * 5);
 }
 
+/// Every input of programs that round what a ReLU gives, whatever wraps or is dropped on the way; and that there are
+/// many in which the addition moves to before the ReLU.
+#[test]
+fn rounding_before_a_relu_is_rounding_behind_it() {
+    let mut moved = 0;
+    for seed in 0..4000 {
+        let before = random::rounded::program(seed);
+        let (after, _) = passes::run(&before, &["rounding"]);
+        let (whole, _) = passes::run(&before, passes::pipeline(2));
+        moved += u32::from(after != before);
+        let kif = before.input_kifs()[0];
+        for code in 0..1i64 << kif.width() {
+            let inputs = [(code - if kif.signed { 1 << (kif.width() - 1) } else { 0 }).into()];
+            let [expected, found, best] = [&before, &after, &whole].map(|m| golden(m, &inputs, LookupMiss::Zero));
+            assert_eq!(expected, found, "seed {seed}, {inputs:?}: {}", listing(&after));
+            assert_eq!(expected, best, "seed {seed}, {inputs:?}: {}", listing(&whole));
+        }
+    }
+    assert!(moved > 400, "moved in {moved} programs only");
+}
+
+/// A bias, a ReLU and a rounding: one adder is left, and the ReLU has no bit more than the result.
+#[test]
+fn a_rounding_joins_the_bias_before_the_relu() {
+    let mut builder = Builder::new(vec![0]);
+    let x = builder.op(Op::Input { input: 0 }, Interval::new(-128, 127, 4));
+    let x = builder.op(Op::AddConst { x, value: Code::from(5), shift: 4 }, Interval::new(-123, 132, 4));
+    let x = builder.op(Op::Relu { x }, Interval::new(0, 132, 4));
+    let x = builder.op(Op::AddConst { x, value: Code::from(1), shift: 2 }, Interval::new(4, 136, 4));
+    let x = builder.op(Op::Quantise { x, shift: 0 }, Interval::new(0, 15, 1));
+    builder.output(Output { source: Some(x), shift: 0, neg: false });
+    let before = builder.finish().unwrap_or_else(|p| panic!("{p:?}"));
+    let (after, _) = passes::run(&before, passes::pipeline(1));
+    let constants: Vec<_> = after.nodes().iter().filter(|n| matches!(n.op, Op::AddConst { .. })).collect();
+    assert_eq!(constants.len(), 1, "{}", listing(&after));
+    assert!(matches!(&constants[0].op, Op::AddConst { value, shift: 4, .. } if *value == Code::from(9)));
+    let relu = after.ids().find(|id| matches!(after.node(*id).op, Op::Relu { .. })).unwrap();
+    assert_eq!(after.kif(relu).width(), 4, "{}", listing(&after));
+}
+
 /// Drops genes as long as the program still fails: quicker than general shrinking for long runs.
 fn smallest(mut recipe: Recipe, fails: impl Fn(&Recipe) -> bool) -> Recipe {
     let mut at = 0;
@@ -380,8 +420,8 @@ fn passes_find_something_to_do() {
     // A test that compares programs with themselves would notice nothing.
     for pass in PASSES {
         let changed = (0..400).filter(|&seed| {
-            let before = random::model(seed);
-            pass.apply(&before, Trust::Types) != before
+            let changes = |before: Model| pass.apply(&before, Trust::Types) != before;
+            changes(random::model(seed)) || changes(random::rounded::program(seed))
         });
         assert!(changed.count() > 4, "{} never does anything", pass.name);
     }

@@ -833,9 +833,14 @@ impl Writer<'_, '_, '_> {
                     terms => Op::Sum { terms: Box::new(terms) },
                 }
             }
+            // As a negation of its own, which what follows may take in.
             _ if digit.neg => {
-                let value = self.value(digit.value);
-                Op::Sum { terms: Box::new([Term { value, shift, neg: true }]) }
+                let mut x = self.value(digit.value);
+                if shift != 0 {
+                    let plain = Interval::full(interval.kif()).negated();
+                    x = self.rw.push(Op::Quantise { x, shift }, plain, 0.0, 0.0, origin);
+                }
+                Op::Neg { x }
             }
             _ => Op::Quantise { x: self.value(digit.value), shift },
         };

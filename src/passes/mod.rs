@@ -17,6 +17,7 @@ mod polarity;
 mod products;
 mod ranges;
 mod rewrite;
+mod rounding;
 mod simplify;
 mod slope;
 mod split;
@@ -126,6 +127,13 @@ pub const PASSES: &[PassInfo] = &[
         run: slope::run,
     },
     PassInfo {
+        name: "rounding",
+        summary: "add what rounds a ReLU's result before the ReLU, together with the bias",
+        level: 1,
+        tables_only: false,
+        run: rounding::run,
+    },
+    PassInfo {
         name: "split",
         summary: "tables of smooth functions as a coarse table plus a fine one, where that takes fewer LUTs",
         level: 2,
@@ -177,12 +185,12 @@ pub fn pipeline(level: u8) -> &'static [&'static str] {
     match level {
         0 => &[],
         1 => &[
-            "dce", "simplify", "ranges", "compose", "tables", "cse", "polarity", "demand", "simplify", "ranges", "cse",
-            "dce",
+            "dce", "simplify", "ranges", "compose", "tables", "cse", "rounding", "polarity", "demand", "simplify",
+            "ranges", "cse", "dce",
         ],
         _ => &[
-            "dce", "simplify", "ranges", "compose", "tables", "split", "split", "cse", "linear", "dce", "polarity",
-            "demand", "simplify", "ranges", "cse", "dce",
+            "dce", "simplify", "ranges", "compose", "tables", "split", "split", "cse", "rounding", "linear", "dce",
+            "polarity", "demand", "simplify", "ranges", "cse", "dce",
         ],
     }
 }
@@ -190,8 +198,8 @@ pub fn pipeline(level: u8) -> &'static [&'static str] {
 /// What `-O2` runs for hardware whose products are logic and whose stages are cut by what that takes: registers can
 /// stand within a long product then.
 pub const IN_STAGES: &[&str] = &[
-    "dce", "simplify", "ranges", "compose", "tables", "split", "split", "cse", "linear", "dce", "products", "polarity",
-    "demand", "simplify", "ranges", "cse", "dce",
+    "dce", "simplify", "ranges", "compose", "tables", "split", "split", "cse", "rounding", "linear", "dce", "products",
+    "polarity", "demand", "simplify", "ranges", "cse", "dce",
 ];
 
 /// What one pass did to a program.

@@ -35,6 +35,8 @@ const LEAST: u64 = 5_000;
 const MAX_SHOWN: u32 = 100;
 /// Operations for each product where products are few.
 const FEW_PRODUCTS: usize = 40;
+/// Constants added behind ReLUs of one value that are tried.
+const MAX_ROUNDINGS: usize = 4;
 /// Widest free value that is one atom.
 const FREE_BITS: u32 = 64;
 
@@ -65,6 +67,8 @@ struct FormComparison<'a> {
     proved: &'a mut Proved,
     /// Whether signals are compared with runs of bits.
     in_pieces: bool,
+    /// What is added behind a ReLU of each value, in units of its code.
+    roundings: FxHashMap<ValueId, Vec<i128>>,
     unmatched: Vec<(u32, SignalId, FormId)>,
     /// Forms of signals that were not seen to show a value, or any, and their widths: registers hold them again.
     not_seen: FxHashSet<(FormId, Option<ValueId>, u32)>,
@@ -198,14 +202,24 @@ impl FormComparison<'_> {
         outcome == Outcome::Equal
     }
 
-    /// Compares a signal named after an operation with it. Optimisation may keep some bits only, the negative, or the
-    /// distance to a constant: the form by the model of what the signal shows, if there is one.
+    /// Compares a signal named after an operation with it, also with what a rounding behind its ReLU adds, moved to
+    /// before the ReLU.
     fn compare(&mut self, signal: SignalId, op: ValueId, f: FormId) -> OrOverflow<Same> {
+        for moved in self.roundings.get(&op).cloned().unwrap_or_default() {
+            if let Some(same) = self.compare_moved(signal, (op, moved), f)? {
+                return Ok(Some(same));
+            }
+        }
+        self.compare_moved(signal, (op, 0), f)
+    }
+
+    /// Compares a signal with an operation plus a constant. Optimisation may keep some bits only, the negative, or the
+    /// distance to a constant: the form by the model of what the signal shows, if there is one.
+    fn compare_moved(&mut self, signal: SignalId, (op, moved): (ValueId, i128), f: FormId) -> OrOverflow<Same> {
         let width = self.rtl.signal(signal).width;
         let whole = self.model.kif(op).width();
-        let model = self.forms.ops[op.index()];
-        let meaning = self.terms.meaning(model);
-        let plain = (model, Claim::whole(op, width));
+        let (model, meaning) = self.moved_value(op, moved)?;
+        let plain = (model, Claim { offset: moved, ..Claim::whole(op, width) });
         if self.terms.difference(f, model, width)?.is_none() {
             return Ok(Some(plain));
         }
@@ -235,7 +249,7 @@ impl FormComparison<'_> {
                 }
                 let offset =
                     if width < 120 && offset >> (width.max(1) - 1) != 0 { offset - (1 << width) } else { offset };
-                let claim = Claim { offset, ..Claim::run(op, negative, skipped, width) };
+                let claim = Claim { offset: offset + sign * moved, ..Claim::run(op, negative, skipped, width) };
                 let signed = self.terms.scale(model, sign)?;
                 let signed = self.terms.offset(signed, offset)?;
                 let found = self.terms.floor(signed, skipped)?;
@@ -256,18 +270,18 @@ impl FormComparison<'_> {
             }
         }
         // What the file says of the signal, where that agrees with the samples: nothing else is asked about then.
-        if let Some(runs) = self.remarked(signal, op, f)? {
-            let of = (op, false, model);
+        if let Some(runs) = self.remarked(signal, (op, moved), f)? {
+            let of = (op, moved, false, model);
             if let Some(same) = self.these_pieces(f, width, of, runs.clone(), false)? {
                 return Ok(Some(same));
             }
-            if let Some(same) = self.in_pieces(f, width, op, false)? {
+            if let Some(same) = self.in_pieces(f, width, (op, moved), false)? {
                 return Ok(Some(same));
             }
             return self.these_pieces(f, width, of, runs, true);
         }
         // Samples do not tell a run that ends below the sign from one that ends with it.
-        if !known_well && let Some(same) = self.in_pieces(f, width, op, false)? {
+        if !known_well && let Some(same) = self.in_pieces(f, width, (op, moved), false)? {
             return Ok(Some(same));
         }
         for (found, part, claim) in open.iter().take(3) {
@@ -283,11 +297,16 @@ impl FormComparison<'_> {
                 return Ok(Some((form, Claim { keeps_form, ..claim.clone() })));
             }
         }
-        if known_well { Ok(None) } else { self.in_pieces(f, width, op, true) }
+        if known_well { Ok(None) } else { self.in_pieces(f, width, (op, moved), true) }
     }
 
     /// The runs of bits of a value that a signal shows as the comment in the file says, if the samples agree.
-    fn remarked(&mut self, signal: SignalId, op: ValueId, f: FormId) -> OrOverflow<Option<Vec<BitRun>>> {
+    fn remarked(
+        &mut self,
+        signal: SignalId,
+        (op, moved): (ValueId, i128),
+        f: FormId,
+    ) -> OrOverflow<Option<Vec<BitRun>>> {
         if !self.in_pieces {
             return Ok(None);
         }
@@ -296,7 +315,8 @@ impl FormComparison<'_> {
         let Some(runs) = self.rtl.remark(name).and_then(|r| remarked_runs(r, self.model.kif(op), width)) else {
             return Ok(None);
         };
-        let expected = self.pieces(self.forms.ops[op.index()], &runs)?;
+        let (model, _) = self.moved_value(op, moved)?;
+        let expected = self.pieces(model, &runs)?;
         let (shown, meant) = (self.samples(f), self.samples(expected));
         let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
         let agree = shown.iter().zip(&meant).all(|(&v, &m)| v.wrapping_sub(m) & mask == 0);
@@ -304,12 +324,12 @@ impl FormComparison<'_> {
     }
 
     /// The form by a value of the model of which a signal shows several runs of bits; seen at once, or `thoroughly`.
-    fn in_pieces(&mut self, f: FormId, width: u32, op: ValueId, thoroughly: bool) -> OrOverflow<Same> {
+    fn in_pieces(&mut self, f: FormId, width: u32, (op, moved): (ValueId, i128), thoroughly: bool) -> OrOverflow<Same> {
         if !self.in_pieces {
             return Ok(None);
         }
-        let model = self.forms.ops[op.index()];
-        let whole = self.model.kif(op).width();
+        let (model, _) = self.moved_value(op, moved)?;
+        let whole = self.model.kif(op).width() + u32::from(moved != 0);
         let shown = self.samples(f);
         for negative in [false, true] {
             let sign = if negative { -1 } else { 1 };
@@ -321,7 +341,7 @@ impl FormComparison<'_> {
             let [first, second] = guesses.map(|guess| guess.filter(|runs| runs.len() > 1));
             let second = second.filter(|runs| first.as_ref() != Some(runs));
             for runs in [first, second].into_iter().flatten() {
-                if let Some(same) = self.these_pieces(f, width, (op, negative, signed), runs, thoroughly)? {
+                if let Some(same) = self.these_pieces(f, width, (op, moved, negative, signed), runs, thoroughly)? {
                     return Ok(Some(same));
                 }
             }
@@ -334,13 +354,12 @@ impl FormComparison<'_> {
         &mut self,
         f: FormId,
         width: u32,
-        (op, negative, signed): (ValueId, bool, FormId),
+        (op, moved, negative, signed): (ValueId, i128, bool, FormId),
         runs: Vec<BitRun>,
         thoroughly: bool,
     ) -> OrOverflow<Same> {
-        let model = self.forms.ops[op.index()];
-        let meaning = self.terms.meaning(model);
-        if thoroughly && self.terms.rules().has_names() && !negative && meaning != model {
+        let (model, meaning) = self.moved_value(op, moved)?;
+        if thoroughly && moved == 0 && self.terms.rules().has_names() && !negative && meaning != model {
             let whole = self.model.kif(op).width();
             let meant = self.samples(model);
             for (lo, hi) in gaps(&runs, &meant) {
@@ -349,9 +368,10 @@ impl FormComparison<'_> {
                 }
             }
         }
-        let meaning = self.terms.scale(meaning, if negative { -1 } else { 1 })?;
+        let sign = if negative { -1 } else { 1 };
+        let meaning = self.terms.scale(meaning, sign)?;
         let (found, part) = (self.pieces(signed, &runs)?, self.pieces(meaning, &runs)?);
-        let claim = Claim { runs, ..Claim::run(op, negative, 0, width) };
+        let claim = Claim { runs, offset: sign * moved, ..Claim::run(op, negative, 0, width) };
         for equal in [found, part] {
             if self.terms.difference(f, equal, width)?.is_none() {
                 return Ok(Some((found, claim)));
@@ -392,6 +412,13 @@ impl FormComparison<'_> {
         Ok(out)
     }
 
+    /// The form of an operation plus a constant, by its name and by its meaning.
+    fn moved_value(&mut self, op: ValueId, moved: i128) -> OrOverflow<(FormId, FormId)> {
+        let model = self.forms.ops[op.index()];
+        let meaning = self.terms.meaning(model);
+        Ok((self.terms.offset(model, moved)?, self.terms.offset(meaning, moved)?))
+    }
+
     /// Another value of the model of which the signal shows a run of bits: the form by it.
     fn shown(&mut self, signal: SignalId, f: FormId) -> OrOverflow<Same> {
         let width = self.rtl.signal(signal).width;
@@ -422,7 +449,7 @@ impl FormComparison<'_> {
             let is_run =
                 |skipped: u32| lanes.iter().zip(&meant).all(|(&v, &m)| (m >> skipped).wrapping_sub(v) & mask == 0);
             let Some(skipped) = skipped.filter(|&s| is_run(s)) else {
-                if let Some(found) = self.in_pieces(f, width, ValueId(op), true)? {
+                if let Some(found) = self.in_pieces(f, width, (ValueId(op), 0), true)? {
                     return Ok(Some(found));
                 }
                 continue;
@@ -828,6 +855,28 @@ fn fits(range: Range, width: u32) -> bool {
     if range.0 < 0 { most < width } else { most <= width }
 }
 
+/// What is added behind a ReLU of each value of the model, in units of the value's code: optimisation may add it before
+/// the ReLU.
+fn roundings(model: &Model) -> FxHashMap<ValueId, Vec<i128>> {
+    let mut found: FxHashMap<ValueId, Vec<i128>> = FxHashMap::default();
+    for id in model.ids() {
+        let Op::AddConst { x: relu, value, shift } = &model.node(id).op else { continue };
+        let Op::Relu { x } = model.node(*relu).op else { continue };
+        let Some(value) = value.to_i128().filter(|v| (1..1 << 60).contains(v)) else { continue };
+        let up = i64::from(model.kif(x).frac) - i64::from(*shift);
+        let code = match u32::try_from(up.unsigned_abs()) {
+            Ok(up_by @ 0..60) if up >= 0 => value << up_by,
+            Ok(down @ 0..60) if value.trailing_zeros() >= down => value >> down,
+            _ => continue,
+        };
+        let all = found.entry(x).or_default();
+        if all.len() < MAX_ROUNDINGS && !all.contains(&code) {
+            all.push(code);
+        }
+    }
+    found
+}
+
 /// Which rules forms are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rules {
@@ -931,6 +980,7 @@ pub(super) fn compare(
                 others: FxHashMap::default(),
                 proved,
                 in_pieces: !matches!(rules, Rules::Basic | Rules::Rows),
+                roundings: roundings(model),
                 unmatched: Vec::new(),
                 not_seen: FxHashSet::default(),
             };

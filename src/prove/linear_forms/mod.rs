@@ -179,6 +179,8 @@ pub struct LinearForms {
     atom_of: FxHashMap<Atom, AtomId>,
     floors: FxHashMap<(FormId, u32), FormId>,
     negatives: FxHashMap<FormId, FormId>,
+    /// Forms that are the positive part of another, and which.
+    rectified: FxHashMap<FormId, FormId>,
     /// The forms whose signs are being asked for, one within the other.
     asked: Vec<FormId>,
     /// Choices between floors, and the floors of choices that they are.

@@ -305,6 +305,13 @@ mod tests {
                 }
             }
         }
+        // What rounds behind a ReLU is a form of what rounds before it.
+        for seed in 0..300 {
+            let model = crate::random::rounded::program(seed);
+            for rules in [RuleSet::Basic, RuleSet::All, RuleSet::Local] {
+                assert!(agrees_with_golden(&model, seed, LinearForms::with(rules)), "seed {seed}");
+            }
+        }
         eprintln!("forms said {said} programs");
         assert!(said > count - 10, "forms said only {said} of {count} programs");
     }

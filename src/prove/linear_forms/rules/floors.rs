@@ -97,6 +97,9 @@ impl LinearForms {
         if let Some(out) = self.of_table(f, |v| Ok(v >> m))? {
             return Ok(out);
         }
+        if let Some(moved) = self.rounded_before_rectifier(f)? {
+            return self.floor(moved, m);
+        }
         if let Some((atom, 1)) = self.only(f) {
             let constant = self.constant_of(f);
             // Rounded up: with the bit `x - 2 floor(x / 2)`.
@@ -158,6 +161,36 @@ impl LinearForms {
             }
         }
         Ok(out)
+    }
+
+    /// `max(x + c, 0)` for `f = max(x, 0) + c` with `c` between 0 and the divisor: where `x` is negative, the floors of
+    /// both are zero.
+    fn rounded_before_rectifier(&mut self, f: FormId) -> OrOverflow<Option<FormId>> {
+        let constant = self.constant_of(f);
+        if constant <= 0 || self.taking_apart || self.len(f) > 64 {
+            return Ok(None);
+        }
+        let rest = self.offset(f, -constant)?;
+        let Some(x) = self.before_rectifier(rest) else { return Ok(None) };
+        let x = self.offset(x, constant)?;
+        Ok(Some(self.positive(x)?))
+    }
+
+    /// The form whose positive part a form is, also under a name.
+    fn before_rectifier(&self, f: FormId) -> Option<FormId> {
+        let mut f = f;
+        loop {
+            if let Some(&x) = self.rectified.get(&f) {
+                return Some(x);
+            }
+            match self.only(f) {
+                Some((atom, 1)) if self.constant_of(f) == 0 => match *self.atom(atom) {
+                    Atom::Value(meaning) => f = meaning,
+                    _ => return None,
+                },
+                _ => return None,
+            }
+        }
     }
 
     /// In a sum with `floor(y / 2^m)`, the same number rounded up at the half, `floor((y + 2^(m-1)) / 2^m)`, is

@@ -147,6 +147,12 @@ impl LinearForms {
         if hi <= 0 {
             return Ok(self.constant(0));
         }
+        let out = self.positive_new(f, hi)?;
+        self.rectified.entry(out).or_insert(f);
+        Ok(out)
+    }
+
+    fn positive_new(&mut self, f: FormId, hi: i128) -> OrOverflow<FormId> {
         let g = self.content(f);
         if g > 1 {
             // f = g y + r with 0 <= r < g: it is negative where y is.
