@@ -1,6 +1,6 @@
 """Register bits at the same stages and the same stage delay: alkaid's RTLModel against ours.
 
-Usage: registers.py [--stages 2-8] [--yosys] MODEL...
+Usage: registers.py [--stages 2-8] [--level 0] [--yosys] MODEL...
        registers.py --summary registers.md     the README's table, from the table that the first form printed
 
 alkaid schedules the program (`RTLModel(comb, n_stages=N)`), writes it and saves what it scheduled: the whole program after
@@ -77,10 +77,10 @@ def yosys_bits(verilog: Path, top: str) -> int:
     return sum(int(width) * int(count) for width, count in cells)
 
 
-def ours(program: Path, binary: Path, folder: str, yosys: bool, *options: str) -> dict:
+def ours(program: Path, binary: Path, folder: str, yosys: bool, level: int, *options: str) -> dict:
     """Facts about our pipeline of the program."""
     verilog, sidecar = Path(folder) / 'ours.v', Path(folder) / 'ours.json'
-    same = ('--register-inputs', '-O0', *options)
+    same = ('--register-inputs', f'-O{level}', *options)
     run(binary, program, '--verilog', verilog, '--interface', sidecar, '-q', *same)
     facts = json.loads(run(binary, 'info', program, '--json', '--whole-values', *same))['pipeline']
     bits = json.loads(sidecar.read_text())['register_bits']
@@ -124,6 +124,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('models', nargs='+')
     parser.add_argument('--stages', default='2-8', help='first and last number of stages')
+    parser.add_argument('--level', type=int, default=0, help='optimisation level of ours')
     parser.add_argument('--yosys', action='store_true', help='count the registers of each emitted file too')
     parser.add_argument('--ours', type=Path, default=ROOT / 'target/release/alir2hdl')
     args = parser.parse_args()
@@ -146,8 +147,8 @@ def main() -> None:
                 program = Path(folder) / 'model/comb.json.gz'
                 delay = stage_delay(load(Path(folder) / 'model/fsm.json.gz'))
                 pipeline = ('--pipeline', str(stages))
-                same = ours(program, args.ours, folder, args.yosys, *pipeline, '--max-stage-delay', repr(delay))
-                best = ours(program, args.ours, folder, args.yosys, *pipeline)
+                same = ours(program, args.ours, folder, args.yosys, args.level, *pipeline, '--max-stage-delay', repr(delay))
+                best = ours(program, args.ours, folder, args.yosys, args.level, *pipeline)
             ratio = same['register_bits'] / bits
             ratios.append(ratio)
             print(

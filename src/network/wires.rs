@@ -243,10 +243,12 @@ impl Wires {
             Round::HalfAway => by_sign(&half, &below_half),
             Round::HalfTowardZero => by_sign(&below_half, &half),
             Round::HalfEven => {
-                // Half a step less a bit, and that bit if the last bit that stays is odd.
+                // Half a step less a bit, or half a step if the last bit that stays is odd: a choice between constants is
+                // wires, so that one adder does both.
                 let odd = self.op(Op::Quantise { x: x.id, shift: 0 }, Interval::new(0, 1, frac));
-                let moved = self.add_constant(x, &below_half, x.frac());
-                let moved = self.add(&moved, &odd, frac - x.frac(), false);
+                let (more, less) = (self.constant(&half, x.frac()), self.constant(&below_half, x.frac()));
+                let offset = self.mux(&odd, &more, &less, below_half, half);
+                let moved = self.add(x, &offset, 0, false);
                 return self.floor_of_rounded(x, &moved, frac, round);
             }
         };
