@@ -208,3 +208,33 @@ fn what_is_written_is_proved_from_the_networks_own_meaning() {
     assert_eq!(code, 0, "{out}{said}");
     assert!(out.contains("the network by its own meaning is the lowered program"), "{out}");
 }
+
+/// A limit that no matrix meets is answered with the least that all of them meet; under that limit the program still has
+/// the network's golden outputs.
+#[test]
+fn the_least_latency_that_all_matrices_meet_is_told_and_taken() {
+    let weights = ["--weights", "weights.safetensors", "--quant", "quant.json"];
+    for (folder, source, more) in [("ir/swiglu_padded", "net.json", &weights[..]), ("qonnx/conv1d", "model.onnx", &[])]
+    {
+        let (folder, dir) = (data(folder), TempDir::new().unwrap());
+        let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+        let to = |limit: &str, file: &str| {
+            let command = [&["convert", source, file, "--cmvm-latency", limit, "--cmvm-budget", "1"], more].concat();
+            run(&folder, &command)
+        };
+        let (short, under) = (path("short.json"), path("under.json"));
+        let (code, _, said) = to("0.5", &short);
+        assert!(code == 2 && said.contains("E1503") && !Path::new(&short).exists(), "{said}");
+        assert!(said.contains("for the matrix of node"), "{said}");
+        let least = said.split("--cmvm-latency ").nth(1).unwrap().split(',').next().unwrap().to_owned();
+        let below = (least.parse::<f64>().unwrap() - 0.001).to_string();
+        let (code, _, said) = to(&below, &short);
+        assert!(code == 2 && said.contains(&least), "one matrix needs {least}: {said}");
+        let (code, _, said) = to(&least, &under);
+        assert_eq!(code, 0, "{said}");
+        let plain = path("plain.json");
+        assert_eq!(run(&folder, &[&["convert", source, &plain], more].concat()).0, 0);
+        let (code, out, said) = run(&folder, &["diff", &plain, &under, "--prove"]);
+        assert_eq!(code, 0, "{out}{said}");
+    }
+}

@@ -196,11 +196,11 @@ impl InputArgs {
         if self.is_matrix(&head) {
             return self.matrix(reader).map(|(model, _)| model);
         }
-        self.reading.0.matrix.refuse()?;
         if let Some(kind) = self.network_kind(&head) {
             let (model, _) = self.network(kind, reader, global)?;
             return Ok(model);
         }
+        self.reading.0.matrix.refuse()?;
         self.sources().refuse()?;
         let (model, notes) =
             formats::read(reader, &self.limits().limits(), self.format()).map_err(|e| self.wrong(e))?;
@@ -255,7 +255,8 @@ impl InputArgs {
     /// Reads a network as a whole.
     fn network(&self, kind: Kind, reader: impl Read, global: Global) -> Result<(Model, ReadNetwork), Failure> {
         let bytes = self.bytes(reader)?;
-        let read = self.sources().read(kind, &bytes, &source::shown(&self.model), global);
+        let cmvm = self.reading.0.matrix.options()?;
+        let read = self.sources().read(kind, &bytes, &source::shown(&self.model), cmvm, global);
         read.map_err(|failure| self.cut(failure))
     }
 
@@ -325,11 +326,9 @@ impl InputArgs {
         let limits = self.limits().limits();
         let (mut kernel, mut network, mut of_matrix) = (None, None, None);
         let mut labels = Labels::default();
-        if !self.is_matrix(&head) {
+        if !self.is_matrix(&head) && self.network_kind(&head).is_none() {
             self.reading.0.matrix.refuse()?;
-            if self.network_kind(&head).is_none() {
-                self.sources().refuse()?;
-            }
+            self.sources().refuse()?;
         }
         let (design, form) = if self.is_kernel(&head) {
             let (program, form) = self.kernel(&mut summed)?;

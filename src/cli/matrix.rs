@@ -13,18 +13,22 @@ use std::io::Read;
 
 /// How the product with a matrix is made.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Matrices (npy)")]
+#[command(next_help_heading = "Matrices, alone or in networks")]
 pub(super) struct MatrixArgs {
-    /// Longest path through the adders of a matrix, an adder of n + 1 bits taking 1.1 + 0.025 n
+    /// Longest path through the adders of each matrix, an adder of n + 1 bits taking 1.1 + 0.025 n
     #[arg(long, value_name = "L", hide_short_help = true)]
     cmvm_latency: Option<f64>,
-    /// Work that the search for fewer adders may take, in units of about a millisecond
+    /// Work that the search for fewer adders may take for each matrix, in units of about a millisecond
     #[arg(long, value_name = "N", default_value_t = 0, hide_short_help = true)]
     cmvm_budget: u64,
 }
 
 impl MatrixArgs {
-    fn options(&self) -> Result<cmvm::Options, Failure> {
+    /// What the solver is to keep to.
+    ///
+    /// # Errors
+    /// A latency that is none (exit code 2).
+    pub(super) fn options(&self) -> Result<cmvm::Options, Failure> {
         let wrong = |latency: f64| {
             let message = format!("{latency} is no latency; one is a number from 0 up");
             Failure::input(Diagnostic::error("E1508", Place::Flag("--cmvm-latency".into()), message))
@@ -35,12 +39,12 @@ impl MatrixArgs {
         }
     }
 
-    /// Refuses what is only for matrices.
+    /// Refuses what is only for sources with matrices.
     pub(super) fn refuse(&self) -> Result<(), Failure> {
         let given = [("--cmvm-latency", self.cmvm_latency.is_some()), ("--cmvm-budget", self.cmvm_budget > 0)];
         match given.into_iter().find(|(_, given)| *given) {
             Some((flag, _)) => {
-                let message = format!("{flag} is for a matrix, and this is a program");
+                let message = format!("{flag} is for a matrix or a network, and this is a program");
                 Err(Failure::input(
                     Diagnostic::error("E1506", Place::Flag(flag.into()), message).with_help("leave it out"),
                 ))

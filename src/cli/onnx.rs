@@ -2,6 +2,7 @@
 
 use super::source::ReadNetwork;
 use super::{Failure, Global, report, say};
+use crate::cmvm;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::Model;
 use crate::network::onnx::{self, OnnxMeaning, Refusal, front, lower};
@@ -17,6 +18,8 @@ pub(super) struct Options {
     pub(super) max_adders: u64,
     /// Bits of a table's input at most.
     pub(super) max_table_bits: u32,
+    /// Latency and effort of each matrix.
+    pub(super) cmvm: cmvm::Options,
 }
 
 /// The program of a file, and what the network means.
@@ -42,8 +45,11 @@ pub(super) fn read(
         report(&note.into(), global);
     }
     let front = front::front(&network, options.input_type).map_err(|r| refused(vec![r]))?;
-    let lowering = lower::Options { max_table_bits: options.max_table_bits, ..lower::Options::default() };
-    let lowered = lower::lower(&network, &front, &lowering).map_err(|r| refused(vec![r]))?;
+    let lowering = lower::Options { max_table_bits: options.max_table_bits, cmvm: options.cmvm };
+    let lowered = lower::lower(&network, &front, &lowering).map_err(|fault| match fault {
+        lower::Refused::Network(refusal) => refused(vec![refusal]),
+        lower::Refused::Latency(missed) => Failure::input(missed.diagnostic().in_file(file.as_ref())),
+    })?;
     let types = lowered.model.output_intervals().to_vec();
     let meaning = Box::new(OnnxMeaning::new(network, front, lowered.units, types));
     let form = format!("ONNX, {weights} weights");

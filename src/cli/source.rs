@@ -5,6 +5,7 @@
 //! `prove` hold it to the meaning.
 
 use super::{Failure, Global, say};
+use crate::cmvm;
 use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
 use crate::network::graph::golden::Golden;
@@ -156,7 +157,7 @@ impl SourceArgs {
         Structure::read_graph(bytes, file, &self.graph_options()).map_err(|e| Failure::input(e.in_file(file.as_ref())))
     }
 
-    /// Reads a source: the program that it becomes, and what it means.
+    /// Reads a source: the program that it becomes, each of its matrices solved with `cmvm`, and what it means.
     ///
     /// # Errors
     /// What is wrong with it (exit code 2).
@@ -165,6 +166,7 @@ impl SourceArgs {
         kind: Kind,
         bytes: &[u8],
         file: &str,
+        cmvm: cmvm::Options,
         global: Global,
     ) -> Result<(Model, ReadNetwork), Failure> {
         match kind {
@@ -173,6 +175,7 @@ impl SourceArgs {
                     input_type: self.input_type,
                     max_adders: self.max_adders,
                     max_table_bits: self.max_table_bits,
+                    cmvm,
                 };
                 super::onnx::read(bytes, file, &options, global)
             }
@@ -183,7 +186,7 @@ impl SourceArgs {
                     say(&format!("{} weights, some {} adders expected", size.weights, size.adders()), global);
                 }
                 let golden = structure.bind(&self.graph_options()).map_err(Failure::input)?;
-                let limits = lower::Limits { max_table_bits: self.max_table_bits, ..lower::Limits::default() };
+                let limits = lower::Limits { max_table_bits: self.max_table_bits, cmvm, ..lower::Limits::default() };
                 let (model, layers) = lower::with_layers(golden.program(), &limits).map_err(Failure::input)?;
                 let form = format!("IR v2 graph, {} weights", size.weights);
                 Ok((model, ReadNetwork { meaning: Box::new(golden), form, layers }))

@@ -7,6 +7,7 @@ use super::digits;
 use super::exact::Rational;
 use super::port::{Encoder, Group, InputElement, Meaning, Unit};
 use super::quantise::Quantiser;
+use super::solver::Missed;
 use crate::cmvm::{self, AdderGraph, Input, Matrix, Options, Report, SolveError, Weight};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::interp::samples::array::{Array, Numbers};
@@ -129,9 +130,7 @@ impl Product {
 fn refused(error: &SolveError) -> Diagnostic {
     match error {
         SolveError::Latency { limit, least } => {
-            let message = format!("a latency of {limit} is asked, and the least that is possible is {least}");
-            let help = format!("--cmvm-latency {least}, or more");
-            Diagnostic::error("E1503", Place::Flag("--cmvm-latency".into()), message).with_help(help)
+            Missed { limit: *limit, least: *least, place: String::new() }.diagnostic()
         }
         SolveError::TooWide { .. } => Diagnostic::error("E1504", Place::Whole, error.to_string())
             .with_help("round the matrix to fewer bits, or take a narrower --input-type"),

@@ -9,6 +9,7 @@
 //! - [`layers`]: which node each operation of a lowered program was made for.
 //! - [`json`]: a reader that keeps decimals as they are written.
 //! - `digits`: products with constants as sums of shifted values.
+//! - [`solver`]: the matrices of a network under one limit of latency.
 //! - [`weights`]: safetensors, npz, npy, folders.
 //! - [`wires`]: sums, tables, quantisers as ALIR, bit for bit.
 //! - [`port`]: encoders of real inputs, what codes mean, and [`port::Meaning`], through which others see a network's
@@ -27,5 +28,6 @@ pub mod matrix;
 pub mod onnx;
 pub mod port;
 pub mod quantise;
+pub mod solver;
 pub mod weights;
 pub mod wires;

@@ -7,7 +7,8 @@
 use super::digits;
 use super::exact::Rational;
 use super::quantise::{Overflow, Quantiser, Round};
-use crate::cmvm::{self, Matrix, SolveError, Weight};
+use super::solver::MatrixSolver;
+use crate::cmvm::{self, Matrix, Weight};
 use crate::ir::{Builder, Model, Op, Output, Table, TableId, UnaryBits, ValueId};
 use crate::num::{Code, Interval, Kif, align};
 use num_bigint::BigInt;
@@ -378,14 +379,14 @@ impl Wires {
     /// `codes` are row by row, a row an output, with that many fractional bits; each constant comes with its own.
     ///
     /// # Errors
-    /// A latency below what is possible, in words.
+    /// A mistake of the solver, in words.
     pub fn product(
         &mut self,
         x: &[Wire],
         codes: &[Code],
         frac: i32,
         constants: &[(BigInt, i32)],
-        options: &cmvm::Options,
+        solver: &mut MatrixSolver,
     ) -> Result<Vec<Wire>, String> {
         let weight = |k: usize, row: usize| {
             let code = codes[row * x.len() + k].to_i128()?;
@@ -399,14 +400,10 @@ impl Wires {
             None => None,
             Some(weights) => {
                 let matrix = Matrix::new(x.len(), rows, weights);
-                match cmvm::solve(&matrix, &inputs, options) {
-                    Ok(program) => Some((matrix, program)),
-                    Err(SolveError::TooWide { .. }) => None,
-                    Err(error @ SolveError::Latency { .. }) => return Err(error.to_string()),
-                }
+                solver.solve(&matrix, &inputs)?
             }
         };
-        let Some((matrix, program)) = solved else {
+        let Some((program, report)) = solved else {
             let row = |row: usize| {
                 let terms = x.iter().enumerate().map(|(k, wire)| (wire.clone(), codes[row * x.len() + k].to_big()));
                 let terms: Vec<(Wire, BigInt)> = terms.filter(|(_, factor)| !factor.is_zero()).collect();
@@ -414,9 +411,6 @@ impl Wires {
             };
             return Ok((0..rows).map(row).collect());
         };
-        // The program is judged before it is used, by a checker that knows nothing of how it was found.
-        let report =
-            cmvm::check(&program, &matrix).map_err(|fault| format!("a matrix was solved wrongly: {fault:?}"))?;
         let mut values: Vec<Wire> = x.to_vec();
         for (adder, interval) in program.adders.iter().zip(&report.intervals[x.len()..]) {
             let (a, b) = (values[adder.a as usize].id, values[adder.b as usize].id);

@@ -9,6 +9,7 @@ use crate::network::exact::Rational;
 use crate::network::function::{Function, Functions};
 use crate::network::layers::Layers;
 use crate::network::quantise::Quantiser;
+use crate::network::solver::MatrixSolver;
 use crate::network::wires::{Wire, Wires};
 use crate::num::Interval;
 use num_bigint::BigInt;
@@ -37,7 +38,7 @@ impl Default for Limits {
 /// Lowers a program.
 ///
 /// # Errors
-/// Tables that are too large or cannot be decided; limits.
+/// Tables that are too large or cannot be decided; limits; a latency that not every matrix meets.
 pub fn lower(program: &BoundNetwork, limits: &Limits) -> Result<Model, Diagnostic> {
     with_layers(program, limits).map(|(model, _)| model)
 }
@@ -53,6 +54,7 @@ pub fn with_layers(program: &BoundNetwork, limits: &Limits) -> Result<(Model, La
         slots: vec![Vec::new(); program.slots],
         functions: Functions::new(),
         entries: HashMap::new(),
+        solver: MatrixSolver::new(limits.cmvm),
         limits: *limits,
     };
     let mut index = 0;
@@ -67,11 +69,15 @@ pub fn with_layers(program: &BoundNetwork, limits: &Limits) -> Result<(Model, La
     layers.note("inputs", lowering.wires.len());
     for step in &program.steps {
         lowering.slots[step.slot] = lowering.step(step)?;
+        lowering.solver.belongs_to(&step.place);
         layers.note(&step.title, lowering.wires.len());
         if lowering.wires.len() as u64 > limits.max_ops {
             let message = format!("more than {} operations so far", limits.max_ops);
             return Err(refused(step, message).with_help("cut out a smaller part with --nodes, or raise --max-ops"));
         }
+    }
+    if let Some(missed) = lowering.solver.missed() {
+        return Err(missed.diagnostic());
     }
     let ports = ports(program).map_err(too_large)?;
     for (wire, port) in program.outputs.iter().flat_map(|&slot| &lowering.slots[slot]).zip(ports) {
@@ -109,6 +115,7 @@ struct Lowering {
     slots: Vec<Vec<Wire>>,
     functions: Functions,
     entries: HashMap<TableKey, Vec<i64>>,
+    solver: MatrixSolver,
     limits: Limits,
 }
 
@@ -166,7 +173,7 @@ impl Lowering {
     ) -> Result<Vec<Wire>, String> {
         let constant = |row: usize| bias.map_or((BigInt::ZERO, 0), |b| (b.codes[row].to_big(), b.frac as i32));
         let constants: Vec<(BigInt, i32)> = (0..rows).map(constant).collect();
-        self.wires.product(x, &matrix.codes, matrix.frac as i32, &constants, &self.limits.cmvm)
+        self.wires.product(x, &matrix.codes, matrix.frac as i32, &constants, &mut self.solver)
     }
 
     /// `(x - mean) * g + beta` as `g x + c`.

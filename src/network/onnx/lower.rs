@@ -20,6 +20,7 @@ use crate::network::function::{Function, Functions};
 use crate::network::layers::Layers;
 use crate::network::port::Unit;
 use crate::network::quantise::Round;
+use crate::network::solver::Missed;
 use crate::num::Interval;
 use atoms::Atoms;
 use elem::Elem;
@@ -54,11 +55,26 @@ pub struct Lowered {
     pub layers: Layers,
 }
 
+/// Why a network has no program.
+#[derive(Clone, Debug)]
+pub enum Refused {
+    /// Something of it cannot be hardware.
+    Network(Refusal),
+    /// A latency that not every matrix meets.
+    Latency(Missed),
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Refused {
+        Refused::Network(refusal)
+    }
+}
+
 /// The program of a network.
 ///
 /// # Errors
 /// What cannot be hardware, with its node: values too wide, tables too large, a latency that no matrix meets.
-pub fn lower(network: &Network, front: &Front, options: &Options) -> Result<Lowered, Refusal> {
+pub fn lower(network: &Network, front: &Front, options: &Options) -> Result<Lowered, Refused> {
     let mut lowering = Lowering::new(network, front, options);
     let mut layers = Layers::default();
     layers.note("inputs", lowering.atoms.builder.nodes().len());
@@ -69,6 +85,7 @@ pub fn lower(network: &Network, front: &Front, options: &Options) -> Result<Lowe
         let result = lowering.step(&step.kernel, &step.inputs);
         let elements = result.map_err(|message| Refusal::new(step.place.clone(), message))?;
         lowering.elements[step.output] = Some(elements);
+        lowering.sums.solver().belongs_to(&step.place);
         layers.note(step.place.strip_prefix("node ").unwrap_or(&step.place), lowering.atoms.builder.nodes().len());
         for &read in &step.inputs {
             if network.last_use(read) == Some(number) {
@@ -76,7 +93,10 @@ pub fn lower(network: &Network, front: &Front, options: &Options) -> Result<Lowe
             }
         }
     }
-    lowering.finish(layers)
+    if let Some(missed) = lowering.sums.solver().missed() {
+        return Err(Refused::Latency(missed.clone()));
+    }
+    Ok(lowering.finish(layers)?)
 }
 
 struct Lowering<'a> {

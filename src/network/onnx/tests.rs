@@ -362,7 +362,8 @@ fn held(bytes: &[u8], input_type: Option<Quantiser>, rows: u32) -> Result<(), Te
     let lowered = match lower::lower(&network, &front, &lower::Options::default()) {
         Ok(lowered) => lowered,
         // Products of products, and quantisers of them, may be beyond what hardware can be.
-        Err(e) => {
+        Err(lower::Refused::Latency(missed)) => panic!("no latency was asked: {missed:?}"),
+        Err(lower::Refused::Network(e)) => {
             let known = ["bits", "steps", "entries"].iter().any(|word| e.message.contains(word));
             prop_assert!(known, "{e}");
             return Ok(());

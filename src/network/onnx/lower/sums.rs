@@ -2,9 +2,10 @@
 
 use super::atoms::Atoms;
 use super::elem::{Elem, common_unit, whole_quotient};
-use crate::cmvm::{self, Input, Matrix, SolveError, Weight};
+use crate::cmvm::{self, Input, Matrix, Weight};
 use crate::network::digits;
 use crate::network::exact::Rational;
+use crate::network::solver::MatrixSolver;
 use crate::num::Interval;
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive, Zero};
@@ -13,7 +14,7 @@ use std::rc::Rc;
 
 /// Makes the adders of matrices, and remembers what it has made: the positions of a convolution are alike.
 pub(super) struct Sums {
-    options: cmvm::Options,
+    solver: MatrixSolver,
     solved: FxHashMap<Question, Rc<Program>>,
 }
 
@@ -53,13 +54,18 @@ type Row = Vec<(u32, Rational)>;
 
 impl Sums {
     pub(super) fn new(options: cmvm::Options) -> Sums {
-        Sums { options, solved: FxHashMap::default() }
+        Sums { solver: MatrixSolver::new(options), solved: FxHashMap::default() }
+    }
+
+    /// The solver, and what of its limit it could not meet.
+    pub(super) fn solver(&mut self) -> &mut MatrixSolver {
+        &mut self.solver
     }
 
     /// The sum of each row.
     ///
     /// # Errors
-    /// Sums too wide, a latency below what is possible.
+    /// Sums too wide; a mistake of the solver.
     pub(super) fn solve(&mut self, atoms: &mut Atoms, rows: &[Row]) -> Result<Vec<Elem>, String> {
         let rows: Vec<Row> = rows.iter().map(merged).collect();
         // Rows of one term need no adder, nor a place in the matrix.
@@ -97,7 +103,7 @@ impl Sums {
         if let Some(known) = self.solved.get(&question) {
             return Ok(known.clone());
         }
-        let program = match solved(&question, &self.options)? {
+        let program = match solved(&question, &mut self.solver)? {
             Some(program) => Rc::new(program),
             None => Rc::new(plain(&question)),
         };
@@ -160,7 +166,7 @@ fn build(program: &Program, atoms: &mut Atoms, columns: &[u32]) -> Result<Vec<Op
 }
 
 /// The program of the solver of constant matrices, judged; `None` if the numbers are too wide for it.
-fn solved(question: &Question, options: &cmvm::Options) -> Result<Option<Program>, String> {
+fn solved(question: &Question, solver: &mut MatrixSolver) -> Result<Option<Program>, String> {
     let (n_in, n_out) = (question.inputs.len(), question.rows.len());
     let mut weights = Vec::with_capacity(n_in * n_out);
     for i in 0..n_in {
@@ -176,13 +182,7 @@ fn solved(question: &Question, options: &cmvm::Options) -> Result<Option<Program
     let matrix = Matrix::new(n_in, n_out, weights);
     let interval = |(low, high): &(BigInt, BigInt)| Input::new(Interval::new(low, high, 0));
     let inputs: Vec<Input> = question.inputs.iter().map(interval).collect();
-    let program = match cmvm::solve(&matrix, &inputs, options) {
-        Ok(program) => program,
-        Err(SolveError::TooWide { .. }) => return Ok(None),
-        Err(e) => return Err(e.to_string()),
-    };
-    let report = cmvm::check(&program, &matrix).map_err(|fault| format!("a matrix was solved wrongly: {fault}"))?;
-    Ok(Some(judged(&program, &report)))
+    Ok(solver.solve(&matrix, &inputs)?.map(|(program, report)| judged(&program, &report)))
 }
 
 /// A program with the exact range of each value.
