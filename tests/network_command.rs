@@ -213,13 +213,14 @@ fn what_is_written_is_proved_from_the_networks_own_meaning() {
 /// the network's golden outputs.
 #[test]
 fn the_least_latency_that_all_matrices_meet_is_told_and_taken() {
-    let weights = ["--weights", "weights.safetensors", "--quant", "quant.json"];
-    for (folder, source, more) in [("ir/swiglu_padded", "net.json", &weights[..]), ("qonnx/conv1d", "model.onnx", &[])]
-    {
+    let gated = texts(&json(&data("ir/swiglu_padded").join("meta.json"))["arguments"]);
+    for (folder, arguments) in [("ir/swiglu_padded", gated), ("qonnx/conv1d", vec!["model.onnx".to_owned()])] {
         let (folder, dir) = (data(folder), TempDir::new().unwrap());
+        let (source, more) = (arguments[0].as_str(), strs(&arguments[1..]));
         let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
         let to = |limit: &str, file: &str| {
-            let command = [&["convert", source, file, "--cmvm-latency", limit, "--cmvm-budget", "1"], more].concat();
+            let command =
+                [&["convert", source, file, "--cmvm-latency", limit, "--cmvm-budget", "1"], &more[..]].concat();
             run(&folder, &command)
         };
         let (short, under) = (path("short.json"), path("under.json"));
@@ -233,7 +234,7 @@ fn the_least_latency_that_all_matrices_meet_is_told_and_taken() {
         let (code, _, said) = to(&least, &under);
         assert_eq!(code, 0, "{said}");
         let plain = path("plain.json");
-        assert_eq!(run(&folder, &[&["convert", source, &plain], more].concat()).0, 0);
+        assert_eq!(run(&folder, &[&["convert", source, &plain], &more[..]].concat()).0, 0);
         let (code, out, said) = run(&folder, &["diff", &plain, &under, "--prove"]);
         assert_eq!(code, 0, "{out}{said}");
     }
