@@ -3,13 +3,47 @@
 
 use super::spec::{DelayModel, LookupTables, Passes, Products, Spec, Stages};
 use super::{Error, bug};
-use crate::device::{Delays, Device, Estimate, Resources, Surroundings, TableStyle};
+use crate::device::{Delays, Device, Estimate, InARow, Resources, Surroundings, TableStyle};
 use crate::diag::{Diagnostic, Place};
 use crate::emit;
 use crate::ir::Model;
 use crate::netlist::{self, Adders, BlockRegisters, Fabric, Multipliers, Netlist};
-use crate::schedule::{self, BoundFlag, ByWidth, Delay, Effort, Goal, LatencyFields, Outcome, Uses};
+use crate::schedule::{self, BoundFlag, ByWidth, Delay, Effort, Goal, LatencyFields, Objective, Outcome, Uses};
 use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Where a program's delays come from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// The latency fields of the file.
+    LatencyFields,
+    /// Widths.
+    Width,
+    /// A device.
+    Device(Arc<Delays>),
+    /// A device, where only the estimate of the finished pipeline tells whether it is fast enough.
+    InARow(Arc<InARow>),
+}
+
+impl Deref for Source {
+    type Target = dyn Delay;
+
+    fn deref(&self) -> &(dyn Delay + 'static) {
+        match self {
+            Source::LatencyFields => &LatencyFields,
+            Source::Width => &ByWidth,
+            Source::Device(delays) => &**delays,
+            Source::InARow(delays) => &**delays,
+        }
+    }
+}
+
+/// A schedule, and the delays that it was made by.
+pub(super) struct Made {
+    pub(super) outcome: Outcome,
+    pub(super) delays: Source,
+}
 
 impl Spec {
     /// The device that is meant.
@@ -28,11 +62,11 @@ impl Spec {
     }
 
     /// The delays of a program's operations.
-    pub fn delays(&self, model: &Model) -> Box<dyn Delay> {
+    pub fn delays(&self, model: &Model) -> Source {
         match self.delay_model() {
-            DelayModel::LatencyFields if model.has_delays() => Box::new(LatencyFields),
-            DelayModel::LatencyFields | DelayModel::Width => Box::new(ByWidth),
-            DelayModel::Device => Box::new(Delays::of(model, self.device(), self.fabric())),
+            DelayModel::LatencyFields if model.has_delays() => Source::LatencyFields,
+            DelayModel::LatencyFields | DelayModel::Width => Source::Width,
+            DelayModel::Device => Source::Device(Arc::new(Delays::of(model, self.device(), self.fabric()))),
         }
     }
 
@@ -130,7 +164,7 @@ impl Spec {
         }
         let mut quick = self.clone();
         quick.pipeline.effort = Effort::Fast;
-        let latency = |cut| Some(quick.schedule(&optimised(cut)).ok()?.schedule.latency());
+        let latency = |cut| Some(quick.schedule(&optimised(cut)).ok()?.outcome.schedule.latency());
         match (latency(true), latency(false)) {
             (Some(cut), Some(whole)) => cut < whole,
             (cut, _) => cut.is_some(),
@@ -215,23 +249,117 @@ impl Spec {
     ///
     /// # Errors
     /// If the goal cannot be reached, or if the checker objects, which is our mistake.
-    pub(super) fn schedule(&self, model: &Model) -> Result<Outcome, Error> {
+    pub(super) fn schedule(&self, model: &Model) -> Result<Made, Error> {
         self.check_clock()?;
-        let delay = self.delays(model);
+        let delays = self.delays(model);
         let goal = self.goal();
-        let period = match self.delay_model() {
-            DelayModel::Device if goal.stages.is_none() => self.clock.period,
-            _ => None,
-        };
-        let Some(period) = period else { return self.keep(model, &*delay, &goal) };
-        meet(period, self.time_for_logic(period)?, |bound| {
-            let outcome = self.keep(model, &*delay, &Goal { max_stage_delay: Some(bound), ..goal })?;
-            let options = netlist::Options { fabric: self.fabric(), ..netlist::Options::default() };
-            let netlist = super::program::lower(model, &outcome, &options)?;
-            // As logic, the slowest form of a table: the clock is then met in every form.
-            let estimate = self.estimate_with(&netlist, TableStyle::Auto);
-            Ok((outcome, estimate))
-        })
+        let searches = self.delay_model() == DelayModel::Device && goal.effort != Effort::Fast;
+        match self.clock.period {
+            Some(period) if self.delay_model() == DelayModel::Device && goal.stages.is_none() => {
+                let time = self.time_for_logic(period)?;
+                let by = |delays: &Source| {
+                    meet(period, time, |bound| {
+                        let goal = Goal { max_stage_delay: Some(bound), ..goal };
+                        let outcome = self.keep(model, &**delays, &goal)?;
+                        let estimate = self.estimate_of(model, &outcome)?;
+                        Ok((Made { outcome, delays: delays.clone() }, estimate))
+                    })
+                };
+                let found = match (by(&delays), &delays) {
+                    (Err(refused), Source::Device(known)) => {
+                        // Pins and tables may be better than those of the program without registers; the estimate says.
+                        by(&Source::InARow(Arc::new(known.in_a_row(model)))).map_err(|_| refused)?
+                    }
+                    (found, _) => found?,
+                };
+                if searches { self.with_fewer_stages(model, found, period) } else { Ok(found) }
+            }
+            _ => {
+                let outcome = self.keep(model, &*delays, &goal)?;
+                let made = Made { outcome, delays };
+                let by_stages = goal.max_stage_delay.is_none() && !goal.is_combinational();
+                match made.delays.clone() {
+                    Source::Device(delays) if searches && by_stages => Ok(self.refined(model, &delays, made, &goal)?.0),
+                    _ => Ok(made),
+                }
+            }
+        }
+    }
+
+    /// What a schedule's netlist takes of the device, tables as logic: their slowest form, so that a clock is met in every
+    /// form.
+    fn estimate_of(&self, model: &Model, outcome: &Outcome) -> Result<Estimate, Error> {
+        let options = netlist::Options { fabric: self.fabric(), ..netlist::Options::default() };
+        let netlist = super::program::lower(model, outcome, &options)?;
+        Ok(self.estimate_with(&netlist, TableStyle::Auto))
+    }
+
+    /// The best of some schedules of so many stages by the estimate, and its period: which gates share a table and which
+    /// pins they take depends on the registers, so each is made by the delays that the one before it shows. `delays` are
+    /// those without registers, which `first` was made by.
+    fn refined(&self, model: &Model, delays: &Delays, first: Made, goal: &Goal) -> Result<(Made, f64), Error> {
+        let guess = Goal { effort: Effort::Fast, ..*goal };
+        let guess = self.keep(model, &delays.in_a_row(model), &guess)?.schedule;
+        let seeds = [(first.outcome.schedule.clone(), REFINEMENTS), (guess, 1)];
+        let mut period = self.estimate_of(model, &first.outcome)?.period_ns;
+        let mut best = first;
+        for (mut last, rounds) in seeds {
+            for _ in 0..rounds {
+                let delays = Delays::near(model, self.device(), self.fabric(), &last);
+                let outcome = self.keep(model, &delays, goal)?;
+                if outcome.schedule == last {
+                    break;
+                }
+                last = outcome.schedule.clone();
+                let found = self.estimate_of(model, &outcome)?.period_ns;
+                // Where registers are to be spared, a little clock does not count.
+                let (same, much) = if goal.objective == Objective::Delay { (1.0, 1.0) } else { (1.01, 0.99) };
+                let is_less = outcome.counted() < best.outcome.counted();
+                if found < much * period || (found <= same * period && is_less) {
+                    best = Made { outcome, delays: Source::Device(Arc::new(delays)) };
+                    period = found;
+                }
+            }
+        }
+        Ok((best, period))
+    }
+
+    /// The schedule of the fewest stages that meet a period by the estimate, from one that meets it on.
+    fn with_fewer_stages(&self, model: &Model, mut best: Made, period: f64) -> Result<Made, Error> {
+        let delays = Arc::new(Delays::of(model, self.device(), self.fabric()));
+        let mut of_fewer = None;
+        while best.outcome.schedule.stages > 1 {
+            let goal = Goal {
+                stages: Some(best.outcome.schedule.stages - 1),
+                max_stage_delay: None,
+                objective: Objective::Delay,
+                ..self.goal()
+            };
+            let outcome = self.keep(model, &*delays, &goal)?;
+            let first = Made { outcome, delays: Source::Device(delays.clone()) };
+            let (fewer, found) = self.refined(model, &delays, first, &goal)?;
+            if found > period {
+                break;
+            }
+            of_fewer = Some(found);
+            best = fewer;
+        }
+        // What is left of the period spares registers.
+        if let Some(found) = of_fewer {
+            let taken = self.register_time() + self.clock.uncertainty;
+            let bound = best.outcome.max_stage_delay * (period - taken) / (found - taken);
+            let stages = Some(best.outcome.schedule.stages);
+            for share in SPARING {
+                let goal = Goal { stages, max_stage_delay: Some(share * bound), ..self.goal() };
+                let Ok(outcome) = self.keep(model, &*best.delays, &goal) else { break };
+                let is_less = outcome.counted() < best.outcome.counted();
+                if is_less && self.estimate_of(model, &outcome)?.period_ns <= period {
+                    best.outcome = outcome;
+                    break;
+                }
+            }
+        }
+        Ok(best)
     }
 
     /// The schedule for one goal, judged by the independent checker.
@@ -310,6 +438,12 @@ impl Spec {
         Err(Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help)))
     }
 }
+
+/// Shares of the longest stage that a period allows, with which registers are to be spared.
+const SPARING: [f64; 2] = [1.0, 0.97];
+
+/// Schedules of which the best by the estimate is taken, beside the first.
+const REFINEMENTS: u32 = 2;
 
 /// Rounds in which the bound is tightened until the netlist meets the clock.
 const ROUNDS: u32 = 8;

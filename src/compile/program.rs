@@ -1,5 +1,6 @@
 //! Programs on the road: optimised for a [`Spec`], scheduled, lowered.
 
+use super::policy::{self, Made};
 use super::spec::{Passes, Spec};
 use super::{Error, bug};
 use crate::device::Estimate;
@@ -52,9 +53,9 @@ impl<'d> Optimised<'d> {
     /// # Errors
     /// If the goal cannot be reached; if the checker objects, which is our mistake.
     pub fn schedule(self, spec: &Spec) -> Result<Scheduled<'d>, Error> {
-        let outcome = spec.schedule(&self.program)?;
+        let Made { outcome, delays } = spec.schedule(&self.program)?;
         let Optimised { source, program, passes } = self;
-        Ok(Scheduled { source, program, passes, outcome })
+        Ok(Scheduled { source, program, passes, outcome, delays })
     }
 
     /// The same, borrowed: to be scheduled more than once.
@@ -81,6 +82,8 @@ pub struct Scheduled<'d> {
     pub passes: Vec<PassStat>,
     /// The schedule and its certificate.
     pub outcome: Outcome,
+    /// The delays that it was made by.
+    pub delays: policy::Source,
 }
 
 impl Scheduled<'_> {
@@ -99,7 +102,7 @@ impl Scheduled<'_> {
     /// The stages as they are shown to people: operations, longest path and registers of each.
     pub fn stages(&self, spec: &Spec) -> schedule::ScheduleView {
         let uses = netlist::uses_with(&self.program, spec.fabric());
-        schedule::view(&self.program, &*spec.delays(&self.program), &spec.goal(), &uses, &self.outcome.schedule)
+        schedule::view(&self.program, &*self.delays, &spec.goal(), &uses, &self.outcome.schedule)
     }
 
     /// The fewest register bits where a register holds a whole value or nothing of it: the plain linear program.
@@ -107,11 +110,11 @@ impl Scheduled<'_> {
     /// # Errors
     /// If the checker objects, which is our mistake.
     pub fn whole_values(&self, spec: &Spec) -> Result<Outcome, Error> {
-        let (model, delay, goal) = (&*self.program, spec.delays(&self.program), spec.goal());
+        let (model, delay, goal) = (&*self.program, &*self.delays, spec.goal());
         let uses = Uses::whole_values(model);
-        let outcome = schedule::schedule(model, &*delay, &goal, &uses)
+        let outcome = schedule::schedule(model, delay, &goal, &uses)
             .map_err(|why| Error::request(why.diagnostic(model, &BoundFlag::STAGE_DELAY)))?;
-        outcome.check(model, &*delay, &goal, &uses).map_err(bug)?;
+        outcome.check(model, delay, &goal, &uses).map_err(bug)?;
         Ok(outcome)
     }
 

@@ -195,7 +195,7 @@ impl Spec {
 
     /// For each operation of a block, in which of its stages it is computed, from 0 on.
     fn stages_of(&self, template: &Model) -> Result<Vec<u32>, Error> {
-        let outcome = self.schedule(template)?;
+        let outcome = self.schedule(template)?.outcome;
         let stage = |(node, &stage): (&crate::ir::Node, &u32)| match node.op {
             Op::Input { .. } | Op::Const { .. } => 0,
             _ => stage.max(1) - 1,

@@ -47,21 +47,30 @@ pub struct Arcs {
 }
 
 impl Arcs {
-    /// A carry chain of so many bits from one table in front of it to its last sum bit, with a wire of a small design:
-    /// nanoseconds.
-    pub(super) fn chain_time(&self, width: u32) -> f64 {
-        let carry = &self.carry;
-        let last = width.max(1) as usize - 1;
-        let (cells, position) = (last / carry.bits, last % carry.bits);
-        let along = match cells {
-            0 => u32::from(carry.select_to_sum[0][position]),
-            _ => {
-                let between = cells as u32 * u32::from(carry.between) + (cells as u32 - 1) * u32::from(carry.in_to_out);
-                u32::from(carry.select_to_out[0]) + between + u32::from(carry.in_to_sum[position])
+    /// The least that a flip-flop needs before the clock edge.
+    pub(super) fn least_setup(&self) -> u16 {
+        let behind = [self.setup_behind_table, self.setup_behind_multiplexer, self.setup_behind_carry];
+        behind.into_iter().fold(self.setup_behind_wire, u16::min)
+    }
+
+    /// From each of so many inputs of a table, the latest input first, to its output; of several tables behind the
+    /// slice's multiplexers, where the latest inputs select, if there are more than one has. Nanoseconds.
+    pub(super) fn table_times(&self, inputs: usize) -> Vec<f64> {
+        let ns = |picoseconds: u16| f64::from(picoseconds) / 1000.0;
+        let wide = inputs.saturating_sub(self.table.len()).min(2);
+        // Data passes all multiplexers from the first, a select from its own on.
+        let behind =
+            |from: usize| self.multiplexers[from..wide.max(from)].iter().map(|each| ns(each.data)).sum::<f64>();
+        let time = |place: usize| {
+            if place < wide {
+                let own = wide - 1 - place;
+                return ns(self.select_pin) + ns(self.multiplexers[own].select) + behind(own + 1);
             }
+            let pin = ns(self.table[(place - wide).min(self.table.len() - 1)]);
+            let into = if wide > 0 { ns(self.into_multiplexer) } else { 0.0 };
+            pin + into + behind(0)
         };
-        let whole = u32::from(self.table[0]) + u32::from(carry.from_table) + along + u32::from(carry.sum_to_pin);
-        (f64::from(whole) + self.wires.delay(f64::from(width), 1)) / 1000.0
+        (0..inputs).map(time).collect()
     }
 }
 

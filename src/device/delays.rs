@@ -1,62 +1,88 @@
-//! How long each operation takes on a device, for the scheduler.
+//! How long each operation takes on a device, and how long paths through several, for the scheduler.
 
 use super::Device;
-use super::estimate::{Mapped, Resources};
+use super::paths::paths;
 use crate::ir::{Model, ValueId};
-use crate::netlist::{self, Fabric, Options};
-use crate::schedule::{Delay, Schedule};
+use crate::netlist::Fabric;
+use crate::schedule::{Delay, From, Paths, Schedule};
+use std::borrow::Cow;
 
-/// Own delays on a device in nanoseconds: by how much later an operation's last bit is there than those of its
-/// operands, in the combinational module.
+/// Delays on a device in nanoseconds, without what registers take ([`super::Technology::register_time`]).
 ///
-/// Carries of successive sums run side by side, so a sum of sums takes less than both alone; and a gate that shares its
-/// table with the next one takes nothing. Along the longest path the delays add up to its time.
+/// The own delay of an operation is what it takes between registers. Behind another operation it takes less: carries of
+/// successive sums run side by side, and a gate that shares its table with the next one takes nothing. The points of
+/// [`Delay::paths`] know that.
 #[derive(Clone, Debug)]
 pub struct Delays {
-    own: Vec<f64>,
-    /// Of a negated output: a carry chain over its bits.
-    device: Device,
+    paths: Paths,
 }
 
 impl Delays {
-    /// Lowers `model` for `device` and times it, each operation by itself: what two of them are together depends on the
-    /// stages.
+    /// Lowers `model` for `device` and times it, each operation by itself: what is made within another's adder depends
+    /// on the stages.
     pub fn of(model: &Model, device: Device, fabric: Fabric) -> Delays {
-        let options = Options { fabric: fabric.by_operation(), ..Options::default() };
-        let netlist = netlist::lower(model, &Schedule::combinational(model.nodes().len()), &options);
-        let resources = Resources { multiplier_blocks: true, ..Resources::default() };
-        let mapped = Mapped::of(&netlist, device.technology(), resources, 0.0);
-        let mut there = vec![None; model.nodes().len()];
-        for (index, net) in netlist.nets().iter().enumerate() {
-            if let Some(operation) = net.operation {
-                let bits = mapped.gates.net(index, net.width).iter().copied();
-                let at = f64::from(mapped.timing.latest(bits).at);
-                let slot: &mut Option<f64> = &mut there[operation as usize];
-                *slot = Some(slot.map_or(at, |before| before.max(at)));
-            }
+        Delays::near(model, device, fabric, &Schedule::combinational(model.nodes().len()))
+    }
+
+    /// By how much later each operation's last bit is there than those of its operands, in the program without
+    /// registers: along its longest path these add up to the time of the whole. What stands behind a register takes
+    /// longer, so they are good for a first guess and no more.
+    pub fn in_a_row(&self, model: &Model) -> InARow {
+        let mut points = vec![0.0f64; self.paths.len()];
+        for p in 0..self.paths.len() as u32 {
+            let arcs = self.paths.arcs(p).iter().map(|arc| match arc.from {
+                From::Inputs => arc.time,
+                From::Point(q) => points[q as usize] + arc.time,
+            });
+            points[p as usize] = arcs.fold(self.paths.point(p).alone, f64::max);
         }
-        let mut own = Vec::with_capacity(there.len());
-        let mut arrival: Vec<f64> = Vec::with_capacity(there.len());
+        let last = |element: usize| self.paths.points_of(element).map(|p| points[p as usize]).fold(0.0, f64::max);
+        let mut arrival: Vec<f64> = Vec::with_capacity(model.nodes().len());
+        let mut own = Vec::with_capacity(model.nodes().len() + model.outputs().len());
         for id in model.ids() {
             let mut before = 0.0f64;
             model.node(id).op.for_each_operand(|v| before = before.max(arrival[v.index()]));
-            let at = there[id.index()].unwrap_or(before);
-            own.push((at - before).max(0.0));
-            arrival.push(at.max(before));
+            let at = before.max(last(id.index()));
+            own.push(at - before);
+            arrival.push(at);
         }
-        Delays { own, device }
+        own.extend((0..model.outputs().len()).map(|j| self.paths.own(model.nodes().len() + j)));
+        InARow { own }
+    }
+
+    /// The same with tables and pins as they are with a schedule: truer for schedules that are much like it.
+    pub fn near(model: &Model, device: Device, fabric: Fabric, schedule: &Schedule) -> Delays {
+        Delays { paths: paths(model, device.technology(), fabric, schedule) }
     }
 }
 
 impl Delay for Delays {
     fn own_delay(&self, _model: &Model, id: ValueId) -> f64 {
+        self.paths.own_delay(id)
+    }
+
+    fn negation_delay(&self, model: &Model, j: usize) -> f64 {
+        self.paths.own(model.nodes().len() + j)
+    }
+
+    fn paths(&self, _model: &Model) -> Cow<'_, Paths> {
+        Cow::Borrowed(&self.paths)
+    }
+}
+
+/// Delays of operations in the program without registers: [`Delays::in_a_row`].
+#[derive(Clone, Debug)]
+pub struct InARow {
+    /// Of operations and of negations behind them.
+    own: Vec<f64>,
+}
+
+impl Delay for InARow {
+    fn own_delay(&self, _model: &Model, id: ValueId) -> f64 {
         self.own[id.index()]
     }
 
     fn negation_delay(&self, model: &Model, j: usize) -> f64 {
-        match model.output_kif(j).width() {
-            0 => 0.0,
-            width => self.device.technology().chain_time(width),
-        }
+        self.own[model.nodes().len() + j]
     }
 }

@@ -62,9 +62,9 @@ pub struct Surroundings {
 }
 
 /// A netlist on a device.
-pub(super) struct Mapped {
-    pub(super) gates: Gates,
-    pub(super) timing: Timing,
+struct Mapped {
+    gates: Gates,
+    timing: Timing,
     tables: Tables,
     /// Block memories.
     memories: u64,
@@ -82,13 +82,18 @@ pub(super) fn roots(gates: &Gates) -> Vec<Lit> {
     roots
 }
 
+/// The size of a design that wires grow with.
+pub(super) fn size(tables: &Tables, technology: &Technology) -> f64 {
+    total(tables, technology).max(1.0)
+}
+
 impl Mapped {
-    pub(super) fn of(netlist: &Netlist, technology: &Technology, resources: Resources, inputs: f64) -> Mapped {
+    fn of(netlist: &Netlist, technology: &Technology, resources: Resources, inputs: f64) -> Mapped {
         let forms = Forms::of(netlist, resources.tables);
         let gates = Gates::of(netlist, technology, resources.multiplier_blocks, &forms);
         let cover = cover(&gates, &roots(&gates), technology);
         let tables = tables(&gates, &cover, technology);
-        let size = total(&tables, technology).max(1.0);
+        let size = size(&tables, technology);
         let timing = Timing::of(&gates, &cover, technology, size, inputs);
         Mapped { gates, timing, tables, memories: memories(netlist, technology, &forms) }
     }

@@ -20,7 +20,7 @@ impl Lit {
     /// Constant one.
     pub(super) const ONE: Lit = Lit(1);
 
-    fn of(gate: usize) -> Lit {
+    pub(super) fn of(gate: usize) -> Lit {
         Lit(u32::try_from(2 * gate).expect("fewer than 2^31 gates"))
     }
 
@@ -139,6 +139,8 @@ pub(super) struct Gates {
     pub(super) blocks: Vec<Block>,
     /// Bits of all carry chains, by the chain's length.
     pub(super) chains: Vec<u32>,
+    /// First gate that was made for each net.
+    pub(super) first_gate: Vec<u32>,
     /// First bit of each net in `bits`.
     starts: Vec<u32>,
     /// The gate of each bit of each net.
@@ -148,8 +150,23 @@ pub(super) struct Gates {
 impl Gates {
     /// Takes a netlist apart. `in_blocks`: whether multiplications may go into multiplier blocks.
     pub(super) fn of(netlist: &Netlist, technology: &Technology, in_blocks: bool, forms: &Forms) -> Gates {
+        Gates::taken(netlist, technology, in_blocks, forms, false)
+    }
+
+    /// The same with gates for each operation by itself: equal gates of two operations stay two.
+    pub(super) fn by_operation(netlist: &Netlist, technology: &Technology, in_blocks: bool, forms: &Forms) -> Gates {
+        Gates::taken(netlist, technology, in_blocks, forms, true)
+    }
+
+    fn taken(netlist: &Netlist, technology: &Technology, in_blocks: bool, forms: &Forms, apart: bool) -> Gates {
         let mut taker = Taker { maker: Maker::new(technology), netlist, in_blocks, forms };
+        let mut before = None;
         for net in netlist.nets() {
+            let owner = (net.operation, net.output);
+            if apart && before.replace(owner) != Some(owner) {
+                taker.maker.known.clear();
+            }
+            taker.maker.gates.first_gate.push(taker.maker.gates.gates.len() as u32);
             let start = u32::try_from(taker.maker.gates.bits.len()).expect("fewer than 2^32 bits");
             taker.maker.gates.starts.push(start);
             let bits = taker.cell(&net.cell, net.width);
@@ -333,6 +350,7 @@ impl<'a> Maker<'a> {
             behind_memories: Vec::new(),
             blocks: Vec::new(),
             chains: Vec::new(),
+            first_gate: Vec::new(),
             starts: Vec::new(),
             bits: Vec::new(),
         };

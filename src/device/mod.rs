@@ -17,7 +17,7 @@
 //! | `tables` | which lookup tables become memories or pieces |
 //! | `absorbed` | registers within multiplier blocks |
 //! | `estimate` | the figures |
-//! | `delays` | how long each operation takes, for the scheduler |
+//! | `delays`, `paths` | how long operations and paths through them take, for the scheduler |
 
 mod absorbed;
 mod arcs;
@@ -28,13 +28,14 @@ mod estimate;
 mod fitted;
 mod forms;
 mod gates;
+mod paths;
 mod tables;
 mod technology;
 mod timing;
 
 pub use arcs::{Arcs, Carry, Multiplexer, Wires};
 pub use count::Tables;
-pub use delays::Delays;
+pub use delays::{Delays, InARow};
 pub use estimate::{Estimate, Resources, Surroundings};
 pub(crate) use forms::{Form, Forms};
 pub use tables::TableStyle;

@@ -99,12 +99,17 @@ impl Technology {
         Some(BlockRegisters { longer, shorter, before, behind })
     }
 
-    /// What a register takes of a clock period as a rule, clock to output and setup behind a table together:
-    /// nanoseconds.
+    /// What a register takes of a clock period at least, clock to output and setup: nanoseconds.
     pub fn register_time(&self) -> f64 {
+        self.clock_to_output() + self.least_setup()
+    }
+
+    /// The least that a register needs before the clock edge, as far as that is not in [`Self::clock_to_output`]:
+    /// nanoseconds.
+    pub(super) fn least_setup(&self) -> f64 {
         match self.times {
-            PartTimes::Lumped(times) => times.register,
-            PartTimes::Arcs(arcs) => f64::from(arcs.clock_to_output + arcs.setup_behind_table) / 1000.0,
+            PartTimes::Lumped(_) => 0.0,
+            PartTimes::Arcs(arcs) => f64::from(arcs.least_setup()) / 1000.0,
         }
     }
 
@@ -113,14 +118,6 @@ impl Technology {
         match self.times {
             PartTimes::Lumped(times) => times.register,
             PartTimes::Arcs(arcs) => f64::from(arcs.clock_to_output) / 1000.0,
-        }
-    }
-
-    /// A carry chain of so many bits by itself, from its operands to its last sum bit: nanoseconds.
-    pub(super) fn chain_time(&self, width: u32) -> f64 {
-        match self.times {
-            PartTimes::Lumped(times) => times.chain + f64::from(width) * times.carry,
-            PartTimes::Arcs(arcs) => arcs.chain_time(width),
         }
     }
 

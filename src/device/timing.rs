@@ -42,7 +42,7 @@ impl Arrival {
 }
 
 /// Part of a chain's time that passes before the first carry.
-const BEFORE_CARRY: f64 = 0.5;
+pub(super) const BEFORE_CARRY: f64 = 0.5;
 
 /// Levels of adders in a product of logic.
 fn product_levels(shorter: u32) -> u32 {
@@ -63,7 +63,7 @@ impl Timing {
     pub(super) fn of(gates: &Gates, cover: &Cover, technology: &Technology, tables: f64, inputs: f64) -> Timing {
         match technology.times {
             PartTimes::Lumped(times) => {
-                let wires = 1.0 + times.spread * (tables / 1000.0).log2().max(0.0);
+                let wires = lumped_wires(&times, tables);
                 Timing { arrivals: lumped(gates, cover, technology, &times, wires, inputs), setup: Vec::new() }
             }
             PartTimes::Arcs(arcs) => {
@@ -90,6 +90,29 @@ impl Timing {
 /// Nanoseconds of a number of picoseconds.
 fn ns(picoseconds: u16) -> f64 {
     f64::from(picoseconds) / 1000.0
+}
+
+/// What a block takes from its last input on, and the levels of tables within it.
+pub(super) fn lumped_block(kind: BlockKind, technology: &Technology, times: &Times, wires: f64) -> (f64, u32) {
+    let (table, chain) = (times.table * wires, times.chain * wires);
+    match kind {
+        BlockKind::Dsp(..) => (times.multiplier * wires, 0),
+        BlockKind::SoftProduct(longer, shorter) => {
+            let levels = product_levels(shorter);
+            (f64::from(levels) * table + chain + f64::from(longer) * times.carry, levels)
+        }
+        BlockKind::Memory | BlockKind::SumOfThree => (0.0, 0),
+        BlockKind::Piece | BlockKind::CarryOfThree => (table, 1),
+        BlockKind::Table(address, _) => {
+            let levels = 1 + address.saturating_sub(technology.table_inputs).div_ceil(2);
+            (f64::from(levels) * table, levels)
+        }
+    }
+}
+
+/// How much longer wires are than in a small design, where times are a few.
+pub(super) fn lumped_wires(times: &Times, tables: f64) -> f64 {
+    1.0 + times.spread * (tables / 1000.0).log2().max(0.0)
 }
 
 /// The arrival of every gate's output by a few times. `wires`: how much longer wires are than in a small design;
@@ -134,23 +157,18 @@ fn lumped(
             Gate::Block(block) => *blocks[block as usize].get_or_insert_with(|| {
                 let block = &gates.blocks[block as usize];
                 let latest = block.inputs.iter().fold(Arrival::default(), |latest, &x| latest.later(of(&at, x)));
-                match block.kind {
-                    BlockKind::Dsp(..) => latest.plus(times.multiplier * wires, |path| path.multipliers += 1),
-                    BlockKind::SoftProduct(longer, shorter) => {
-                        let levels = product_levels(shorter);
-                        latest.plus(f64::from(levels) * table + chain + f64::from(longer) * times.carry, |path| {
-                            path.tables += levels;
+                let (time, levels) = lumped_block(block.kind, technology, times, wires);
+                latest.plus(time, |path| {
+                    path.tables += levels;
+                    match block.kind {
+                        BlockKind::Dsp(..) => path.multipliers += 1,
+                        BlockKind::SoftProduct(longer, _) => {
                             path.chains += 1;
                             path.carry_bits += longer;
-                        })
+                        }
+                        _ => {}
                     }
-                    BlockKind::Memory | BlockKind::SumOfThree => latest,
-                    BlockKind::Piece | BlockKind::CarryOfThree => latest.plus(table, |path| path.tables += 1),
-                    BlockKind::Table(address, _) => {
-                        let levels = 1 + address.saturating_sub(technology.table_inputs).div_ceil(2);
-                        latest.plus(f64::from(levels) * table, |path| path.tables += levels)
-                    }
-                }
+                })
             }),
         };
         at.push(arrival);
@@ -239,22 +257,9 @@ impl Inputs {
 
     /// The output of one table, or of several behind the slice's multiplexers, where the latest inputs select.
     fn through(&self, arcs: &Arcs) -> Arrival {
-        let wide = self.0.len().saturating_sub(arcs.table.len()).min(2);
-        let mut out = Arrival::default();
-        // Data passes all multiplexers from the first, a select from its own on.
-        let behind =
-            |from: usize| arcs.multiplexers[from..wide.max(from)].iter().map(|each| ns(each.data)).sum::<f64>();
-        for (place, input) in self.0.iter().enumerate() {
-            let time = if place < wide {
-                let own = wide - 1 - place;
-                ns(arcs.select_pin) + ns(arcs.multiplexers[own].select) + behind(own + 1)
-            } else {
-                let pin = ns(arcs.table[(place - wide).min(arcs.table.len() - 1)]);
-                let into = if wide > 0 { ns(arcs.into_multiplexer) } else { 0.0 };
-                pin + into + behind(0)
-            };
-            out = out.later(input.plus(time, |_| {}));
-        }
+        let times = arcs.table_times(self.0.len());
+        let ends = self.0.iter().zip(times).map(|(input, time)| input.plus(time, |_| {}));
+        let out = ends.fold(Arrival::default(), Arrival::later);
         out.plus(0.0, |path| path.tables += 1)
     }
 }
@@ -283,21 +288,94 @@ fn readers(gates: &Gates, cover: &Cover, technology: &Technology) -> Vec<u32> {
     readers
 }
 
+/// What lies between a gate's output and what reads it.
+pub(super) struct Reach<'a> {
+    gates: &'a Gates,
+    cover: &'a Cover,
+    pub(super) arcs: &'a Arcs,
+    readers: Vec<u32>,
+    /// Delays of wires in picoseconds by the number of readers.
+    wires: Vec<f64>,
+}
+
+impl<'a> Reach<'a> {
+    pub(super) fn new(
+        gates: &'a Gates,
+        cover: &'a Cover,
+        technology: &Technology,
+        arcs: &'a Arcs,
+        wires: Vec<f64>,
+    ) -> Reach<'a> {
+        Reach { gates, cover, arcs, readers: readers(gates, cover, technology), wires }
+    }
+
+    fn wire(&self, readers: usize) -> f64 {
+        self.wires[readers.min(self.wires.len() - 1)] / 1000.0
+    }
+
+    fn is_wide(&self, gate: usize) -> bool {
+        self.cover.cut(gate).is_some_and(|cut| cut.leaves().len() > self.arcs.table.len())
+    }
+
+    /// From a gate's output to the pin of what reads it: nanoseconds.
+    pub(super) fn of(&self, gate: usize) -> f64 {
+        let wire = self.wire(self.readers[gate] as usize);
+        match self.gates.gates[gate] {
+            Gate::Carry { .. } => ns(self.arcs.carry.sum_to_pin) + wire,
+            // The table in front of a chain makes the sum of three too: what enters it came over the wire.
+            Gate::Block(block) if self.gates.blocks[block as usize].kind == BlockKind::SumOfThree => 0.0,
+            _ if self.is_wide(gate) => ns(self.arcs.multiplexer_to_pin) + wire,
+            _ => wire,
+        }
+    }
+
+    /// What a register still needs behind a gate's output: nanoseconds.
+    pub(super) fn setup(&self, gate: usize) -> f64 {
+        let arcs = self.arcs;
+        let behind_wire = || self.of(gate) + ns(arcs.setup_behind_wire);
+        match self.gates.gates[gate] {
+            Gate::Source => behind_wire(),
+            Gate::Carry { .. } => ns(arcs.setup_behind_carry),
+            _ if self.is_wide(gate) => ns(arcs.setup_behind_multiplexer),
+            Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => ns(arcs.setup_behind_table),
+            Gate::Block(block) => match self.gates.blocks[block as usize].kind {
+                BlockKind::Memory => ns(arcs.memory_setup),
+                BlockKind::Dsp(..) => behind_wire(),
+                _ => ns(arcs.setup_behind_table),
+            },
+        }
+    }
+
+    /// What a block takes that is no table of its own, from its last input on: nanoseconds; and the levels of tables
+    /// within it.
+    pub(super) fn block(&self, kind: BlockKind, technology: &Technology) -> Option<(f64, u32)> {
+        let arcs = self.arcs;
+        let short = self.wire(1);
+        match kind {
+            BlockKind::Dsp(..) => Some((ns(arcs.multiplier), 0)),
+            BlockKind::SoftProduct(longer, shorter) => {
+                let levels = product_levels(shorter);
+                let cell = &arcs.carry;
+                let last = cell.bits - 1;
+                let adder = ns(arcs.table[1]) + ns(cell.from_table) + ns(cell.select_to_sum[0][last]);
+                let level = adder + ns(cell.sum_to_pin) + short;
+                let rippled = f64::from(longer) / cell.bits as f64 * (ns(cell.in_to_out) + ns(cell.between));
+                Some((f64::from(levels) * level + rippled, levels))
+            }
+            BlockKind::Memory | BlockKind::SumOfThree => Some((0.0, 0)),
+            BlockKind::Piece | BlockKind::CarryOfThree => None,
+            BlockKind::Table(address, _) => {
+                let levels = 1 + address.saturating_sub(technology.table_inputs).div_ceil(2);
+                Some((f64::from(levels) * (ns(arcs.table[1]) + short) - short, levels))
+            }
+        }
+    }
+}
+
 /// Times a cover arc by arc. `wires`: delays of wires in picoseconds by the number of readers.
 fn by_arcs(gates: &Gates, cover: &Cover, technology: &Technology, arcs: &Arcs, wires: &[f64], inputs: f64) -> Timing {
     let count = gates.gates.len();
-    let readers = readers(gates, cover, technology);
-    let wire = |gate: usize| wires[(readers[gate] as usize).min(wires.len() - 1)] / 1000.0;
-    let short = wires[1.min(wires.len() - 1)] / 1000.0;
-    let is_wide = |gate: usize| cover.cut(gate).is_some_and(|cut| cut.leaves().len() > arcs.table.len());
-    // From a gate's output to the pin of what reads it.
-    let reach = |gate: usize| match gates.gates[gate] {
-        Gate::Carry { .. } => ns(arcs.carry.sum_to_pin) + wire(gate),
-        // The table in front of a chain makes the sum of three too: what enters it came over the wire.
-        Gate::Block(block) if gates.blocks[block as usize].kind == BlockKind::SumOfThree => 0.0,
-        _ if is_wide(gate) => ns(arcs.multiplexer_to_pin) + wire(gate),
-        _ => wire(gate),
-    };
+    let reach = Reach::new(gates, cover, technology, arcs, wires.to_vec());
     let mut start = vec![0.0f64; count];
     gates.inputs.iter().for_each(|x| start[x.gate()] = inputs);
     let from_memory = ns(arcs.memory_to_output) - ns(arcs.clock_to_output);
@@ -309,13 +387,13 @@ fn by_arcs(gates: &Gates, cover: &Cover, technology: &Technology, arcs: &Arcs, w
         // A constant is there from the start.
         let wired = |at: &[Arrival], x: Lit| match x.is_constant() {
             true => Arrival::default(),
-            false => at[x.gate()].plus(reach(x.gate()), |_| {}),
+            false => at[x.gate()].plus(reach.of(x.gate()), |_| {}),
         };
         let arrival = match *gate {
             Gate::Source => Arrival::default().plus(start[index], |_| {}),
             Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => {
                 let leaves = cover.cut(index).map_or(&[][..], |cut| cut.leaves());
-                let reached = |&leaf: &u32| at[leaf as usize].plus(reach(leaf as usize), |_| {});
+                let reached = |&leaf: &u32| at[leaf as usize].plus(reach.of(leaf as usize), |_| {});
                 Inputs::new(leaves.iter().map(reached)).through(arcs)
             }
             Gate::Carry { a, b, before, own_table: _ } => {
@@ -334,46 +412,25 @@ fn by_arcs(gates: &Gates, cover: &Cover, technology: &Technology, arcs: &Arcs, w
                 let block = &gates.blocks[block as usize];
                 let entering: Vec<Arrival> = block.inputs.iter().map(|&x| wired(&at, x)).collect();
                 let latest = entering.iter().fold(Arrival::default(), |latest, &x| latest.later(x));
-                match block.kind {
-                    BlockKind::Dsp(..) => latest.plus(ns(arcs.multiplier), |path| path.multipliers += 1),
-                    BlockKind::SoftProduct(longer, shorter) => {
-                        let levels = product_levels(shorter);
-                        let cell = &arcs.carry;
-                        let last = cell.bits - 1;
-                        let adder = ns(arcs.table[1]) + ns(cell.from_table) + ns(cell.select_to_sum[0][last]);
-                        let level = adder + ns(cell.sum_to_pin) + short;
-                        let rippled = f64::from(longer) / cell.bits as f64 * (ns(cell.in_to_out) + ns(cell.between));
-                        latest.plus(f64::from(levels) * level + rippled, |path| {
-                            path.tables += levels;
-                            path.chains += 1;
-                            path.carry_bits += longer;
-                        })
-                    }
-                    BlockKind::Memory | BlockKind::SumOfThree => latest,
-                    BlockKind::Piece | BlockKind::CarryOfThree => Inputs::new(entering).through(arcs),
-                    BlockKind::Table(address, _) => {
-                        let levels = 1 + address.saturating_sub(technology.table_inputs).div_ceil(2);
-                        let time = f64::from(levels) * (ns(arcs.table[1]) + short) - short;
-                        latest.plus(time, |path| path.tables += levels)
-                    }
+                match reach.block(block.kind, technology) {
+                    None => Inputs::new(entering).through(arcs),
+                    Some((time, levels)) => latest.plus(time, |path| {
+                        path.tables += levels;
+                        match block.kind {
+                            BlockKind::Dsp(..) => path.multipliers += 1,
+                            BlockKind::SoftProduct(longer, _) => {
+                                path.chains += 1;
+                                path.carry_bits += longer;
+                            }
+                            _ => {}
+                        }
+                    }),
                 }
             }),
         };
         at.push(arrival);
     }
-    let behind_wire = |gate: usize| reach(gate) + ns(arcs.setup_behind_wire);
-    let setup = |(gate, kind): (usize, &Gate)| match *kind {
-        Gate::Source => behind_wire(gate),
-        Gate::Carry { .. } => ns(arcs.setup_behind_carry),
-        _ if is_wide(gate) => ns(arcs.setup_behind_multiplexer),
-        Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => ns(arcs.setup_behind_table),
-        Gate::Block(block) => match gates.blocks[block as usize].kind {
-            BlockKind::Memory => ns(arcs.memory_setup),
-            BlockKind::Dsp(..) => behind_wire(gate),
-            _ => ns(arcs.setup_behind_table),
-        },
-    };
-    let setup = gates.gates.iter().enumerate().map(|gate| setup(gate) as f32).collect();
+    let setup = (0..count).map(|gate| reach.setup(gate) as f32).collect();
     Timing { arrivals: at, setup }
 }
 
@@ -386,8 +443,8 @@ mod tests {
     use super::super::tables::TableStyle;
     use super::super::technology;
     use super::*;
-    use crate::ir::{Builder, Model, Op, Output};
-    use crate::num::Interval;
+    use crate::ir::{BinaryBits, Builder, Model, Op, Output, Table, ValueId};
+    use crate::num::{Code, Interval};
     use crate::schedule::Schedule;
     use num_bigint::BigInt;
 
@@ -422,6 +479,103 @@ mod tests {
         for (width, picoseconds) in [(4, 236.0 + 528.0 + 222.0), (16, 236.0 + 528.0 + 3.0 * 114.0 + 222.0)] {
             let time = before_wires(&sum(width), &technology::SERIES7, &SERIES7);
             assert!((time - picoseconds).abs() < 0.5, "{width} bits: {time}");
+        }
+    }
+
+    /// A program of two unsigned inputs of so many bits whose result is `op` of them, of an unsigned type of `bits`.
+    fn of_two(width: u32, bits: u32, op: impl Fn(ValueId, ValueId) -> Op) -> Model {
+        let mut builder = Builder::new(vec![0; 2]);
+        let most = (BigInt::from(1) << width) - 1;
+        let [a, b] = [0, 1].map(|input| builder.op(Op::Input { input }, Interval::new(0, &most, 0)));
+        let made = builder.op(op(a, b), Interval::new(0, (BigInt::from(1) << bits) - 1, 0));
+        builder.output(Output { source: Some(made), shift: 0, neg: false });
+        builder.finish().unwrap()
+    }
+
+    /// Whether one of two is less than the other: the sign of their difference.
+    fn comparison(width: u32) -> Model {
+        let mut builder = Builder::new(vec![0; 2]);
+        let most = (BigInt::from(1) << width) - 1;
+        let [a, b] = [0, 1].map(|input| builder.op(Op::Input { input }, Interval::new(0, &most, 0)));
+        let difference = builder.op(Op::Sub { a, b, shift: 0 }, Interval::new(-most.clone(), &most, 0));
+        let sign = builder.op(Op::Quantise { x: difference, shift: 0 }, Interval::new(-1, 0, -(width as i32)));
+        builder.output(Output { source: Some(sign), shift: 0, neg: false });
+        builder.finish().unwrap()
+    }
+
+    /// One of two, as a bit says.
+    fn choice(width: u32) -> Model {
+        let mut builder = Builder::new(vec![0; 3]);
+        let most = (BigInt::from(1) << width) - 1;
+        let [a, b] = [0, 1].map(|input| builder.op(Op::Input { input }, Interval::new(0, &most, 0)));
+        let cond = builder.op(Op::Input { input: 2 }, Interval::new(0, 1, 0));
+        let op = Op::Mux { cond, on_true: a, on_false: b, shift: 0 };
+        let made = builder.op(op, Interval::new(0, &most, 0));
+        builder.output(Output { source: Some(made), shift: 0, neg: false });
+        builder.finish().unwrap()
+    }
+
+    /// A table of so many address bits with scrambled words.
+    fn table(address: u32) -> Model {
+        let mut builder = Builder::new(vec![0]);
+        let x = builder.op(Op::Input { input: 0 }, Interval::new(0, (1 << address) - 1, 0));
+        let out = Interval::new(0, 15, 0);
+        let mut rng = crate::num::SplitMix::new(7);
+        let entries = (0..1 << address).map(|_| rng.below(16) as i32).collect();
+        let table = builder.table(Table { entries, out: out.clone(), hash: String::new(), inp_width: 0 });
+        let word = builder.op(Op::Lookup { x, table, base: Code::from(0) }, out);
+        builder.output(Output { source: Some(word), shift: 0, neg: false });
+        builder.finish().unwrap()
+    }
+
+    /// Checks times of UltraScale+ and 7 series against sums of their arcs in picoseconds.
+    fn take(model: &Model, what: &str, [ultrascale, series7]: [f64; 2]) {
+        for (technology, arcs, by_hand) in
+            [(&technology::ULTRASCALE_PLUS, &ULTRASCALE_PLUS, ultrascale), (&technology::SERIES7, &SERIES7, series7)]
+        {
+            let time = before_wires(model, technology, arcs);
+            // A picosecond has no halves.
+            assert!((time - by_hand).abs() <= 0.51, "{what}: {time} and {by_hand} by hand");
+        }
+    }
+
+    #[test]
+    fn comparisons_products_tables_and_gates_take_what_their_arcs_take() {
+        for width in [4u32, 8, 16, 32, 64] {
+            let n = f64::from(width);
+            // The sign is one bit above the operands: the first of a cell on 7 series and, from 8 bits on, on UltraScale+.
+            let cells = f64::from(width / 8);
+            let ultrascale = match width {
+                4 => 94.0 + 15.0 + 206.0,
+                _ => 94.0 + 15.0 + 199.0 + 26.0 + (cells - 1.0) * (23.0 + 26.0) + 56.0,
+            };
+            let series7 = 236.0 + 528.0 + (n / 4.0 - 1.0) * 114.0 + 222.0;
+            take(&comparison(width), &format!("comparison of {width} bits"), [ultrascale, series7]);
+            // Levels of adders in a tree, and what their carries still run along.
+            let levels = n.log2();
+            let ultrascale = levels * (94.0 + 15.0 + 241.0 + 30.0) + n / 8.0 * (23.0 + 26.0);
+            let series7 = levels * (236.0 + 582.0 + 175.0) + n / 4.0 * 114.0;
+            let product = of_two(width, 2 * width, |a, b| Op::Mul { a, b });
+            take(&product, &format!("product of {width} bits"), [ultrascale, series7]);
+            let either = of_two(width, width, |a, b| Op::Binary { op: BinaryBits::Xor, a, b, shift: 0 });
+            take(&either, &format!("exclusive or of {width} bits"), [94.0, 236.0]);
+            take(&choice(width), &format!("multiplexer of {width} bits"), [134.0, 408.0]);
+        }
+        // One table; behind the slice's multiplexers; behind those and one or two tables more.
+        let (wide, wider) = ([319.0, 857.0], [389.0, 961.0]);
+        let behind = |first: f64, second: f64| [wider[0] + 32.0 + first, wider[1] + 192.0 + second];
+        for (address, by_hand) in [
+            (4, [148.0, 468.0]),
+            (5, [178.0, 631.0]),
+            (6, [224.0, 640.0]),
+            (7, wide),
+            (8, wider),
+            (9, behind(94.0, 236.0)),
+            (10, behind(148.0, 468.0)),
+            (11, behind(148.0 + 94.0, 468.0 + 236.0)),
+            (12, behind(148.0 + 148.0, 468.0 + 468.0)),
+        ] {
+            take(&table(address), &format!("table of {address} address bits"), by_hand);
         }
     }
 

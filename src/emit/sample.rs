@@ -57,6 +57,7 @@ impl Sample {
             cell,
             stage: self.stage,
             operation: None,
+            output: None,
             name: (name_at, name.len() as u32),
             comment: (comment_at, comment.len() as u32),
         });

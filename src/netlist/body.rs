@@ -130,11 +130,12 @@ impl<'a> Body<'a> {
             }
             Cell::Register { .. } => net.cell,
         };
-        let operation = match net.owner {
-            Owner::Op(operation) => Some(operation),
-            Owner::Input(_) | Owner::Output(_) | Owner::Object(_) => None,
+        let (operation, output) = match net.owner {
+            Owner::Op(operation) => (Some(operation), None),
+            Owner::Output(output) => (None, Some(output)),
+            Owner::Input(_) | Owner::Object(_) => (None, None),
         };
-        let made = self.push(Net { width, cell, stage, operation, name, comment });
+        let made = self.push(Net { width, cell, stage, operation, output, name, comment });
         let is_run = self.demand.run(bits, lowest, net.width).is_some_and(|(start, stop)| stop - start == width);
         self.made[id.index()] = LoweredNet { net: made.0, stage, lowest: if is_run { lowest } else { SCATTERED } };
         let Some(first) = self.demand.held(id) else { return made };

@@ -286,6 +286,8 @@ pub struct Net {
     /// Which operation of the program it computes, by its index, for whoever maps figures back; nothing for registers,
     /// ports and whatever belongs to no operation.
     pub operation: Option<u32>,
+    /// Which output element of the program it negates a value for, where it does.
+    pub output: Option<u32>,
     /// Its name, legal and unique in Verilog and VHDL: an index into the netlist's text pool.
     pub(crate) name: (u32, u32),
     /// A remark for the reader of the text, possibly empty: an index into the netlist's text pool.

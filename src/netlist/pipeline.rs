@@ -203,7 +203,7 @@ impl Assembly<'_> {
         let name = self.describer.control_name(&self.outside.ports[port.0 as usize].name);
         let comment = self.describer.no_comment();
         let cell = Cell::Input { port, lo: 0 };
-        let net = self.body.push(Net { width: 1, cell, stage, operation: None, name, comment });
+        let net = self.body.push(Net { width: 1, cell, stage, operation: None, output: None, name, comment });
         self.body.whole(net)
     }
 
@@ -321,7 +321,15 @@ impl Assembly<'_> {
             let held = runs.iter().map(|r| (r.0 + net.offset, r.1 + net.offset));
             let partial = d.width() < whole;
             let comment = self.describer.held_comment(net.owner, net.helper, partial.then_some(held));
-            self.body.push(Net { width: d.width(), cell, stage: boundary, operation: None, name, comment });
+            self.body.push(Net {
+                width: d.width(),
+                cell,
+                stage: boundary,
+                operation: None,
+                output: None,
+                name,
+                comment,
+            });
         }
         self.runs = runs;
     }
@@ -370,7 +378,7 @@ impl Assembly<'_> {
         let cell = self.register_cell(d, true, options.reset.is_none(), options);
         let name = self.describer.valid_name(boundary);
         let comment = self.describer.no_comment();
-        let net = self.body.push(Net { width: 1, cell, stage: boundary, operation: None, name, comment });
+        let net = self.body.push(Net { width: 1, cell, stage: boundary, operation: None, output: None, name, comment });
         self.body.whole(net)
     }
 

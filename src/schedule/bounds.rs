@@ -1,10 +1,10 @@
 //! Earliest and latest stages, and the smallest stage delay.
 //!
 //! For a bound `D` on the delay of a stage, the earliest schedule is greedy: in topological order, each vertex joins
-//! the latest (stage, arrival) among its operands' if it still fits there, and opens the next stage if not. Every
-//! legal schedule gives each vertex a (stage, arrival) that is lexicographically no smaller, since what a vertex gets
-//! grows with what its operands have: so the greedy one is earliest, uses the fewest stages, and `D` is possible for
-//! `N` stages just if it needs no more than `N`.
+//! the latest stage among its operands' if it still fits there, and opens the next stage if not. Every legal schedule
+//! has each vertex in a stage no earlier or, if in the same, no point of it earlier, since both grow with what the
+//! operands have: so the greedy one is earliest, uses the fewest stages, and `D` is possible for `N` stages just if
+//! it needs no more than `N`.
 
 use super::graph::Graph;
 
@@ -13,8 +13,8 @@ use super::graph::Graph;
 pub(super) struct Labels {
     /// Stage of each vertex, from 1.
     pub(super) stage: Vec<u32>,
-    /// In the earliest schedule: delay of the longest path from the start of its stage to its end. In the latest one:
-    /// from its start to the end of its stage.
+    /// Of each point. In the earliest schedule: the longest path from the start of its stage to it. In the latest one:
+    /// from it to the end of its stage.
     pub(super) path: Vec<i64>,
 }
 
@@ -33,25 +33,19 @@ pub(super) struct Extent {
 pub(super) fn earliest(graph: &Graph, limit: i64, labels: &mut Labels) -> Extent {
     labels.stage.clear();
     labels.path.clear();
+    labels.path.resize(graph.points(), 0);
     let mut extent = Extent { stages: 1, longest: 0, next: i64::MAX };
     for v in 0..graph.len() as u32 {
-        let own = graph.delay[v as usize];
-        let (mut stage, mut arrival) = (1, 0);
-        for &u in graph.preds(v) {
-            let (s, a) = (labels.stage[u as usize], labels.path[u as usize]);
-            if s > stage || (s == stage && a > arrival) {
-                (stage, arrival) = (s, a);
-            }
-        }
-        let mut path = arrival + own;
-        if path > limit {
-            extent.next = extent.next.min(path);
-            (stage, path) = (stage + 1, own);
+        let mut stage = graph.preds(v).iter().map(|&u| labels.stage[u as usize]).max().unwrap_or(1);
+        let mut length = graph.arrive(v, stage, &labels.stage, &mut labels.path);
+        if length > limit {
+            extent.next = extent.next.min(length);
+            stage += 1;
+            length = graph.arrive_alone(v, &mut labels.path);
         }
         extent.stages = extent.stages.max(stage);
-        extent.longest = extent.longest.max(path);
+        extent.longest = extent.longest.max(length);
         labels.stage.push(stage);
-        labels.path.push(path);
     }
     extent
 }
@@ -61,26 +55,18 @@ pub(super) fn latest(graph: &Graph, limit: i64, stages: u32, labels: &mut Labels
     labels.stage.clear();
     labels.stage.resize(graph.len(), stages);
     labels.path.clear();
-    labels.path.resize(graph.len(), 0);
+    labels.path.resize(graph.points(), 0);
     for v in (0..graph.len() as u32).rev() {
-        let own = graph.delay[v as usize];
-        let (mut stage, mut rest) = (stages, 0);
-        for &w in graph.succs(v) {
-            let (s, r) = (labels.stage[w as usize], labels.path[w as usize]);
-            if s < stage || (s == stage && r > rest) {
-                (stage, rest) = (s, r);
-            }
-        }
-        let mut path = rest + own;
-        if path > limit {
-            (stage, path) = (stage - 1, own);
+        let mut stage = graph.succs(v).iter().map(|&w| labels.stage[w as usize]).min().unwrap_or(stages);
+        if graph.leave(v, stage, &labels.stage, &mut labels.path) > limit {
+            stage -= 1;
+            graph.leave_alone(v, &mut labels.path);
         }
         if v == 0 {
             // The outside world is where it is, in stage 1.
             stage = 1;
         }
         labels.stage[v as usize] = stage;
-        labels.path[v as usize] = path;
     }
 }
 
@@ -93,9 +79,11 @@ pub(super) fn smallest_limit(graph: &Graph, stages: u32, rounds: u32) -> i64 {
     let mut labels = Labels::default();
     let whole = earliest(graph, i64::MAX, &mut labels).longest;
     let (_, own) = graph.slowest();
-    // Greedy stages are longer than `limit - own`, so `whole / stages + own` is always enough.
+    // Greedy stages are longer than `limit - own`, so `whole / stages + own` is enough where delays add up; where paths
+    // overlap it is mostly.
     let share = whole / i64::from(stages);
-    let mut possible = earliest(graph, share.saturating_add(1).saturating_add(own).min(whole), &mut labels).longest;
+    let guess = earliest(graph, share.saturating_add(1).saturating_add(own).min(whole), &mut labels);
+    let mut possible = if guess.stages <= stages { guess.longest } else { whole };
     let mut impossible = own.max(whole.div_euclid(i64::from(stages))) - 1;
     // No path is shorter than its share of the longest one, rounded up.
     for _ in 0..rounds {
@@ -121,12 +109,8 @@ mod tests {
     /// Every way to put the vertices into stages, by brute force.
     fn brute_force(graph: &Graph, stages: u32) -> i64 {
         fn longest(graph: &Graph, stage: &[u32]) -> i64 {
-            let mut path = vec![0; graph.len()];
-            for v in 0..graph.len() as u32 {
-                let same = graph.preds(v).iter().filter(|&&u| stage[u as usize] == stage[v as usize]);
-                path[v as usize] = graph.delay[v as usize] + same.map(|&u| path[u as usize]).max().unwrap_or(0);
-            }
-            path.into_iter().max().unwrap()
+            let mut arrivals = vec![0; graph.points()];
+            (0..graph.len() as u32).map(|v| graph.arrive(v, stage[v as usize], stage, &mut arrivals)).max().unwrap()
         }
         fn place(graph: &Graph, stages: u32, stage: &mut Vec<u32>, best: &mut i64) {
             let v = stage.len() as u32;

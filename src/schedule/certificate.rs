@@ -8,10 +8,12 @@
 
 use super::delay::Delay;
 use super::goal::Goal;
+use super::paths::{From, Paths};
 use super::uses::{Reader, Root, Uses};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
-use crate::ir::{Model, Op, ValueId};
+use crate::ir::{Model, ValueId};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Multipliers of inequalities, and the lower bound that they prove.
@@ -69,7 +71,7 @@ pub fn check_certificate(
 
 struct Judge<'a> {
     model: &'a Model,
-    delay: &'a dyn Delay,
+    paths: Cow<'a, Paths>,
     bound: f64,
     stages: i128,
     /// Earliest and latest stage of each operation; `None` if no output depends on it.
@@ -86,10 +88,11 @@ impl<'a> Judge<'a> {
         let (Some(stages), Some(bound)) = (goal.stages, goal.max_stage_delay) else {
             return Err("it speaks of no number of stages or no bound".to_owned());
         };
-        let own = model.ids().map(|id| delay.own_delay(model, id)).collect();
+        let paths = delay.paths(model);
+        let own = model.ids().map(|id| paths.own_delay(id)).collect();
         let mut judge = Judge {
             model,
-            delay,
+            paths,
             bound,
             stages: i128::from(stages),
             window: Vec::new(),
@@ -145,39 +148,73 @@ impl<'a> Judge<'a> {
         let n = self.model.nodes().len();
         let outside = if goal.register_inputs { 0.0 } else { goal.input_delay };
         let behind = if goal.register_outputs { 0.0 } else { goal.output_delay };
-        let mut first = vec![(1i128, 0.0f64); n];
+        let mut first = vec![1i128; n];
+        let mut arrival = vec![0.0f64; self.paths.len()];
         for id in self.model.ids() {
-            let mut at = (1, if matches!(self.model.node(id).op, Op::Input { .. }) { outside } else { 0.0 });
-            self.model.node(id).op.for_each_operand(|v| {
-                let other = first[v.index()];
-                if other.0 > at.0 || (other.0 == at.0 && other.1 > at.1) {
-                    at = other;
-                }
-            });
-            let own = self.own[id.index()];
-            let end = at.1 + own;
-            first[id.index()] = if self.is_too_long(end) { (at.0 + 1, own) } else { (at.0, end) };
-        }
-        let mut last: Vec<Option<(i128, f64)>> = vec![None; n];
-        let later = |slot: &mut Option<(i128, f64)>, at: (i128, f64)| {
-            if slot.is_none_or(|old| at.0 < old.0 || (at.0 == old.0 && at.1 > old.1)) {
-                *slot = Some(at);
+            let mut stage = 1;
+            self.model.node(id).op.for_each_operand(|v| stage = stage.max(first[v.index()]));
+            let mut is_cut = false;
+            for p in self.paths.points_of(id.index()) {
+                let point = self.paths.point(p);
+                arrival[p as usize] = self.paths.arcs(p).iter().fold(point.alone, |at, arc| match arc.from {
+                    From::Inputs if stage == 1 => at.max(outside + arc.time),
+                    From::Point(q) if first[self.paths.element(q)] == stage => at.max(arrival[q as usize] + arc.time),
+                    From::Inputs | From::Point(_) => at,
+                });
+                is_cut |= self.is_too_long(arrival[p as usize] + point.behind);
             }
-        };
-        for (j, out) in self.model.outputs().iter().enumerate() {
-            let Some(v) = out.source else { continue };
-            let negation = if out.neg { self.delay.negation_delay(self.model, j) } else { 0.0 };
-            later(&mut last[v.index()], (self.stages, negation + behind));
+            first[id.index()] = stage + i128::from(is_cut);
+            if is_cut {
+                self.paths.points_of(id.index()).for_each(|p| arrival[p as usize] = self.paths.point(p).alone);
+            }
         }
+        // Ways from points to the end of a stage. Arcs out of a point lead to later ones, so those are known before.
+        let mut out: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.paths.len()];
+        for p in 0..self.paths.len() as u32 {
+            for arc in self.paths.arcs(p) {
+                if let From::Point(q) = arc.from {
+                    out[q as usize].push((p, arc.time));
+                }
+            }
+        }
+        let mut way: Vec<f64> = (0..self.paths.len() as u32).map(|p| self.paths.point(p).behind).collect();
+        let mut last: Vec<Option<i128>> = vec![None; n];
+        let sooner = |slot: &mut Option<i128>, stage: i128| *slot = Some(slot.map_or(stage, |old| old.min(stage)));
+        for v in self.model.outputs().iter().filter_map(|out| out.source) {
+            sooner(&mut last[v.index()], self.stages);
+        }
+        for element in n..n + self.model.outputs().len() {
+            self.paths.points_of(element).for_each(|p| way[p as usize] += behind);
+        }
+        let mut is_shown = vec![false; self.paths.len()];
+        self.paths.shown().iter().for_each(|&p| is_shown[p as usize] = true);
         for id in self.model.ids().rev() {
-            let Some(at) = last[id.index()] else { continue };
-            let own = self.own[id.index()];
-            let end = at.1 + own;
-            let at = if self.is_too_long(end) { (at.0 - 1, own) } else { (at.0, end) };
-            last[id.index()] = Some(at);
-            self.model.node(id).op.for_each_operand(|v| later(&mut last[v.index()], at));
+            let Some(mut stage) = last[id.index()] else { continue };
+            let mut is_cut = false;
+            for p in self.paths.points_of(id.index()) {
+                let point = self.paths.point(p);
+                let mut longest = point.behind;
+                if is_shown[p as usize] && stage == self.stages {
+                    longest += behind;
+                }
+                for &(q, time) in &out[p as usize] {
+                    // Negations are in the last stage; what no output depends on is in none.
+                    let reader = self.paths.element(q);
+                    if last.get(reader).copied().unwrap_or(Some(self.stages)) == Some(stage) {
+                        longest = longest.max(time + way[q as usize]);
+                    }
+                }
+                way[p as usize] = longest;
+                is_cut |= self.is_too_long(point.alone + longest);
+            }
+            if is_cut {
+                stage -= 1;
+                self.paths.points_of(id.index()).for_each(|p| way[p as usize] = self.paths.point(p).behind);
+            }
+            last[id.index()] = Some(stage);
+            self.model.node(id).op.for_each_operand(|v| sooner(&mut last[v.index()], stage));
         }
-        first.iter().zip(&last).map(|(f, l)| l.map(|l| (f.0, l.0))).collect()
+        first.iter().zip(&last).map(|(first, last)| last.map(|last| (*first, last))).collect()
     }
 
     fn window(&self, id: ValueId) -> Result<(i128, i128), String> {
@@ -341,23 +378,35 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// The longest path to `v` from each operation that is not before `first` (too long is as good as longer).
+    /// The longest path to a register behind `v` from what each operation reads that is not before `first` (too long is
+    /// as good as longer).
     fn longest_to(&self, v: ValueId, first: ValueId) -> FxHashMap<ValueId, f64> {
         let mut longest = FxHashMap::default();
+        // The way from each point.
+        let mut ways: FxHashMap<u32, f64> = FxHashMap::default();
+        ways.extend(self.paths.points_of(v.index()).map(|p| (p, self.paths.point(p).behind)));
         let mut open = BTreeSet::from([v]);
-        longest.insert(v, self.own.get(v.index()).copied().unwrap_or(0.0));
         while let Some(w) = open.pop_last() {
-            let path = longest[&w];
-            if self.is_too_long(path) || w.index() >= self.own.len() {
+            if w.index() >= self.own.len() {
                 continue;
             }
-            self.model.node(w).op.for_each_operand(|u| {
-                if u >= first {
-                    let known = longest.entry(u).or_insert(0.0);
-                    *known = known.max(path + self.own[u.index()]);
-                    open.insert(u);
+            let reached = || self.paths.points_of(w.index()).filter_map(|p| Some((p, *ways.get(&p)?)));
+            let path = reached().map(|(p, way)| self.paths.point(p).alone + way).fold(0.0, f64::max);
+            longest.insert(w, path);
+            if self.is_too_long(path) {
+                continue;
+            }
+            for (p, way) in reached().collect::<Vec<_>>() {
+                for arc in self.paths.arcs(p) {
+                    let From::Point(q) = arc.from else { continue };
+                    let u = ValueId(self.paths.element(q) as u32);
+                    if u >= first {
+                        let known = ways.entry(q).or_insert(0.0);
+                        *known = known.max(way + arc.time);
+                        open.insert(u);
+                    }
                 }
-            });
+            }
         }
         longest
     }

@@ -3,6 +3,7 @@
 use super::Schedule;
 use super::delay::Delay;
 use super::goal::Goal;
+use super::paths::From;
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::ir::{Model, Op, ValueId};
 
@@ -83,35 +84,48 @@ fn longest_paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Sched
     let needed = needed(model);
     let outside = if goal.register_inputs { 0.0 } else { goal.input_delay };
     let behind = if goal.register_outputs { 0.0 } else { goal.output_delay };
-    let mut arrival = vec![0.0f64; model.nodes().len()];
+    let paths = delay.paths(model);
+    let mut arrival = vec![0.0f64; paths.len()];
     let mut longest = vec![0.0f64; last as usize];
     let mut note = |stage: u32, path: f64| {
         let slot = &mut longest[stage as usize - 1];
         *slot = if path.is_nan() { path } else { slot.max(path) };
     };
+    let operations = model.nodes().len();
+    // Negations are in the last stage.
+    let stage_of = |element: usize| schedule.stage.get(element).copied().unwrap_or(last);
     if model.nodes().iter().any(|n| matches!(n.op, Op::Input { .. })) {
         note(1, outside);
     }
-    for id in model.ids() {
-        let s = schedule.stage[id.index()];
-        let from_port = matches!(model.node(id).op, Op::Input { .. }) && s == 1;
-        let mut start = if from_port { outside } else { 0.0 };
-        model.node(id).op.for_each_operand(|v| {
-            if schedule.stage[v.index()] == s {
-                start = start.max(arrival[v.index()]);
+    for element in 0..operations + model.outputs().len() {
+        let stage = stage_of(element);
+        for p in paths.points_of(element) {
+            let point = paths.point(p);
+            let mut at = point.alone;
+            for arc in paths.arcs(p) {
+                let start = match arc.from {
+                    From::Inputs if stage == 1 => outside,
+                    From::Point(q) if stage_of(paths.element(q)) == stage => arrival[q as usize],
+                    From::Inputs | From::Point(_) => 0.0,
+                };
+                // A NaN stays one.
+                let end = start + arc.time;
+                at = if end.is_nan() || end > at { end } else { at };
             }
-        });
-        let end = start + delay.own_delay(model, id);
-        arrival[id.index()] = end;
-        if needed[id.index()] {
-            note(s, end);
+            arrival[p as usize] = at;
+            match needed.get(element) {
+                None => note(last, at + point.behind + behind),
+                Some(true) => note(stage, at + point.behind),
+                Some(false) => {}
+            }
         }
     }
-    for (j, out) in model.outputs().iter().enumerate() {
-        let Some(v) = out.source else { continue };
-        let start = if schedule.stage[v.index()] == last { arrival[v.index()] } else { 0.0 };
-        let negation = if out.neg { delay.negation_delay(model, j) } else { 0.0 };
-        note(last, start + negation + behind);
+    if model.outputs().iter().any(|out| out.source.is_some()) {
+        note(last, behind);
+    }
+    for &p in paths.shown() {
+        let is_here = stage_of(paths.element(p)) == last;
+        note(last, if is_here { arrival[p as usize] + paths.point(p).behind + behind } else { behind });
     }
     longest
 }

@@ -4,7 +4,9 @@
 //! sources exist: the latency fields of the file ([`LatencyFields`]), a rough rule by widths for files that have none
 //! ([`ByWidth`]), and whatever else implements the trait, such as a device model.
 
+use super::paths::Paths;
 use crate::ir::{Model, Op, UnaryBits, ValueId};
+use std::borrow::Cow;
 
 /// Source of own delays. Delays are finite and not negative; their unit is that of `--max-stage-delay`.
 pub trait Delay {
@@ -14,6 +16,11 @@ pub trait Delay {
     /// Time of the negation of output element `j`, asked only where the element has one. It belongs to no operation
     /// and always happens in the last stage.
     fn negation_delay(&self, model: &Model, j: usize) -> f64;
+
+    /// How long paths through consecutive operations take: as long as all of them by themselves, unless more is known.
+    fn paths(&self, model: &Model) -> Cow<'_, Paths> {
+        Cow::Owned(Paths::by_operation(model, self))
+    }
 }
 
 /// Own delays from the latency fields: section 3 of the specification, "Delays". The fields know no negation of an

@@ -69,6 +69,7 @@ struct Problem<'a> {
     stage: Vec<u32>,
     /// The fewest register bits so far, and the places that have them.
     best: (u64, Vec<u32>),
+    /// Arrival of each point.
     path: Vec<i64>,
     cone: Cone,
 }
@@ -224,8 +225,8 @@ impl<'a> Problem<'a> {
             reasons: Vec::new(),
             stage: early.to_vec(),
             best: (cost.bits(early, stages), early.to_vec()),
-            path: vec![0; graph.len()],
-            cone: Cone::new(graph.len()),
+            path: vec![0; graph.points()],
+            cone: Cone::new(graph.points()),
         };
         problem.add_order(windows);
         problem.add_edges(cost, windows);
@@ -422,23 +423,19 @@ impl<'a> Problem<'a> {
         let graph = self.graph;
         for v in 0..graph.len() as u32 {
             let s = self.stage[v as usize];
-            let same = graph.preds(v).iter().filter(|&&u| self.stage[u as usize] == s);
-            let arrival = same.map(|&u| self.path[u as usize]).max().unwrap_or(0);
-            let own = graph.delay[v as usize];
-            self.path[v as usize] = arrival + own;
-            if arrival + own > self.limit {
+            if graph.arrive(v, s, &self.stage, &mut self.path) > self.limit {
                 self.cone.too_far(graph, &self.stage, self.limit, v, pairs);
                 // What follows is judged as if the path had been cut here.
-                self.path[v as usize] = own;
+                graph.arrive_alone(v, &mut self.path);
             }
         }
-        self.network.work += graph.len() as u64 + std::mem::take(&mut self.cone.work);
+        self.network.work += graph.work() + std::mem::take(&mut self.cone.work);
     }
 }
 
 /// Search backwards inside a stage.
 struct Cone {
-    /// Longest path from each vertex to the one in question; 0 where not reached.
+    /// Longest path from each point to the vertex in question; negative where not reached.
     distance: Vec<i64>,
     open: std::collections::BinaryHeap<u32>,
     seen: Vec<u32>,
@@ -446,37 +443,49 @@ struct Cone {
 }
 
 impl Cone {
-    fn new(vertices: usize) -> Cone {
-        Cone { distance: vec![-1; vertices], open: std::collections::BinaryHeap::new(), seen: Vec::new(), work: 0 }
+    fn new(points: usize) -> Cone {
+        Cone { distance: vec![-1; points], open: std::collections::BinaryHeap::new(), seen: Vec::new(), work: 0 }
     }
 
     /// The nearest vertices of the same stage from which the way to `v` is beyond the limit.
     fn too_far(&mut self, graph: &Graph, stage: &[u32], limit: i64, v: u32, pairs: &mut Vec<(u32, u32)>) {
-        self.distance[v as usize] = graph.delay[v as usize];
+        for point in graph.points_of(v) {
+            self.distance[point as usize] = graph.behind(point);
+            self.seen.push(point);
+        }
         self.open.push(v);
-        self.seen.push(v);
         // Vertices are numbered in topological order, so the highest one open is complete.
         while let Some(w) = self.open.pop() {
-            let distance = self.distance[w as usize];
-            if distance > limit {
+            while self.open.peek() == Some(&w) {
+                self.open.pop();
+            }
+            let reached = || graph.points_of(w).filter(|&p| self.distance[p as usize] >= 0);
+            if reached().any(|p| graph.alone(p) + self.distance[p as usize] > limit) {
                 pairs.push((w, v));
                 continue;
             }
-            for &u in graph.preds(w) {
-                self.work += 1;
-                if stage[u as usize] != stage[v as usize] {
+            for point in graph.points_of(w) {
+                let distance = self.distance[point as usize];
+                if distance < 0 {
                     continue;
                 }
-                let known = &mut self.distance[u as usize];
-                if *known < 0 {
-                    self.open.push(u);
-                    self.seen.push(u);
+                for &(from, time) in graph.arcs(point) {
+                    self.work += 1;
+                    let u = graph.vertex_of(from);
+                    if stage[u as usize] != stage[v as usize] {
+                        continue;
+                    }
+                    let known = &mut self.distance[from as usize];
+                    if *known < 0 {
+                        self.open.push(u);
+                        self.seen.push(from);
+                    }
+                    *known = (*known).max(distance + time);
                 }
-                *known = (*known).max(distance + graph.delay[u as usize]);
             }
         }
-        for &w in &self.seen {
-            self.distance[w as usize] = -1;
+        for &point in &self.seen {
+            self.distance[point as usize] = -1;
         }
         self.seen.clear();
     }

@@ -3,13 +3,14 @@
 //! Vertices are the operations that some output depends on, without those that are mere wiring in no time (they sit
 //! wherever their operand does) and without constants. Vertex 0 is the outside world in front of the inputs, in
 //! stage 1; after the operations come the pinned vertices of the last stage: output negations and the outside world
-//! behind the outputs.
+//! behind the outputs. Times are those of points ([`super::paths`]), each of which is of a vertex.
 //!
 //! Delays are integers here (*ticks*), so that sums do not depend on their order and every comparison is exact. A tick
 //! is small enough (2^-48 of the longest path or less) that the relative slack of 1e-9, which the specification
 //! grants to comparisons, hides the rounding.
 
 use super::delay::Delay;
+use super::paths::{From, Paths};
 use super::uses::{Reader, Root, Uses, live};
 use crate::ir::{Model, Op, ValueId};
 
@@ -22,8 +23,10 @@ const SLACK: f64 = 0.9e-9;
 /// The timing graph of a program. Vertices are numbered in topological order.
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
-    /// Own delay of each vertex in ticks.
-    pub(super) delay: Vec<i64>,
+    times: Times<i64>,
+    /// Arcs out of each point: where to, and how long.
+    out: Vec<(u32, i64)>,
+    out_start: Vec<u32>,
     preds: Adjacency,
     succs: Adjacency,
     /// Vertex of each operation, or of the operand that it is wiring of, or [`NONE`].
@@ -80,6 +83,103 @@ pub(super) struct Outside {
     pub(super) after: f64,
 }
 
+/// Points of vertices, and arcs between them; in delays, and then in ticks.
+#[derive(Clone, Debug)]
+struct Times<T> {
+    /// First point of each vertex, and the end.
+    first: Vec<u32>,
+    /// Vertex of each point.
+    vertex: Vec<u32>,
+    alone: Vec<T>,
+    behind: Vec<T>,
+    /// First arc into each point, and the end.
+    start: Vec<u32>,
+    arcs: Vec<(u32, T)>,
+}
+
+impl<T> Times<T> {
+    fn new() -> Times<T> {
+        let (first, start) = (vec![0], vec![0]);
+        Times { first, vertex: Vec::new(), alone: Vec::new(), behind: Vec::new(), start, arcs: Vec::new() }
+    }
+
+    /// Adds a point of the vertex that is being made, and gives its number.
+    fn push(&mut self, alone: T, behind: T, arcs: impl IntoIterator<Item = (u32, T)>) -> u32 {
+        self.vertex.push(self.first.len() as u32 - 1);
+        self.alone.push(alone);
+        self.behind.push(behind);
+        self.arcs.extend(arcs);
+        self.start.push(self.arcs.len() as u32);
+        self.vertex.len() as u32 - 1
+    }
+
+    /// Ends the points of the vertex that is being made.
+    fn end_vertex(&mut self) {
+        self.first.push(self.vertex.len() as u32);
+    }
+
+    fn points_of(&self, v: u32) -> std::ops::Range<u32> {
+        self.first[v as usize]..self.first[v as usize + 1]
+    }
+
+    fn arcs(&self, point: u32) -> &[(u32, T)] {
+        &self.arcs[self.start[point as usize] as usize..self.start[point as usize + 1] as usize]
+    }
+}
+
+/// Makes points of vertices from those of a program's elements.
+struct Points<'a> {
+    paths: &'a Paths,
+    times: Times<f64>,
+    /// The point that each of the program's points is, or [`NONE`].
+    of: Vec<u32>,
+    arcs: Vec<(u32, f64)>,
+}
+
+impl Points<'_> {
+    /// Collects the arcs into a point of the program.
+    fn collect(&mut self, point: u32) {
+        self.arcs.clear();
+        for arc in self.paths.arcs(point) {
+            let from = match arc.from {
+                From::Inputs => 0,
+                From::Point(p) => self.of[p as usize],
+            };
+            if from != NONE && !self.arcs.contains(&(from, arc.time)) {
+                self.arcs.push((from, arc.time));
+            }
+        }
+    }
+
+    /// Whether an element's points are others', because it takes no time; makes them that if so.
+    fn are_others(&mut self, element: usize) -> bool {
+        let points = self.paths.points_of(element);
+        let mut others = Vec::with_capacity(points.len());
+        for point in points.clone() {
+            self.collect(point);
+            match self.arcs[..] {
+                [] => others.push(NONE),
+                [(from, 0.0)] => others.push(from),
+                _ => return false,
+            }
+        }
+        for (point, other) in points.zip(others) {
+            self.of[point as usize] = other;
+        }
+        true
+    }
+
+    /// Makes points of the element's, of the vertex that is being made; `after`: what follows in the same stage.
+    fn make(&mut self, element: usize, after: f64) {
+        for point in self.paths.points_of(element) {
+            self.collect(point);
+            let known = self.paths.point(point);
+            let made = self.times.push(known.alone, known.behind + after, self.arcs.drain(..));
+            self.of[point as usize] = made;
+        }
+    }
+}
+
 impl Graph {
     /// The graph of a program. `uses` says which operations make or read bits and so need a stage of their own.
     pub(super) fn new(model: &Model, delay: &dyn Delay, uses: &Uses, outside: Outside) -> Graph {
@@ -97,9 +197,12 @@ impl Graph {
             }
         }
         uses.edges().iter().for_each(|edge| matters[edge.op.index()] = true);
+        let paths = delay.paths(model);
+        let mut points = Points { paths: &paths, times: Times::new(), of: vec![NONE; paths.len()], arcs: Vec::new() };
+        points.times.push(outside.before, 0.0, []);
+        points.times.end_vertex();
         let mut vertex = vec![NONE; n];
         let mut op = Vec::new();
-        let mut delays = vec![outside.before];
         let mut preds = Adjacency { start: vec![0, 0], to: Vec::new() };
         for id in model.ids() {
             let i = id.index();
@@ -119,8 +222,8 @@ impl Graph {
             if matches!(model.node(id).op, Op::Input { .. }) {
                 preds.to.push(0);
             }
-            let own = delay.own_delay(model, id);
-            if own == 0.0 && !matters[i] && preds.to.len() - from <= 1 {
+            let is_wiring = paths.own_delay(id) == 0.0 && !matters[i] && preds.to.len() - from <= 1;
+            if is_wiring && points.are_others(i) {
                 vertex[i] = preds.to.get(from).copied().unwrap_or(NONE);
                 preds.to.truncate(from);
                 continue;
@@ -128,39 +231,139 @@ impl Graph {
             if preds.to.len() == from {
                 preds.to.push(0);
             }
-            vertex[i] = delays.len() as u32;
+            vertex[i] = op.len() as u32 + 1;
             op.push(id);
-            delays.push(own);
+            points.make(i, 0.0);
+            points.times.end_vertex();
             preds.start.push(preds.to.len() as u32);
         }
-        let first_pinned = delays.len() as u32;
+        let first_pinned = op.len() as u32 + 1;
         let mut negations = Vec::new();
-        let mut shown = vec![false; delays.len()];
+        let mut shown = vec![false; first_pinned as usize];
         for (j, out) in model.outputs().iter().enumerate() {
             let Some(v) = out.source else { continue };
             // A constant waits for nobody, like an input.
             let u = if vertex[v.index()] == NONE { 0 } else { vertex[v.index()] };
             if out.neg {
-                negations.push((j as u32, delays.len() as u32));
+                negations.push((j as u32, first_pinned + negations.len() as u32));
                 preds.to.push(u);
                 preds.start.push(preds.to.len() as u32);
                 // Pinned to the same stage as the world behind it, whose delay it takes along.
-                delays.push(delay.negation_delay(model, j) + outside.after);
+                points.make(n + j, outside.after);
+                points.times.end_vertex();
             } else {
                 shown[u as usize] = true;
             }
         }
         preds.to.extend((0..first_pinned).filter(|&v| shown[v as usize]));
         preds.start.push(preds.to.len() as u32);
-        delays.push(outside.after);
+        let mut at_ports: Vec<u32> = paths.shown().iter().map(|&p| points.of[p as usize]).collect();
+        at_ports.retain(|&p| p != NONE);
+        at_ports.sort_unstable();
+        at_ports.dedup();
+        let mut times = points.times;
+        let after: Vec<_> = at_ports.iter().map(|&p| (p, times.behind[p as usize] + outside.after)).collect();
+        times.push(outside.after, 0.0, after);
+        times.end_vertex();
         let succs = preds.reversed();
-        let (delay, tick) = ticks(&delays, &preds);
-        Graph { delay, preds, succs, vertex, first_pinned, negations, op, tick }
+        let (times, tick) = ticks(&times);
+        let (out_start, out) = out_of(&times);
+        Graph { times, out, out_start, preds, succs, vertex, first_pinned, negations, op, tick }
     }
 
     /// Number of vertices.
     pub(super) fn len(&self) -> usize {
-        self.delay.len()
+        self.times.first.len() - 1
+    }
+
+    /// Number of points.
+    pub(super) fn points(&self) -> usize {
+        self.times.vertex.len()
+    }
+
+    /// What it takes to look at the time of every point, in steps.
+    pub(super) fn work(&self) -> u64 {
+        match self.points() == self.len() {
+            true => self.len() as u64,
+            false => (self.points() + self.times.arcs.len()) as u64,
+        }
+    }
+
+    /// The points of a vertex.
+    pub(super) fn points_of(&self, v: u32) -> std::ops::Range<u32> {
+        self.times.points_of(v)
+    }
+
+    /// The vertex of a point.
+    pub(super) fn vertex_of(&self, point: u32) -> u32 {
+        self.times.vertex[point as usize]
+    }
+
+    /// The arcs into a point: where from, and how long.
+    pub(super) fn arcs(&self, point: u32) -> &[(u32, i64)] {
+        self.times.arcs(point)
+    }
+
+    /// When a point is there with nothing of its stage before its vertex.
+    pub(super) fn alone(&self, point: u32) -> i64 {
+        self.times.alone[point as usize]
+    }
+
+    /// What is needed behind a point before its stage ends.
+    pub(super) fn behind(&self, point: u32) -> i64 {
+        self.times.behind[point as usize]
+    }
+
+    /// Times the points of a vertex in this stage, where those of what it needs are known; the longest path that ends
+    /// with it.
+    pub(super) fn arrive(&self, v: u32, in_stage: u32, stage: &[u32], arrivals: &mut [i64]) -> i64 {
+        let mut longest = 0;
+        for point in self.points_of(v) {
+            let mut at = self.alone(point);
+            for &(from, time) in self.arcs(point) {
+                if stage[self.vertex_of(from) as usize] == in_stage {
+                    at = at.max(arrivals[from as usize] + time);
+                }
+            }
+            arrivals[point as usize] = at;
+            longest = longest.max(at + self.behind(point));
+        }
+        longest
+    }
+
+    /// The same with nothing of the stage before the vertex.
+    pub(super) fn arrive_alone(&self, v: u32, arrivals: &mut [i64]) -> i64 {
+        let mut longest = 0;
+        for point in self.points_of(v) {
+            arrivals[point as usize] = self.alone(point);
+            longest = longest.max(self.alone(point) + self.behind(point));
+        }
+        longest
+    }
+
+    /// Times the ways from the points of a vertex in this stage to the stage's end, where those from what needs it are
+    /// known; the longest path that begins with it.
+    pub(super) fn leave(&self, v: u32, in_stage: u32, stage: &[u32], ways: &mut [i64]) -> i64 {
+        let mut longest = 0;
+        for point in self.points_of(v) {
+            let mut way = self.behind(point);
+            let range = self.out_start[point as usize] as usize..self.out_start[point as usize + 1] as usize;
+            for &(to, time) in &self.out[range] {
+                if stage[self.vertex_of(to) as usize] == in_stage {
+                    way = way.max(time + ways[to as usize]);
+                }
+            }
+            ways[point as usize] = way;
+            longest = longest.max(self.alone(point) + way);
+        }
+        longest
+    }
+
+    /// The same with nothing of the stage behind the vertex.
+    pub(super) fn leave_alone(&self, v: u32, ways: &mut [i64]) {
+        for point in self.points_of(v) {
+            ways[point as usize] = self.behind(point);
+        }
     }
 
     /// What a vertex needs.
@@ -241,32 +444,66 @@ impl Graph {
     /// The largest own delay and the vertex that has it.
     pub(super) fn slowest(&self) -> (u32, i64) {
         let mut slowest = (0, 0);
-        for (v, &d) in self.delay.iter().enumerate() {
-            if d > slowest.1 {
-                slowest = (v as u32, d);
+        for point in 0..self.points() as u32 {
+            let own = self.alone(point) + self.behind(point);
+            if own > slowest.1 {
+                slowest = (self.vertex_of(point), own);
             }
         }
         slowest
     }
 }
 
+/// The arcs out of each point.
+fn out_of(times: &Times<i64>) -> (Vec<u32>, Vec<(u32, i64)>) {
+    let points = times.vertex.len();
+    let mut start = vec![0u32; points + 1];
+    for &(from, _) in &times.arcs {
+        start[from as usize + 1] += 1;
+    }
+    for i in 0..points {
+        start[i + 1] += start[i];
+    }
+    let mut next = start.clone();
+    let mut out = vec![(0, 0); times.arcs.len()];
+    for point in 0..points as u32 {
+        for &(from, time) in times.arcs(point) {
+            out[next[from as usize] as usize] = (point, time);
+            next[from as usize] += 1;
+        }
+    }
+    (start, out)
+}
+
 /// Delays as integers, and what one of them is worth: a power of two, so that the usual dyadic latencies are exact.
-fn ticks(delays: &[f64], preds: &Adjacency) -> (Vec<i64>, f64) {
-    let largest = delays.iter().copied().fold(0.0, f64::max);
-    if largest == 0.0 {
-        return (vec![0; delays.len()], 1.0);
-    }
-    let scale = power_of_two_above(largest);
-    let mut arrival = vec![0.0f64; delays.len()];
-    let mut longest = 1.0f64;
-    for v in 0..delays.len() {
-        let before = preds.of(v as u32).iter().map(|&u| arrival[u as usize]).fold(0.0, f64::max);
-        arrival[v] = before + delays[v] / scale;
-        longest = longest.max(arrival[v]);
-    }
-    let per_scale = (1u64 << 50) as f64 / power_of_two_above(longest);
-    let delay = delays.iter().map(|d| (d / scale * per_scale).round() as i64).collect();
-    (delay, scale / per_scale)
+fn ticks(times: &Times<f64>) -> (Times<i64>, f64) {
+    let own = times.alone.iter().zip(&times.behind).map(|(alone, behind)| alone + behind);
+    let largest = own.chain(times.arcs.iter().map(|arc| arc.1)).fold(0.0, f64::max);
+    let (scale, per_scale) = match largest {
+        0.0 => (1.0, 1.0),
+        _ => {
+            let scale = power_of_two_above(largest);
+            let mut arrival = vec![0.0f64; times.vertex.len()];
+            let mut longest = 1.0f64;
+            for point in 0..arrival.len() {
+                let arcs = times.arcs(point as u32).iter();
+                let at = arcs.map(|&(from, time)| arrival[from as usize] + time / scale).fold(0.0, f64::max);
+                arrival[point] = at.max(times.alone[point] / scale);
+                longest = longest.max(arrival[point] + times.behind[point] / scale);
+            }
+            (scale, (1u64 << 50) as f64 / power_of_two_above(longest))
+        }
+    };
+    let to_ticks = |delay: &f64| (delay / scale * per_scale).round() as i64;
+    let ticks = Times {
+        first: times.first.clone(),
+        vertex: times.vertex.clone(),
+        alone: times.alone.iter().map(to_ticks).collect(),
+        behind: times.behind.iter().map(to_ticks).collect(),
+        start: times.start.clone(),
+        arcs: times.arcs.iter().map(|(from, time)| (*from, to_ticks(time))).collect(),
+    };
+    (ticks, scale / per_scale)
 }
 
 /// The smallest power of two above a positive finite number (or the largest there is).

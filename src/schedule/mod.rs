@@ -12,6 +12,7 @@
 //! | file | what |
 //! |---|---|
 //! | `delay` | how long each operation takes |
+//! | `paths` | how long consecutive operations take |
 //! | `uses` | which bits can be held, and who reads them |
 //! | `graph` | the timing graph, in integers |
 //! | `bounds` | earliest and latest stages, smallest stage delay |
@@ -35,6 +36,7 @@ mod exact;
 mod flow;
 mod goal;
 mod graph;
+mod paths;
 mod random;
 mod show;
 #[cfg(test)]
@@ -45,6 +47,7 @@ pub use certificate::{Certificate, check_certificate};
 pub use check::check;
 pub use delay::{ByWidth, Delay, LatencyFields, default_delay};
 pub use goal::{BoundFlag, Effort, Goal, Infeasible, Objective};
+pub use paths::{Arc, From, Paths, Point};
 pub use random::random;
 pub use show::{HeldBits, PathElement, PathStep, ScheduleView, StageView, view};
 pub use uses::{Class, Edge, Reader, Root, Uses, UsesBuilder};
@@ -236,12 +239,10 @@ fn pin(graph: &Graph, stages: u32, stage: &mut [u32]) {
 /// The longest path of each stage in the model's units.
 fn stage_delays(graph: &Graph, stage: &[u32], stages: u32) -> Vec<f64> {
     let mut longest = vec![0i64; stages.max(1) as usize];
-    let mut path = vec![0i64; graph.len()];
+    let mut arrivals = vec![0i64; graph.points()];
     for v in 0..graph.len() as u32 {
         let s = stage[v as usize];
-        let same = graph.preds(v).iter().filter(|&&u| stage[u as usize] == s);
-        let length = graph.delay[v as usize] + same.map(|&u| path[u as usize]).max().unwrap_or(0);
-        path[v as usize] = length;
+        let length = graph.arrive(v, s, stage, &mut arrivals);
         let slot = &mut longest[s as usize - 1];
         *slot = (*slot).max(length);
     }
@@ -267,7 +268,7 @@ fn latest_operand(model: &Model, id: ValueId, stage: &[u32]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{chain, random_model};
+    use super::testing::{Overlapping, chain, random_model};
     use super::*;
 
     fn plain(model: &Model, goal: &Goal) -> Result<Outcome, Infeasible> {
@@ -344,6 +345,93 @@ mod tests {
                     let delays = outcome.check(&model, &LatencyFields, &goal, &uses).unwrap();
                     assert_eq!(delays, outcome.stage_delays, "seed {seed}");
                     assert!(outcome.lower_bound <= outcome.register_bits, "seed {seed}");
+                }
+            }
+        }
+    }
+
+    /// Every legal way to put the operations into stages: the smallest longest stage, and the fewest register bits of
+    /// those that keep a bound.
+    fn by_hand(model: &Model, delay: &dyn Delay, goal: &Goal, bound: Option<f64>) -> (f64, u64) {
+        let (stages, uses) = (goal.stages.unwrap(), Uses::whole_values(model));
+        let n = model.nodes().len();
+        let (mut smallest, mut fewest) = (f64::INFINITY, u64::MAX);
+        let mut stage = vec![1u32; n];
+        loop {
+            let is_constant = |i: usize| matches!(model.nodes()[i].op, crate::ir::Op::Const { .. });
+            if !(0..n).any(|i| is_constant(i) && stage[i] > 1) {
+                let goal = Goal { max_stage_delay: bound, ..*goal };
+                let schedule =
+                    Schedule { stages, register_inputs: false, register_outputs: false, stage: stage.clone() };
+                if let Ok(delays) = check(model, delay, &goal, &schedule) {
+                    smallest = smallest.min(delays.into_iter().fold(0.0, f64::max));
+                    let seen = view(model, delay, &goal, &uses, &schedule);
+                    fewest = fewest.min(seen.stages.iter().map(|s| s.held.total()).sum());
+                }
+            }
+            let Some(i) = (0..n).find(|&i| stage[i] < stages) else { return (smallest, fewest) };
+            stage[i] += 1;
+            stage[..i].fill(1);
+        }
+    }
+
+    #[test]
+    fn paths_that_overlap_are_cut_at_the_true_minimum_with_the_fewest_bits() {
+        let mut overlaps = 0;
+        for seed in 0..150 {
+            let model = random_model(seed, 5).model;
+            let delay = Overlapping::new(&model, seed);
+            let uses = Uses::whole_values(&model);
+            for stages in 1..4 {
+                let goal = Goal { input_delay: 0.25 * (seed % 3) as f64, output_delay: 0.25, ..Goal::stages(stages) };
+                let outcome = schedule(&model, &delay, &goal, &uses).unwrap();
+                outcome.check(&model, &delay, &goal, &uses).unwrap();
+                let (smallest, _) = by_hand(&model, &delay, &goal, None);
+                assert_eq!(outcome.smallest_stage_delay, smallest, "seed {seed}, {stages} stages");
+                let (_, fewest) = by_hand(&model, &delay, &goal, Some(smallest));
+                assert_eq!((outcome.register_bits, outcome.lower_bound), (fewest, fewest), "seed {seed}, {stages}");
+                overlaps += usize::from(stages == 1 && smallest < delays_in_a_row(&model, &delay));
+            }
+        }
+        assert!(overlaps > 40, "only {overlaps} programs have paths that overlap");
+    }
+
+    /// The longest path where the own delays of operations add up.
+    fn delays_in_a_row(model: &Model, delay: &dyn Delay) -> f64 {
+        let mut at = vec![0.0f64; model.nodes().len()];
+        for id in model.ids() {
+            let mut start = 0.0f64;
+            model.node(id).op.for_each_operand(|v| start = start.max(at[v.index()]));
+            at[id.index()] = start + delay.own_delay(model, id);
+        }
+        model.outputs().iter().filter_map(|out| out.source).map(|v| at[v.index()]).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn larger_programs_with_paths_that_overlap_pass_the_checker() {
+        for seed in 0..150 {
+            let model = random_model(seed, 60).model;
+            let delay = Overlapping::new(&model, seed);
+            let uses = Uses::whole_values(&model);
+            for stages in [1, 2, 3, 5] {
+                for objective in [Objective::Delay, Objective::Registers] {
+                    let goal = Goal {
+                        register_inputs: seed % 2 == 0,
+                        register_outputs: seed % 3 == 0,
+                        input_delay: 0.5,
+                        output_delay: 0.25,
+                        objective,
+                        ..Goal::stages(stages)
+                    };
+                    let outcome = schedule(&model, &delay, &goal, &uses).unwrap();
+                    let delays = outcome.check(&model, &delay, &goal, &uses).unwrap();
+                    assert_eq!(delays, outcome.stage_delays, "seed {seed}");
+                    assert_eq!(outcome.gap(), 0.0, "seed {seed}");
+                    let view = view(&model, &delay, &goal, &uses, &outcome.schedule);
+                    for (stage, delay) in view.stages.iter().zip(&outcome.stage_delays) {
+                        let sum: f64 = stage.path.iter().map(|step| step.delay).sum();
+                        assert!((sum - delay).abs() <= 1e-9, "seed {seed}: {sum} and {delay}");
+                    }
                 }
             }
         }

@@ -3,6 +3,7 @@
 use super::Schedule;
 use super::delay::Delay;
 use super::goal::Goal;
+use super::paths::From;
 use super::uses::{Class, Reader, Root, Uses, live};
 use crate::ir::{Model, Op, ValueId};
 
@@ -132,66 +133,97 @@ fn paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> 
     let stages = schedule.stages.max(1);
     let (before, after) = (goal.delay_before(), goal.delay_after());
     let live = live(model);
-    // Arrival at each operation's result, and the operand on the way.
-    let mut arrival = vec![0.0f64; model.nodes().len()];
-    let mut from: Vec<Option<ValueId>> = vec![None; model.nodes().len()];
+    let paths = delay.paths(model);
+    let operations = model.nodes().len();
+    let stage_of = |element: usize| schedule.stage.get(element).copied().unwrap_or(stages);
+    // Arrival at each point, and the point on the way.
+    let mut arrival = vec![0.0f64; paths.len()];
+    let mut from: Vec<Option<u32>> = vec![None; paths.len()];
     // The best end of each stage: how long, and where.
-    let mut longest: Vec<(f64, Option<ValueId>, Vec<PathStep>)> = vec![(-1.0, None, Vec::new()); stages as usize];
-    let mut note = |stage: u32, length: f64, end: Option<ValueId>, more: Vec<PathStep>| {
+    let mut longest: Vec<(f64, Option<u32>, f64)> = vec![(-1.0, None, 0.0); stages as usize];
+    let mut note = |stage: u32, length: f64, end: Option<u32>, more: f64| {
         let slot = &mut longest[stage as usize - 1];
         if length > slot.0 {
             *slot = (length, end, more);
         }
     };
-    for id in model.ids().filter(|id| live[id.index()]) {
-        let stage = schedule.stage[id.index()];
-        let from_port = matches!(model.node(id).op, Op::Input { .. }) && stage == 1;
-        let mut start = if from_port { before } else { 0.0 };
-        model.node(id).op.for_each_operand(|v| {
-            let is_here = schedule.stage[v.index()] == stage && !matches!(model.node(v).op, Op::Const { .. });
-            if is_here && (from[id.index()].is_none() || arrival[v.index()] > start) {
-                start = start.max(arrival[v.index()]);
-                from[id.index()] = Some(v);
+    let is_const =
+        |element: usize| matches!(model.nodes().get(element), Some(node) if matches!(node.op, Op::Const { .. }));
+    let starts_with_inputs = |p: u32| {
+        let times = paths.arcs(p).iter().filter(|arc| arc.from == From::Inputs).map(|arc| arc.time);
+        (stage_of(paths.element(p)) == 1)
+            .then(|| times.fold(None, |most: Option<f64>, t| Some(most.map_or(t, |m| m.max(t)))))?
+    };
+    for element in 0..operations + model.outputs().len() {
+        if live.get(element) == Some(&false) {
+            continue;
+        }
+        let stage = stage_of(element);
+        for p in paths.points_of(element) {
+            let point = paths.point(p);
+            let mut at = starts_with_inputs(p).map_or(point.alone, |time| point.alone.max(before + time));
+            for arc in paths.arcs(p) {
+                let From::Point(q) = arc.from else { continue };
+                let is_here = stage_of(paths.element(q)) == stage && !is_const(paths.element(q));
+                let end = arrival[q as usize] + arc.time;
+                if is_here && (end > at || (end == at && from[p as usize].is_none())) {
+                    at = end;
+                    from[p as usize] = Some(q);
+                }
             }
-        });
-        arrival[id.index()] = start + delay.own_delay(model, id);
-        if !matches!(model.node(id).op, Op::Const { .. }) {
-            note(stage, arrival[id.index()], Some(id), Vec::new());
+            arrival[p as usize] = at;
+            let after = if element < operations { 0.0 } else { after };
+            if !is_const(element) {
+                note(stage, at + point.behind + after, Some(p), after);
+            }
         }
     }
-    for (j, out) in model.outputs().iter().enumerate() {
-        let Some(v) = out.source else { continue };
-        let here = (schedule.stage[v.index()] == stages).then_some(v);
-        let start = here.map_or(0.0, |v| arrival[v.index()]);
-        let negation = if out.neg { delay.negation_delay(model, j) } else { 0.0 };
-        let mut more = Vec::new();
-        if out.neg {
-            more.push(PathStep { what: PathElement::Negation(j as u32), delay: negation });
-        }
-        if after > 0.0 {
-            more.push(PathStep { what: PathElement::After, delay: after });
-        }
-        note(stages, start + negation + after, here, more);
+    if model.outputs().iter().any(|out| out.source.is_some()) {
+        note(stages, after, None, after);
     }
-    if before > 0.0 && model.nodes().iter().any(|node| matches!(node.op, Op::Input { .. })) {
-        // Inputs arrive even where nothing in the first stage reads them.
-        note(1, before, None, vec![PathStep { what: PathElement::Before, delay: before }]);
+    for &p in paths.shown() {
+        if stage_of(paths.element(p)) == stages && !is_const(paths.element(p)) {
+            note(stages, arrival[p as usize] + paths.point(p).behind + after, Some(p), after);
+        }
     }
-    let steps_to = |end: Option<ValueId>, more: Vec<PathStep>| {
-        let mut steps: Vec<PathStep> = more.into_iter().rev().collect();
+    let has_inputs = model.nodes().iter().any(|node| matches!(node.op, Op::Input { .. }));
+    // Inputs arrive even where nothing in the first stage reads them.
+    let waits = has_inputs && before > longest[0].0;
+    let steps_to = |end: Option<u32>, more: f64| {
+        let mut steps = Vec::new();
+        if more > 0.0 {
+            steps.push(PathStep { what: PathElement::After, delay: more });
+        }
         let mut at = end;
-        while let Some(id) = at {
-            steps.push(PathStep { what: PathElement::Op(id), delay: delay.own_delay(model, id) });
-            let from_port = matches!(model.node(id).op, Op::Input { .. }) && schedule.stage[id.index()] == 1;
-            if from_port && before > 0.0 {
-                steps.push(PathStep { what: PathElement::Before, delay: before });
+        let mut behind = end.map_or(0.0, |p| paths.point(p).behind);
+        while let Some(p) = at {
+            let element = paths.element(p);
+            let what = match element.checked_sub(operations) {
+                None => PathElement::Op(ValueId(element as u32)),
+                Some(j) => PathElement::Negation(j as u32),
+            };
+            let outside = match starts_with_inputs(p) {
+                Some(time) if before > 0.0 && from[p as usize].is_none() && before + time >= arrival[p as usize] => {
+                    before
+                }
+                _ => 0.0,
+            };
+            let begins = from[p as usize].map_or(outside, |q| arrival[q as usize]);
+            steps.push(PathStep { what, delay: arrival[p as usize] - begins + behind });
+            if outside > 0.0 {
+                steps.push(PathStep { what: PathElement::Before, delay: outside });
             }
-            at = from[id.index()];
+            behind = 0.0;
+            at = from[p as usize];
         }
         steps.reverse();
         steps
     };
-    longest.into_iter().map(|(_, end, more)| steps_to(end, more)).collect()
+    let mut all: Vec<Vec<PathStep>> = longest.into_iter().map(|(_, end, more)| steps_to(end, more)).collect();
+    if waits {
+        all[0] = vec![PathStep { what: PathElement::Before, delay: before }];
+    }
+    all
 }
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 
 use super::delay::{Delay, LatencyFields};
 use super::graph::{Graph, Outside};
+use super::paths::{Arc, From, Paths, Point};
 use super::uses::Uses;
 use crate::ir::{BinaryBits, Builder, Model, Node, Op, Output, UnaryBits, ValueId};
 use crate::num::{Code, Interval, Kif, SplitMix};
+use std::borrow::Cow;
 
 /// A program under test.
 pub(super) struct Case {
@@ -83,4 +85,65 @@ pub(super) fn random_model(seed: u64, operations: usize) -> Case {
         b.output(Output { source, shift: 0, neg: below(4) == 0 });
     }
     Case { model: b.finish().unwrap() }
+}
+
+/// Delays of which those of consecutive operations overlap, at random: some points for each operation, with arcs from
+/// points of operands and of operands' operands.
+pub(super) struct Overlapping(Paths);
+
+impl Overlapping {
+    pub(super) fn new(model: &Model, seed: u64) -> Overlapping {
+        let mut rng = SplitMix::new(seed ^ 0x5eed);
+        let mut below = move |n: u64| rng.word() % n;
+        let mut paths = Paths::default();
+        for id in model.ids() {
+            paths.begin();
+            let op = &model.node(id).op;
+            let mut near = Vec::new();
+            op.for_each_operand(|v| {
+                near.push(v);
+                model.node(v).op.for_each_operand(|u| near.push(u));
+            });
+            let sources: Vec<u32> = near.iter().flat_map(|v| paths.points_of(v.index())).collect();
+            for _ in 0..below(4) {
+                let mut arcs: Vec<Arc> = Vec::new();
+                for &source in &sources {
+                    if below(3) > 0 {
+                        arcs.push(Arc { from: From::Point(source), time: 0.25 * below(7) as f64 });
+                    }
+                }
+                if matches!(op, Op::Input { .. }) {
+                    arcs.push(Arc { from: From::Inputs, time: 0.25 * below(3) as f64 });
+                }
+                let longest = arcs.iter().map(|arc| arc.time).fold(0.25 * below(3) as f64, f64::max);
+                paths.push(Point { alone: longest, behind: 0.25 * below(2) as f64 }, &arcs);
+            }
+        }
+        for out in model.outputs() {
+            paths.begin();
+            let Some(v) = out.source else { continue };
+            let sources = paths.points_of(v.index());
+            if out.neg {
+                let arcs: Vec<Arc> = sources.map(|p| Arc { from: From::Point(p), time: 0.5 }).collect();
+                paths.push(Point { alone: 0.5, behind: 0.0 }, &arcs);
+            } else {
+                sources.for_each(|p| paths.show(p));
+            }
+        }
+        Overlapping(paths)
+    }
+}
+
+impl Delay for Overlapping {
+    fn own_delay(&self, _model: &Model, id: ValueId) -> f64 {
+        self.0.own_delay(id)
+    }
+
+    fn negation_delay(&self, model: &Model, j: usize) -> f64 {
+        self.0.own(model.nodes().len() + j)
+    }
+
+    fn paths(&self, _model: &Model) -> Cow<'_, Paths> {
+        Cow::Borrowed(&self.0)
+    }
 }

@@ -286,25 +286,15 @@ fn kinds(model: &Model, optimised: &Model) -> Vec<Kind> {
 
 /// Operations on the longest path, inputs and constants aside, and the longest delay from inputs to outputs.
 fn depth(model: &Model, delay: &dyn Delay) -> (u32, f64) {
-    let mut levels: Vec<(u32, f64)> = Vec::with_capacity(model.nodes().len());
+    let mut levels: Vec<u32> = Vec::with_capacity(model.nodes().len());
     for id in model.ids() {
         let op = &model.node(id).op;
-        let (mut depth, mut arrival) = (0, 0.0);
-        op.for_each_operand(|v| {
-            let before = levels[v.index()];
-            (depth, arrival) = (before.0.max(depth), before.1.max(arrival));
-        });
-        let counts = !matches!(op, Op::Input { .. } | Op::Const { .. });
-        levels.push((depth + u32::from(counts), arrival + delay.own_delay(model, id)));
+        let mut depth = 0;
+        op.for_each_operand(|v| depth = depth.max(levels[v.index()]));
+        levels.push(depth + u32::from(!matches!(op, Op::Input { .. } | Op::Const { .. })));
     }
-    let mut longest = (0, 0.0);
-    for (j, output) in model.outputs().iter().enumerate() {
-        let Some(source) = output.source else { continue };
-        let negation = if output.neg { delay.negation_delay(model, j) } else { 0.0 };
-        let (depth, arrival) = levels[source.index()];
-        longest = (depth.max(longest.0), f64::max(arrival + negation, longest.1));
-    }
-    longest
+    let deepest = model.outputs().iter().filter_map(|out| out.source).map(|v| levels[v.index()]).max();
+    (deepest.unwrap_or(0), delay.paths(model).longest(model.nodes().len()))
 }
 
 impl Facts {
