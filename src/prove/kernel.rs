@@ -572,22 +572,57 @@ impl Writer<'_> {
         self.rtl.mux(set, negative, v)
     }
 
-    /// Quotient or remainder. The unsigned operations have all ones and the dividend for a divisor of zero.
+    /// Quotient or remainder. Of natural numbers they are all ones and the dividend for a divisor of zero.
     fn divided(&mut self, lane: Lane, sign: Sign, a: NodeId, b: NodeId, width: u32) -> NodeId {
-        let op = if matches!(lane, Lane::Div(_)) { Binary::Div } else { Binary::Rem };
+        let quotient = matches!(lane, Lane::Div(_));
         if sign == Sign::Unsigned {
-            return self.rtl.binary(op, a, b);
+            return self.long_division(quotient, a, b, width);
         }
         let (a_neg, b_neg) = (self.rtl.slice(a, width - 1, 1), self.rtl.slice(b, width - 1, 1));
         let (x, y) = (self.negative_if(a_neg, a), self.negative_if(b_neg, b));
-        let result = self.rtl.binary(op, x, y);
-        if op == Binary::Rem {
+        let result = self.long_division(quotient, x, y, width);
+        if !quotient {
             return self.negative_if(a_neg, result);
         }
         let differ = self.rtl.binary(Binary::Xor, a_neg, b_neg);
         let divides = self.rtl.reduce(Reduce::Any, b);
         let negate = self.rtl.binary(Binary::And, differ, divides);
         self.negative_if(negate, result)
+    }
+
+    /// Quotient or remainder of natural numbers, as on paper: the bits of the dividend are taken from above; from what is left
+    /// of those taken so far the divisor is subtracted if it is not larger, and the bit of the quotient says whether it was.
+    /// A divisor of zero is never larger, and nothing is taken away.
+    ///
+    /// Each step is as wide as what can be left, so that its gates are those of a divider of as many steps in hardware. Of
+    /// another divider the equality of all steps at once is out of reach beyond some twenty bits.
+    fn long_division(&mut self, quotient: bool, a: NodeId, b: NodeId, width: u32) -> NodeId {
+        let mut left = self.zero(0);
+        let mut bits = Vec::with_capacity(width as usize);
+        for taken in 1..=width {
+            let bit = self.rtl.slice(a, width - taken, 1);
+            let dividend = self.rtl.concat(&[bit, left]);
+            let low = self.rtl.slice(b, 0, taken);
+            let difference = self.difference(dividend, low);
+            let mut larger = self.rtl.slice(difference, taken, 1);
+            if taken < width {
+                let high = self.rtl.slice(b, taken, width - taken);
+                let beyond = self.rtl.reduce(Reduce::Any, high);
+                larger = self.rtl.binary(Binary::Or, larger, beyond);
+            }
+            bits.push(self.rtl.not(larger));
+            let reduced = self.rtl.slice(difference, 0, taken);
+            left = self.rtl.mux(larger, dividend, reduced);
+        }
+        bits.reverse();
+        if quotient { self.rtl.concat(&bits) } else { left }
+    }
+
+    /// The difference of natural numbers of one width in two's complement, a bit wider.
+    fn difference(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let width = self.rtl.width(a) + 1;
+        let (a, b) = (self.rtl.resize(a, width, false), self.rtl.resize(b, width, false));
+        self.rtl.binary(Binary::Sub, a, b)
     }
 
     fn rotated(&mut self, a: NodeId, width: u32, count: NodeId, direction: Direction) -> NodeId {
@@ -693,6 +728,14 @@ mod tests {
         ] {
             let program = row(word, operands, 5);
             assert!(matches!(judged(&program, &program), Verdict::Proved), "{word} {operands}");
+        }
+    }
+
+    #[test]
+    fn wide_divisions_are_proved() {
+        for (word, width) in [("divu", 32), ("remu", 33), ("div", 32), ("rem", 64), ("div", 1), ("rem", 2)] {
+            let program = row(word, "%0, %1", width);
+            assert!(matches!(judged(&program, &program), Verdict::Proved), "{word} {width}");
         }
     }
 
