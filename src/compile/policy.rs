@@ -193,6 +193,7 @@ impl Spec {
             table_inputs: technology.table_inputs,
             adders,
             start_addresses: technology.synthesised_by_yosys,
+            differences: self.searches() && technology.table_before_carry,
         }
     }
 

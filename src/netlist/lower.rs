@@ -6,6 +6,7 @@
 use super::arith::{Bitwise, Extent, Fixed};
 use super::builder::{Draft, Origin, Owner};
 use super::cell::{Cell, Netlist, PortId, RomId, Wiring};
+use super::constants;
 use super::options::{Adders, Fabric, Options};
 use super::pipeline;
 use super::ternary::{self, Pairs, Summand};
@@ -32,7 +33,11 @@ const SPARE_WORDS: u64 = 1 << 20;
 /// If the schedule is not one for this program: another number of operations, a stage that does not exist, or an
 /// operation before its operands.
 pub fn lower(model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
-    pipeline::assemble(draft(model, schedule, options.fabric), model, schedule, options)
+    let mut netlist = pipeline::assemble(draft(model, schedule, options.fabric), model, schedule, options);
+    if options.fabric.differences {
+        constants::as_differences(&mut netlist);
+    }
+    netlist
 }
 
 /// A program in cells, before trimming, registers and names.

@@ -17,6 +17,7 @@ mod body;
 mod builder;
 mod cell;
 mod check;
+mod constants;
 mod demand;
 mod describe;
 pub mod elaborated;

@@ -86,6 +86,9 @@ pub struct Fabric {
     /// Whether registers that tables are read by get a power-on value, so that they stay where they are: Yosys takes
     /// others into the memories it makes of tables.
     pub start_addresses: bool,
+    /// Whether sums with odd constants are written as differences, which take an inverter less where tables stand
+    /// before the carry chain.
+    pub differences: bool,
 }
 
 impl Default for Fabric {
@@ -95,6 +98,7 @@ impl Default for Fabric {
             table_inputs: 6,
             adders: Adders::default(),
             start_addresses: false,
+            differences: false,
         }
     }
 }

@@ -44,6 +44,12 @@ impl Pool {
         Pool { pieces: Vec::with_capacity(pieces), ..Pool::default() }
     }
 
+    /// A pool of the pieces of a finished netlist, to which more may be added.
+    pub(super) fn from_pieces(pieces: Vec<Piece>) -> Pool {
+        let start = pieces.len();
+        Pool { pieces, start, width: 0 }
+    }
+
     /// Number of pieces.
     pub(super) fn len(&self) -> usize {
         self.pieces.len()
