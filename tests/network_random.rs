@@ -206,7 +206,7 @@ fn onnx_files(count: usize) {
         match onnx::read(file, &onnx::Options { max_adders: 20_000 }) {
             Ok(network) => {
                 if front(&network, None).is_err() {
-                    let _ = front(&network, Some(input_type.clone()));
+                    let _ = front(&network, Some(input_type));
                 }
                 true
             }

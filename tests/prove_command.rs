@@ -443,3 +443,29 @@ fn tables_of_straight_lines_that_became_sums_are_proved() {
         }
     }
 }
+
+/// The programs between are found in the head of what was written, and the last is the one that the text computes.
+#[test]
+fn the_head_of_a_text_tells_the_programs_between() {
+    let dir = tempfile::tempdir().unwrap();
+    let (model, _) = formats::read_path(&path("jet_mlp"), &alir2hdl::ir::Limits::default(), None).unwrap();
+    for write in ["-O2 --pipeline 3", "-O1", "--passes linear,dce --pipeline 2"] {
+        let file = path("jet_mlp");
+        let mut args = vec![file.to_str().unwrap(), "--verilog", "m.v"];
+        args.extend(write.split(' '));
+        assert_eq!(alir2hdl(&dir, &args).0, 0, "{write}");
+        let text = std::fs::read_to_string(dir.path().join("m.v")).unwrap();
+        let rtl = alir2hdl::rtl::read(alir2hdl::rtl::Language::Verilog, &text, None).unwrap();
+        let steps = alir2hdl::compile::steps_of_text(&model, &rtl.head).expect(write);
+        let last = steps.programs.last().expect(write);
+        assert_ne!(last, &model, "{write}");
+        assert_eq!(steps.names.len(), last.nodes().len(), "{write}");
+        // A head that does not say how many operations there are, or another number of them, tells nothing.
+        for other in ["", ": 3 operations,"] {
+            let count = format!(": {} operations,", last.nodes().len());
+            let changed: Vec<String> = rtl.head.iter().map(|line| line.replace(&count, other)).collect();
+            assert_ne!(changed, rtl.head, "{write}");
+            assert!(alir2hdl::compile::steps_of_text(&model, &changed).is_none(), "{write}");
+        }
+    }
+}

@@ -14,6 +14,7 @@ use crate::prove::engine::{Engine, Limits, WORK};
 use crate::prove::equiv::{self, Report, Request, Verdict};
 use crate::prove::gauge::Gauge;
 use crate::prove::sat::{Embedded, Proving, Solver};
+use crate::prove::steps;
 use crate::prove::{aiger, bench};
 use crate::rtl::{self, Rtl};
 use crate::verify::solver::External;
@@ -183,7 +184,15 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         gauge: Some(Arc::clone(&gauge)),
     };
     let bar = progress::proof(&gauge, global);
-    let (mut report, engine) = equiv::prove(&model, &rtl, &request, args.solvers()?());
+    let solvers = args.solvers()?;
+    // A text of ours says in its head how it came about; the prover trusts nothing of it.
+    let told = args.via.is_none()
+        && rtl.head.iter().any(|line| line.trim().starts_with("command: "))
+        && !request.gates_only
+        && request.interval.is_none_or(|interval| interval == 1);
+    let programs = || compile::steps_of_text(&model, &rtl.head);
+    let told = told.then_some(&programs as &dyn Fn() -> Option<steps::Steps>);
+    let (mut report, engine) = steps::prove(&model, &rtl, told, &request, &solvers);
     drop(bar);
     if let Some(source) = file.source(&model) {
         compile::add_lowering(&*source, &model, &mut report, args.solvers()?()).map_err(Failure::bug)?;

@@ -20,6 +20,7 @@
 //! | `machine` | state machines: optimised, retimed, lowered, described |
 //! | `source` | front ends: what a program was lowered from |
 //! | `proof` | [`Spec::prove`] |
+//! | `steps` | the programs between a model and its text, told to the prover |
 
 mod machine;
 mod policy;
@@ -28,6 +29,7 @@ mod proof;
 mod reuse;
 mod source;
 mod spec;
+mod steps;
 
 pub use machine::{OptimisedMachine, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
@@ -38,6 +40,8 @@ pub use spec::{
     Clock, DelayModel, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products, Provenance, Retime, Spec,
     Stages, Target, Text, Top,
 };
+
+pub use steps::steps_of_text;
 
 use crate::device::Estimate;
 use crate::diag::{Diagnostic, Diagnostics, Severity};

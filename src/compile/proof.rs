@@ -5,6 +5,7 @@
 
 use super::source::{Source, Theorem};
 use super::spec::Spec;
+use super::steps;
 use super::{Error, ErrorKind, Hardware, Listener};
 use crate::diag::{Diagnostic, Place, Severity};
 use crate::emit::Language;
@@ -15,7 +16,8 @@ use crate::passes::{self, Trust};
 use crate::prove::engine::{Limits, WORK};
 use crate::prove::equiv::{self, ControlNames, Report, Request, Verdict};
 use crate::prove::sat::{Embedded, Solver};
-use crate::prove::{machine, program};
+use crate::prove::steps::Steps;
+use crate::prove::{self, machine, program};
 use crate::rtl::{self, Rtl};
 
 fn failure(kind: ErrorKind, severity: Severity, message: String) -> Error {
@@ -117,39 +119,39 @@ impl Chain {
             names: control_names(hardware.spec()),
             ..Request::default()
         };
-        let read_like = (model, "the model as read");
+        let read_like = "the model as read";
         // Of a wrapper's text, the pipeline in it.
         let core = hardware.axis.as_ref().map(|_| netlist.interface.top.as_str());
         let rtl = read(language, text, core)?;
         for (what, rtl) in [("netlist".to_owned(), &elaborated::rtl(netlist)), (format!("{language:?} text"), &rtl)] {
-            // Names are those of the model as read: with it each value is compared with its own. What stays open may be
-            // seen from the optimised program, if that is known to be the same.
-            let optimised = self.open.is_none().then_some((&self.optimised, "the optimised model"));
-            let mut open_since = None;
-            for (like, whose) in [read_like].into_iter().chain(optimised) {
-                let report = equiv::prove(like, rtl, &request(), Box::new(Embedded)).0;
-                match report.verdict {
-                    Verdict::Proved => {
-                        tell(listener, &format!("{what} against {whose}"), &matched(&report));
-                        open_since = None;
-                        break;
-                    }
-                    Verdict::Differs { reason, .. } => {
-                        return Err(wrong(format!("the {what} is not {whose}: {reason}")));
-                    }
-                    Verdict::Unknown { reason } => {
-                        tell(listener, &format!("{what} against {whose}"), &format!("not decided: {reason}"));
-                        open_since.get_or_insert(reason);
-                    }
+            // What stays open against the model as read may be seen from the optimised program, if that is known to be
+            // the same.
+            let optimised = || {
+                let steps = steps::with_names(vec![self.optimised.clone()]);
+                Some(Steps { are_proved: true, ..steps })
+            };
+            let told = self.open.is_none().then_some(&optimised as &dyn Fn() -> Option<Steps>);
+            let report = prove::steps::prove(model, rtl, told, &request(), &|| Box::new(Embedded)).0;
+            let open_since = match report.verdict {
+                Verdict::Proved => {
+                    tell(listener, &format!("{what} against {read_like}"), &matched(&report));
+                    None
                 }
-            }
+                Verdict::Differs { reason, .. } => {
+                    return Err(wrong(format!("the {what} is not {read_like}: {reason}")));
+                }
+                Verdict::Unknown { reason } => {
+                    tell(listener, &format!("{what} against {read_like}"), &format!("not decided: {reason}"));
+                    Some(reason)
+                }
+            };
             if let Some(reason) = open_since {
                 let before = self
                     .open
                     .as_ref()
                     .map_or_else(String::new, |(name, why)| format!(" (nor was the optimisation {name}: {why})"));
                 let message =
-                    format!("whether the {what} is {} was not decided, nothing is written: {reason}", read_like.1);
+                    format!("whether the {what} is {read_like} was not decided, nothing is written: {reason}");
                 return Err(open(message + &before));
             }
         }

@@ -410,6 +410,17 @@ fn repeated_origins(model: &Model) -> Vec<u32> {
         .collect()
 }
 
+/// What the signals of each operation's value are called, or begin with, in a text of a program without labels: by the
+/// place where it stems from.
+pub fn stems(model: &Model) -> Vec<String> {
+    let repeated = repeated_origins(model);
+    let stem = |(index, node): (usize, &crate::ir::Node)| match repeated.get(index) {
+        Some(&earlier) if earlier > 0 => format!("v{}_{}", node.origin, earlier + 1),
+        _ => format!("v{}", node.origin),
+    };
+    model.nodes().iter().enumerate().map(stem).collect()
+}
+
 /// Lines for the head of the file.
 pub(super) fn header(model: &Model, schedule: &Schedule, interface: &Interface) -> Vec<String> {
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });

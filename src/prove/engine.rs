@@ -50,6 +50,17 @@ pub struct Counts {
     pub swept: u64,
 }
 
+impl Counts {
+    /// Adds those of another part of a proof.
+    pub fn add(&mut self, other: &Counts) {
+        self.structural += other.structural;
+        self.affine += other.affine;
+        self.exhaustive += other.exhaustive;
+        self.sat += other.sat;
+        self.swept += other.swept;
+    }
+}
+
 /// What is known of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {

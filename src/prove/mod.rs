@@ -30,6 +30,7 @@ mod proved;
 mod register_holds;
 mod rounds;
 pub mod sat;
+pub mod steps;
 pub mod unroll;
 mod word_level;
 

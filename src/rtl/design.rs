@@ -188,6 +188,27 @@ impl Rtl {
         self.remarks.get(own).map(String::as_str)
     }
 
+    /// A copy in which the signals that are no ports have other names, without the instance that they are in: what
+    /// `name` makes of theirs.
+    pub fn renamed(&self, name: impl Fn(&str) -> String) -> Rtl {
+        let mut out = self.clone();
+        let ports: Vec<SignalId> = self.inputs.iter().chain(&self.outputs).copied().collect();
+        let mut remarks = FxHashMap::default();
+        for (at, signal) in (0..).zip(&mut out.signals) {
+            if ports.contains(&SignalId(at)) {
+                continue;
+            }
+            let own = signal.name.rfind('.').map_or(0, |dot| dot + 1);
+            let new = name(&signal.name[own..]);
+            if let Some(remark) = self.remarks.get(&signal.name[own..]) {
+                remarks.entry(new.clone()).or_insert_with(|| remark.clone());
+            }
+            signal.name.replace_range(own.., &new);
+        }
+        out.remarks = remarks;
+        out
+    }
+
     /// An expression.
     pub fn expr(&self, id: NodeId) -> &Expr {
         &self.exprs[id.0 as usize]

@@ -1,0 +1,300 @@
+//! A proof by steps: from the model over programs between to the text.
+//!
+//! Optimisation makes one change after another. Seen all at once, what they leave of a value may be far from it; from
+//! one program to the next it is near. So whoever knows the programs between tells them ([`Steps`]): each is proved to
+//! be the one before it, the text to be the last. Equality for every input is transitive, so nothing that is told has to
+//! be trusted: programs that are not equal cost the proof by steps, and never make one.
+
+use super::engine::{Counts, Engine};
+use super::equiv::{self, Report, Request, Verdict};
+use super::program;
+use super::sat::Solver;
+use crate::interp::{LookupMiss, golden};
+use crate::ir::Model;
+use crate::rtl::Rtl;
+use rustc_hash::FxHashMap;
+
+/// Units of work that the text may take without steps, before these are taken: a constant, and an amount for each
+/// operation of the model. Most files are proved with less.
+const DIRECTLY: (u64, u64) = (200_000_000, 40_000);
+/// The same for one step, and for the text against the last program.
+const EACH: (u64, u64) = (600_000_000, 60_000);
+
+/// Programs between the model and a text, in order, and what the text's signals show of the last one. Nothing of it is
+/// trusted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Steps {
+    /// The programs, the last one with each operation that the text computes.
+    pub programs: Vec<Model>,
+    /// What signals are called that show a value of the last program, in lower case, and its number. A signal may have
+    /// such a name with more behind it, after an underscore: a register of it, or a part.
+    pub names: FxHashMap<String, u32>,
+    /// Whether whoever tells the steps has proved that the last program is the model.
+    pub are_proved: bool,
+}
+
+impl Steps {
+    /// A copy of a design with its signals called as those of a text of the last program would be if nothing had been
+    /// optimised.
+    fn renamed(&self, rtl: &Rtl) -> Rtl {
+        rtl.renamed(|name| {
+            let lower = name.to_ascii_lowercase();
+            let mut end = lower.len();
+            loop {
+                if let Some(number) = self.names.get(&lower[..end]) {
+                    return format!("v{number}{}", &name[end..]);
+                }
+                match lower[..end].rfind('_') {
+                    Some(before) => end = before,
+                    None => return format!("other_{name}"),
+                }
+            }
+        })
+    }
+
+    /// Whether the steps lead somewhere: the last program is another one than the model, and every program has its ports.
+    fn are_usable(&self, model: &Model) -> bool {
+        let same = |p: &Model| {
+            p.input_kifs() == model.input_kifs()
+                && p.outputs().len() == model.outputs().len()
+                && (0..p.outputs().len()).all(|j| p.output_kif(j) == model.output_kif(j))
+        };
+        self.programs.last().is_some_and(|last| last != model) && self.programs.iter().all(same)
+    }
+}
+
+/// What is spent of a run's work.
+struct Budget {
+    left: u64,
+    spent: u64,
+    counts: Counts,
+}
+
+impl Budget {
+    fn took(&mut self, e: &Engine) {
+        self.left = self.left.saturating_sub(e.spent);
+        self.spent += e.spent;
+        self.counts.add(&e.counts);
+    }
+}
+
+/// Proves or refutes that `rtl` computes `model`. What is open after a first part of the work ([`DIRECTLY`]) is looked at by
+/// steps, and, if a step is open, once more without them, with the work that is left. `steps` is called only where it is needed,
+/// since making the programs takes time. A difference is confirmed by the golden interpreter of the model, whichever program
+/// it was found with.
+pub fn prove(
+    model: &Model,
+    rtl: &Rtl,
+    steps: Option<&dyn Fn() -> Option<Steps>>,
+    request: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+) -> (Report, Engine) {
+    let Some(steps) = steps else { return equiv::prove(model, rtl, request, solver()) };
+    let operations = model.nodes().len() as u64;
+    let amount = |(constant, each): (u64, u64)| constant + each * operations;
+    let work = request.work.unwrap_or(super::engine::WORK);
+    let mut budget = Budget { left: work, spent: 0, counts: Counts::default() };
+    let part = Request { work: Some(amount(DIRECTLY).min(budget.left)), ..request.clone() };
+    let (report, mut engine) = equiv::prove(model, rtl, &part, solver());
+    budget.took(&engine);
+    if !matches!(report.verdict, Verdict::Unknown { .. }) || budget.left == 0 {
+        return (report, engine);
+    }
+    let mut kept = std::mem::take(&mut engine.questions);
+    if let Some(steps) = steps().filter(|s| s.are_usable(model)) {
+        let part = Request { work: Some(amount(EACH)), gauge: None, ..request.clone() };
+        if let Some((report, mut engine)) = by_steps(model, rtl, &steps, &part, solver, &mut budget) {
+            kept.append(&mut engine.questions);
+            engine.questions = kept;
+            engine.spent = budget.spent;
+            return (report, engine);
+        }
+    }
+    let (mut report, mut engine) =
+        equiv::prove(model, rtl, &Request { work: Some(budget.left), ..request.clone() }, solver());
+    budget.took(&engine);
+    report.bits = budget.counts;
+    kept.append(&mut engine.questions);
+    engine.questions = kept;
+    engine.spent = budget.spent;
+    (report, engine)
+}
+
+/// The proof by steps alone, or a difference; nothing if a step is open.
+fn by_steps(
+    model: &Model,
+    rtl: &Rtl,
+    steps: &Steps,
+    part: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+    budget: &mut Budget,
+) -> Option<(Report, Engine)> {
+    let within = |budget: &Budget, part: &Request| Request {
+        work: Some(part.work.unwrap_or(u64::MAX).min(budget.left)),
+        ..part.clone()
+    };
+    let last = steps.programs.last()?;
+    let renamed = steps.renamed(rtl);
+    let (mut report, mut engine) = equiv::prove(last, &renamed, &within(budget, part), solver());
+    budget.took(&engine);
+    match &mut report.verdict {
+        Verdict::Proved => {}
+        // The text differs from the last program: from the model as well, if the model says so.
+        Verdict::Differs { counterexample: Some(c), reason } => {
+            let expected = golden(model, &c.inputs, LookupMiss::Zero).ok()?.swap_remove(c.output);
+            if expected == c.found {
+                return None;
+            }
+            *reason = reason.replace(&format!("the model says {}", c.expected), &format!("the model says {expected}"));
+            c.expected = expected;
+            // It is one of the last program.
+            c.first_operation = None;
+            return Some((report, engine));
+        }
+        // What is wrong with ports, registers or control is the same whatever the program.
+        Verdict::Differs { counterexample: None, .. } | Verdict::Unknown { .. } => return None,
+    }
+    if !steps.are_proved {
+        let combinational = Request {
+            latency: Some(0),
+            interval: None,
+            names: equiv::ControlNames::default(),
+            limits: part.limits,
+            work: part.work,
+            keep_questions: part.keep_questions,
+            gates_only: part.gates_only,
+            all_rules: part.all_rules,
+            gauge: None,
+        };
+        let mut before = model;
+        for program in &steps.programs {
+            if program == before {
+                continue;
+            }
+            let design = program::rtl(program, before);
+            let (found, mut e) = equiv::prove(before, &design, &within(budget, &combinational), solver());
+            budget.took(&e);
+            engine.questions.append(&mut e.questions);
+            if found.verdict != Verdict::Proved {
+                return None;
+            }
+            before = program;
+        }
+    }
+    report.bits = budget.counts;
+    report.operations_unmatched = 0;
+    report.open_steps.clear();
+    let count = steps.programs.len();
+    report.notes.push(match (steps.are_proved, count) {
+        (true, _) => "compared with the optimised program, which was proved to be the model".to_owned(),
+        (false, 1) => "compared with one program between, which was proved to be the model".to_owned(),
+        (false, _) => format!("compared over {count} programs between, each proved to be the one before"),
+    });
+    Some((report, engine))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Builder, Op, draw_inputs};
+    use crate::netlist;
+    use crate::num::SplitMix;
+    use crate::passes::{self, Trust};
+    use crate::prove::sat::Embedded;
+    use crate::random::{Profile, Recipe};
+
+    fn judged(model: &Model, text: &Model, programs: Vec<Model>) -> Option<Verdict> {
+        let stems = programs.last().map(netlist::stems).unwrap_or_default();
+        let steps = Steps { programs, names: stems.into_iter().zip(0..).collect(), are_proved: false };
+        let part = Request { latency: Some(0), work: Some(200_000_000), ..Request::default() };
+        let mut budget = Budget { left: u64::MAX, spent: 0, counts: Counts::default() };
+        let solver: &dyn Fn() -> Box<dyn Solver> = &|| Box::new(Embedded);
+        by_steps(model, &program::rtl(text, text), &steps, &part, solver, &mut budget).map(|(report, _)| report.verdict)
+    }
+
+    fn optimised(model: &Model) -> Vec<Model> {
+        let mut programs = vec![model.clone()];
+        for pass in passes::pipeline(2).iter().filter_map(|name| passes::find(name)) {
+            programs.push(pass.apply(programs.last().unwrap(), Trust::Types));
+        }
+        programs
+    }
+
+    /// The first difference of the program becomes a sum.
+    fn changed(model: &Model) -> Option<Model> {
+        let mut other = Builder::like(model);
+        let mut is_changed = false;
+        for node in model.nodes() {
+            let mut node = node.clone();
+            if let Op::Sub { a, b, shift } = node.op
+                && !is_changed
+            {
+                is_changed = true;
+                node.op = Op::Add { a, b, shift };
+            }
+            other.push(node);
+        }
+        for output in model.outputs() {
+            other.output(*output);
+        }
+        for table in model.tables() {
+            other.table(table.clone());
+        }
+        other.finish().ok().filter(|_| is_changed)
+    }
+
+    #[test]
+    fn a_chain_of_optimised_programs_is_a_proof() {
+        let mut proved = 0;
+        for seed in 0..40 {
+            let model = Recipe::seeded(Profile::TINY, 14, seed).build();
+            let programs = optimised(&model);
+            let text = programs.last().unwrap().clone();
+            match judged(&model, &text, programs) {
+                Some(Verdict::Proved) => proved += 1,
+                None => {}
+                Some(other) => panic!("seed {seed}: {other:?}"),
+            }
+        }
+        assert!(proved >= 35, "only {proved} of 40");
+    }
+
+    /// A program in the chain, or the text, is another one: there is no proof unless it computes the same, and what differs is
+    /// what the golden interpreter says.
+    #[test]
+    fn a_wrong_program_between_proves_nothing() {
+        let (mut refused, mut differ) = (0, 0);
+        for seed in 0..60 {
+            let model = Recipe::seeded(Profile::TINY, 14, seed).build();
+            let Some(other) = changed(&model) else { continue };
+            let golden = |m: &Model, codes: &[num_bigint::BigInt]| golden(m, codes, LookupMiss::Zero).unwrap();
+            let (right, wrong) = (optimised(&model), optimised(&other));
+            for (text, programs) in [
+                // The text and its program are wrong; the program alone; the text alone; one program on the way.
+                (&other, vec![other.clone()]),
+                (&model, vec![other.clone()]),
+                (&other, vec![model.clone()]),
+                (wrong.last().unwrap(), [&right[..3], &wrong[3..]].concat()),
+                (right.last().unwrap(), [&right[..2], &wrong[2..3], &right[3..]].concat()),
+            ] {
+                match judged(&model, text, programs) {
+                    None => refused += 1,
+                    Some(Verdict::Differs { counterexample: Some(c), .. }) => {
+                        assert_eq!(golden(&model, &c.inputs)[c.output], c.expected, "seed {seed}");
+                        assert_eq!(golden(text, &c.inputs)[c.output], c.found, "seed {seed}");
+                        differ += 1;
+                    }
+                    Some(Verdict::Proved) => {
+                        let mut rng = SplitMix::new(seed);
+                        for _ in 0..200 {
+                            let codes = draw_inputs(&model, &mut rng);
+                            assert_eq!(golden(&model, &codes), golden(text, &codes), "seed {seed}");
+                        }
+                    }
+                    Some(other) => panic!("seed {seed}: {other:?}"),
+                }
+            }
+        }
+        assert!(refused > 40 && differ > 5, "{refused} refused, {differ} differ");
+    }
+}
