@@ -49,8 +49,7 @@ there() {
 
 step tools there
 step format cargo fmt --check
-step clippy cargo clippy --locked --all-targets --quiet -- -D warnings
-step clippy-python cargo clippy --locked -p alir2hdl-python --quiet -- -D warnings
+step clippy cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
 step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet
 step doctests cargo test --locked --doc --quiet
 if cargo nextest --version >/dev/null 2>&1; then
