@@ -2,7 +2,7 @@
 //! [`Spec`].
 
 use super::device::{DelayModelArg, DeviceArgs};
-use crate::compile::{Clock, Engine, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top};
+use crate::compile::{Clock, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top};
 use crate::diag::{Diagnostic, Place};
 use crate::netlist::{Ports, ResetOptions};
 use crate::schedule::{Effort, Objective};
@@ -21,9 +21,6 @@ pub(super) struct PipelineArgs {
     /// A port `ready` is 1 in the clocks whose end takes a sample; results stay for K clocks
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub(super) ii: Option<u32>,
-    /// How hardware is used again with --ii K
-    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, requires = "ii")]
-    pub(super) ii_engine: EngineArg,
     /// Also register the inputs: one more clock of latency
     #[arg(long)]
     pub(super) register_inputs: bool,
@@ -82,19 +79,6 @@ pub(super) enum UseDspArg {
     Yes,
 }
 
-/// How hardware is used again, as it is typed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum EngineArg {
-    /// The one of the two that is estimated to take fewer tables
-    #[default]
-    Auto,
-    /// Parts of the model that are equal share hardware
-    Fold,
-    /// Values go through one bit a clock, lowest first: nothing has to repeat, but K has to be as large as the widest
-    /// value
-    Serial,
-}
-
 /// A number of stages as it is typed.
 fn stages(text: &str) -> Result<Stages, String> {
     match text {
@@ -148,11 +132,6 @@ impl PipelineArgs {
                 EffortArg::Max => Effort::Max,
             },
             interval: self.ii,
-            engine: match self.ii_engine {
-                EngineArg::Auto => Engine::Auto,
-                EngineArg::Fold => Engine::Fold,
-                EngineArg::Serial => Engine::Serial,
-            },
         };
         spec.clock =
             Clock { period: self.clock_period, delay_unit: self.delay_unit, uncertainty: self.clock_uncertainty };
@@ -174,7 +153,6 @@ impl PipelineArgs {
             ("--delay-model", self.device.delay_model.is_some()),
             ("--pipeline", self.pipeline.is_some()),
             ("--ii", self.ii.is_some()),
-            ("--ii-engine", self.ii_engine != EngineArg::default()),
             ("--register-inputs", self.register_inputs),
             ("--register-outputs", self.register_outputs),
             ("--max-stage-delay", self.max_stage_delay.is_some()),

@@ -12,7 +12,6 @@ use crate::compile::Hardware;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Model, Op};
 use crate::netlist::Interface;
-use crate::reuse::MAX_INTERVAL;
 
 /// The options of a sub-command that are looked at.
 #[derive(Clone, Copy, Debug)]
@@ -85,16 +84,12 @@ pub(super) fn warnings(asked: GivenOptions<'_>, design: &Design, registers: Regi
 
 /// A warning where an interval between samples saves little.
 pub(super) fn saves_little(hardware: &Hardware<'_>) -> Option<Diagnostic> {
-    let reused = hardware.reused()?;
-    let plan = reused.fold().filter(|plan| plan.shared() < LITTLE)?;
+    let plan = hardware.reused().map(|reused| &reused.plan).filter(|plan| plan.shared() < LITTLE)?;
     let (shared, interval) = (plan.shared(), plan.interval);
     let message = format!(
         "--ii {interval} saves little: {shared:.1} % of the logic is in parts that are equal and worth sharing, the rest is made as ever"
     );
-    let help = match reused.serial_from.filter(|&from| from <= MAX_INTERVAL) {
-        Some(from) => format!("from --ii {from} on values can go through one bit a clock, for which nothing has to repeat"),
-        None => "without --ii a sample is taken every clock, by about as much hardware".into(),
-    };
+    let help = "without --ii a sample is taken every clock, by about as much hardware";
     Some(Diagnostic::warning("W0810", Place::Flag("--ii".into()), message).with_help(help))
 }
 

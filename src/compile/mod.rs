@@ -34,10 +34,10 @@ mod steps;
 pub use machine::{OptimisedMachine, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
 pub use proof::{ProvedPasses, add_lowering, of_lowering};
-pub use reuse::{Planned, Reused};
+pub use reuse::Reused;
 pub use source::{NetworkSource, Source, Theorem};
 pub use spec::{
-    Clock, DelayModel, Engine, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products, Provenance, Retime, Spec,
+    Clock, DelayModel, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products, Provenance, Retime, Spec,
     Stages, Target, Text, Top,
 };
 

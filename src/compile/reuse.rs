@@ -1,7 +1,7 @@
 //! Programs that take a sample every few clocks ([`super::Pipeline::interval`]): planned, judged, lowered.
 
-use super::spec::{DelayModel, Engine, Passes, Pipeline, Spec, Stages};
-use super::{Error, ErrorKind, bug};
+use super::spec::{DelayModel, Passes, Pipeline, Spec, Stages};
+use super::{Error, bug};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::emit::{ReuseFacts, ReuseGroup};
 use crate::ir::machine::Machine;
@@ -9,7 +9,6 @@ use crate::ir::{Model, Op};
 use crate::netlist::{Netlist, lower_reused};
 use crate::num::Kif;
 use crate::passes;
-use crate::reuse::serial::{self, Graph, Refusal};
 use crate::reuse::{self, Group, MAX_INTERVAL, Plan};
 use crate::schedule::Effort;
 
@@ -19,18 +18,6 @@ const BEFORE: &[&str] = &["dce", "simplify", "cse", "dce"];
 /// Plans that are made until one meets the clock.
 const ROUNDS: u32 = 6;
 
-/// Operations from which on a program is not looked at bit by bit unless that is asked for.
-const SERIAL_OPERATIONS: usize = 200_000;
-
-/// Who shares which hardware, and when.
-#[derive(Clone, Debug)]
-pub enum Planned {
-    /// Equal parts of the program share copies.
-    Fold(Plan),
-    /// Values go through bit by bit.
-    Serial(Graph, serial::Plan),
-}
-
 /// A program with its plan.
 #[derive(Clone, Debug)]
 pub struct Reused<'d> {
@@ -39,21 +26,9 @@ pub struct Reused<'d> {
     /// As it was planned.
     pub program: Model,
     /// Who shares which hardware, and when.
-    pub plan: Planned,
-    /// The smallest interval at which values can go through bit by bit, where this one is smaller.
-    pub serial_from: Option<u32>,
+    pub plan: Plan,
     /// The plan as a state machine, its logic optimised.
     machine: Machine,
-}
-
-impl Planned {
-    /// A sample every so many clocks, and the clocks until its result.
-    pub fn times(&self) -> (u32, u32) {
-        match self {
-            Planned::Fold(plan) => (plan.interval, plan.latency),
-            Planned::Serial(_, plan) => (plan.interval, plan.latency),
-        }
-    }
 }
 
 impl Spec {
@@ -113,8 +88,8 @@ impl<'d> Reused<'d> {
     /// Plans a program; nothing if it computes constants alone, which take no clock.
     ///
     /// # Errors
-    /// If a pass that was named does not exist, a block cannot be cut as short as the clock asks, or the engine that is
-    /// asked for cannot do it; if the checker objects to the plan, which is our mistake.
+    /// If a pass that was named does not exist, or a block cannot be cut as short as the clock asks; if the checker
+    /// objects to the plan, which is our mistake.
     pub(super) fn of(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
         if spec.optimisation.retime.is_some() {
             let message = "--retime does not go with a program, which has no registers of its own";
@@ -132,80 +107,6 @@ impl<'d> Reused<'d> {
         if sources.into_iter().all(|v| reuse::origin(&program, &free, v).base.is_none()) {
             return Ok(None);
         }
-        let engine = spec.pipeline.engine;
-        let small = program.nodes().len() <= SERIAL_OPERATIONS;
-        let wanted = engine == Engine::Serial || (engine == Engine::Auto && small);
-        let (serial, refusal) = match wanted.then(|| Self::serial(source, spec, interval, &after, before)) {
-            None => (None, None),
-            Some(Ok(Ok(serial))) => (Some(serial), None),
-            Some(Ok(Err(refusal))) => (None, Some(refusal)),
-            Some(Err(why)) if engine == Engine::Serial || why.kind == ErrorKind::Bug => return Err(why),
-            Some(Err(_)) => (None, None),
-        };
-        if engine == Engine::Serial {
-            return match (serial, refusal) {
-                (Some(serial), _) => Ok(Some(serial)),
-                (None, refusal) => Err(not_serial(interval, refusal)),
-            };
-        }
-        let serial_from = match refusal {
-            Some(Refusal::NeedsInterval(from)) => Some(from),
-            _ => None,
-        };
-        let fold = Self::folded(source, program, spec, interval, &after);
-        Ok(Some(match (fold, serial) {
-            (Ok(fold), None) => Reused { serial_from, ..fold },
-            (Ok(fold), Some(serial)) => {
-                let tables = |one: &Reused<'_>| Ok::<_, Error>(spec.estimate(&one.lower(spec, "model")?).lut);
-                if tables(&serial)? < tables(&fold)? { serial } else { fold }
-            }
-            (Err(why), Some(serial)) if why.kind != ErrorKind::Bug => serial,
-            (Err(why), _) => return Err(why),
-        }))
-    }
-
-    /// The program with values that go through bit by bit.
-    fn serial(
-        source: &'d Model,
-        spec: &Spec,
-        interval: u32,
-        passes: &[&str],
-        light: &[&str],
-    ) -> Result<Result<Reused<'d>, Refusal>, Error> {
-        // What is longer than a stage by itself cannot be done in a clock either.
-        let program = passes::run(source, passes).0;
-        let graph = serial::graph(&program);
-        let plan = match serial::plan(&graph, interval) {
-            Ok(plan) => plan,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        let judged = serial::check(&graph, &plan);
-        judged.map_err(|why| bug(diagnostic(format!("the bit-serial plan of --ii {interval} is wrong: {why}"))))?;
-        let machine = serial::machine(&program, &graph, &plan, &spec.with_ready("model"));
-        let machine = machine.with_blocks(|model| passes::run(model, light).0);
-        let plan = Planned::Serial(graph, plan);
-        let reused = Reused { source, program, plan, serial_from: None, machine };
-        if let Some(period) = spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device) {
-            let found = spec.estimate(&reused.lower(spec, "model")?).period_ns;
-            if found > period {
-                return Err(too_slow(interval, found));
-            }
-        } else if spec.clock.period.or(spec.pipeline.max_stage_delay).is_some() {
-            let mut whole = spec.clone();
-            whole.pipeline = Pipeline { interval: None, effort: Effort::Fast, ..whole.pipeline };
-            whole.stages_of(&reused.program)?;
-        }
-        Ok(Ok(reused))
-    }
-
-    /// The program with equal parts that share copies.
-    fn folded(
-        source: &'d Model,
-        program: Model,
-        spec: &Spec,
-        interval: u32,
-        after: &[&str],
-    ) -> Result<Reused<'d>, Error> {
         let mut block = spec.clone();
         block.pipeline = Pipeline { interval: None, effort: Effort::Fast, ..block.pipeline };
         let period = spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device);
@@ -220,19 +121,21 @@ impl<'d> Reused<'d> {
             let judged = reuse::check(&program, &plan);
             judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
             let machine = reuse::machine(&program, &plan, &spec.with_ready("model"));
-            let machine = machine.with_blocks(|model| passes::run(model, after).0);
-            let plan = Planned::Fold(plan);
-            let reused = Reused { source, program: program.clone(), plan, serial_from: None, machine };
-            let Some(period) = period else { return Ok(reused) };
+            let machine = machine.with_blocks(|model| passes::run(model, &after).0);
+            let reused = Reused { source, program: program.clone(), plan, machine };
+            let Some(period) = period else { return Ok(Some(reused)) };
             // Blocks are cut as if nothing stood before them; multiplexers do.
             let found = spec.estimate(&reused.lower(spec, "model")?).period_ns;
             if found <= period {
-                return Ok(reused);
+                return Ok(Some(reused));
             }
             best = best.min(found);
             block.pipeline.input_delay += found - period;
         }
-        Err(too_slow(interval, best))
+        let message =
+            format!("with --ii {interval} the shortest period that was found is {best:.2} ns by the estimate");
+        let help = format!("ask for --clock-period {}", (100.0 * best).ceil() / 100.0);
+        Err(Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help)))
     }
 
     /// The netlist called `top`, judged by the independent checker.
@@ -240,18 +143,9 @@ impl<'d> Reused<'d> {
     /// # Errors
     /// If the checker objects, which is our mistake.
     pub(super) fn lower(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
-        let (interval, latency) = self.plan.times();
-        let netlist = lower_reused(&self.machine, &spec.with_ready(top), latency, interval);
+        let netlist = lower_reused(&self.machine, &spec.with_ready(top), self.plan.latency, self.plan.interval);
         netlist.check().map_err(|found| bug(Diagnostics(found)))?;
         Ok(netlist)
-    }
-
-    /// The plan, where equal parts share copies.
-    pub fn fold(&self) -> Option<&Plan> {
-        match &self.plan {
-            Planned::Fold(plan) => Some(plan),
-            Planned::Serial(..) => None,
-        }
     }
 
     /// What the interface file says of who shares what.
@@ -269,37 +163,12 @@ impl<'d> Reused<'d> {
             }
         };
         let tenths = |x: f64| (10.0 * x).round() / 10.0;
-        match &self.plan {
-            Planned::Fold(plan) => ReuseFacts {
-                engine: "fold",
-                shared_percent: Some(tenths(plan.shared())),
-                groups: plan.groups.iter().map(group).collect(),
-            },
-            Planned::Serial(..) => ReuseFacts { engine: "serial", shared_percent: None, groups: Vec::new() },
-        }
+        ReuseFacts { shared_percent: tenths(self.plan.shared()), groups: self.plan.groups.iter().map(group).collect() }
     }
 
     /// One line about what was made.
     pub(super) fn summary(&self, netlist: &Netlist) -> String {
-        let Plan { interval, latency, groups, .. } = match &self.plan {
-            Planned::Fold(plan) => plan,
-            Planned::Serial(graph, plan) => {
-                let streams = plan.streams.iter().flatten().count();
-                let sum = |(node, stream): (&serial::Node, &Option<_>)| {
-                    stream.is_some() && matches!(node.kind, serial::Kind::Sum { .. })
-                };
-                return format!(
-                    "{}: {} operations, a sample every {} clocks, latency {}, {} register bits; one bit a clock: {streams} \
-                     streams, {} full adders",
-                    netlist.interface.top,
-                    self.program.nodes().len(),
-                    plan.interval,
-                    plan.latency,
-                    netlist.register_bits(),
-                    graph.nodes.iter().zip(&plan.streams).filter(|&pair| sum(pair)).count(),
-                );
-            }
-        };
+        let Plan { interval, latency, groups, .. } = &self.plan;
         let shared = groups.iter().filter(|group| (group.copies as usize) < group.instances.len());
         let (mut blocks, mut copies) = (0, 0);
         shared.for_each(|group| {
@@ -313,8 +182,8 @@ impl<'d> Reused<'d> {
             self.program.nodes().len(),
             netlist.register_bits(),
             groups.iter().map(|group| group.instances.len()).sum::<usize>(),
-            self.fold().map_or(0.0, Plan::shared),
-            self.fold().map_or(0.0, Plan::left),
+            self.plan.shared(),
+            self.plan.left(),
         )
     }
 }
@@ -339,25 +208,4 @@ fn diagnostic(message: String) -> Diagnostic {
     let mut diagnostic = Diagnostic::error("E0816", Place::Flag("--ii".into()), message);
     diagnostic.severity = Severity::Bug;
     diagnostic
-}
-
-/// The complaint that nothing was found that meets the clock.
-fn too_slow(interval: u32, best: f64) -> Error {
-    let message = format!("with --ii {interval} the shortest period that was found is {best:.2} ns by the estimate");
-    let help = format!("ask for --clock-period {}", (100.0 * best).ceil() / 100.0);
-    Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
-}
-
-/// The complaint that values cannot go through bit by bit.
-fn not_serial(interval: u32, refusal: Option<Refusal>) -> Error {
-    let place = Place::Flag("--ii-engine".into());
-    let (message, help) = match refusal {
-        Some(Refusal::NeedsInterval(from)) => (
-            format!("--ii {interval} is too small for one bit a clock: the widest value takes {from}"),
-            if from <= MAX_INTERVAL { format!("ask for --ii {from} or more, or for --ii-engine fold") } else { "ask for --ii-engine fold".into() },
-        ),
-        Some(other) => (format!("one bit a clock is not possible: {other}"), "ask for --ii-engine fold".into()),
-        None => ("one bit a clock is not possible".into(), "ask for --ii-engine fold".into()),
-    };
-    Error::request(Diagnostic::error("E0817", place, message).with_help(help))
 }

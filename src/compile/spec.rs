@@ -148,20 +148,6 @@ pub struct Pipeline {
     /// Clocks between two samples, by hardware that is used again and again for each; nothing or 1: a sample every
     /// clock.
     pub interval: Option<u32>,
-    /// How hardware is used again.
-    pub engine: Engine,
-}
-
-/// How hardware is used again where a sample is taken every few clocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Engine {
-    /// The one that is estimated to take fewer tables.
-    #[default]
-    Auto,
-    /// Equal parts of the program share copies.
-    Fold,
-    /// Values go through bit by bit.
-    Serial,
 }
 
 /// How many stages.

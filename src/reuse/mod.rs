@@ -17,17 +17,13 @@
 //! | `plan` | copies, clocks, registers |
 //! | `check` | the independent judge of a plan |
 //! | `machine` | a plan as a state machine |
-//! | `serial` | the other engine: one bit a clock |
-//! | `frame` | what the machines of all plans have in common |
 //!
 //! Nothing here is random or depends on time.
 
 mod blocks;
 mod check;
-mod frame;
 mod machine;
 mod plan;
-pub mod serial;
 
 pub use check::check;
 pub use machine::machine;
@@ -295,9 +291,7 @@ mod tests {
             Err(error) => panic!("seed {seed}: {error}"),
         };
         let Some(reused) = hardware.reused() else { return };
-        if let Some(plan) = reused.fold() {
-            assert_eq!(check(&reused.program, plan), Ok(()));
-        }
+        assert_eq!(check(&reused.program, &reused.plan), Ok(()));
         assert_eq!(hardware.netlist.interface.initiation_interval, interval);
         simulated(model, &hardware, seed);
         let language = if seed.is_multiple_of(2) { Language::Verilog } else { Language::Vhdl };
@@ -324,7 +318,7 @@ mod tests {
             let mut spec = Spec::default();
             spec.pipeline.interval = Some(interval);
             let hardware = compile::model(&model, &spec).unwrap();
-            shared += hardware.reused().map_or(0, |r| usize::from(r.fold().is_some_and(|plan| plan.shared() > 0.0)));
+            shared += hardware.reused().map_or(0, |r| usize::from(r.plan.shared() > 0.0));
         }
         assert!(shared >= 5, "only {shared} share anything");
     }
