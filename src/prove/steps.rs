@@ -182,8 +182,6 @@ fn by_steps(
         }
     }
     report.bits = budget.counts;
-    report.operations_unmatched = 0;
-    report.open_steps.clear();
     let count = steps.programs.len();
     report.notes.push(match (steps.are_proved, count) {
         (true, _) => "compared with the optimised program, which was proved to be the model".to_owned(),
