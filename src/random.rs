@@ -173,6 +173,29 @@ pub fn model(seed: u64) -> Model {
     Recipe::seeded(profile, ops as usize, rng.word()).build()
 }
 
+/// The program with its first difference, if it has one, as a sum; nothing where that is no valid program.
+pub fn with_a_sum_for_a_difference(model: &Model) -> Option<Model> {
+    let mut other = Builder::like(model);
+    let mut is_changed = false;
+    for node in model.nodes() {
+        let mut node = node.clone();
+        if let Op::Sub { a, b, shift } = node.op
+            && !is_changed
+        {
+            is_changed = true;
+            node.op = Op::Add { a, b, shift };
+        }
+        other.push(node);
+    }
+    for output in model.outputs() {
+        other.output(*output);
+    }
+    for table in model.tables() {
+        other.table(table.clone());
+    }
+    other.finish().ok()
+}
+
 /// Words from which a program is made.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Recipe {

@@ -68,21 +68,19 @@ fn registers_stand_within_products_of_logic() {
         // Adders between parts take tables; parts of squares are smaller than squares.
         assert!(cut.1 <= uncut.1 || name == "over64", "{name} on {device}: {cut:?} against {uncut:?}");
     }
-    // Without stages there is nowhere to cut, and a row of a sweep is what its number of stages gives. Programs are compared by
-    // their number of operations, since cut products are more of them: the level decides about the hardware as well.
-    let operations = |options: &[&str]| {
+    // Without stages there is nowhere to cut, and a row of a sweep is what its number of stages gives. On ECP5 the level
+    // decides about nothing but the passes (elsewhere also about sums with constants), so that whole texts can be compared.
+    let text = |options: &[&str]| {
         let folder = tempfile::tempdir().expect("a folder");
-        let fixed = ["--verilog", "m.v", "--use-dsp", "no", "--delay-model", "device", "-q"];
+        let fixed = ["--verilog", "m.v", "--use-dsp", "no", "--delay-model", "device", "--device", "ecp5", "-q"];
         let (code, _, said) = run(folder.path(), &[&[model("anomaly_ae").as_str()], &fixed[..], options].concat());
         assert_eq!(code, 0, "{said}");
-        let text = std::fs::read_to_string(folder.path().join("m.v")).expect("the text");
-        let head = text.lines().find_map(|line| line.strip_prefix("// m: ")).expect("a line that counts operations");
-        head.split(' ').next().and_then(|count| count.parse::<u32>().ok()).expect("a number")
+        body(&std::fs::read_to_string(folder.path().join("m.v")).expect("the text"))
     };
-    assert_eq!(operations(&["-O2", "--pipeline", "1"]), operations(&["--passes", &whole, "--pipeline", "1"]));
-    assert!(operations(&["-O2", "--pipeline", "2"]) > operations(&["--passes", &whole, "--pipeline", "2"]));
+    assert_eq!(text(&["-O2", "--pipeline", "1"]), text(&["--passes", &whole, "--pipeline", "1"]));
+    assert_ne!(text(&["-O2", "--pipeline", "2"]), text(&["--passes", &whole, "--pipeline", "2"]));
     // A clock that whole products meet takes no parts; one that they cannot meet does.
-    assert_eq!(operations(&["-O2", "--clock-period", "15"]), operations(&["--passes", &whole, "--clock-period", "15"]));
+    assert_eq!(text(&["-O2", "--clock-period", "15"]), text(&["--passes", &whole, "--clock-period", "15"]));
     let over64 = model("over64");
     let fast = ["--use-dsp", "no", "--device", "xcku5p", "--delay-model", "device", "--clock-period", "5.5"];
     let said = refused(&[&[over64.as_str(), "--verilog", "m.v"], &fast[..], &["--passes", &whole]].concat());

@@ -72,7 +72,7 @@ fn random_options(rng: &mut SplitMix) -> Options {
             table_inputs: if rng.below(2) == 0 { 4 } else { 6 },
             adders: [Adders::Two, Adders::Sums, Adders::Three][rng.below(3) as usize],
             start_addresses: rng.below(2) == 0,
-            differences: false,
+            differences: rng.below(2) == 0,
         },
         labels: labels(rng).into(),
     }

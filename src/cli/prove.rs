@@ -186,16 +186,13 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let bar = progress::proof(&gauge, global);
     let solvers = args.solvers()?;
     // A text of ours says in its head how it came about; the prover trusts nothing of it.
-    let told = args.via.is_none()
-        && rtl.head.iter().any(|line| line.trim().starts_with("command: "))
-        && !request.gates_only
-        && request.interval.is_none_or(|interval| interval == 1);
-    let programs = || compile::steps_of_text(&model, &rtl.head);
-    let told = told.then_some(&programs as &dyn Fn() -> Option<steps::Steps>);
+    let is_told = !request.gates_only && request.interval.is_none_or(|interval| interval == 1);
+    let told = if is_told { compile::steps_of_text(&model, &rtl.head) } else { None };
+    let told = told.as_ref().map(|steps| steps as &dyn Fn() -> Option<steps::Steps>);
     let (mut report, engine) = steps::prove(&model, &rtl, told, &request, &solvers);
     drop(bar);
     if let Some(source) = file.source(&model) {
-        compile::add_lowering(&*source, &model, &mut report, args.solvers()?()).map_err(Failure::bug)?;
+        compile::add_lowering(&*source, &model, &mut report, solvers()).map_err(Failure::bug)?;
     }
     if matches!(report.verdict, Verdict::Differs { .. }) && rtl.head.iter().any(|line| line == via::INCOMPLETE) {
         let reason =

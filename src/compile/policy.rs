@@ -254,9 +254,9 @@ impl Spec {
         self.check_clock()?;
         let delays = self.delays(model);
         let goal = self.goal();
-        let searches = self.delay_model() == DelayModel::Device && goal.effort != Effort::Fast;
-        match self.clock.period {
-            Some(period) if self.delay_model() == DelayModel::Device && goal.stages.is_none() => {
+        let searches = goal.effort != Effort::Fast;
+        match (&delays, self.clock.period) {
+            (Source::Device(known), Some(period)) if goal.stages.is_none() => {
                 let time = self.time_for_logic(period)?;
                 let by = |delays: &Source| {
                     meet(period, time, |bound| {
@@ -266,24 +266,17 @@ impl Spec {
                         Ok((Made { outcome, delays: delays.clone() }, estimate))
                     })
                 };
-                let found = match (by(&delays), &delays) {
-                    (Err(refused), Source::Device(known)) => {
-                        // Pins and tables may be better than those of the program without registers; the estimate says.
-                        by(&Source::InARow(Arc::new(known.in_a_row(model)))).map_err(|_| refused)?
-                    }
-                    (found, _) => found?,
-                };
-                if searches { self.with_fewer_stages(model, found, period) } else { Ok(found) }
+                // Pins and tables may be better than those of the program without registers; the estimate says.
+                let in_a_row = || by(&Source::InARow(Arc::new(known.in_a_row(model))));
+                let found = by(&delays).or_else(|refused| in_a_row().map_err(|_| refused))?;
+                if searches { self.with_fewer_stages(model, known, found, period) } else { Ok(found) }
             }
-            _ => {
+            (Source::Device(known), _) if searches && goal.max_stage_delay.is_none() && !goal.is_combinational() => {
                 let outcome = self.keep(model, &*delays, &goal)?;
-                let made = Made { outcome, delays };
-                let by_stages = goal.max_stage_delay.is_none() && !goal.is_combinational();
-                match made.delays.clone() {
-                    Source::Device(delays) if searches && by_stages => Ok(self.refined(model, &delays, made, &goal)?.0),
-                    _ => Ok(made),
-                }
+                let first = Made { outcome, delays: delays.clone() };
+                Ok(self.refined(model, known, first, &goal)?.0)
             }
+            _ => Ok(Made { outcome: self.keep(model, &*delays, &goal)?, delays }),
         }
     }
 
@@ -325,9 +318,15 @@ impl Spec {
         Ok((best, period))
     }
 
-    /// The schedule of the fewest stages that meet a period by the estimate, from one that meets it on.
-    fn with_fewer_stages(&self, model: &Model, mut best: Made, period: f64) -> Result<Made, Error> {
-        let delays = Arc::new(Delays::of(model, self.device(), self.fabric()));
+    /// The schedule of the fewest stages that meet a period by the estimate, from one that meets it on. `delays` are those
+    /// without registers.
+    fn with_fewer_stages(
+        &self,
+        model: &Model,
+        delays: &Arc<Delays>,
+        mut best: Made,
+        period: f64,
+    ) -> Result<Made, Error> {
         let mut of_fewer = None;
         while best.outcome.schedule.stages > 1 {
             let goal = Goal {
@@ -336,9 +335,9 @@ impl Spec {
                 objective: Objective::Delay,
                 ..self.goal()
             };
-            let outcome = self.keep(model, &*delays, &goal)?;
+            let outcome = self.keep(model, &**delays, &goal)?;
             let first = Made { outcome, delays: Source::Device(delays.clone()) };
-            let (fewer, found) = self.refined(model, &delays, first, &goal)?;
+            let (fewer, found) = self.refined(model, delays, first, &goal)?;
             if found > period {
                 break;
             }

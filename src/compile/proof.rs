@@ -132,27 +132,21 @@ impl Chain {
             };
             let told = self.open.is_none().then_some(&optimised as &dyn Fn() -> Option<Steps>);
             let report = prove::steps::prove(model, rtl, told, &request(), &|| Box::new(Embedded)).0;
-            let open_since = match report.verdict {
-                Verdict::Proved => {
-                    tell(listener, &format!("{what} against {read_like}"), &matched(&report));
-                    None
-                }
+            match report.verdict {
+                Verdict::Proved => tell(listener, &format!("{what} against {read_like}"), &matched(&report)),
                 Verdict::Differs { reason, .. } => {
                     return Err(wrong(format!("the {what} is not {read_like}: {reason}")));
                 }
                 Verdict::Unknown { reason } => {
                     tell(listener, &format!("{what} against {read_like}"), &format!("not decided: {reason}"));
-                    Some(reason)
+                    let before = self
+                        .open
+                        .as_ref()
+                        .map_or_else(String::new, |(name, why)| format!(" (nor was the optimisation {name}: {why})"));
+                    let message =
+                        format!("whether the {what} is {read_like} was not decided, nothing is written: {reason}");
+                    return Err(open(message + &before));
                 }
-            };
-            if let Some(reason) = open_since {
-                let before = self
-                    .open
-                    .as_ref()
-                    .map_or_else(String::new, |(name, why)| format!(" (nor was the optimisation {name}: {why})"));
-                let message =
-                    format!("whether the {what} is {read_like} was not decided, nothing is written: {reason}");
-                return Err(open(message + &before));
             }
         }
         Ok(())

@@ -111,9 +111,12 @@ pub enum Passes {
     Named(Vec<String>),
 }
 
+/// The level of optimisation if nothing is said.
+pub(super) const DEFAULT_LEVEL: u8 = 1;
+
 impl Default for Passes {
     fn default() -> Passes {
-        Passes::Level(1)
+        Passes::Level(DEFAULT_LEVEL)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The programs between a model and its text, told to the prover ([`crate::prove::steps`]), which trusts nothing of it.
 
-use crate::ir::Model;
+use super::spec::DEFAULT_LEVEL;
+use crate::ir::{Model, Op};
 use crate::netlist;
 use crate::passes::{self, Trust};
 use crate::prove::steps::Steps;
@@ -25,9 +26,9 @@ pub(super) fn with_names(programs: Vec<Model>) -> Steps {
 }
 
 /// The programs between a model and a text of ours, guessed from the comments at the head of the text: the command
-/// says which passes ran, another line how many operations they left. Nothing if the head does not say so, or
-/// something else.
-pub fn steps_of_text(model: &Model, head: &[String]) -> Option<Steps> {
+/// says which passes ran, another line how many operations they left. Nothing if the head does not say so. What is given
+/// makes the programs, which takes time; it gives nothing if the head is of another program.
+pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn() -> Option<Steps> + use<'a>> {
     let operations = head.iter().find_map(|line| {
         let (count, rest) = line.split_once(": ")?.1.split_once(' ')?;
         rest.starts_with("operation").then(|| count.parse::<usize>().ok())?
@@ -43,13 +44,15 @@ pub fn steps_of_text(model: &Model, head: &[String]) -> Option<Steps> {
     match after("--passes") {
         Some(list) => candidates.push(list.split(',').collect()),
         None => {
-            let level = after("-O").map_or(Some(1), |level| level.parse::<u8>().ok())?;
+            let level = after("-O").map_or(Some(DEFAULT_LEVEL), |level| level.parse().ok())?;
             candidates.push(passes::pipeline(level).to_vec());
-            if level > 1 && model.nodes().iter().any(|n| matches!(n.op, crate::ir::Op::Mul { .. })) {
+            if level > 1 && model.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. })) {
                 candidates.push(passes::IN_STAGES.to_vec());
             }
         }
     }
-    let steps = candidates.iter().map(|names| of_passes(model, names));
-    steps.into_iter().find(|steps| steps.programs.last().is_some_and(|last| last.nodes().len() == operations))
+    Some(move || {
+        let mut steps = candidates.iter().map(|names| of_passes(model, names));
+        steps.find(|steps| steps.programs.last().is_some_and(|last| last.nodes().len() == operations))
+    })
 }

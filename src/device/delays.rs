@@ -4,7 +4,7 @@ use super::Device;
 use super::paths::paths;
 use crate::ir::{Model, ValueId};
 use crate::netlist::Fabric;
-use crate::schedule::{Delay, From, Paths, Schedule};
+use crate::schedule::{Delay, Paths, Schedule};
 use std::borrow::Cow;
 
 /// Delays on a device in nanoseconds, without what registers take ([`super::Technology::register_time`]).
@@ -28,14 +28,7 @@ impl Delays {
     /// registers: along its longest path these add up to the time of the whole. What stands behind a register takes
     /// longer, so they are good for a first guess and no more.
     pub fn in_a_row(&self, model: &Model) -> InARow {
-        let mut points = vec![0.0f64; self.paths.len()];
-        for p in 0..self.paths.len() as u32 {
-            let arcs = self.paths.arcs(p).iter().map(|arc| match arc.from {
-                From::Inputs => arc.time,
-                From::Point(q) => points[q as usize] + arc.time,
-            });
-            points[p as usize] = arcs.fold(self.paths.point(p).alone, f64::max);
-        }
+        let points = self.paths.arrivals();
         let last = |element: usize| self.paths.points_of(element).map(|p| points[p as usize]).fold(0.0, f64::max);
         let mut arrival: Vec<f64> = Vec::with_capacity(model.nodes().len());
         let mut own = Vec::with_capacity(model.nodes().len() + model.outputs().len());

@@ -37,9 +37,10 @@ fn is_odd(pool: &Pool, c: Wiring) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::draw_inputs;
     use crate::netlist::{Evaluator, Fabric, Options, lower};
+    use crate::num::SplitMix;
     use crate::schedule::{self, Schedule};
-    use num_bigint::BigInt;
 
     /// Random programs compute the same with and without, at any number of stages, and no sum keeps an odd constant.
     #[test]
@@ -59,16 +60,9 @@ mod tests {
             assert_eq!(written.check(), Ok(()), "seed {seed}");
             let mut one = Evaluator::new(&plain);
             let mut other = Evaluator::new(&written);
-            let codes = |round: u64| -> Vec<BigInt> {
-                let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ round;
-                let mut next = || {
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                    BigInt::from(state >> 32)
-                };
-                (0..model.n_inputs()).map(|_| next() - (BigInt::from(1) << 31)).collect()
-            };
-            for round in 0..12 {
-                let codes = codes(round);
+            let mut rng = SplitMix::new(seed);
+            for _ in 0..12 {
+                let codes = draw_inputs(&model, &mut rng);
                 assert_eq!(one.clock(&codes), other.clock(&codes), "seed {seed}, {codes:?}");
             }
             for (before, after) in plain.nets().iter().zip(written.nets()) {

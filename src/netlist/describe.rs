@@ -123,11 +123,9 @@ impl<'a> Describer<'a> {
                 push_decimal(&mut self.text, origin.into());
             }
         }
-        if let Some(&earlier) = self.repeated.get(id.index())
-            && earlier > 0
-        {
+        if let Some(count) = repetition(&self.repeated, id.index()) {
             self.text.push('_');
-            push_decimal(&mut self.text, u64::from(earlier) + 1);
+            push_decimal(&mut self.text, count);
         }
     }
 
@@ -410,13 +408,18 @@ fn repeated_origins(model: &Model) -> Vec<u32> {
         .collect()
 }
 
+/// Which operation of its origin this one is, from 2 on: what its name ends with.
+fn repetition(repeated: &[u32], index: usize) -> Option<u64> {
+    repeated.get(index).filter(|&&earlier| earlier > 0).map(|&earlier| u64::from(earlier) + 1)
+}
+
 /// What the signals of each operation's value are called, or begin with, in a text of a program without labels: by the
 /// place where it stems from.
 pub fn stems(model: &Model) -> Vec<String> {
     let repeated = repeated_origins(model);
-    let stem = |(index, node): (usize, &crate::ir::Node)| match repeated.get(index) {
-        Some(&earlier) if earlier > 0 => format!("v{}_{}", node.origin, earlier + 1),
-        _ => format!("v{}", node.origin),
+    let stem = |(index, node): (usize, &crate::ir::Node)| match repetition(&repeated, index) {
+        Some(count) => format!("v{}_{count}", node.origin),
+        None => format!("v{}", node.origin),
     };
     model.nodes().iter().enumerate().map(stem).collect()
 }

@@ -76,6 +76,13 @@ pub struct Counterexample {
     pub first_operation: Option<(u32, String)>,
 }
 
+impl Counterexample {
+    /// What differs, in words.
+    pub(super) fn reason(&self) -> String {
+        format!("output {} is {}, the model says {}", self.output, self.found, self.expected)
+    }
+}
+
 fn as_string<S: serde::Serializer>(v: &BigInt, s: S) -> Result<S::Ok, S::Error> {
     s.collect_str(v)
 }
@@ -382,15 +389,15 @@ pub(super) fn explain(model: &Model, latency: u32, output: usize, w: Witness) ->
         .filter(|s| operations.get(&s.op).is_some_and(|v| low(v, s.width) != s.value))
         .min_by_key(|s| s.op)
         .map(|s| (s.op, s.signal.clone()));
+    let counterexample =
+        Counterexample { inputs: w.inputs, others: w.others, output, expected, found, first_operation: first };
     let reason = if w.unbalanced {
         format!(
             "output {output} is not what the inputs of {latency} clocks before make it: some path has more or fewer registers"
         )
     } else {
-        format!("output {output} is {found}, the model says {expected}")
+        counterexample.reason()
     };
-    let counterexample =
-        Counterexample { inputs: w.inputs, others: w.others, output, expected, found, first_operation: first };
     Verdict::Differs { reason, counterexample: Some(counterexample) }
 }
 

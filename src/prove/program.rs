@@ -400,25 +400,7 @@ mod tests {
         let mut differ = 0;
         for seed in 0..60 {
             let model = crate::random::Recipe::seeded(crate::random::Profile::TINY, 14, seed).build();
-            let mut other = crate::ir::Builder::like(&model);
-            let mut changed = false;
-            for node in model.nodes() {
-                let mut node = node.clone();
-                if let Op::Sub { a, b, shift } = node.op
-                    && !changed
-                {
-                    changed = true;
-                    node.op = Op::Add { a, b, shift };
-                }
-                other.push(node);
-            }
-            for output in model.outputs() {
-                other.output(*output);
-            }
-            for table in model.tables() {
-                other.table(table.clone());
-            }
-            let Ok(other) = other.finish() else { continue };
+            let Some(other) = crate::random::with_a_sum_for_a_difference(&model) else { continue };
             match judged(&other, &model) {
                 Verdict::Differs { counterexample: Some(c), .. } => {
                     let golden = |m: &Model| crate::interp::golden(m, &c.inputs, LookupMiss::Zero).unwrap();

@@ -100,22 +100,19 @@ pub fn prove(
     if !matches!(report.verdict, Verdict::Unknown { .. }) || budget.left == 0 {
         return (report, engine);
     }
-    let mut kept = std::mem::take(&mut engine.questions);
-    if let Some(steps) = steps().filter(|s| s.are_usable(model)) {
-        let part = Request { work: Some(amount(EACH)), gauge: None, ..request.clone() };
-        if let Some((report, mut engine)) = by_steps(model, rtl, &steps, &part, solver, &mut budget) {
-            kept.append(&mut engine.questions);
-            engine.questions = kept;
-            engine.spent = budget.spent;
-            return (report, engine);
-        }
-    }
-    let (mut report, mut engine) =
-        equiv::prove(model, rtl, &Request { work: Some(budget.left), ..request.clone() }, solver());
-    budget.took(&engine);
+    let mut questions = std::mem::take(&mut engine.questions);
+    let part = Request { work: Some(amount(EACH)), gauge: None, ..request.clone() };
+    let usable = steps().filter(|steps| steps.are_usable(model));
+    let found = usable.and_then(|steps| by_steps(model, rtl, &steps, &part, solver, &mut budget));
+    let (mut report, mut engine) = found.unwrap_or_else(|| {
+        let rest = Request { work: Some(budget.left), ..request.clone() };
+        let (report, engine) = equiv::prove(model, rtl, &rest, solver());
+        budget.took(&engine);
+        (report, engine)
+    });
     report.bits = budget.counts;
-    kept.append(&mut engine.questions);
-    engine.questions = kept;
+    questions.append(&mut engine.questions);
+    engine.questions = questions;
     engine.spent = budget.spent;
     (report, engine)
 }
@@ -145,8 +142,11 @@ fn by_steps(
             if expected == c.found {
                 return None;
             }
-            *reason = reason.replace(&format!("the model says {}", c.expected), &format!("the model says {expected}"));
+            let names_values = *reason == c.reason();
             c.expected = expected;
+            if names_values {
+                *reason = c.reason();
+            }
             // It is one of the last program.
             c.first_operation = None;
             return Some((report, engine));
@@ -155,17 +155,8 @@ fn by_steps(
         Verdict::Differs { counterexample: None, .. } | Verdict::Unknown { .. } => return None,
     }
     if !steps.are_proved {
-        let combinational = Request {
-            latency: Some(0),
-            interval: None,
-            names: equiv::ControlNames::default(),
-            limits: part.limits,
-            work: part.work,
-            keep_questions: part.keep_questions,
-            gates_only: part.gates_only,
-            all_rules: part.all_rules,
-            gauge: None,
-        };
+        let names = equiv::ControlNames::default();
+        let combinational = Request { latency: Some(0), interval: None, names, ..part.clone() };
         let mut before = model;
         for program in &steps.programs {
             if program == before {
@@ -181,7 +172,6 @@ fn by_steps(
             before = program;
         }
     }
-    report.bits = budget.counts;
     let count = steps.programs.len();
     report.notes.push(match (steps.are_proved, count) {
         (true, _) => "compared with the optimised program, which was proved to be the model".to_owned(),
@@ -194,12 +184,12 @@ fn by_steps(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Builder, Op, draw_inputs};
+    use crate::ir::draw_inputs;
     use crate::netlist;
     use crate::num::SplitMix;
     use crate::passes::{self, Trust};
     use crate::prove::sat::Embedded;
-    use crate::random::{Profile, Recipe};
+    use crate::random::{Profile, Recipe, with_a_sum_for_a_difference};
 
     fn judged(model: &Model, text: &Model, programs: Vec<Model>) -> Option<Verdict> {
         let stems = programs.last().map(netlist::stems).unwrap_or_default();
@@ -216,29 +206,6 @@ mod tests {
             programs.push(pass.apply(programs.last().unwrap(), Trust::Types));
         }
         programs
-    }
-
-    /// The first difference of the program becomes a sum.
-    fn changed(model: &Model) -> Option<Model> {
-        let mut other = Builder::like(model);
-        let mut is_changed = false;
-        for node in model.nodes() {
-            let mut node = node.clone();
-            if let Op::Sub { a, b, shift } = node.op
-                && !is_changed
-            {
-                is_changed = true;
-                node.op = Op::Add { a, b, shift };
-            }
-            other.push(node);
-        }
-        for output in model.outputs() {
-            other.output(*output);
-        }
-        for table in model.tables() {
-            other.table(table.clone());
-        }
-        other.finish().ok().filter(|_| is_changed)
     }
 
     #[test]
@@ -264,7 +231,7 @@ mod tests {
         let (mut refused, mut differ) = (0, 0);
         for seed in 0..60 {
             let model = Recipe::seeded(Profile::TINY, 14, seed).build();
-            let Some(other) = changed(&model) else { continue };
+            let Some(other) = with_a_sum_for_a_difference(&model).filter(|other| *other != model) else { continue };
             let golden = |m: &Model, codes: &[num_bigint::BigInt]| golden(m, codes, LookupMiss::Zero).unwrap();
             let (right, wrong) = (optimised(&model), optimised(&other));
             for (text, programs) in [

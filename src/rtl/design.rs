@@ -175,6 +175,11 @@ fn mask(width: u32) -> BigUint {
     (BigUint::from(1u32) << width) - 1u32
 }
 
+/// Where a signal's name begins behind that of the instance it is in.
+fn own_name(name: &str) -> usize {
+    name.rfind('.').map_or(0, |dot| dot + 1)
+}
+
 impl Rtl {
     /// An empty design of this name, from a file that begins with these comments.
     pub fn new(top: String, head: Vec<String>) -> Rtl {
@@ -184,24 +189,21 @@ impl Rtl {
     /// The comment at the end of a line that drives a signal of this name, without its instance: the first, if there
     /// are several.
     pub fn remark(&self, name: &str) -> Option<&str> {
-        let own = name.rsplit('.').next()?;
-        self.remarks.get(own).map(String::as_str)
+        self.remarks.get(&name[own_name(name)..]).map(String::as_str)
     }
 
     /// A copy in which the signals that are no ports have other names, without the instance that they are in: what
     /// `name` makes of theirs.
     pub fn renamed(&self, name: impl Fn(&str) -> String) -> Rtl {
         let mut out = self.clone();
-        let ports: Vec<SignalId> = self.inputs.iter().chain(&self.outputs).copied().collect();
+        let mut is_port = vec![false; self.signals.len()];
+        self.inputs.iter().chain(&self.outputs).for_each(|port| is_port[port.0 as usize] = true);
         let mut remarks = FxHashMap::default();
-        for (at, signal) in (0..).zip(&mut out.signals) {
-            if ports.contains(&SignalId(at)) {
-                continue;
-            }
-            let own = signal.name.rfind('.').map_or(0, |dot| dot + 1);
+        for (signal, _) in out.signals.iter_mut().zip(is_port).filter(|(_, is_port)| !is_port) {
+            let own = own_name(&signal.name);
             let new = name(&signal.name[own..]);
-            if let Some(remark) = self.remarks.get(&signal.name[own..]) {
-                remarks.entry(new.clone()).or_insert_with(|| remark.clone());
+            if let Some(remark) = self.remark(&signal.name) {
+                remarks.entry(new.clone()).or_insert_with(|| remark.to_owned());
             }
             signal.name.replace_range(own.., &new);
         }

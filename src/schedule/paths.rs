@@ -144,8 +144,8 @@ impl Paths {
         &self.shown
     }
 
-    /// The longest path from inputs to what outputs show, without registers, in a program of so many operations.
-    pub fn longest(&self, operations: usize) -> f64 {
+    /// When each point is there, without registers.
+    pub fn arrivals(&self) -> Vec<f64> {
         let mut arrival = vec![0.0f64; self.len()];
         for p in 0..self.len() as u32 {
             let arcs = self.arcs(p).iter().map(|arc| match arc.from {
@@ -154,6 +154,12 @@ impl Paths {
             });
             arrival[p as usize] = arcs.fold(self.point(p).alone, f64::max);
         }
+        arrival
+    }
+
+    /// The longest path from inputs to what outputs show, without registers, in a program of so many operations.
+    pub fn longest(&self, operations: usize) -> f64 {
+        let arrival = self.arrivals();
         let negated = (0..self.len() as u32).filter(|&p| self.element(p) >= operations);
         let ends = negated.chain(self.shown.iter().copied());
         ends.map(|p| arrival[p as usize] + self.point(p).behind).fold(0.0, f64::max)
