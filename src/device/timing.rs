@@ -458,14 +458,29 @@ mod tests {
         f64::from(timing.latest(gates.ends.iter().copied()).at) * 1000.0
     }
 
-    /// Sum of two unsigned inputs of so many bits.
-    fn sum(width: u32) -> Model {
-        let mut builder = Builder::new(vec![0; 2]);
-        let most = (BigInt::from(1) << width) - 1;
-        let [a, b] = [0, 1].map(|input| builder.op(Op::Input { input }, Interval::new(0, &most, 0)));
-        let sum = builder.op(Op::Add { a, b, shift: 0 }, Interval::new(0, most.clone() * 2, 0));
-        builder.output(Output { source: Some(sum), shift: 0, neg: false });
+    /// A program of unsigned inputs of so many bits that shows what is made of them.
+    fn program(widths: &[u32], made: impl FnOnce(&mut Builder, &[ValueId]) -> ValueId) -> Model {
+        let mut builder = Builder::new(vec![0; widths.len()]);
+        let inputs: Vec<ValueId> =
+            (0..).zip(widths).map(|(input, &width)| builder.op(Op::Input { input }, unsigned(width))).collect();
+        let made = made(&mut builder, &inputs);
+        builder.output(Output { source: Some(made), shift: 0, neg: false });
         builder.finish().unwrap()
+    }
+
+    /// Whole numbers of so many bits without a sign.
+    fn unsigned(bits: u32) -> Interval {
+        Interval::new(0, (BigInt::from(1) << bits) - 1, 0)
+    }
+
+    /// A program of two unsigned inputs of so many bits whose result is `op` of them, of an unsigned type of `bits`.
+    fn of_two(width: u32, bits: u32, op: impl Fn(ValueId, ValueId) -> Op) -> Model {
+        program(&[width, width], |builder, inputs| builder.op(op(inputs[0], inputs[1]), unsigned(bits)))
+    }
+
+    /// A sum of two unsigned inputs of so many bits.
+    fn sum(width: u32) -> Model {
+        of_two(width, width + 1, |a, b| Op::Add { a, b, shift: 0 })
     }
 
     #[test]
@@ -482,50 +497,32 @@ mod tests {
         }
     }
 
-    /// A program of two unsigned inputs of so many bits whose result is `op` of them, of an unsigned type of `bits`.
-    fn of_two(width: u32, bits: u32, op: impl Fn(ValueId, ValueId) -> Op) -> Model {
-        let mut builder = Builder::new(vec![0; 2]);
-        let most = (BigInt::from(1) << width) - 1;
-        let [a, b] = [0, 1].map(|input| builder.op(Op::Input { input }, Interval::new(0, &most, 0)));
-        let made = builder.op(op(a, b), Interval::new(0, (BigInt::from(1) << bits) - 1, 0));
-        builder.output(Output { source: Some(made), shift: 0, neg: false });
-        builder.finish().unwrap()
-    }
-
     /// Whether one of two is less than the other: the sign of their difference.
     fn comparison(width: u32) -> Model {
-        let mut builder = Builder::new(vec![0; 2]);
-        let most = (BigInt::from(1) << width) - 1;
-        let [a, b] = [0, 1].map(|input| builder.op(Op::Input { input }, Interval::new(0, &most, 0)));
-        let difference = builder.op(Op::Sub { a, b, shift: 0 }, Interval::new(-most.clone(), &most, 0));
-        let sign = builder.op(Op::Quantise { x: difference, shift: 0 }, Interval::new(-1, 0, -(width as i32)));
-        builder.output(Output { source: Some(sign), shift: 0, neg: false });
-        builder.finish().unwrap()
+        program(&[width, width], |builder, inputs| {
+            let most: BigInt = (BigInt::from(1) << width) - 1;
+            let difference = Op::Sub { a: inputs[0], b: inputs[1], shift: 0 };
+            let difference = builder.op(difference, Interval::new(-most.clone(), most, 0));
+            builder.op(Op::Quantise { x: difference, shift: 0 }, Interval::new(-1, 0, -(width as i32)))
+        })
     }
 
     /// One of two, as a bit says.
     fn choice(width: u32) -> Model {
-        let mut builder = Builder::new(vec![0; 3]);
-        let most = (BigInt::from(1) << width) - 1;
-        let [a, b] = [0, 1].map(|input| builder.op(Op::Input { input }, Interval::new(0, &most, 0)));
-        let cond = builder.op(Op::Input { input: 2 }, Interval::new(0, 1, 0));
-        let op = Op::Mux { cond, on_true: a, on_false: b, shift: 0 };
-        let made = builder.op(op, Interval::new(0, &most, 0));
-        builder.output(Output { source: Some(made), shift: 0, neg: false });
-        builder.finish().unwrap()
+        program(&[width, width, 1], |builder, inputs| {
+            let op = Op::Mux { cond: inputs[2], on_true: inputs[0], on_false: inputs[1], shift: 0 };
+            builder.op(op, unsigned(width))
+        })
     }
 
     /// A table of so many address bits with scrambled words.
     fn table(address: u32) -> Model {
-        let mut builder = Builder::new(vec![0]);
-        let x = builder.op(Op::Input { input: 0 }, Interval::new(0, (1 << address) - 1, 0));
-        let out = Interval::new(0, 15, 0);
-        let mut rng = crate::num::SplitMix::new(7);
-        let entries = (0..1 << address).map(|_| rng.below(16) as i32).collect();
-        let table = builder.table(Table { entries, out: out.clone(), hash: String::new(), inp_width: 0 });
-        let word = builder.op(Op::Lookup { x, table, base: Code::from(0) }, out);
-        builder.output(Output { source: Some(word), shift: 0, neg: false });
-        builder.finish().unwrap()
+        program(&[address], |builder, inputs| {
+            let mut rng = crate::num::SplitMix::new(7);
+            let entries = (0..1 << address).map(|_| rng.below(16) as i32).collect();
+            let table = builder.table(Table { entries, out: unsigned(4), hash: String::new(), inp_width: 0 });
+            builder.op(Op::Lookup { x: inputs[0], table, base: Code::from(0) }, unsigned(4))
+        })
     }
 
     /// Checks times of UltraScale+ and 7 series against sums of their arcs in picoseconds.

@@ -8,7 +8,10 @@ use crate::emit::Language;
 use crate::report;
 use serde::Serialize;
 use std::fmt::Write;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+use std::{iter, thread};
 
 /// One row for each number of stages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -74,7 +77,7 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Ve
         true => compile::optimise(single.source, &in_stages(spec, last))?,
         false => single.borrowed(),
     };
-    let row = |stages: u32| {
+    let row = |stages: u32| -> Result<Row, Failure> {
         let spec = in_stages(spec, stages);
         let optimised = if stages == 1 { single } else { &several };
         let scheduled = optimised.borrowed().schedule(&spec)?;
@@ -100,9 +103,38 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Ve
             proved: outcome.gap() == 0.0,
         })
     };
-    let mut rows = (1..=last).map(row).collect::<Result<Vec<Row>, Failure>>()?;
+    let mut rows = side_by_side(last, threads(single), row).into_iter().collect::<Result<Vec<Row>, Failure>>()?;
     mark_best(&mut rows);
     Ok(rows)
+}
+
+/// How many rows are made at once: none needs another, but each holds schedules and netlists of its own.
+fn threads(program: &Optimised<'_>) -> usize {
+    let by_memory = OPERATIONS_AT_ONCE / program.program.nodes().len().max(1);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    by_memory.clamp(1, cores)
+}
+
+/// Operations of all rows that are made at once; one takes about a kilobyte.
+const OPERATIONS_AT_ONCE: usize = 500_000;
+
+/// What `work` gives for 1 to `last`, in this order, with up to so many threads.
+fn side_by_side<T: Send>(last: u32, threads: usize, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
+    let next = AtomicU32::new(1);
+    let some = || {
+        let mine = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n <= last);
+        iter::from_fn(mine).map(|n| (n, work(n))).collect::<Vec<_>>()
+    };
+    let mut all: Vec<(u32, T)> = thread::scope(|scope| {
+        let workers: Vec<_> = (1..threads).map(|_| scope.spawn(some)).collect();
+        let mut all = some();
+        for worker in workers {
+            all.extend(worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        all
+    });
+    all.sort_by_key(|&(n, _)| n);
+    all.into_iter().map(|(_, made)| made).collect()
 }
 
 /// The wishes for so many stages.
