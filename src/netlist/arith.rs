@@ -10,7 +10,7 @@
 
 use super::builder::{Draft, repeat};
 use super::cell::{Cell, Piece, Wiring};
-use super::options::{Fabric, Multipliers};
+use super::options::{Compared, Fabric, Multipliers};
 use super::wiring::{EMPTY, part};
 use num_bigint::BigInt;
 
@@ -234,18 +234,21 @@ impl Draft {
         Fixed { bits: self.pool.close(), at: lower.at, signed: upper.signed }
     }
 
-    /// `a - b`, if only the sign of the difference lies at or above position 0, and one of them is constant or
-    /// `variables` is set; for results of which nothing below is read.
-    ///
-    /// Two variables whose comparison steers a multiplexer stay a subtraction: yosys takes fewer LUTs for `a < b`
-    /// alone, but merges it with the multiplexers around it into wider functions, a tenth more LUTs for a sorting
-    /// network (3,486 instead of 3,187, UltraScale+).
-    pub(super) fn sign_of_difference(&mut self, a: Fixed, b: Fixed, variables: bool, fabric: Fabric) -> Option<Fixed> {
+    /// `a - b` as a comparison, if only the sign of the difference lies at or above position 0 and a comparison is the
+    /// better form; for results of which nothing below is read.
+    pub(super) fn sign_of_difference(
+        &mut self,
+        a: Fixed,
+        b: Fixed,
+        compared: Compared,
+        fabric: Fabric,
+    ) -> Option<Fixed> {
         let (a, b) = (self.trimmed(a), self.trimmed(b));
         let constants = [a, b].iter().filter(|x| self.pool.is_const(x.bits)).count();
-        if a.is_zero() || b.is_zero() || constants > 1 || (constants == 0 && !variables) {
+        if a.is_zero() || b.is_zero() || constants > 1 {
             return None;
         }
+        let compared = if constants > 0 { Compared::WithConstant } else { compared };
         let signed = a.signed || b.signed;
         let sign = if signed { a.signed_top().max(b.signed_top()) } else { a.top().max(b.top()) };
         if sign > 0 || (!a.signed && a.top() <= b.at) {
@@ -253,7 +256,7 @@ impl Draft {
         }
         // What `a` has below `b` cannot make it smaller by a whole unit of `b`.
         let width = (sign - b.at) as u32;
-        if !fabric.compares(width, constants > 0) {
+        if !fabric.compares(width, compared) {
             return None;
         }
         let (left, right) = (self.window(a, b.at, width), self.window(b, b.at, width));

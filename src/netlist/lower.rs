@@ -7,7 +7,7 @@ use super::arith::{Bitwise, Extent, Fixed};
 use super::builder::{Draft, Origin, Owner};
 use super::cell::{Cell, Netlist, PortId, RomId, Wiring};
 use super::constants;
-use super::options::{Adders, Fabric, Options};
+use super::options::{Adders, Compared, Fabric, Options};
 use super::pipeline;
 use super::ternary::{self, Pairs, Summand};
 use super::wiring::EMPTY;
@@ -104,8 +104,8 @@ struct Lowering<'a> {
     fabric: Fabric,
     /// Sums that are made within others.
     pairs: Pairs,
-    /// Values whose top bit selects in a multiplexer, or that hold that bit for one that does.
-    selects: Vec<bool>,
+    /// What the top bit of each value is looked at for.
+    compared: Vec<Compared>,
 }
 
 impl<'a> Lowering<'a> {
@@ -120,7 +120,7 @@ impl<'a> Lowering<'a> {
             terms: Vec::new(),
             fabric: Fabric::default(),
             pairs: Pairs::none(),
-            selects: selects(model),
+            compared: compared(model),
         }
     }
 
@@ -197,7 +197,7 @@ impl<'a> Lowering<'a> {
             }
             Op::Sub { a, b, shift } => {
                 let (a, b) = (self.operand(*a, frac, 0), self.operand(*b, frac, *shift));
-                match self.draft.sign_of_difference(a, b, !self.selects[id.index()], self.fabric) {
+                match self.draft.sign_of_difference(a, b, self.compared[id.index()], self.fabric) {
                     Some(sign) => sign,
                     None => self.draft.sum(a, b, true, top),
                 }
@@ -210,7 +210,7 @@ impl<'a> Lowering<'a> {
                 let magnitude = if value.is_negative() { value.negated() } else { value.clone() };
                 let place = i64::from(frac) - i64::from(*shift);
                 let threshold = self.draft.constant(&-value.to_big(), place);
-                match self.draft.sign_of_difference(x, threshold, true, self.fabric) {
+                match self.draft.sign_of_difference(x, threshold, Compared::WithConstant, self.fabric) {
                     Some(sign) => sign,
                     None => {
                         let constant = self.draft.constant(&magnitude.to_big(), place);
@@ -475,23 +475,22 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Values whose top bit a multiplexer looks at, and what only holds that bit for it; but not differences whose sign
-/// does nothing but choose one of the two that are compared. Such a minimum or maximum is best left to the synthesiser
-/// as a comparison.
-fn selects(model: &Model) -> Vec<bool> {
-    let mut selects = vec![false; model.nodes().len()];
+/// What the top bit of each value is looked at for, also through operations that only hold that bit.
+fn compared(model: &Model) -> Vec<Compared> {
+    let mut compared = vec![Compared::default(); model.nodes().len()];
     let extremes = extremes(model);
     for id in model.ids().rev() {
-        match model.node(id).op {
-            Op::Mux { .. } if extremes.contains(&id) => {}
-            Op::Mux { cond, .. } => selects[cond.index()] = true,
-            Op::Quantise { x, .. } | Op::Unary { op: UnaryBits::Not, x } if selects[id.index()] => {
-                selects[x.index()] = true;
-            }
-            _ => {}
+        let (x, by) = match model.node(id).op {
+            Op::Mux { cond, .. } if extremes.contains(&id) => (cond, Compared::ForExtreme),
+            Op::Mux { cond, .. } => (cond, Compared::ForMultiplexers),
+            Op::Quantise { x, .. } | Op::Unary { op: UnaryBits::Not, x } => (x, compared[id.index()]),
+            _ => continue,
+        };
+        if by != Compared::Freely && compared[x.index()] != Compared::ForMultiplexers {
+            compared[x.index()] = by;
         }
     }
-    selects
+    compared
 }
 
 /// Multiplexers that choose one of two values by the sign of their difference, which nobody else reads.

@@ -125,12 +125,37 @@ impl Fabric {
     /// are those compared.
     ///
     /// Tables of six inputs compare three bits of two variables before a carry (Yosys' `cmp2lcu`: 9 bits take 6 LUT and
-    /// 1 CARRY4 instead of 9 LUT and 3). Tables of four do not: there, Yosys takes single bits out of the carry chain,
-    /// which is slow and large (9 bits on ECP5: 21 LUT4 and 4 CCU2C instead of 5 CCU2C), except where a few tables hold
-    /// it all.
-    pub(super) fn compares(&self, bits: u32, constant: bool) -> bool {
-        self.table_inputs >= 6 || bits <= if constant { 5 } else { 4 }
+    /// 1 CARRY4 instead of 9 LUT and 3). But where the result steers multiplexers, Yosys merges a short comparison with
+    /// them into wider functions, which takes more. LUT as subtraction and as comparison: maximum of four sums behind
+    /// ReLU, 16 times, of 6 bits 1,152 and 1,702, of 8 bits 1,536 and 1,363, of 32 bits 6,144 and 5,597; with one
+    /// comparison for minimum and maximum, sorting networks of 9 bits 3,187 and 3,486, of eight values of 12 bits 1,044
+    /// and 1,040, of 16 values of 16 bits 5,824 and 5,105.
+    ///
+    /// Tables of four do not compare well: there, Yosys takes single bits out of the carry chain, which is slow and large
+    /// (9 bits on ECP5: 21 LUT4 and 4 CCU2C instead of 5 CCU2C), except where a few tables hold it all.
+    pub(super) fn compares(&self, bits: u32, compared: Compared) -> bool {
+        match compared {
+            Compared::WithConstant => self.table_inputs >= 6 || bits <= 5,
+            _ if self.table_inputs < 6 => bits <= 4 && compared != Compared::ForMultiplexers,
+            Compared::Freely => true,
+            Compared::ForExtreme => bits >= 8,
+            Compared::ForMultiplexers => bits >= 12,
+        }
     }
+}
+
+/// What is compared, and what for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Compared {
+    /// A value with a constant.
+    WithConstant,
+    /// Two values, for their own sake.
+    #[default]
+    Freely,
+    /// Two values, for their minimum or maximum and nothing else.
+    ForExtreme,
+    /// Two values; the result steers other multiplexers, or several.
+    ForMultiplexers,
 }
 
 /// The reset port and what it clears.
