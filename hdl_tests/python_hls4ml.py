@@ -2,10 +2,13 @@
 
 Needs an environment with this package, hls4ml 1.3, alkaid, Keras 3 with one of its engines (KERAS_BACKEND; jax unless given), and g++:
 
-    python -m venv V; V/bin/pip install WHEEL "hls4ml==1.3.0" "alkaid==0.8.2" keras jax; V/bin/python hdl_tests/python_hls4ml.py
+    python -m venv V; V/bin/pip install WHEEL "hls4ml==1.3.0" "alkaid==0.8.2" keras jax; V/bin/python hdl_tests/python_hls4ml.py [NAME...]
+
+A name runs the cases whose name begins with it.
 """
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -27,22 +30,50 @@ def refused(call, *words):
         raise AssertionError(f"{words} is not refused")
 
 
-def network(norm=False, activation="relu"):
-    layers = [keras.layers.Input((8,)), keras.layers.Dense(12, name="d1")]
-    if norm:
-        layers.append(keras.layers.BatchNormalization(name="bn"))
-    layers += [keras.layers.Activation(activation, name="act"), keras.layers.Dense(5, name="d2")]
-    model = keras.Sequential(layers)
-    rng = np.random.default_rng(5)
-    model.set_weights([rng.uniform(0.1, 2, w.shape) if w.min() >= 0 and w.max() == 1 else rng.normal(0, 1, w.shape) for w in model.get_weights()])
+L = keras.layers
+rng = np.random.default_rng(5)
+
+
+def random_weights(model):
+    """Normal weights; scales and variances of a normalisation stay positive."""
+    ones = lambda w: w.size and w.min() == w.max() == 1  # noqa: E731
+    model.set_weights([rng.uniform(0.1, 2, w.shape) if ones(w) else rng.normal(0, 0.7, w.shape) for w in model.get_weights()])
     return model
+
+
+def network(norm=False, activation="relu"):
+    layers = [L.Dense(12, name="d1")]
+    if norm:
+        layers.append(L.BatchNormalization(name="bn"))
+    return row((8,), *layers, L.Activation(activation, name="act"), L.Dense(5, name="d2"))
+
+
+def row(shape, *layers):
+    return random_weights(keras.Sequential([L.Input(shape), *layers]))
+
+
+def graph(shape, function):
+    given = L.Input(shape)
+    return random_weights(keras.Model(given, function(given)))
 
 
 def converted(model, backend, folder, precision="ap_fixed<16,6>", change=None, **options):
     config = hls4ml.utils.config_from_keras_model(model, granularity="name", default_precision=precision, backend=backend)
+    for layer in config["LayerName"].values():
+        layer["Trace"] = True
     if change:
         change(config)
-    return hls4ml.converters.convert_from_keras_model(model, hls_config=config, output_dir=str(folder), backend=backend, **options)
+    made = hls4ml.converters.convert_from_keras_model(model, hls_config=config, output_dir=str(folder), backend=backend, **options)
+    if backend == "Vitis":
+        # Optimising the C simulation takes longer than running it.
+        def compile_quickly():
+            made.write()
+            script = folder / "build_lib.sh"
+            script.write_text(script.read_text().replace("-O3", "-O0"))
+            made._compile()
+
+        made.compile = compile_quickly
+    return made
 
 
 def results(kind):
@@ -54,19 +85,65 @@ def results(kind):
     return change
 
 
+def every(**what):
+    """Gives all layers that have it a type or a strategy."""
+    def change(config):
+        for layer in config["LayerName"].values():
+            for key, value in what.items():
+                if key in layer["Precision"]:
+                    layer["Precision"][key] = value
+                elif key in layer:
+                    layer[key] = value
+
+    return change
+
+
 scratch = Path(tempfile.mkdtemp())
-x = np.random.default_rng(1).normal(0, 3, (300, 8))
-# Corners: values beyond the type wrap in both.
-x[:20] *= 40
 cases = {
-    "plain": (network(), {}),
-    "narrow": (network(), {"precision": "ap_fixed<9,4>"}),
-    "norm": (network(norm=True), {}),
-    "round_saturate": (network(), {"change": results("ap_fixed<10,4,AP_RND,AP_SAT>")}),
-    "truncate_saturate": (network(norm=True), {"change": results("ap_fixed<8,3,AP_TRN,AP_SAT>")}),
-    "round_unsigned": (network(activation="linear"), {"change": results("ap_ufixed<9,4,AP_RND,AP_WRAP>")}),
+    "plain": (network, {}),
+    "narrow": (network, {"precision": "ap_fixed<9,4>"}),
+    "norm": (lambda: network(norm=True), {}),
+    "round_saturate": (network, {"change": results("ap_fixed<10,4,AP_RND,AP_SAT>")}),
+    "truncate_saturate": (lambda: network(norm=True), {"change": results("ap_fixed<8,3,AP_TRN,AP_SAT>")}),
+    "round_unsigned": (lambda: network(activation="linear"), {"change": results("ap_ufixed<9,4,AP_RND,AP_WRAP>")}),
+    # Weights are stored with the outputs first; a type for everything, so that products are cut before they are added.
+    "resource": (network, {"change": every(Strategy="Resource")}),
+    "accumulator": (lambda: network(norm=True), {"change": every(accum="ap_fixed<14,7>")}),
+    "accumulator_rounds": (network, {"change": every(accum="ap_fixed<12,7,AP_RND,AP_WRAP>")}),
+    "dense_rows": (lambda: row((3, 4), L.Dense(4, name="d"), L.ReLU(name="r"), L.Flatten(name="f"), L.Dense(2, name="e")), {}),
+    "conv1d": (lambda: row((9, 3), L.Conv1D(4, 3, name="c"), L.ReLU(name="r"), L.Flatten(name="f"), L.Dense(2, name="d")), {}),
+    "conv1d_stride": (lambda: row((9, 2), L.Conv1D(3, 4, strides=2, padding="same", activation="relu", name="c"), L.MaxPooling1D(2, name="p")),
+                      {}),
+    "conv2d": (lambda: row((6, 5, 2), L.Conv2D(3, (3, 2), padding="same", name="c"), L.ReLU(name="r"), L.MaxPooling2D(2, name="p"),
+                           L.Flatten(name="f"), L.Dense(3, name="d")), {}),
+    "conv2d_resource": (lambda: row((5, 4, 2), L.Conv2D(3, 2, strides=(2, 1), name="c"), L.Activation("relu", name="r")),
+                        {"change": every(Strategy="Resource", accum="ap_fixed<15,7>")}),
+    "pointwise": (lambda: row((4, 4, 3), L.Conv2D(2, 1, name="c"), L.GlobalMaxPooling2D(name="g")), {}),
+    "average": (lambda: row((7, 6, 1), L.Conv2D(2, 3, strides=(2, 1), padding="same", name="c"), L.AveragePooling2D(2, name="p"),
+                            L.GlobalAveragePooling2D(name="g")), {}),
+    "average_of_three": (lambda: row((9, 2), L.AveragePooling1D(3, name="p")), {}),
+    "padded_pooling": (lambda: row((5, 5, 2), L.MaxPooling2D(2, padding="same", name="p"), L.AveragePooling2D(2, padding="same", name="q")), {}),
+    "padding": (lambda: row((4, 3, 2), L.ZeroPadding2D(((1, 0), (2, 1)), name="z"), L.Conv2D(2, 2, name="c"), L.Permute((2, 1, 3), name="t"),
+                            L.Flatten(name="f")), {}),
+    "merges": (lambda: graph((6,), lambda x: L.Dense(2, name="o")(L.Concatenate(name="k")([
+        L.Add(name="s")([L.Dense(4, name="a")(x), L.Dense(4, name="b")(x)]),
+        L.Multiply(name="m")([L.Dense(3, name="c")(x), L.Dense(3, name="d")(x)])]))), {}),
+    "extremes": (lambda: graph((4,), lambda x: L.Maximum(name="g")([
+        L.Subtract(name="s")([L.Dense(4, name="a")(x), x]),
+        L.Minimum(name="l")([L.Average(name="v")([L.Dense(4, name="b")(x), x]), x])])), {}),
+    "concatenated_rows": (lambda: graph((3, 4), lambda x: L.Concatenate(axis=1, name="k")([L.Dense(4, name="d")(x), x])), {}),
+    "sigmoid": (lambda: row((5,), L.Dense(4, name="d"), L.Activation("sigmoid", name="s")), {}),
+    "tanh": (lambda: row((5,), L.Dense(4, name="d"), L.Activation("tanh", name="s"), L.Dense(3, name="e")), {}),
+    "leaky": (lambda: row((5,), L.Dense(4, name="d"), L.LeakyReLU(negative_slope=0.3, name="s"), L.Dense(3, name="e")), {}),
+    "softmax": (lambda: row((5,), L.Dense(4, name="d"), L.Activation("softmax", name="s")), {}),
+    "softmax_rows": (lambda: row((3, 5), L.Dense(4, name="d"), L.Softmax(axis=-1, name="s")), {}),
 }
-for name, (model, options) in cases.items():
+wanted = {name: case for name, case in cases.items() if not sys.argv[1:] or any(name.startswith(word) for word in sys.argv[1:])}
+for name, (make, options) in wanted.items():
+    model = make()
+    x = np.random.default_rng(1).normal(0, 3, (300, *model.input_shape[1:]))
+    # Corners: values beyond the type wrap in both.
+    x[:20] *= 40
     theirs = converted(model, "Vitis", scratch / f"{name}_vitis", **options)
     ours = converted(model, "alir2hdl", scratch / name, clock_period=4, **options)
     theirs.compile()
@@ -74,13 +151,20 @@ for name, (model, options) in cases.items():
     expected = theirs.predict(x)
     assert np.array_equal(ours.predict(x), expected), name
     assert np.array_equal(ours.predict(x.astype(np.float32)), theirs.predict(x.astype(np.float32))), name
-    assert np.array_equal(Model.load(scratch / name / "model.json.gz").predict(x), expected), name
+    flat = expected.reshape(len(x), -1)
+    assert np.array_equal(Model.load(scratch / name / "model.json.gz").predict(x.reshape(len(x), -1)), flat), name
     assert (scratch / name / "project/rtl/myproject.v").is_file()
+    if name in ("norm", "conv2d", "merges", "softmax"):
+        # Layer by layer, in both types of floating point.
+        for samples in (x[:7], x[:7].astype(np.float32)):
+            (y, layers), (y_theirs, layers_theirs) = ours.trace(samples), theirs.trace(samples)
+            assert np.array_equal(y, y_theirs) and list(layers) == list(layers_theirs) and len(layers) > 1, (name, list(layers))
+            for layer, values in layers.items():
+                assert values.shape == layers_theirs[layer].shape and np.array_equal(values, layers_theirs[layer]), (name, layer)
     print(name, "equal", flush=True)
 built = ours.build(vectors=50, pipeline=12)
 assert built["latency"] == 12 and all(wrong == 0 for _, _, wrong in built["simulations"]), built
-refused(lambda: converted(network(activation="softmax"), "alir2hdl", scratch / "x").write(), "softmax")
+refused(lambda: converted(network(activation="selu"), "alir2hdl", scratch / "x").write(), "selu")
 refused(lambda: converted(network(), "alir2hdl", scratch / "x", io_type="io_stream"), "io_parallel")
-narrow = lambda config: config["LayerName"]["d1"]["Precision"].__setitem__("accum", "ap_fixed<12,6>")  # noqa: E731
-refused(lambda: converted(network(), "alir2hdl", scratch / "x", change=narrow).write(), "d1", "accumulator")
-print("HLS4ML", len(cases), "networks,", len(built["simulations"]), "simulations")
+refused(lambda: converted(network(), "alir2hdl", scratch / "x", change=every(accum="ap_fixed<12,6,AP_TRN,AP_SAT>")).write(), "d1", "accumulator")
+print("HLS4ML", len(wanted), "networks,", len(built["simulations"]), "simulations")

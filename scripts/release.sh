@@ -104,9 +104,12 @@ say "use of each"
 try=$stage/try
 mkdir "$try"
 model=$root/examples/jet_mlp.json.gz
-# Every Python from 3.10 on that is there.
-for python in python3 python3.{10,11,12,13,14}; do
-    "$python" -c 'import sys, venv; sys.exit(sys.version_info < (3, 10))' 2> /dev/null || continue
+# Every Python from 3.10 on that is there, on the PATH or under pyenv; each version once.
+declare -A tried
+for python in python3 python3.{10,11,12,13,14} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3; do
+    minor=$("$python" -c 'import sys, venv; print(sys.version_info[1] if sys.version_info >= (3, 10) else "")' 2> /dev/null) || continue
+    [ -n "$minor" ] && [ -z "${tried[$minor]:-}" ] || continue
+    tried[$minor]=yes
     rm -rf "$try/venv"
     "$python" -m venv "$try/venv"
     "$try/venv/bin/pip" install -q --disable-pip-version-check "$wheel"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings the tools that the tests use: verilator, iverilog, ghdl, yosys, berkeley-abc, cadical, tclsh and chromium; fusesoc, cocotb and
+# Brings the tools that the tests use: verilator, iverilog, ghdl, yosys, berkeley-abc, cadical, tclsh, clang and chromium; fusesoc, cocotb and
 # nextpnr for ECP5 from PyPI, and snakemake and dask.
 #
 # Debian or Ubuntu packages as root or with a password-free sudo; what PyPI has goes into the private environment .venv:
@@ -18,8 +18,8 @@ say() { printf 'setup: %s\n' "$*"; }
 # Verilator makes C++: a compiler belongs to it.
 declare -A package=([verilator]=verilator [iverilog]=iverilog [ghdl]=ghdl [yosys]=yosys [berkeley-abc]=berkeley-abc
     [g++]=g++ [perl]=perl [cc]=gcc [tclsh]=tcl [make]=make [chromium]=chromium
-    [cadical]=cadical)
-order="verilator iverilog ghdl yosys berkeley-abc cadical g++ perl cc tclsh make chromium"
+    [cadical]=cadical [clang++]=clang)
+order="verilator iverilog ghdl yosys berkeley-abc cadical g++ clang++ perl cc tclsh make chromium"
 
 missing_packages() {
     for tool in $order; do have "$tool" || printf '%s ' "${package[$tool]}"; done

@@ -8,9 +8,10 @@
 hls4ml finds it by its entry point as soon as this package is installed. It goes hls4ml's road for Vitis as far as types and
 layers; what comes out is one program, traced with alkaid (`pip install alkaid`), instead of C++ for HLS.
 
-Layers: Input, Dense, Activation relu and linear (ReLU too), BatchNormalization, Reshape and Flatten; `io_parallel`. Types: fixed point,
-results rounded by TRN or RND, with WRAP or SAT; accumulators that lose nothing of a product (`auto` does not). Everything else is
-refused with the layer's name. `trace` by layer is not there.
+Layers, `io_parallel`: Input, Dense, Conv1D, Conv2D (channels last; pointwise too), maximum and average pooling (global too), zero padding,
+BatchNormalization, merges of two, Concatenate, Transpose, Reshape, Flatten; relu, leaky and thresholded relu, sigmoid, tanh, softmax (stable,
+latency) and linear. Types: fixed point, results rounded by TRN or RND, with WRAP or SAT; accumulators with WRAP. Everything else is
+refused with the layer's name. `trace` gives every layer whose `Trace` is set, as hls4ml's own.
 """
 
 import json
@@ -28,16 +29,17 @@ def _refused(layer, what: str):
     return ValueError(f"alir2hdl: layer {layer.name} ({layer.class_name}): {what}")
 
 
-def _type(layer, precision, weights: bool = False) -> tuple:
+def _type(layer, precision) -> tuple:
     """Signed, integer and fractional bits (without the sign), rounding and overflow of a type."""
-    name = type(precision).__name__
-    if not hasattr(precision, "fractional") and not hasattr(precision, "integer") or not hasattr(precision, "width"):
-        raise _refused(layer, f"type {precision} ({name}) is no fixed-point type")
+    from hls4ml.model.types import FixedPrecisionType, IntegerPrecisionType
+
+    if not isinstance(precision, (FixedPrecisionType, IntegerPrecisionType)):
+        raise _refused(layer, f"type {precision} is no fixed-point type")
     signed, width = bool(precision.signed), int(precision.width)
     integer = int(getattr(precision, "integer", width))
     rounding = str(getattr(precision, "rounding_mode", None) or "TRN").split(".")[-1]
     overflow = str(getattr(precision, "saturation_mode", None) or "WRAP").split(".")[-1]
-    if rounding not in ("TRN", "RND") or overflow not in ("WRAP", "SAT"):
+    if rounding not in ("TRN", "RND") or overflow not in ("WRAP", "SAT") or getattr(precision, "saturation_bits", None):
         raise _refused(layer, f"type {precision}: rounding TRN or RND, overflow WRAP or SAT")
     return signed, integer - signed, width - integer, rounding, overflow
 
@@ -48,30 +50,285 @@ def _cast(layer, values, precision):
 
 
 def _weights(layer, name: str):
-    """Weights as C++ holds them: rounded to their type."""
+    """Weights as C++ holds them: written in decimals, rounded to their type; in the shape that Keras gives them."""
     weight = layer.weights[name]
+    if "Compressed" in type(weight).__name__ or "Exponent" in type(weight).__name__:
+        raise _refused(layer, f"weights {name} are compressed or powers of two; leave that out")
     signed, integer, fractional, rounding, overflow = _type(layer, weight.type.precision)
-    codes = np.asarray(weight.data, dtype=np.float64) * 2.0**fractional
+    written = [float(weight.precision_fmt.format(value)) for value in np.asarray(weight.data).ravel()]
+    codes = np.asarray(written, dtype=np.float64).reshape(np.shape(weight.data)) * 2.0**fractional
     codes = np.floor(codes + 0.5) if rounding == "RND" else np.floor(codes)
     low, high = (-(2.0 ** (integer + fractional)) if signed else 0.0), 2.0 ** (integer + fractional) - 1
     codes = np.clip(codes, low, high) if overflow == "SAT" else (codes - low) % (high - low + 1) + low
+    if name == "weight" and layer.get_attr("_weights_transposed", False):
+        # The strategy Resource has the outputs first.
+        codes = np.moveaxis(codes, 0, -1)
     return codes / 2.0**fractional
 
 
-def _dense(layer, x, x_type):
-    weights = _weights(layer, "weight").reshape(layer.get_attr("n_in"), layer.get_attr("n_out"))
-    bias = _weights(layer, "bias") if "bias" in layer.weights else np.zeros(layer.get_attr("n_out"))
+def _product(layer, x, x_type, weights):
+    """Samples of `weights.shape[0]` numbers in the last axis of x times the weights, plus the bias, as the accumulator holds them."""
+    bias = _weights(layer, "bias") if "bias" in layer.weights else np.zeros(weights.shape[1])
     accum = layer.get_attr("accum_t").precision
-    _, _, kept, rounding, overflow = _type(layer, accum)
-    products = x_type[2] + _type(layer, layer.weights["weight"].type.precision)[2]
-    if overflow != "WRAP" or kept < products:
-        # hls4ml casts each product to this type before it adds.
-        raise _refused(layer, f"accumulator {accum} rounds or saturates products of {products} fractional bits; leave it at auto")
-    return _cast(layer, x @ weights + bias, accum)
+    _, _, kept, _, overflow = _type(layer, accum)
+    if overflow != "WRAP":
+        raise _refused(layer, f"accumulator {accum} saturates after each addition; leave it at auto, or at WRAP")
+    if kept >= x_type[2] + _type(layer, layer.weights["weight"].type.precision)[2]:
+        return _cast(layer, x @ weights + bias, accum)
+    # hls4ml casts each product to this type before it adds; so the products share no adders.
+    products = _cast(layer, x.reshape(-1, len(weights), 1) * weights, accum)
+    held = np.array([_constant(layer, "accum_t", float(one)) for one in bias])
+    return _cast(layer, np.sum(products, axis=1) + held, accum)
 
 
-def _program(model):
-    """The graph as a program of alkaid's."""
+def _sizes(layer, what: str) -> list:
+    """An attribute of every axis of an image: `what` with height or top, then with width or left."""
+    height = {"pad": "pad_top"}.get(what, f"{what}_height")
+    width = {"pad": "pad_left"}.get(what, f"{what}_width")
+    first = layer.get_attr(height)
+    last = layer.get_attr(width, layer.get_attr({"in": "n_in", "out": "n_out"}.get(what, ""), None))
+    return [1 if what != "pad" else 0, last] if first is None else [first, last]
+
+
+def _windows(layer, window: str, channels: int):
+    """For every output pixel and every place of the window the input's pixel, -1 for padding: shape (pixels, places)."""
+    if layer.get_attr("data_format", "channels_last") != "channels_last":
+        raise _refused(layer, "channels_last")
+    (in_h, in_w), (out_h, out_w) = _sizes(layer, "in"), _sizes(layer, "out")
+    (f_h, f_w), (s_h, s_w), (p_h, p_w) = _sizes(layer, window), _sizes(layer, "stride"), _sizes(layer, "pad")
+    if layer.get_attr("dilation_width", 1) != 1 or layer.get_attr("dilation_height", 1) != 1:
+        raise _refused(layer, "dilation 1")
+    y = (np.arange(out_h)[:, None] * s_h - p_h + np.arange(f_h))[:, None, :, None]
+    x = (np.arange(out_w)[:, None] * s_w - p_w + np.arange(f_w))[None, :, None, :]
+    inside = (y >= 0) & (y < in_h) & (x >= 0) & (x < in_w)
+    return np.where(inside, y * in_w + x, -1).reshape(out_h * out_w, f_h * f_w)
+
+
+def _convolution(layer, x, x_type):
+    channels, filters = layer.get_attr("n_chan"), layer.get_attr("n_filt")
+    pixels = _windows(layer, "filt", channels)
+    # What padding reads is the last element, a zero.
+    at = np.where(pixels[:, :, None] < 0, x.size, pixels[:, :, None] * channels + np.arange(channels))
+    weights = _weights(layer, "weight").reshape(-1, filters)
+    padded = np.concatenate([x, np.zeros(1)])
+    return _product(layer, padded[at.reshape(len(pixels), -1)], x_type, weights).ravel()
+
+
+def _quotient(layer, x, count: int, fractionals: int):
+    """x over a number, towards zero at these fractional bits (those of its type), as ap_fixed divides."""
+    _, integers, _ = (int(np.max(part)) for part in x.kif)
+    size = np.abs(x)
+    if count & (count - 1) == 0:
+        size = size * (1.0 / count)
+    else:
+        # An exact quotient of codes below 2^bits by one product (Granlund and Montgomery).
+        bits = max(integers + fractionals, 0) + 1
+        shift = bits + (count - 1).bit_length()
+        if shift > 52:
+            raise _refused(layer, f"the average of {count} numbers of {bits} bits; take a power of two, or fewer bits")
+        size = size * (-(-(1 << shift) // count) / 2.0**shift)
+    size = size.quantize(0, integers + 1, fractionals, "WRAP", "TRN")
+    return np.where(x < 0, -size, size)
+
+
+def _pooled(layer, values, padding: int, x_type, accum):
+    """The maximum or average over the first axis of values, some of whose window lies in the padding."""
+    if layer.get_attr("pool_op") == "Max":
+        if padding and not x_type[0]:
+            raise _refused(layer, "padding of unsigned numbers; hls4ml pads them with half of their range")
+        return np.max(values, axis=0)
+    _, _, kept, _, overflow = _type(layer, accum)
+    if overflow == "WRAP" and kept >= x_type[2]:
+        total = _cast(layer, np.sum(values, axis=0), accum)
+    else:
+        total = _cast(layer, values[0], accum)
+        for one in values[1:]:
+            total = _cast(layer, total + one, accum)
+    return _quotient(layer, total, len(values) + (padding if layer.get_attr("count_pad", False) else 0), kept)
+
+
+def _pooling(layer, x, x_type):
+    channels = layer.get_attr("n_filt")
+    accum = layer.get_attr("accum_t").precision
+    image = x.reshape(-1, channels)
+    if layer.class_name.startswith("Global"):
+        return _pooled(layer, image, 0, x_type, accum)
+    pixels = _windows(layer, "pool", channels)
+    made = [_pooled(layer, image[window[window >= 0]], int(np.sum(window < 0)), x_type, accum) for window in pixels]
+    return np.concatenate(made)
+
+
+def _merge(layer, given):
+    """The merges, each element cast to the result's type where hls4ml casts it."""
+    operation = layer.get_attr("op", "").lower() or layer.class_name.lower()
+    out = layer.get_output_variable().type.precision
+    if layer.class_name == "Concatenate":
+        shapes = [layer.get_input_variable(name).shape for name in layer.inputs]
+        axis = layer.get_attr("axis", -1)
+        # The axis counts the samples.
+        axis = axis - 1 if axis > 0 else axis
+        return np.concatenate([x.reshape(shape) for x, shape in zip(given, shapes)], axis=axis).ravel()
+    if len(given) != 2:
+        raise _refused(layer, "two inputs")
+    size = int(np.prod(layer.get_output_variable().shape))
+    a, b = (x[np.arange(size) % x.size] for x in given)
+    if operation == "maximum":
+        return np.where(a > b, _cast(layer, a, out), _cast(layer, b, out))
+    if operation == "minimum":
+        return np.where(a < b, _cast(layer, a, out), _cast(layer, b, out))
+    simple = {"add": lambda: a + b, "subtract": lambda: a - b, "multiply": lambda: a * b, "average": lambda: (a + b) * 0.5}
+    if operation not in simple:
+        raise _refused(layer, f"{operation} is not among the layers that this back end takes")
+    return simple[operation]()
+
+
+def _float_function(name: str):
+    """A function of the C library in the precision that hls4ml's tables are made with, for arrays."""
+    import ctypes
+    import ctypes.util
+
+    library = ctypes.CDLL(ctypes.util.find_library("m"))
+    function, kind = getattr(library, name), ctypes.c_float if name.endswith("f") else ctypes.c_double
+    function.restype, function.argtypes = kind, [kind]
+    return np.vectorize(lambda value: function(value), otypes=[np.float64])
+
+
+def _towards_zero(x):
+    """The whole part, as a conversion to int leaves it."""
+    _, integers, _ = (np.max(part) for part in x.kif)
+    size = np.abs(x).quantize(0, max(int(integers), 0) + 1, 0, "WRAP", "TRN")
+    return np.where(x < 0, -size, size)
+
+
+def _tabled(layer, x, kind: str):
+    """Sigmoid and tanh: hls4ml's table over -8 to 8, or -4 to 4."""
+    size, half = int(layer.get_attr("table_size", 1024)), {"sigmoid": 8, "tanh": 4}[kind]
+    if size & (size - 1):
+        raise _refused(layer, f"a table of {size} entries; a power of two")
+    index = np.clip(_towards_zero(x * (size / (2.0 * half))) + size // 2, 0, size - 1)
+
+    def function(at):
+        # hls4ml computes the entries in float, the functions in float and in double.
+        value = (np.float32(2 * float(half)) * (np.asarray(at, dtype=np.float32) - np.float32(size / 2)) / np.float32(size)).astype(np.float32)
+        if kind == "tanh":
+            return _float_function("tanh")(value.astype(np.float64))
+        return np.float32(1.0 / (1.0 + _float_function("expf")(-value).astype(np.float32).astype(np.float64))).astype(np.float64)
+
+    signed, integer, fractional, rounding, overflow = _type(layer, layer.get_attr("table_t").precision)
+    return index.apply(function).quantize(int(signed), integer, fractional, overflow, rounding)
+
+
+def _entry(values, integers: int, size: int, kind: int):
+    """A value cut to the leading bits that address a table of `size` entries."""
+    bits = (size - 1).bit_length()
+    return values.quantize(kind, integers, bits - kind - integers, "WRAP", "TRN")
+
+
+def _softmax(layer, x, x_type):
+    """hls4ml's softmax by tables of exp and 1/x: `stable` (of differences to the maximum) and `latency`."""
+    how = layer.get_attr("implementation", "stable")
+    if how not in ("stable", "latency"):
+        raise _refused(layer, f"softmax implementation {how}; stable or latency")
+    exp_t, inv_t, accum, inv_in = (layer.get_attr(f"{name}_t").precision for name in ("exp_table", "inv_table", "accum", "inv_inp"))
+    size = int(layer.get_attr("table_size", 1024))
+    exp_size, inv_size = int(layer.get_attr("exp_table_size", size)), int(layer.get_attr("inv_table_size", size))
+    if layer.get_attr("inp_norm_t", None) is not None:
+        raise _refused(layer, "a type of the differences of its own")
+    scale = np.float32(layer.get_attr("exp_scale", 1.0))
+    outer, inner = int(layer.get_attr("n_outer", 1)), int(layer.get_attr("n_inner", 1))
+    signed, integers, fractionals = x_type[:3]
+    expf = _float_function("expf")
+    sign = -1 if how == "stable" else 1
+    if how == "stable" and signed:
+        exp_size = min(exp_size, 2 ** (integers + fractionals))
+
+    def exponential(values):
+        return expf(np.float32(sign) * (np.asarray(values, dtype=np.float32) * scale))
+
+    def inverse(values):
+        with np.errstate(divide="ignore"):
+            found = np.float32(1) / np.asarray(values, dtype=np.float32)
+        # No sum of exponentials is that small.
+        return np.where(np.isfinite(found), found, 0).astype(np.float64)
+
+    def one(values):
+        if how == "stable":
+            largest = np.max(values.reshape(1, -1), axis=1)[np.zeros(len(values), dtype=int)]
+            values = (largest - values).quantize(0, integers, fractionals, "WRAP", "TRN")
+        address = _entry(values, integers, exp_size, 0 if how == "stable" else int(signed))
+        powers = _cast(layer, _cast(layer, address.apply(exponential), exp_t), accum)
+        total = _cast(layer, _cast(layer, np.sum(powers.reshape(1, -1), axis=1), accum), inv_in)
+        kind = _type(layer, inv_in)
+        inverted = _cast(layer, _entry(total, kind[1], inv_size, int(kind[0])).apply(inverse), inv_t)
+        return powers * inverted[np.zeros(len(powers), dtype=int)]
+
+    shaped = x.reshape(outer, -1, inner)
+    made = np.stack([np.stack([one(shaped[i, :, k]) for k in range(inner)], axis=-1) for i in range(outer)])
+    return made.ravel()
+
+
+def _activation(layer, x, out):
+    activation = str(layer.get_attr("activation", "")).lower()
+    if activation == "linear":
+        return x
+    if layer.class_name in ("Activation", "ReLU") and activation in ("relu", ""):
+        return x.relu()
+    if layer.class_name == "Activation" and activation in ("sigmoid", "tanh"):
+        return _tabled(layer, x, activation)
+    if layer.class_name == "ParametrizedActivation" and layer._get_act_function_name() in ("leaky_relu", "thresholded_relu"):
+        number = _constant(layer, "param_t", layer.get_attr("activ_param", 1.0))
+        # Each side is cast by itself.
+        if layer._get_act_function_name() == "leaky_relu":
+            return np.where(x > 0, _cast(layer, x, out), _cast(layer, x * number, out))
+        return np.where(x > number, _cast(layer, x, out), 0.0)
+    raise _refused(layer, f"{activation or layer.class_name} is not among the layers that this back end takes")
+
+
+def _constant(layer, kind: str, value: float) -> float:
+    """A number as its type holds it."""
+    signed, integer, fractional, rounding, overflow = _type(layer, layer.get_attr(kind).precision)
+    code = np.floor(value * 2.0**fractional + (0.5 if rounding == "RND" else 0.0))
+    low, high = (-(2.0 ** (integer + fractional)) if signed else 0.0), 2.0 ** (integer + fractional) - 1
+    code = np.clip(code, low, high) if overflow == "SAT" else (code - low) % (high - low + 1) + low
+    return float(code / 2.0**fractional)
+
+
+def _layer(layer, given, kinds):
+    """The values of a layer before they are cast to its result's type."""
+    out = layer.get_output_variable()
+    kind, x, x_type = layer.class_name, given[0], kinds[0]
+    if kind == "Dense":
+        weights = _weights(layer, "weight").reshape(layer.get_attr("n_in"), layer.get_attr("n_out"))
+        return _product(layer, x.reshape(-1, len(weights)), x_type, weights).ravel()
+    if kind in ("Conv1D", "Conv2D", "PointwiseConv1D", "PointwiseConv2D", "Conv2DBatchnorm"):
+        return _convolution(layer, x, x_type)
+    if kind in ("Pooling1D", "Pooling2D", "MaxPooling1D", "MaxPooling2D", "AveragePooling1D", "AveragePooling2D",
+                "GlobalPooling1D", "GlobalPooling2D", "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalAveragePooling1D",
+                "GlobalAveragePooling2D"):
+        return _pooling(layer, x, x_type)
+    if kind in ("BatchNormalization", "ApplyAlpha"):
+        scale, bias = _weights(layer, "scale"), _weights(layer, "bias")
+        size = int(np.prod(out.shape))
+        return x * np.resize(scale, size) + np.resize(bias, size)
+    if kind in ("Merge", "Concatenate"):
+        return _merge(layer, given)
+    if kind in ("ZeroPadding1D", "ZeroPadding2D"):
+        top, bottom = layer.get_attr("pad_top", 0), layer.get_attr("pad_bottom", 0)
+        left, right = layer.get_attr("pad_left"), layer.get_attr("pad_right")
+        height, width, channels = layer.get_attr("in_height", 1), layer.get_attr("in_width"), layer.get_attr("n_chan")
+        at = np.pad(np.arange(x.size).reshape(height, width, channels), ((top, bottom), (left, right), (0, 0)), constant_values=x.size)
+        return np.concatenate([x, np.zeros(1)])[at.ravel()]
+    if kind == "Transpose":
+        return x.reshape(layer.get_input_variable().shape).transpose(*layer.get_attr("perm")).ravel()
+    if kind in ("Reshape", "Flatten"):
+        return x
+    if kind == "Softmax":
+        return _softmax(layer, x, x_type)
+    return _activation(layer, x, out.type.precision)
+
+
+def _program(model, traced=()):
+    """The graph as a program of alkaid's; the outputs of the layers `traced` follow its own."""
     try:
         from alkaid.trace import FVArrayInput, trace
     except ImportError as error:
@@ -81,32 +338,19 @@ def _program(model):
     values, types, given = {}, {}, None
     for layer in model.get_layers():
         out = layer.get_output_variable().type.precision
-        kind = layer.class_name
-        if kind in ("Input", "InputLayer"):
+        if layer.class_name in ("Input", "InputLayer"):
             _, _, _, rounding, overflow = _type(layer, out)
             if (rounding, overflow) != ("TRN", "WRAP"):
                 raise _refused(layer, f"type {out}: what enters is floored and wrapped; leave it at TRN and WRAP")
-            given = FVArrayInput(int(np.prod(layer.get_output_variable().shape)))
-            result = given
+            result = given = FVArrayInput(int(np.prod(layer.get_output_variable().shape)))
         else:
-            x, x_type = values[layer.inputs[0]], types[layer.inputs[0]]
-            activation = str(layer.get_attr("activation", "")).lower()
-            if kind == "Dense":
-                result = _dense(layer, x, x_type)
-            elif kind == "Activation" and activation in ("relu", "linear") or kind == "ReLU":
-                result = x.relu() if activation != "linear" else x
-            elif kind in ("BatchNormalization", "ApplyAlpha"):
-                scale, bias = _weights(layer, "scale"), _weights(layer, "bias")
-                size = int(np.prod(layer.get_output_variable().shape))
-                result = x * np.resize(scale, size) + np.resize(bias, size)
-            elif kind in ("Reshape", "Flatten"):
-                result = x
-            else:
-                raise _refused(layer, f"{activation or kind} is not among the layers that this back end takes")
-        result = _cast(layer, result, out) if kind not in ("Reshape", "Flatten") else result
+            result = _layer(layer, [values[name] for name in layer.inputs], [types[name] for name in layer.inputs])
+        # A change of shape is none of type.
+        result = _cast(layer, result, out) if layer.class_name not in ("Reshape", "Flatten") else result
         for name in layer.outputs:
             values[name], types[name] = result, _type(layer, out)
-    return trace(given, values[model.outputs[0]])
+    shown = [values[model.outputs[0]], *(values[layer.outputs[0]] for layer in traced)]
+    return trace(given, np.concatenate(shown) if traced else shown[0])
 
 
 _LIBRARY = """\
@@ -118,6 +362,45 @@ void NAME_float(float* x, float* y) {
   for (std::size_t k = 0; k < program::inputs; ++k) in[k] = static_cast<double>(x[k]);
   program::run(in, out);
   for (std::size_t k = 0; k < program::outputs; ++k) y[k] = static_cast<float>(out[k]);
+}
+}
+"""
+
+#: With the outputs of layers: the program `program` gives those of the graph, then those of each layer in `layers`.
+_TRACING_LIBRARY = """\
+#include <vector>
+#include "program.hpp"
+namespace {
+struct layer { const char* name; std::size_t first, size; };
+const layer layers[] = {LAYERS};
+bool single = false;
+std::vector<double> last(program::outputs + 1);
+std::vector<float> narrow(program::outputs + 1);
+void run(const double* x) {
+  program::run(x, last.data());
+  for (std::size_t k = 0; k < program::outputs; ++k) narrow[k] = static_cast<float>(last[k]);
+}
+}
+extern "C" {
+struct trace_data { const char* name; void* data; };
+void allocate_trace_storage(std::size_t element_size) { single = element_size == sizeof(float); }
+void free_trace_storage() {}
+void collect_trace_output(trace_data* found) {
+  std::size_t k = 0;
+  for (const layer& one : layers) {
+    void* data = single ? static_cast<void*>(&narrow[one.first]) : static_cast<void*>(&last[one.first]);
+    found[k++] = {one.name, data};
+  }
+}
+void NAME_double(double* x, double* y) {
+  run(x);
+  for (std::size_t k = 0; k < OUTPUTS; ++k) y[k] = last[k];
+}
+void NAME_float(float* x, float* y) {
+  double in[program::inputs + 1];
+  for (std::size_t k = 0; k < program::inputs; ++k) in[k] = static_cast<double>(x[k]);
+  run(in);
+  for (std::size_t k = 0; k < OUTPUTS; ++k) y[k] = narrow[k];
 }
 }
 """
@@ -167,16 +450,29 @@ def _backend_class():
             from ..alkaid import _tool
 
             folder, name = Path(model.config.get_output_dir()), model.config.get_project_name()
-            command(["model.json.gz", "--cpp", "program.hpp", "--namespace", "program"], folder)
-            (folder / "program.cpp").write_text(_LIBRARY.replace("NAME", name))
+            # The layers that hls4ml's own trace() waits for.
+            traced = [layer for layer in model.get_layers()
+                      if model.config.trace_output and layer.get_attr("function_cpp", None) and layer.get_attr("trace", False)]
+            text, source = _LIBRARY, "model.json.gz"
+            if traced:
+                source = "traced.json.gz"
+                _program(model, traced).save(str(folder / source))
+                sizes = [int(np.prod(layer.get_output_variable().shape)) for layer in traced]
+                own = int(np.prod(model.get_output_variables()[0].shape))
+                firsts = own + np.cumsum([0, *sizes])
+                rows = [f'{{"{layer.name}", {first}, {size}}}' for layer, first, size in zip(traced, firsts, sizes)]
+                text = _TRACING_LIBRARY.replace("LAYERS", ", ".join(rows)).replace("OUTPUTS", str(own))
+            if model.config.trace_output:
+                # trace() works in this folder of hls4ml's projects.
+                (folder / "firmware").mkdir(exist_ok=True)
+            command([source, "--cpp", "program.hpp", "--namespace", "program"], folder)
+            (folder / "program.cpp").write_text(text.replace("NAME", name))
             library = folder / f"{name}-{model.config.get_config_value('Stamp') or 'emulator'}.so"
             _tool(["g++", "-std=c++17", "-O2", "-shared", "-fPIC", "-o", library.name, "program.cpp"], folder, False)
             return str(library.resolve())
 
         def build(self, model, csim=True, vectors=200, **hardware) -> dict:
             """Simulates the RTL in every simulator that is installed (csim), reads what synthesis reported into the project's folder."""
-            from ..alkaid import _program as command
-
             from ..alkaid import _program as command
 
             program = self._model(model)
