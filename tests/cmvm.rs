@@ -1,6 +1,6 @@
 //! Constant matrices: whatever is asked, the program computes the matrix, exactly and in time.
 
-use alir2hdl::cmvm::{self, Adder, AdderGraph, Fault, Input, Matrix, Options, Output, SolveError, Weight};
+use alir2hdl::cmvm::{self, Adder, AdderGraph, Fault, Input, Matrix, Measure, Options, Output, SolveError, Weight};
 use alir2hdl::num::Interval;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -209,19 +209,25 @@ proptest! {
         solved(&matrix, &inputs, &Options { budget, ..plain() });
     }
 
+    /// What an adder is taken to cost changes the program, not what it computes.
+    #[test]
+    fn any_matrix_is_solved_exactly_by_carries((matrix, inputs) in question(), budget in 0u64..3) {
+        solved(&matrix, &inputs, &Options { budget, measure: Measure::Carries, ..plain() });
+    }
+
     /// Every limit from the least up is kept to; every one below is refused.
     #[test]
     fn any_possible_limit_is_kept((matrix, inputs) in question(), more in 0.0..4.0f64, budget in 0u64..3) {
-        let least = match cmvm::solve(&matrix, &inputs, &Options { latency: Some(0.0), budget }) {
+        let least = match cmvm::solve(&matrix, &inputs, &Options { latency: Some(0.0), budget, ..plain() }) {
             Err(SolveError::Latency { least, .. }) => {
-                let below = Options { latency: Some(least - 0.03), budget };
+                let below = Options { latency: Some(least - 0.03), budget, ..plain() };
                 let is_refused = matches!(cmvm::solve(&matrix, &inputs, &below), Err(SolveError::Latency { .. }));
                 prop_assert!(is_refused);
                 least
             }
             other => { other.unwrap(); 0.0 }
         };
-        solved(&matrix, &inputs, &Options { latency: Some(least), budget });
-        solved(&matrix, &inputs, &Options { latency: Some(least + more), budget });
+        solved(&matrix, &inputs, &Options { latency: Some(least), budget, ..plain() });
+        solved(&matrix, &inputs, &Options { latency: Some(least + more), budget, ..plain() });
     }
 }

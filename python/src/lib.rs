@@ -91,7 +91,7 @@ impl Native {
         latency: Option<f64>,
         budget: u64,
     ) -> PyResult<(Native, Adders)> {
-        let options = cmvm::Options { latency, budget };
+        let options = cmvm::Options { latency, budget, ..cmvm::Options::default() };
         let made = py.detach(|| HeldProgram::of_matrix(npy, &types, &options));
         let (held, graph, report) = made.map_err(refused)?;
         let adders = graph.adders.iter().map(|a| (a.a, a.b, a.shift, a.subtract)).collect();

@@ -35,7 +35,7 @@ impl MatrixArgs {
         };
         match self.cmvm_latency {
             Some(latency) if !(0.0..=1e6).contains(&latency) => Err(wrong(latency)),
-            latency => Ok(cmvm::Options { latency, budget: self.cmvm_budget }),
+            latency => Ok(cmvm::Options { latency, budget: self.cmvm_budget, ..cmvm::Options::default() }),
         }
     }
 

@@ -19,6 +19,7 @@ mod share;
 mod values;
 
 pub use check::{Fault, Report, check};
+pub use cost::Measure;
 pub use program::{Adder, AdderGraph, Input, Matrix, Output, Weight};
 
 use columns::Link;
@@ -35,6 +36,8 @@ pub struct Options {
     pub latency: Option<f64>,
     /// Units of work (about a millisecond each) that a search may take beyond the plain solution.
     pub budget: u64,
+    /// What an adder is taken to cost.
+    pub measure: Measure,
 }
 
 /// Why there is no solution.
@@ -74,8 +77,8 @@ impl fmt::Display for SolveError {
 pub fn solve(matrix: &Matrix, inputs: &[Input], options: &Options) -> Result<AdderGraph, SolveError> {
     let problem = Problem::new(matrix, inputs)?;
     match problem.is_narrow() {
-        true => Solver::<i64, u64>::new(&problem).run(inputs, options),
-        false => Solver::<i128, u128>::new(&problem).run(inputs, options),
+        true => Solver::<i64, u64>::new(&problem, options.measure).run(inputs, options),
+        false => Solver::<i128, u128>::new(&problem, options.measure).run(inputs, options),
     }
 }
 
@@ -103,8 +106,8 @@ impl<C: Coefficient> Solution<C> {
 }
 
 impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
-    fn new(problem: &'a Problem) -> Self {
-        let values = Values::new(&problem.sources);
+    fn new(problem: &'a Problem, measure: Measure) -> Self {
+        let values = Values::new(&problem.sources, measure);
         let rows = (0..problem.rows.len()).map(|r| problem.cells(r)).collect();
         Solver { problem, values, rows }
     }
@@ -461,7 +464,7 @@ mod tests {
         let inputs = vec![Input::new(Interval::new(-128, 127, 0)); 24];
         let problem = Problem::new(&matrix, &inputs).unwrap();
         for latency in [None, Some(13.0)] {
-            let solver = Solver::<i64, u64>::new(&problem);
+            let solver = Solver::<i64, u64>::new(&problem, Measure::Contract);
             let deadlines = latency.map(|limit| solver.deadlines(limit).unwrap());
             let (mut values, mut work) = (solver.values.clone(), 0);
             let how = (5, Taste::default());

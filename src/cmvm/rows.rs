@@ -286,10 +286,14 @@ impl<'a, C: Coefficient> Tree<'a, C> {
 
     /// The number with its best partner among others.
     fn leaf(&self, number: usize, others: &[Leaf]) -> Leaf {
-        let own = self.item(self.digits[number].expect("alive"));
+        let digit = self.digits[number].expect("alive");
+        let own = self.item(digit);
+        let part = |d: Digit| Part { value: d.value, shift: d.shift };
         let mut best = Leaf { number, item: own, partner: usize::MAX, key: (u32::MAX, u32::MAX) };
         for other in others {
-            let (cost, delay) = cost::adder(own.span, other.item.span);
+            let with = self.digits[other.number].expect("alive");
+            let cost = self.values.least_price(part(digit), part(with), digit.minus != with.minus);
+            let (_, delay) = cost::adder(own.span, other.item.span);
             let key = (cost, own.ticks.max(other.item.ticks) + delay);
             if key < best.key {
                 (best.key, best.partner) = (key, other.number);

@@ -1,6 +1,6 @@
 //! The values of a solution as the solvers see them: exact linear forms, where their bits lie, when they are there.
 
-use super::cost::{self, Span};
+use super::cost::{self, Measure, Span};
 use num_traits::PrimInt;
 
 /// The integers that coefficients and ranges are held in: which are wide enough is decided once for a problem.
@@ -27,6 +27,7 @@ pub(crate) struct Sum {
 #[derive(Clone)]
 pub(crate) struct Values<C> {
     n_in: usize,
+    measure: Measure,
     /// Lowest and highest code of each input.
     ends: Vec<(C, C)>,
     sums: Vec<Sum>,
@@ -49,9 +50,10 @@ pub(crate) struct Source {
 }
 
 impl<C: Coefficient> Values<C> {
-    pub(crate) fn new(sources: &[Source]) -> Values<C> {
+    pub(crate) fn new(sources: &[Source], measure: Measure) -> Values<C> {
         let mut values = Values {
             n_in: sources.len(),
+            measure,
             ends: Vec::with_capacity(sources.len()),
             sums: Vec::new(),
             spans: Vec::with_capacity(4 * sources.len()),
@@ -102,10 +104,29 @@ impl<C: Coefficient> Values<C> {
     /// Adder bits of these values and all that they are made of.
     pub(crate) fn cost_of(&self, values: impl Iterator<Item = u32>) -> u64 {
         let price = |n: usize| {
-            let [x, y] = self.sums[n].parts;
-            u64::from(cost::adder(self.placed(x), self.placed(y)).0)
+            let Sum { parts: [x, y], subtract } = self.sums[n];
+            u64::from(self.price(x, y, subtract))
         };
         self.used(values).into_iter().map(price).sum()
+    }
+
+    /// Adder bits of `x + y` or `x - y`.
+    pub(crate) fn price(&self, x: Part, y: Part, subtract: bool) -> u32 {
+        match self.measure {
+            Measure::Contract => cost::adder(self.placed(x), self.placed(y)).0,
+            Measure::Carries => {
+                let operand = |part: Part| (self.placed(part), self.ranges[part.value as usize].0 < C::zero());
+                cost::carries(operand(x), operand(y), subtract)
+            }
+        }
+    }
+
+    /// Adder bits of a sum of two, or of the cheaper of both differences.
+    pub(crate) fn least_price(&self, x: Part, y: Part, subtract: bool) -> u32 {
+        match (self.measure, subtract) {
+            (Measure::Carries, true) => self.price(x, y, true).min(self.price(y, x, true)),
+            _ => self.price(x, y, subtract),
+        }
     }
 
     /// Adders of these values and all that they are made of.
@@ -149,12 +170,17 @@ impl<C: Coefficient> Values<C> {
             self.range_of_terms(start)
         };
         let mirrored = (C::zero() - range.1, C::zero() - range.0);
+        let narrower = width(mirrored, low) < width(range, low);
+        let by_price = (self.measure == Measure::Carries).then(|| self.price(y, x, true).cmp(&self.price(x, y, true)));
         let turned = subtract
-            && match span_x.is_apart(span_y) {
-                // Only the lower minus the higher takes no adder.
-                true => span_x.low > span_y.low,
-                // -128..127 takes a bit less than -127..128.
-                false => width(mirrored, low) < width(range, low),
+            && match by_price {
+                Some(order) => order.is_lt() || order.is_eq() && narrower,
+                None => match span_x.is_apart(span_y) {
+                    // Only the lower minus the higher takes no adder.
+                    true => span_x.low > span_y.low,
+                    // -128..127 takes a bit less than -127..128.
+                    false => narrower,
+                },
             };
         let mut sum = Sum { parts: [x, y], subtract };
         if turned {

@@ -67,6 +67,17 @@ impl Round {
         }
     }
 
+    /// The mode that rounds positive numbers alike, and the others by the same rule.
+    pub(super) fn of_positive(self) -> Round {
+        match self {
+            Round::TowardZero => Round::Floor,
+            Round::AwayFromZero => Round::Ceil,
+            Round::HalfAway => Round::HalfUp,
+            Round::HalfTowardZero => Round::HalfDown,
+            other => other,
+        }
+    }
+
     /// What is added before the last `dropped` bits, one or more, are cut off: to a code below zero, and to any other.
     /// With [`Round::HalfEven`] another 1 is added where the last bit that stays is set.
     pub(super) fn summands(self, dropped: u32) -> (BigInt, BigInt) {

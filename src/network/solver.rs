@@ -2,7 +2,7 @@
 //! each. A matrix that cannot meet the limit is solved without it and remembered, so that one refusal names the least
 //! limit that all matrices meet.
 
-use crate::cmvm::{self, AdderGraph, Input, Matrix, Options, Report, SolveError};
+use crate::cmvm::{self, AdderGraph, Input, Matrix, Measure, Options, Report, SolveError};
 use crate::diag::{Diagnostic, Place};
 
 /// Solves the matrices of one network, one after another.
@@ -24,9 +24,9 @@ pub struct Missed {
 }
 
 impl MatrixSolver {
-    /// A solver that keeps to `options` for each matrix.
+    /// A solver that keeps to `options` for each matrix; what counts is the hardware, not the contract's count of adder bits.
     pub fn new(options: Options) -> MatrixSolver {
-        MatrixSolver { options, missed: None }
+        MatrixSolver { options: Options { measure: Measure::Carries, ..options }, missed: None }
     }
 
     /// Adders for a matrix, compared with it by [`cmvm::check`]; `None` if its numbers are too wide for the solver.

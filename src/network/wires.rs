@@ -9,7 +9,7 @@ use super::exact::Rational;
 use super::quantise::{Overflow, Quantiser, Round};
 use super::solver::MatrixSolver;
 use crate::cmvm::{self, Matrix, Weight};
-use crate::ir::{Builder, Model, Op, Output, Table, TableId, UnaryBits, ValueId};
+use crate::ir::{BinaryBits, Builder, Model, Op, Output, Table, TableId, UnaryBits, ValueId};
 use crate::num::{Code, Interval, Kif, align};
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
@@ -38,6 +38,12 @@ impl Wire {
     /// Largest code.
     pub fn max(&self) -> BigInt {
         self.interval.max.to_big()
+    }
+
+    /// What it can be when it is rounded to fewer fractional bits.
+    fn rounded_interval(&self, frac: i32, round: Round) -> Interval {
+        let end = |code: BigInt| Rational::of_code(&code, i64::from(self.frac()) - i64::from(frac)).round(round);
+        Interval::new(end(self.min()), end(self.max()), frac)
     }
 
     /// Whether it is always zero.
@@ -243,15 +249,7 @@ impl Wires {
             Round::HalfDown => by_sign(&below_half, &below_half),
             Round::HalfAway => by_sign(&half, &below_half),
             Round::HalfTowardZero => by_sign(&below_half, &half),
-            Round::HalfEven => {
-                // Half a step less a bit, or half a step if the last bit that stays is odd: a choice between constants is
-                // wires, so that one adder does both.
-                let odd = self.op(Op::Quantise { x: x.id, shift: 0 }, Interval::new(0, 1, frac));
-                let (more, less) = (self.constant(&half, x.frac()), self.constant(&below_half, x.frac()));
-                let offset = self.mux(&odd, &more, &less, below_half, half);
-                let moved = self.add(x, &offset, 0, false);
-                return self.floor_of_rounded(x, &moved, frac, round);
-            }
+            Round::HalfEven => return self.rounded_to_even(x, frac),
         };
         let moved = if positive == negative || !x.may_be_negative() {
             self.add_constant(x, &positive, x.frac())
@@ -266,11 +264,40 @@ impl Wires {
         self.floor_of_rounded(x, &moved, frac, round)
     }
 
+    /// Rounded to the nearest, halves to even: rounded up at halves, and where that was one (all bits that go are zero
+    /// then) the last bit is taken back. The constant may so join another, and no bit of it is computed.
+    fn rounded_to_even(&mut self, x: &Wire, frac: i32) -> Wire {
+        let dropped = (x.frac() - frac) as u64;
+        let moved = self.add_constant(x, &(BigInt::one() << (dropped - 1)), x.frac());
+        let up = self.floor_of_rounded(x, &moved, frac, Round::HalfUp);
+        let gone = Interval::new(0, (BigInt::one() << dropped) - 1, x.frac());
+        let gone = self.op(Op::Quantise { x: moved.id, shift: 0 }, gone);
+        let is_no_tie = self.any(&gone);
+        let is_no_tie = self.shifted(&is_no_tie, -frac);
+        let last = self.op(Op::Quantise { x: up.id, shift: 0 }, Interval::new(0, 1, frac));
+        let last = Op::Binary { op: BinaryBits::And, a: last.id, b: is_no_tie.id, shift: 0 };
+        let last = self.op(last, Interval::new(0, 1, frac));
+        let even = self.floor(&up, frac - 1);
+        // The last bit lies below all others: no adder.
+        let op = Op::Add { a: even.id, b: last.id, shift: 0 };
+        self.op(op, x.rounded_interval(frac, Round::HalfEven))
+    }
+
+    /// What a quantiser makes of `max(x, 0)`. Modes are monotone and keep zero, so that the number is rounded before
+    /// its sign is looked at: the constant that rounds meets the bias, and less is chosen. What becomes of numbers
+    /// below zero does not matter as long as it is not positive: the mode is taken as it is for others.
+    pub fn rectified(&mut self, x: &Wire, quantiser: &Quantiser) -> Wire {
+        let rounded = match x.interval.max.is_negative() {
+            true => x.clone(),
+            false => self.rounded(x, quantiser.kif.frac, quantiser.round.of_positive()),
+        };
+        let rectified = self.relu(&rounded);
+        self.overflowed(&rectified, quantiser)
+    }
+
     /// The floor of what was moved before; rounding is monotone, so that the ends of `x` give those of the result.
     fn floor_of_rounded(&mut self, x: &Wire, moved: &Wire, frac: i32, round: Round) -> Wire {
-        let end = |code: BigInt| Rational::of_code(&code, i64::from(x.frac()) - i64::from(frac)).round(round);
-        let interval = Interval::new(end(x.min()), end(x.max()), frac);
-        self.op(Op::Quantise { x: moved.id, shift: 0 }, interval)
+        self.op(Op::Quantise { x: moved.id, shift: 0 }, x.rounded_interval(frac, round))
     }
 
     /// Brings a value with no more fractional bits than the type into the type.

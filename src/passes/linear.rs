@@ -6,10 +6,12 @@
 //! two-term partial sum again and again: R. I. Hartley, *Subexpression sharing in filters using canonic signed digit
 //! multipliers*, IEEE TCAS-II 43 (1996); the weight by overlapping bits and the bound on adder levels follow C. Sun et
 //! al., *da4ml* (2025), section 3 (a weighting by occurrences alone, tried beside it, gained nothing). A group of sums
-//! is replaced only if the result has fewer adder bits and no more adder levels than the file's own.
+//! is replaced only if the result has fewer adder bits and no more adder levels than the file's own. The solver of
+//! constant matrices ([`crate::cmvm`]) tries the same group, and the smaller of both is taken.
 
 use super::facts::{Facts, Known, Range};
 use super::rewrite::{Rewrite, rebuild};
+use crate::cmvm::{self, AdderGraph, Matrix, Weight};
 use crate::ir::{Model, Op, Term, ValueId};
 use crate::num::{Code, Interval};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -53,7 +55,8 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
         let solution = match same {
             Some((_, solution)) => solution.clone(),
             None => {
-                let solution = solve(group, spans).map(Rc::new);
+                let own = solve(group, &spans);
+                let solution = own.map(|own| Rc::new(cheaper(own, solve_by_cmvm(group, &spans))));
                 known.insert(hash, (index, solution.clone()));
                 solution
             }
@@ -71,8 +74,9 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
         let Some(solution) = &solved[group] else { return rw.keep(id) };
         let target = solution.rows[row];
         let leaves = &sums.groups[group].leaves;
+        let any_sign = sums.groups[group].any_sign[row];
         let mut writer = Writer { model, rw, solution, leaves, made: &mut made[group], delays: &delays, origin: id };
-        writer.root(id, target)
+        writer.root(id, target, any_sign)
     })
 }
 
@@ -120,6 +124,8 @@ struct Group {
     levels: Vec<u32>,
     /// Adder bits of the file's own sums.
     bits: u64,
+    /// Of each row, whether only additions of constants read it: they take the negative as well.
+    any_sign: Vec<bool>,
 }
 
 impl Group {
@@ -130,13 +136,16 @@ impl Group {
 
     /// Whether the two are the same sums but for what their leaves are.
     fn alike(&self, other: &Group) -> bool {
-        self.leaves.len() == other.leaves.len() && self.levels == other.levels && self.rows == other.rows
+        self.leaves.len() == other.leaves.len()
+            && self.levels == other.levels
+            && self.any_sign == other.any_sign
+            && self.rows == other.rows
     }
 
     /// Equal for groups that are alike and have these spans of leaves.
     fn hash(&self, spans: &[Span]) -> u64 {
         let mut hasher = FxHasher::default();
-        (&self.levels, &self.rows, spans).hash(&mut hasher);
+        (&self.levels, &self.any_sign, &self.rows, spans).hash(&mut hasher);
         hasher.finish()
     }
 
@@ -180,6 +189,7 @@ impl Sums {
         let mut wanted = vec![false; n];
         let mut parent: Vec<u32> = (0..n as u32).collect();
         let mut kept = 0;
+        let any_sign = signs_that_do_not_matter(model);
         for id in model.ids() {
             let vector = terms_of(model, facts, id).and_then(|terms| Some((combine(&terms, &vectors)?, terms)));
             let vector = vector.filter(|(vector, _)| !vector.is_empty()).map(|(v, t)| (t, v));
@@ -192,8 +202,11 @@ impl Sums {
                 return None;
             }
             let deepest = terms.iter().map(|t| levels[t.value.index()]).max().unwrap_or(0);
-            levels[id.index()] = deepest + terms.len().next_power_of_two().trailing_zeros();
-            bits[id.index()] = adder_bits(model, facts, id, &terms);
+            let is_free = any_sign[id.index()] && matches!(model.node(id).op, Op::Neg { .. });
+            bits[id.index()] = if is_free { 0 } else { adder_bits(model, facts, id, &terms) };
+            // What is only put side by side takes no time.
+            let own = if bits[id.index()] == 0 { 0 } else { terms.len().next_power_of_two().trailing_zeros() };
+            levels[id.index()] = deepest + own;
             for pair in vector.windows(2) {
                 union(&mut parent, pair[0].0, pair[1].0);
             }
@@ -215,7 +228,13 @@ impl Sums {
             let Some(vector) = &vectors[id.index()] else { continue };
             let key = find(&mut parent, id.0);
             let g = *group_of.entry(key).or_insert_with(|| {
-                groups.push(Group { leaves: Vec::new(), rows: Vec::new(), levels: Vec::new(), bits: 0 });
+                groups.push(Group {
+                    leaves: Vec::new(),
+                    rows: Vec::new(),
+                    levels: Vec::new(),
+                    bits: 0,
+                    any_sign: Vec::new(),
+                });
                 groups.len() - 1
             });
             let group = &mut groups[g];
@@ -232,10 +251,35 @@ impl Sums {
             });
             group.rows.push(row.collect());
             group.levels.push(levels[id.index()]);
+            group.any_sign.push(any_sign[id.index()]);
             root[id.index()] = Some((g, group.rows.len() - 1));
         }
         Some(Sums { groups, root })
     }
+}
+
+/// Of each value, whether only additions of constants read it, perhaps behind shifts and negations: `c - x` takes no more
+/// than `c + x`.
+fn signs_that_do_not_matter(model: &Model) -> Vec<bool> {
+    let mut any_sign = vec![true; model.nodes().len()];
+    for out in model.outputs() {
+        if let Some(v) = out.source {
+            any_sign[v.index()] = false;
+        }
+    }
+    for id in model.ids().rev() {
+        let node = model.node(id);
+        let takes_any = match &node.op {
+            Op::AddConst { .. } => true,
+            Op::Neg { x } => any_sign[id.index()] && model.kif(*x).frac == model.kif(id).frac,
+            Op::Quantise { x, shift } => any_sign[id.index()] && model.kif(*x).frac - shift <= model.kif(id).frac,
+            _ => false,
+        };
+        if !takes_any {
+            node.op.for_each_operand(|v| any_sign[v.index()] = false);
+        }
+    }
+    any_sign
 }
 
 /// A row times a power of two, or its negative.
@@ -386,8 +430,13 @@ impl Span {
         Span { lo: a + c, hi: b + d, low, neg: false }
     }
 
-    /// Adder bits of the sum: its width without the low bits that pass through.
+    /// Adder bits of the sum: its width without the low bits that pass through; none where two numbers are only put side
+    /// by side.
     fn cost(&self, other: &Span, sum: &Span) -> u64 {
+        let (lower, upper) = if self.low < other.low { (self, other) } else { (other, self) };
+        if lower.lo >= 0 && !lower.neg && !upper.neg && lower.top() <= upper.low {
+            return 0;
+        }
         let passed = match (self.neg, other.neg) {
             (false, false) | (true, true) => (self.low - other.low).abs(),
             (false, true) => (other.low - self.low).max(0),
@@ -488,6 +537,59 @@ struct Solution {
     bits: u64,
 }
 
+impl Solution {
+    /// A graph of adders as a solution, and the levels of each row; `None` if a value leaves 128 bits.
+    fn of_graph(
+        spans: &[Span],
+        any_sign: &[bool],
+        graph: &AdderGraph,
+        report: &cmvm::Report,
+    ) -> Option<(Solution, Vec<u32>)> {
+        let mut solution =
+            Solution { values: vec![Value::Leaf; spans.len()], spans: spans.to_vec(), rows: Vec::new(), bits: 0 };
+        let mut depth = vec![0; spans.len()];
+        for (adder, interval) in graph.adders.iter().zip(&report.intervals[spans.len()..]) {
+            let pattern = Pattern { a: adder.a, b: adder.b, shift: adder.shift, differ: adder.subtract };
+            let sum =
+                Span { lo: interval.min.to_i128()?, hi: interval.max.to_i128()?, low: -interval.frac, neg: false };
+            let a = solution.spans[adder.a as usize];
+            let b = solution.spans[adder.b as usize].shifted(adder.shift).signed(adder.subtract);
+            let bits = a.cost(&b, &sum);
+            depth.push(depth[adder.a as usize].max(depth[adder.b as usize]) + u32::from(bits > 0));
+            solution.bits += bits;
+            solution.values.push(Value::Sum { pattern, turned: false });
+            solution.spans.push(sum);
+        }
+        let mut levels = Vec::with_capacity(graph.outputs.len());
+        for (output, any_sign) in graph.outputs.iter().zip(any_sign) {
+            let row = output.map(|o| Digit { value: o.value, shift: o.shift, neg: o.negative });
+            if let Some(d) = row.filter(|d| d.neg && !any_sign) {
+                solution.bits += solution.negation(d.value);
+            }
+            levels.push(row.map_or(0, |d| depth[d.value as usize]));
+            solution.rows.push(row);
+        }
+        Some((solution, levels))
+    }
+
+    /// Adder bits of a value's negative.
+    fn negation(&self, value: u32) -> u64 {
+        negation(&self.values, &self.spans, value)
+    }
+}
+
+/// Adder bits of a value's negative.
+fn negation(values: &[Value], spans: &[Span], value: u32) -> u64 {
+    match values[value as usize] {
+        Value::Sum { pattern: p, turned } if p.differ => {
+            let a = spans[p.a as usize].signed(!turned);
+            let b = spans[p.b as usize].shifted(p.shift).signed(turned);
+            a.cost(&b, &a.plus(&b))
+        }
+        _ => u64::from(spans[value as usize].width()),
+    }
+}
+
 /// Canonical signed digits of an integer, lowest first, each a place and whether it is taken away; no two beside each
 /// other: G. W. Reitwiesner (1960).
 pub(super) fn signed_digits(mut v: i128) -> Vec<(u32, bool)> {
@@ -518,13 +620,52 @@ struct Solver {
     /// Rows in which a value has (or had) a digit.
     rows_of: Vec<Vec<u32>>,
     bits: u64,
+    /// See [`Group`].
+    any_sign: Vec<bool>,
+}
+
+/// Whichever takes fewer adder bits, the first if both take as many.
+fn cheaper(own: Solution, other: Option<Solution>) -> Solution {
+    other.filter(|other| other.bits < own.bits).unwrap_or(own)
+}
+
+/// How often the solver of constant matrices is asked for fewer levels.
+const ATTEMPTS: usize = 3;
+
+/// Solves one group as the solver of constant matrices does; `None` if it is too wide for that, or if a row keeps more
+/// levels than it had.
+fn solve_by_cmvm(group: &Group, spans: &[Span]) -> Option<Solution> {
+    let (n_in, n_out) = (group.leaves.len(), group.rows.len());
+    let mut weights = vec![Weight::default(); n_in * n_out];
+    for (o, row) in group.rows.iter().enumerate() {
+        for &(leaf, c) in row {
+            weights[leaf as usize * n_out + o] = Weight::new(c.mantissa.into(), c.exponent);
+        }
+    }
+    let matrix = Matrix::new(n_in, n_out, weights);
+    let input = |s: &Span| cmvm::Input::new(Interval::new(Code::of_i128(s.lo), Code::of_i128(s.hi), -s.low));
+    let inputs: Vec<cmvm::Input> = spans.iter().map(input).collect();
+    let mut latency = None;
+    for _ in 0..ATTEMPTS {
+        let options = cmvm::Options { latency, measure: cmvm::Measure::Carries, ..cmvm::Options::default() };
+        let graph = cmvm::solve(&matrix, &inputs, &options).ok()?;
+        let report = cmvm::check(&graph, &matrix).ok()?;
+        let (solution, levels) = Solution::of_graph(spans, &group.any_sign, &graph, &report)?;
+        let over = |(own, limit): (&u32, &u32)| f64::from(*own) / f64::from(*limit);
+        let over = levels.iter().zip(&group.levels).filter(|(own, limit)| own > limit).map(over).reduce(f64::max);
+        match over {
+            None => return Some(solution),
+            Some(over) => latency = Some(report.latency / over),
+        }
+    }
+    None
 }
 
 /// Solves one group whose leaves have these spans; `None` if it is too wide.
-fn solve(group: &Group, spans: Vec<Span>) -> Option<Solution> {
+fn solve(group: &Group, spans: &[Span]) -> Option<Solution> {
     let mut solver = Solver {
         values: vec![Value::Leaf; group.leaves.len()],
-        spans,
+        spans: spans.to_vec(),
         depth: vec![0; group.leaves.len()],
         rows: Vec::new(),
         limits: group.levels.clone(),
@@ -532,6 +673,7 @@ fn solve(group: &Group, spans: Vec<Span>) -> Option<Solution> {
         heap: BinaryHeap::new(),
         rows_of: vec![Vec::new(); group.leaves.len()],
         bits: 0,
+        any_sign: group.any_sign.clone(),
     };
     for (r, row) in group.rows.iter().enumerate() {
         let mut digits = Vec::new();
@@ -618,7 +760,9 @@ impl Solver {
 
     /// Makes the sum and puts it wherever its two digits stand, as far as the rows' levels allow.
     fn take(&mut self, p: Pattern) {
-        let deep = self.depth[p.a as usize].max(self.depth[p.b as usize]) + 1;
+        let (a, b) = (self.spans[p.a as usize], self.spans[p.b as usize].shifted(p.shift).signed(p.differ));
+        let own = u32::from(a.cost(&b, &a.plus(&b)) > 0);
+        let deep = self.depth[p.a as usize].max(self.depth[p.b as usize]) + own;
         let mut places: Vec<(u32, Digit, Digit)> = Vec::new();
         let rows = self.rows_of[p.a as usize].clone();
         for r in rows {
@@ -692,10 +836,11 @@ impl Solver {
         let a = self.spans[p.a as usize].signed(turned);
         let b = self.spans[p.b as usize].shifted(p.shift).signed(p.differ ^ turned);
         let sum = a.plus(&b);
-        self.bits += a.cost(&b, &sum);
+        let bits = a.cost(&b, &sum);
+        self.bits += bits;
         self.values.push(Value::Sum { pattern: p, turned });
         self.spans.push(sum);
-        self.depth.push(self.depth[p.a as usize].max(self.depth[p.b as usize]) + 1);
+        self.depth.push(self.depth[p.a as usize].max(self.depth[p.b as usize]) + u32::from(bits > 0));
         self.rows_of.push(Vec::new());
         self.values.len() as u32 - 1
     }
@@ -719,24 +864,13 @@ impl Solver {
             // A row that comes out negated needs the difference the other way round, or a negation, unless polarity turns it.
             if let Some(d) = row.first()
                 && d.neg
+                && !self.any_sign[r]
             {
-                self.bits += self.negation(d.value);
+                self.bits += negation(&self.values, &self.spans, d.value);
             }
             rows.push(row.first().copied());
         }
         Some(Solution { values: self.values, spans: self.spans, rows, bits: self.bits })
-    }
-
-    /// Adder bits of a value's negative.
-    fn negation(&self, value: u32) -> u64 {
-        match self.values[value as usize] {
-            Value::Sum { pattern: p, turned } if p.differ => {
-                let a = self.spans[p.a as usize].signed(!turned);
-                let b = self.spans[p.b as usize].shifted(p.shift).signed(turned);
-                a.cost(&b, &a.plus(&b))
-            }
-            _ => u64::from(self.spans[value as usize].width()),
-        }
     }
 
     fn cheapest_pair(&self, row: &[Digit], limit: u32) -> (usize, usize) {
@@ -745,16 +879,17 @@ impl Solver {
         let mut best: Option<(u64, u32, usize, usize)> = None;
         for j in 1..row.len() {
             for i in 0..j {
-                let deep = depth(&row[i]).max(depth(&row[j])) + 1;
-                let after = total - (1 << depth(&row[i])) - (1 << depth(&row[j])) + (1u128 << deep);
-                if after > 1u128 << limit.min(120) {
-                    continue;
-                }
                 let (p, first) = pattern(row[i], row[j]);
                 let turned = p.differ && first.neg;
                 let a = self.spans[p.a as usize].signed(turned);
                 let b = self.spans[p.b as usize].shifted(p.shift).signed(p.differ ^ turned);
-                let key = (a.cost(&b, &a.plus(&b)), deep, i, j);
+                let bits = a.cost(&b, &a.plus(&b));
+                let deep = depth(&row[i]).max(depth(&row[j])) + u32::from(bits > 0);
+                let after = total - (1 << depth(&row[i])) - (1 << depth(&row[j])) + (1u128 << deep);
+                if after > 1u128 << limit.min(120) {
+                    continue;
+                }
+                let key = (bits, deep, i, j);
                 if best.is_none_or(|b| key < b) {
                     best = Some(key);
                 }
@@ -809,8 +944,8 @@ struct Writer<'a, 'b, 'c> {
 }
 
 impl Writer<'_, '_, '_> {
-    /// What stands for a root: its row's digit in the root's type.
-    fn root(&mut self, id: ValueId, digit: Option<Digit>) -> ValueId {
+    /// What stands for a root: its row's digit in the root's type. With `any_sign` what reads it takes a negation in.
+    fn root(&mut self, id: ValueId, digit: Option<Digit>, any_sign: bool) -> ValueId {
         let interval = self.model.node(id).interval.clone();
         let origin = self.model.node(id).origin;
         let digit = digit.expect("a sum that is not constant has a digit");
@@ -819,7 +954,7 @@ impl Writer<'_, '_, '_> {
         let shift = digit.shift;
         let op = match self.solution.values[digit.value as usize] {
             // The other way round: no longer a path than the difference, and no more bits than its negation.
-            Value::Sum { pattern: p, turned } if digit.neg && p.differ => {
+            Value::Sum { pattern: p, turned } if digit.neg && p.differ && !any_sign => {
                 let (a, b) = (self.value(p.a), self.value(p.b));
                 let terms =
                     [Term { value: a, shift, neg: !turned }, Term { value: b, shift: shift + p.shift, neg: turned }];

@@ -456,6 +456,17 @@ mod tests {
     }
 
     #[test]
+    fn numbers_side_by_side_take_no_adder() {
+        // x + 16 y without signs is wires; 3 (x + 16 y) is one adder, 3x and 3y beside each other are two.
+        let model = program(&[q(0, 15, 0), q(0, 15, 0)], |b, v| {
+            let both = b.op(Op::Add { a: v[0], b: v[1], shift: 4 }, q(0, 255, 0));
+            vec![b.op(Op::Add { a: both, b: both, shift: 1 }, q(0, 1023, 0))]
+        });
+        let after = optimised(&model, &["linear", "dce"]);
+        assert_eq!(after, model);
+    }
+
+    #[test]
     fn a_difference_wanted_both_ways_is_not_negated() {
         let model = program(&[q(-8, 7, 0), q(-4, 3, 1)], |b, v| {
             let ab = b.op(Op::Sub { a: v[0], b: v[1], shift: 1 }, q(-40, 40, 1));

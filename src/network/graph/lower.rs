@@ -138,6 +138,9 @@ impl Lowering {
             }
             Operation::Relu { x } => {
                 let x = self.slots[*x].clone();
+                if let Some(quantiser) = step.quantiser {
+                    return Ok(x.iter().map(|x| self.wires.rectified(x, &quantiser)).collect());
+                }
                 x.iter().map(|x| self.wires.relu(x)).collect()
             }
             Operation::Table { x, function } => {

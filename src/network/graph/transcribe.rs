@@ -5,7 +5,7 @@
 //! numbers with both ends. The golden evaluator holds it, as it holds the lowering.
 
 use super::bind::{BoundNetwork, Constants, Operation, Step};
-use crate::ir::{Builder, Model, Op, Output, Table, Term, ValueId};
+use crate::ir::{BinaryBits, Builder, Model, Op, Output, Table, Term, UnaryBits, ValueId};
 use crate::network::digits;
 use crate::network::exact::Rational;
 use crate::network::function::{Function, Functions};
@@ -92,8 +92,11 @@ impl Writer {
                 }
                 Operation::Relu { x } => {
                     let x = &slots[*x][index];
-                    let (low, high) = (x.low.clone().max(BigInt::ZERO), x.high.clone().max(BigInt::ZERO));
-                    self.value(Op::Relu { x: x.id }, low, high, x.frac)
+                    if let Some(quantiser) = &step.quantiser {
+                        results.push(self.rectified(x, quantiser));
+                        continue;
+                    }
+                    self.relu(x)
                 }
                 Operation::Table { x, function } => {
                     let quantiser = step.quantiser.ok_or("a table without a type")?;
@@ -204,6 +207,19 @@ impl Writer {
         self.value(Op::Lookup { x: x.id, table, base: Code::from(&x.low) }, min.into(), max.into(), frac)
     }
 
+    fn relu(&mut self, x: &Value) -> Value {
+        let (low, high) = (x.low.clone().max(BigInt::ZERO), x.high.clone().max(BigInt::ZERO));
+        self.value(Op::Relu { x: x.id }, low, high, x.frac)
+    }
+
+    /// `quantise` of `max(x, 0)`. Every mode rounds numbers from zero on by one rule, and by that rule no number below
+    /// zero becomes positive: so what is rounded by that rule first, then limited to zero and more, is the same.
+    fn rectified(&mut self, x: &Value, quantiser: &Quantiser) -> Value {
+        let rounded = self.round(x, quantiser.kif.frac, quantiser.round.of_positive());
+        let rectified = self.relu(&rounded);
+        self.overflow(&rectified, quantiser)
+    }
+
     /// `quantise`, with every code of the type as range.
     fn quantise(&mut self, x: &Value, quantiser: &Quantiser) -> Value {
         let rounded = self.round(x, quantiser.kif.frac, quantiser.round);
@@ -216,8 +232,11 @@ impl Writer {
             return x.clone();
         }
         let dropped = (x.frac - frac) as u32;
+        if round == Round::HalfEven {
+            return self.round_to_even(x, frac, dropped);
+        }
         let (negative, positive) = round.summands(dropped);
-        let mut moved = match negative == positive || !x.low.is_negative() {
+        let moved = match negative == positive || !x.low.is_negative() {
             true => self.plus(x, &positive),
             false => {
                 let (on_negative, otherwise) =
@@ -228,14 +247,28 @@ impl Writer {
                 self.value(Op::Add { a: x.id, b: added.id, shift: 0 }, &x.low + low, &x.high + high, x.frac)
             }
         };
-        if round == Round::HalfEven {
-            // A half goes up where the floor is odd.
-            let odd = self.value(Op::Quantise { x: x.id, shift: 0 }, BigInt::ZERO, BigInt::one(), frac);
-            let op = Op::Add { a: moved.id, b: odd.id, shift: frac - x.frac };
-            moved = self.value(op, moved.low.clone(), &moved.high + 1, x.frac);
-        }
         let end = |code: &BigInt| Rational::of_code(code, dropped.into()).round(round);
         self.value(Op::Quantise { x: moved.id, shift: 0 }, end(&x.low), end(&x.high), frac)
+    }
+
+    /// The nearest, the upper one at halves; there, where all bits that go are zero once a half was added, the even number
+    /// of the two: the one without its last bit.
+    fn round_to_even(&mut self, x: &Value, frac: i32, dropped: u32) -> Value {
+        let moved = self.plus(x, &(BigInt::one() << (dropped - 1)));
+        let floor = |code: &BigInt, by: u32| code >> by;
+        let quantise = |of: &Value| Op::Quantise { x: of.id, shift: 0 };
+        let up = self.value(quantise(&moved), floor(&moved.low, dropped), floor(&moved.high, dropped), frac);
+        let gone = self.value(quantise(&moved), BigInt::ZERO, (BigInt::one() << dropped) - 1, x.frac);
+        let is_no_half = Op::Unary { op: UnaryBits::Any, x: gone.id };
+        let is_no_half = self.value(is_no_half, BigInt::ZERO, BigInt::one(), 0);
+        let in_place = Op::Quantise { x: is_no_half.id, shift: -frac };
+        let in_place = self.value(in_place, BigInt::ZERO, BigInt::one(), frac);
+        let last = self.value(quantise(&up), BigInt::ZERO, BigInt::one(), frac);
+        let last = Op::Binary { op: BinaryBits::And, a: last.id, b: in_place.id, shift: 0 };
+        let last = self.value(last, BigInt::ZERO, BigInt::one(), frac);
+        let even = self.value(quantise(&up), floor(&up.low, 1), floor(&up.high, 1), frac - 1);
+        let end = |code: &BigInt| Rational::of_code(code, dropped.into()).round(Round::HalfEven);
+        self.value(Op::Add { a: even.id, b: last.id, shift: 0 }, end(&x.low), end(&x.high), frac)
     }
 
     /// `x + code * 2^-frac`, the code with as many fractional bits as `x`.
