@@ -88,7 +88,7 @@ fn narrowest_source(model: &Model, x: ValueId) -> Option<ValueId> {
 }
 
 /// The last value before `v` that `v` is a function of.
-fn source(model: &Model, v: ValueId) -> Option<ValueId> {
+pub(super) fn source(model: &Model, v: ValueId) -> Option<ValueId> {
     let mut open: Vec<ValueId> = Vec::new();
     let read = |v: ValueId, open: &mut Vec<ValueId>| {
         model.node(v).op.for_each_operand(|o| {
@@ -113,7 +113,7 @@ fn source(model: &Model, v: ValueId) -> Option<ValueId> {
 }
 
 /// The operations from `source`, which is not among them, to `x`, in order.
-fn between(model: &Model, source: ValueId, x: ValueId) -> Option<Vec<ValueId>> {
+pub(super) fn between(model: &Model, source: ValueId, x: ValueId) -> Option<Vec<ValueId>> {
     let mut cone = vec![x];
     let mut next = 0;
     while let Some(&v) = cone.get(next) {

@@ -11,6 +11,7 @@ mod dce;
 mod demand;
 mod facts;
 mod forms;
+mod functions;
 mod linear;
 mod mirror;
 mod polarity;
@@ -162,6 +163,13 @@ pub const PASSES: &[PassInfo] = &[
         run: demand::run,
     },
     PassInfo {
+        name: "functions",
+        summary: "choices and sums of one value of up to six bits as a table of it, where that takes fewer LUTs",
+        level: 2,
+        tables_only: false,
+        run: functions::run,
+    },
+    PassInfo {
         name: "products",
         summary: "long products as sums of shorter ones, so that registers can stand within products of logic",
         level: BY_NAME,
@@ -189,8 +197,24 @@ pub fn pipeline(level: u8) -> &'static [&'static str] {
             "ranges", "cse", "dce",
         ],
         _ => &[
-            "dce", "simplify", "ranges", "compose", "tables", "split", "split", "cse", "rounding", "linear", "dce",
-            "polarity", "demand", "simplify", "ranges", "cse", "dce",
+            "dce",
+            "simplify",
+            "ranges",
+            "compose",
+            "tables",
+            "split",
+            "split",
+            "cse",
+            "rounding",
+            "linear",
+            "dce",
+            "polarity",
+            "demand",
+            "simplify",
+            "ranges",
+            "cse",
+            "functions",
+            "dce",
         ],
     }
 }
@@ -198,8 +222,25 @@ pub fn pipeline(level: u8) -> &'static [&'static str] {
 /// What `-O2` runs for hardware whose products are logic and whose stages are cut by what that takes: registers can
 /// stand within a long product then.
 pub const IN_STAGES: &[&str] = &[
-    "dce", "simplify", "ranges", "compose", "tables", "split", "split", "cse", "rounding", "linear", "dce", "products",
-    "polarity", "demand", "simplify", "ranges", "cse", "dce",
+    "dce",
+    "simplify",
+    "ranges",
+    "compose",
+    "tables",
+    "split",
+    "split",
+    "cse",
+    "rounding",
+    "linear",
+    "dce",
+    "products",
+    "polarity",
+    "demand",
+    "simplify",
+    "ranges",
+    "cse",
+    "functions",
+    "dce",
 ];
 
 /// What one pass did to a program.
