@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// Bits from the lowest of either operand to the highest, nothing where the operands lie apart: the count that
-    /// [`super::check`] reports.
+    /// `cmvm::check` reports.
     #[default]
     Contract,
     /// Bits of the carry chain: low bits that pass through are free, and so are numbers that are only put side by side;
