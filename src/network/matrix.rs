@@ -225,7 +225,8 @@ impl Meaning for Product {
             .map(|(input, element)| builder.op(Op::Input { input }, Interval::full(element.kif)))
             .collect();
         for o in 0..self.matrix.n_out() {
-            let (mut sum, mut range) = (Vec::new(), Interval::new(0, 0, 0));
+            // Of no type before the first term: a type of whole numbers would be finer than sums of even ones.
+            let (mut sum, mut range) = (Vec::new(), None::<Interval>);
             for (i, &x) in inputs.iter().enumerate() {
                 let weight = self.matrix.weight(i, o);
                 if weight.mantissa == 0 {
@@ -234,9 +235,13 @@ impl Meaning for Product {
                 let zeros = weight.mantissa.trailing_zeros();
                 let (factor, shift) = (BigInt::from(weight.mantissa >> zeros), weight.exponent + zeros as i32);
                 sum.extend(digits::terms(x, &factor, shift));
-                range = total(&range, &multiple(&Interval::full(self.inputs[i].kif), &factor).scaled(shift));
+                let term = multiple(&Interval::full(self.inputs[i].kif), &factor).scaled(shift);
+                range = Some(match range {
+                    None => term,
+                    Some(range) => total(&range, &term),
+                });
             }
-            let source = (!sum.is_empty()).then(|| builder.op(Op::Sum { terms: sum.into() }, range));
+            let source = range.map(|range| builder.op(Op::Sum { terms: sum.into() }, range));
             builder.output(Output { source, shift: 0, neg: false });
         }
         builder.finish().map_err(|problems| format!("the matrix as a program: {:?}", problems.first()))
@@ -262,12 +267,13 @@ mod tests {
     fn programs_of_a_product_are_its_meaning() {
         let weight = |mantissa, exponent| Weight { mantissa, exponent };
         let weights = vec![weight(5, 0), weight(-7, 2), weight(0, 0), weight(0, 0), weight(-1, -3), weight(0, 0)];
-        for input_type in ["s5.2", "u4.-1", "s1.0"] {
+        for input_type in ["s5.2", "u4.-1", "s1.0", "s6.-3"] {
             let product =
                 Product::new(Matrix::new(2, 3, weights.clone()), Quantiser::parse(input_type).expect("a type"));
             let plain = product.specification().expect("a program");
             let program = product.solve(&Options::default()).expect("no limit");
             let solved = product.model(&program, Limits::default()).expect("a program");
+            assert_eq!(plain.output_intervals(), solved.output_intervals(), "{input_type}");
             let mut rng = SplitMix::new(3);
             for _ in 0..50 {
                 let codes = crate::ir::draw_inputs(&plain, &mut rng);
