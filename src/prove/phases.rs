@@ -148,6 +148,10 @@ fn reaches_out(rtl: &Rtl, controls: ControlValues, id: SignalId, set: &FxHashSet
                 }
                 stack.extend(signal.wires.iter().map(|w| w.1));
             }
+            // A table with an entry for every address gives nothing else.
+            Expr::Table(entries, address, _) if entries.len() as u64 >> rtl.width(*address).min(63) > 0 => {
+                stack.push(*address);
+            }
             expr => operands(expr, &mut |&n| stack.push(n)),
         }
     }
