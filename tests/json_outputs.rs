@@ -103,6 +103,12 @@ fn documents_in_files_and_proofs_keep_to_their_schemas() {
         assert_eq!(status, 0, "{options}: {err}");
         keeps_to("interface", &read("i.json"));
     }
+    let (status, _, err) = run(&dir, &format!("{TINY} -O2 --verilog t.v --witness w.json"));
+    assert_eq!(status, 0, "{err}");
+    keeps_to("witness", &read("w.json"));
+    let (status, _, err) = run(&dir, &format!("prove {TINY} t.v --witness w.json --certificate d"));
+    assert_eq!(status, 0, "{err}");
+    keeps_to("prove", &read("d/report.json"));
     // The last was the machine: as it is, and with an addition that became a subtraction.
     let (status, out, err) = run(&dir, &format!("prove --json {BIQUAD} m.v --certificate c"));
     assert_eq!(status, 0, "{err}");

@@ -23,6 +23,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("report", include_str!("../../docs/schema/report.json")),
     ("timings", include_str!("../../docs/schema/timings.json")),
     ("verify", include_str!("../../docs/schema/verify.json")),
+    ("witness", include_str!("../../docs/schema/witness.json")),
 ];
 
 /// The kinds, for the parser of options.

@@ -41,7 +41,7 @@ pub use spec::{
     Stages, Target, Text, Top,
 };
 
-pub use steps::steps_of_text;
+pub use steps::{SignalOrigin, Witness, steps_of_text};
 
 use crate::device::Estimate;
 use crate::diag::{Diagnostic, Diagnostics, Severity};

@@ -211,6 +211,24 @@ impl Rtl {
         out
     }
 
+    /// A copy in which the signals that are no ports have other names and remarks, without the instance that they are in:
+    /// what `of` makes of theirs. Where it makes nothing of a name, that signal stays as it is.
+    pub fn annotated(&self, of: impl Fn(&str) -> Option<(String, String)>) -> Rtl {
+        let mut out = self.clone();
+        let ports: Vec<SignalId> = self.inputs.iter().chain(&self.outputs).copied().collect();
+        for (at, signal) in (0..).zip(&mut out.signals) {
+            let own = signal.name.rfind('.').map_or(0, |dot| dot + 1);
+            if ports.contains(&SignalId(at)) {
+                continue;
+            }
+            if let Some((name, remark)) = of(&signal.name[own..]) {
+                signal.name.replace_range(own.., &name);
+                out.remarks.insert(name, remark);
+            }
+        }
+        out
+    }
+
     /// An expression.
     pub fn expr(&self, id: NodeId) -> &Expr {
         &self.exprs[id.0 as usize]
