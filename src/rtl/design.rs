@@ -215,12 +215,10 @@ impl Rtl {
     /// what `of` makes of theirs. Where it makes nothing of a name, that signal stays as it is.
     pub fn annotated(&self, of: impl Fn(&str) -> Option<(String, String)>) -> Rtl {
         let mut out = self.clone();
-        let ports: Vec<SignalId> = self.inputs.iter().chain(&self.outputs).copied().collect();
-        for (at, signal) in (0..).zip(&mut out.signals) {
-            let own = signal.name.rfind('.').map_or(0, |dot| dot + 1);
-            if ports.contains(&SignalId(at)) {
-                continue;
-            }
+        let mut is_port = vec![false; self.signals.len()];
+        self.inputs.iter().chain(&self.outputs).for_each(|port| is_port[port.0 as usize] = true);
+        for (signal, _) in out.signals.iter_mut().zip(is_port).filter(|(_, is_port)| !is_port) {
+            let own = own_name(&signal.name);
             if let Some((name, remark)) = of(&signal.name[own..]) {
                 signal.name.replace_range(own.., &name);
                 out.remarks.insert(name, remark);
