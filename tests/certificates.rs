@@ -188,8 +188,10 @@ fn changed(text: &str, rng: &mut SplitMix) -> Option<String> {
         ("] ", "] ~"),
         ("= v", "= ~v"),
     ][pick(8)];
-    let places: Vec<usize> = line.match_indices(from).map(|m| m.0).collect();
-    let place = *places.get(pick(places.len().max(1)))?;
+    // Behind the name of what is driven.
+    let driver = line.find(" = ")?;
+    let places: Vec<usize> = line.match_indices(from).map(|m| m.0).filter(|&place| place >= driver).collect();
+    let place = *places.get(pick(places.len()))?;
     let new = format!("{}{to}{}", &line[..place], &line[place + from.len()..]);
     lines[at] = &new;
     Some(lines.join("\n") + "\n")
