@@ -13,6 +13,8 @@ use std::collections::HashMap;
 const DEEPEST: usize = 200;
 /// Most bits of a signal.
 const WIDEST: usize = 1 << 20;
+/// The age of what values of different clocks make: it may be named, for the eyes of a lint tool, and not be used.
+const MIXED: u32 = u32::MAX;
 /// Most bits of all signals together.
 const MOST_BITS: usize = 1 << 26;
 /// Most address bits of a table.
@@ -456,7 +458,7 @@ impl<'a> Reader<'_, 'a> {
             self.expect("<=")?;
             let (bits, age) = self.expression(g, 0)?;
             self.expect(";")?;
-            new.push((name, width, (bits, age.map(|age| age + 1))));
+            new.push((name, width, (bits, age.map(|age| age.saturating_add(1)))));
         }
         self.at += 1;
         new.into_iter().try_for_each(|(name, width, value)| self.define(name, width, value))
@@ -474,7 +476,10 @@ impl<'a> Reader<'_, 'a> {
         if high < low || high >= width || bits.len() != high - low + 1 {
             return self.wrong("bits of the output that do not fit their driver");
         }
-        self.age = self.same_age(self.age, age)?;
+        self.age = self.same_age(self.age, age);
+        if self.age == Some(MIXED) {
+            return self.wrong("outputs of different clocks");
+        }
         for (slot, bit) in self.output[low..=high].iter_mut().zip(bits) {
             if slot.replace(bit).is_some() {
                 return self.wrong("a bit of the output with two drivers");
@@ -497,10 +502,10 @@ impl<'a> Reader<'_, 'a> {
         Ok((high, low))
     }
 
-    fn same_age(&self, a: Option<u32>, b: Option<u32>) -> Result<Option<u32>> {
+    fn same_age(&self, a: Option<u32>, b: Option<u32>) -> Option<u32> {
         match (a, b) {
-            (Some(a), Some(b)) if a != b => self.wrong("values of different clocks meet"),
-            (a, b) => Ok(a.or(b)),
+            (Some(a), Some(b)) if a != b => Some(MIXED),
+            (a, b) => a.or(b),
         }
     }
 
@@ -556,15 +561,15 @@ impl<'a> Reader<'_, 'a> {
                 if left.0.len() != 1 || yes.0.len() != no.0.len() {
                     return self.wrong("a choice of other widths");
                 }
-                let age = self.same_age(left.1, yes.1)?;
-                left = (choose(g, left.0[0], &yes.0, &no.0), self.same_age(age, no.1)?);
+                let age = self.same_age(left.1, yes.1);
+                left = (choose(g, left.0[0], &yes.0, &no.0), self.same_age(age, no.1));
                 continue;
             }
             let right = self.expression(g, strength + 1)?;
             if left.0.len() != right.0.len() {
                 return self.wrong(&format!("operands of {} and {} bits", left.0.len(), right.0.len()));
             }
-            let age = self.same_age(left.1, right.1)?;
+            let age = self.same_age(left.1, right.1);
             let (a, b) = (&left.0, &right.0);
             let pairs = a.iter().copied().zip(b.iter().copied());
             let bits = match sign {
@@ -653,6 +658,9 @@ impl<'a> Reader<'_, 'a> {
                 let Some((bits, age)) = self.signals.get(name).cloned() else {
                     return self.wrong(&format!("{name} is used before it is driven"));
                 };
+                if age == Some(MIXED) {
+                    return self.wrong("values of different clocks meet");
+                }
                 if !self.is_sign("[") {
                     return Ok((bits, age));
                 }
@@ -682,7 +690,7 @@ impl<'a> Reader<'_, 'a> {
         let mut age = None;
         loop {
             let (bits, own) = self.expression(g, 0)?;
-            age = self.same_age(age, own)?;
+            age = self.same_age(age, own);
             parts.push(bits);
             if !self.is_sign(",") {
                 break;
