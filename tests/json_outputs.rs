@@ -61,6 +61,8 @@ fn documents_of_stdout_keep_to_their_schemas() {
         ("info", 0, "info --json @models/lut_heavy/model.json.gz --pipeline 3".to_owned()),
         ("info", 0, "info --json @network/matrix/m8/matrix.npy --input-type s8.5".to_owned()),
         ("info", 0, "info --json @llvlir/popcount_sort/program.llvlir".to_owned()),
+        ("info-reuse", 0, "info --json @models/sort_topk/model.json.gz --ii 4".to_owned()),
+        ("info-reuse", 0, "info --json @models/var_mul/model.json.gz --ii 2,8,16".to_owned()),
         ("info-network", 0, format!("info --json {GRAPH}")),
         ("info-network", 0, "info --json @network/ir/qwen2_0_5b/net.json".to_owned()),
         (

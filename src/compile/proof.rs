@@ -172,7 +172,9 @@ pub(super) fn of_reused(
         names: control_names(hardware.spec()),
         ..Request::default()
     };
-    let rtl = read(language, text, None)?;
+    // Of a wrapper's text, the pipeline in it.
+    let core = hardware.axis.as_ref().map(|_| interface.top.as_str());
+    let rtl = read(language, text, core)?;
     for (what, rtl) in
         [("netlist".to_owned(), &elaborated::rtl(&hardware.netlist)), (format!("{language:?} text"), &rtl)]
     {

@@ -1,8 +1,9 @@
 //! Programs that take a sample every few clocks ([`super::Pipeline::interval`]): planned, judged, lowered.
 
-use super::spec::{DelayModel, Passes, Pipeline, Spec, Stages};
+use super::spec::{Budget, DelayModel, Passes, Pipeline, Spec, Stages};
 use super::{Error, bug};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
+use crate::emit::axis::Axis;
 use crate::emit::{ReuseFacts, ReuseGroup};
 use crate::ir::machine::Machine;
 use crate::ir::{Model, Op};
@@ -37,13 +38,45 @@ impl Spec {
         self.pipeline.interval.filter(|&interval| interval != 1)
     }
 
+    /// Whether hardware is to be used again and again for one sample.
+    pub(super) fn takes_turns(&self) -> bool {
+        self.interval().is_some() || self.pipeline.budget.is_some()
+    }
+
     /// What does not go with [`Spec::interval`].
     pub(super) fn interval_problems(&self) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
         let mut problem = |code, flag: &str, message: String, help: &str| {
             problems.push(Diagnostic::error(code, Place::Flag(flag.into()), message).with_help(help));
         };
-        let Some(interval) = self.interval() else { return problems };
+        if !self.pipeline.compared.is_empty() {
+            let help = "ask for one; `alir2hdl info` compares several";
+            problem("E0810", "--ii", "several intervals are given".into(), help);
+            return problems;
+        }
+        if !self.takes_turns() {
+            return problems;
+        }
+        let budget = self.pipeline.budget;
+        match (budget, self.pipeline.interval) {
+            (Some(Budget { luts: None, ffs: None }), _) => {
+                problem(
+                    "E0810",
+                    "--ii",
+                    "auto needs to know what may be taken".into(),
+                    "add --max-luts N or --max-ffs N",
+                );
+            }
+            (Some(_), Some(_)) => {
+                let help = "--max-luts and --max-ffs go with --ii auto; leave them out, or the number";
+                problem("E0810", "--ii", "an interval is given, and a budget to choose it by".into(), help);
+            }
+            _ => {}
+        }
+        if let Some(share) = self.pipeline.least_share.filter(|share| !(0.0..=100.0).contains(share)) {
+            problem("E0815", "--ii-share", format!("{share} is no percentage"), "ask for 0 to 100");
+        }
+        let interval = self.pipeline.interval.unwrap_or(MAX_INTERVAL);
         if interval == 0 || interval > MAX_INTERVAL {
             let help = format!("ask for 1 to {MAX_INTERVAL}; 1 is a new sample every clock");
             problem("E0810", "--ii", format!("{interval} is no interval"), &help);
@@ -54,13 +87,7 @@ impl Spec {
             problem("E0816", "--pipeline", "a number of stages does not go with --ii".into(), help);
         }
         let leave = "leave it out, or take a sample every clock (without --ii)";
-        let not_yet = [
-            ("--register-inputs", self.pipeline.register_inputs),
-            ("--register-outputs", self.pipeline.register_outputs),
-            ("--use-dsp", self.target.products != super::Products::Auto),
-            ("--wrapper", self.wrapper.is_some()),
-            ("--assume-intervals", self.optimisation.assume_intervals),
-        ];
+        let not_yet = [("--assume-intervals", self.optimisation.assume_intervals)];
         for (flag, _) in not_yet.into_iter().filter(|(_, given)| *given) {
             problem("E0816", flag, "does not go with --ii yet".into(), leave);
         }
@@ -85,6 +112,75 @@ impl Spec {
 }
 
 impl<'d> Reused<'d> {
+    /// [`Reused::of`], if it is within what is asked of its latency and of what it shares.
+    ///
+    /// # Errors
+    /// Those of [`Reused::of`]; if it is not.
+    pub(super) fn within(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
+        let Some(made) = Reused::of(source, spec, interval)? else { return Ok(None) };
+        let (plan, share) = (&made.plan, made.plan.shared());
+        if let Some(least) = spec.pipeline.least_share.filter(|least| share < *least) {
+            let message =
+                format!("{share:.1} % of the logic share hardware with --ii {interval}, and {least} % are asked for");
+            let help =
+                "ask for another interval or a smaller share; `alir2hdl info --ii 2,4,8` shows what would be shared";
+            let place = Place::Flag("--ii-share".into());
+            return Err(Error::request(Diagnostic::error("E0815", place, message).with_help(help)));
+        }
+        if let Some(most) = spec.pipeline.max_latency.filter(|most| plan.latency > *most) {
+            let least = reuse::Figures::of(&made.program, plan).latency_at_least;
+            let message = format!(
+                "with --ii {interval} the smallest latency that was found is {} clocks, and {most} are asked for",
+                plan.latency
+            );
+            let help = format!("ask for {}; no plan of these blocks has less than {least}", plan.latency);
+            let place = Place::Flag("--max-latency".into());
+            return Err(Error::request(Diagnostic::error("E0819", place, message).with_help(help)));
+        }
+        Ok(Some(made))
+    }
+
+    /// The smallest interval of those that are tried whose estimate is within a budget. Those up to 16 are all tried,
+    /// then each a sixteenth longer than the one before; what takes longer than a latency allows is not.
+    ///
+    /// # Errors
+    /// If there is none; those of other wishes.
+    pub(super) fn fewest(source: &Model, spec: &Spec, budget: Budget) -> Result<u32, Error> {
+        /// Operations that are planned and lowered before the search gives up.
+        const WORK: usize = 20_000_000;
+        let mut work = WORK;
+        let mut tried: Vec<String> = Vec::new();
+        let mut best: Option<(u64, u32)> = None;
+        let mut refused = None;
+        let mut interval = 1;
+        while interval <= MAX_INTERVAL && work > 0 {
+            work = work.saturating_sub(source.nodes().len() + 1);
+            let mut one = spec.clone();
+            one.pipeline.budget = None;
+            one.pipeline.interval = Some(interval);
+            match super::model(source, &one) {
+                Ok(hardware) => {
+                    let estimate = hardware.estimate();
+                    let within = |most: Option<u64>, taken: u64| most.is_none_or(|most| taken <= most);
+                    if within(budget.luts, estimate.lut) && within(budget.ffs, estimate.ff) {
+                        return Ok(interval);
+                    }
+                    tried.push(format!("{interval}: {} LUT, {} FF", estimate.lut, estimate.ff));
+                    best = best.min(Some((estimate.lut, interval))).or(Some((estimate.lut, interval)));
+                }
+                Err(why) if why.kind == super::ErrorKind::Request => refused = refused.or(Some(why)),
+                Err(why) => return Err(why),
+            }
+            interval += (interval / 16).max(1);
+        }
+        let Some((luts, at)) = best else { return Err(refused.expect("something was tried")) };
+        let shown = (tried.len().div_ceil(12)).max(1);
+        let table: Vec<&str> = tried.iter().step_by(shown).map(String::as_str).collect();
+        let message = format!("no interval that was tried stays within the budget; {}", table.join("; "));
+        let help = format!("the least that was found are {luts} LUT, with --ii {at}; ask for more");
+        Err(Error::request(Diagnostic::error("E0818", Place::Flag("--ii".into()), message).with_help(help)))
+    }
+
     /// Plans a program; nothing if it computes constants alone, which take no clock.
     ///
     /// # Errors
@@ -96,7 +192,8 @@ impl<'d> Reused<'d> {
             let place = Place::Flag("--retime".into());
             return Err(Error::request(Diagnostic::error("E0804", place, message).with_help("leave it out")));
         }
-        let after = spec.passes(false)?;
+        // A counter of phases that is a table of itself is none that `prove` finds.
+        let after: Vec<&str> = spec.passes(false)?.into_iter().filter(|name| *name != "functions").collect();
         let before = match spec.optimisation.passes {
             Passes::Level(1..) => BEFORE,
             _ => &["dce"],
@@ -108,16 +205,24 @@ impl<'d> Reused<'d> {
             return Ok(None);
         }
         let mut block = spec.clone();
-        block.pipeline = Pipeline { interval: None, effort: Effort::Fast, ..block.pipeline };
+        block.pipeline = Pipeline {
+            interval: None,
+            effort: Effort::Fast,
+            // Blocks lie between registers; those at ports are the plan's.
+            register_inputs: false,
+            register_outputs: false,
+            ..block.pipeline
+        };
         let period = spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device);
         let mut best = f64::INFINITY;
         for round in 0..ROUNDS {
-            let plan = match reuse::plan(&program, interval, |template| block.stages_of(template)) {
+            let made = match reuse::plan(&program, interval, |template| block.stages_of(template)) {
                 Ok(plan) => plan,
                 Err(why) if round == 0 => return Err(why),
                 // Nothing is left of the clock for a block's first stage.
                 Err(_) => break,
             };
+            let plan = if spec.pipeline.register_outputs { made.with_registered_outputs() } else { made };
             let judged = reuse::check(&program, &plan);
             judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
             let machine = reuse::machine(&program, &plan, &spec.with_ready("model"));
@@ -125,7 +230,7 @@ impl<'d> Reused<'d> {
             let reused = Reused { source, program: program.clone(), plan, machine };
             let Some(period) = period else { return Ok(Some(reused)) };
             // Blocks are cut as if nothing stood before them; multiplexers do.
-            let found = spec.estimate(&reused.lower(spec, "model")?).period_ns;
+            let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
             if found <= period {
                 return Ok(Some(reused));
             }
@@ -142,7 +247,15 @@ impl<'d> Reused<'d> {
     ///
     /// # Errors
     /// If the checker objects, which is our mistake.
-    pub(super) fn lower(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
+    pub(super) fn lower(&self, spec: &Spec, top: &str) -> Result<(Netlist, Option<Axis>), Error> {
+        let netlist = self.netlist(spec, top)?;
+        let around = |options| Axis::new(top, &netlist.interface, options).map_err(Error::request);
+        let axis = spec.wrapper.as_ref().map(around).transpose()?;
+        Ok((netlist, axis))
+    }
+
+    /// The netlist alone.
+    fn netlist(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
         let netlist = lower_reused(&self.machine, &spec.with_ready(top), self.plan.latency, self.plan.interval);
         netlist.check().map_err(|found| bug(Diagnostics(found)))?;
         Ok(netlist)

@@ -519,14 +519,19 @@ impl<'a> Drawing<'a> {
                 continue;
             };
             let own = plan.own_register[j];
-            let x = self.value(source, if own { plan.latency - 1 } else { plan.latency });
+            let x = self.value(source, if own { plan.settled() - 1 } else { plan.settled() });
             let interval = model.output_intervals()[j].scaled(-output.shift);
             let kif = interval.kif();
             let op = if output.neg { Op::Neg { x } } else { Op::Quantise { x, shift: 0 } };
             let mut shown = self.op(op, interval.clone());
             if own {
-                let phase = (plan.latency - 1) % plan.interval;
+                let phase = (plan.settled() - 1) % plan.interval;
                 let (register, held) = self.register(&format!("result_{j}"), kif, Some(phase), false);
+                self.registers[register].next = Some(shown);
+                shown = self.op(Op::Quantise { x: held, shift: 0 }, interval.clone());
+            }
+            if plan.registered_outputs {
+                let (register, held) = self.register(&format!("shown_{j}"), kif, None, false);
                 self.registers[register].next = Some(shown);
                 shown = self.op(Op::Quantise { x: held, shift: 0 }, interval);
             }
