@@ -1,5 +1,6 @@
 //! Programs as gates: ALIR JSON of versions 2 to 4, and what it means, written against `docs/alir.md` alone.
 
+use crate::Made;
 use crate::graph::{Graph, Lit};
 use crate::sums::{Range, Sum, Sums};
 use crate::words::{add, all, any, choose, multiply, negate, resize, subtract, table};
@@ -242,7 +243,7 @@ impl Program {
         g: &mut Graph,
         sums: &mut Sums,
         inputs: &[Vec<Lit>],
-        made: &mut dyn FnMut(&mut Graph, usize, &[Lit]) -> Result<(), String>,
+        made: Made<'_>,
     ) -> Result<Vec<Vec<Lit>>, String> {
         let mut bits: Vec<Vec<Lit>> = Vec::with_capacity(self.operations.len());
         let mut ranges: Vec<Range> = Vec::with_capacity(self.operations.len());

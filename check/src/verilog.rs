@@ -5,6 +5,7 @@
 //! what they are for, and everything else is refused. A signal that is used above its driver is refused too, so nothing
 //! here can depend on itself.
 
+use crate::Made;
 use crate::graph::{Graph, Lit};
 use crate::words::{add, all, any, choose, less, multiply, negate, subtract, table};
 use std::collections::HashMap;
@@ -237,12 +238,7 @@ impl<'a> Text<'a> {
     ///
     /// # Errors
     /// What is not as alir2hdl writes it; those of `made`.
-    pub fn build(
-        &self,
-        g: &mut Graph,
-        input: &[Lit],
-        made: &mut dyn FnMut(&mut Graph, usize, &[Lit]) -> Result<()>,
-    ) -> Result<Built> {
+    pub fn build(&self, g: &mut Graph, input: &[Lit], made: Made<'_>) -> Result<Built> {
         let mut r = self.reader(self.body);
         if let Some((name, _)) = self.input {
             r.signals.insert(name, (input.to_vec(), Some(0)));
@@ -370,7 +366,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(word)
     }
 
-    fn items(&mut self, g: &mut Graph, made: &mut dyn FnMut(&mut Graph, usize, &[Lit]) -> Result<()>) -> Result<()> {
+    fn items(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
         let mut count = 0;
         loop {
             let start = self.at;
@@ -535,9 +531,7 @@ impl<'a> Reader<'_, 'a> {
         }
         let start = self.at;
         let mut left = self.unary(g)?;
-        loop {
-            let Some(Token::Sign(sign)) = self.peek() else { break };
-            let sign = *sign;
+        while let Some(&Token::Sign(sign)) = self.peek() {
             let strength = match sign {
                 "?" => 1,
                 "|" => 2,

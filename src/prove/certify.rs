@@ -315,7 +315,7 @@ mod tests {
 
     /// Small programs, and some of any width.
     fn drawn(seed: u64) -> Model {
-        if seed % 4 == 0 { random::model(seed) } else { Recipe::seeded(Profile::TINY, 24, seed).build() }
+        if seed.is_multiple_of(4) { random::model(seed) } else { Recipe::seeded(Profile::TINY, 24, seed).build() }
     }
 
     /// The checker's gates of a program, for random inputs, are what the golden interpreter says.
