@@ -37,7 +37,7 @@ Examples:
   alir2hdl info model.json.gz --pipeline 3         each stage: operations, longest path, register bits
   alir2hdl info model.json.gz --sweep --svg s.svg  stage delay and register bits of 1 to 12 stages
   alir2hdl info model.json.gz --sweep --device xcku5p --svg s.svg    MHz against LUT and FF, the best joined
-  alir2hdl info model.json.gz --ii 2,4,8           what samples every 2, 4, 8 clocks save; --ii 8: who shares hardware
+  alir2hdl info model.json.gz --ii 2,4,8           what a sample every 2, 4, 8 clocks saves
   alir2hdl info model.json.gz --max-stage-delay 5 --json | jq .pipeline.latency
   alir2hdl info machine.json.gz                    ports, registers, blocks and schedule of a state machine
 
