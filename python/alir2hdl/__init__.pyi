@@ -33,8 +33,7 @@ class _Pipeline(TypedDict, total=False):
     passes: Sequence[str]
     assume_intervals: bool
     pipeline: int | Literal["auto"]
-    ii: int | Literal["auto"]
-    ii_share: float
+    ii: int
     max_stage_delay: float | None
     clock_period: float | None
     clock_uncertainty: float

@@ -35,7 +35,6 @@ mod progress;
 mod project;
 mod prove;
 mod provenance;
-mod recorded;
 mod report;
 mod run;
 mod schema;
@@ -43,7 +42,6 @@ mod source;
 mod text;
 mod verify;
 mod view;
-mod witness;
 mod wrapper;
 
 use crate::compile;

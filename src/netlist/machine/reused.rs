@@ -1,7 +1,6 @@
 //! The hardware of a program that is computed over several clocks: a state machine with the program's ports.
 
 use super::super::cell::{Cell, Interface, Netlist};
-use super::super::constants;
 use super::super::describe::element_line;
 use super::super::options::Options;
 use crate::ir::machine::Machine;
@@ -11,7 +10,7 @@ use crate::ir::machine::Machine;
 /// its output ports the one that says when a sample is taken, that of the valid flag, then the program's.
 pub fn lower_reused(machine: &Machine, options: &Options, latency: u32, interval: u32) -> Netlist {
     let names = &options.names;
-    let mut netlist = super::lowered(machine, (&options.top, &names.clock), options.fabric);
+    let mut netlist = super::lowered(machine, &options.top, &names.clock);
     let wanted = |name: &String, there: bool| there.then(|| name.clone());
     let reset = wanted(&names.reset, options.reset.is_some());
     let enable = wanted(&names.enable, options.enable);
@@ -29,9 +28,6 @@ pub fn lower_reused(machine: &Machine, options: &Options, latency: u32, interval
                 reset.asynchronous = asked.asynchronous;
             }
         }
-    }
-    if options.fabric.differences {
-        constants::as_differences(&mut netlist);
     }
     let flags = usize::from(valid.is_some());
     let given = usize::from(reset.is_some()) + usize::from(enable.is_some()) + flags;
