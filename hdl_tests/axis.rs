@@ -6,6 +6,7 @@
 
 use crate::harness::{STANDARDS, optimised, simulators};
 use crate::lint;
+use alir2hdl::compile::{self, Spec, Top};
 use alir2hdl::emit::axis::{Axis, AxisOptions, Flow, Packing};
 use alir2hdl::emit::{self, Language};
 use alir2hdl::ir::Model;
@@ -57,6 +58,46 @@ pub(crate) fn case(seed: u64) -> Case {
     };
     let axis = Axis::new(&format!("axis_{seed}"), &core.interface, &options).expect("a wrapper that can be built");
     Case { model, core, axis }
+}
+
+/// A random program that takes a sample every few clocks, in a random wrapper; nothing if it is constant.
+fn every_few_clocks(seed: u64) -> Option<Case> {
+    let model = random::model(seed);
+    let mut rng = SplitMix::new(seed ^ 0x5eed);
+    let mut spec = Spec::default();
+    spec.pipeline.interval = Some([2, 3, 4, 5, 7, 8, 16, 33][rng.below(8) as usize]);
+    spec.pipeline.register_outputs = rng.below(3) == 0;
+    spec.module.top = Top::Named(format!("axis_{seed}"));
+    spec.wrapper = Some(AxisOptions {
+        packing: if rng.below(3) == 0 { Packing::Dense } else { Packing::Auto },
+        width: [None, Some(8), Some(16), Some(32), Some(64), Some(128)][rng.below(6) as usize],
+        user: [0, 1, 5][rng.below(3) as usize],
+        flow: match rng.below(5) {
+            0 | 1 => Flow::Stall,
+            2 => Flow::Fifo(Some(1 + rng.below(8) as u32)),
+            _ => Flow::Fifo(None),
+        },
+    });
+    let hardware = compile::model(&model, &spec).expect("hardware");
+    hardware.reused()?;
+    let (core, axis) = (hardware.netlist.clone(), hardware.axis.clone().expect("a wrapper"));
+    drop(hardware);
+    Some(Case { model, core, axis })
+}
+
+/// Cores that take a sample every few clocks, at the rate that the wrapper promises.
+#[test]
+fn sim_axis_of_cores_that_take_a_sample_every_few_clocks() {
+    let seeds = number("ALIR2HDL_AXIS_FROM", 0)..number("ALIR2HDL_AXIS_TO", 10);
+    let samples = number("ALIR2HDL_AXIS_SAMPLES", 300) as usize;
+    for case in seeds.filter_map(every_few_clocks) {
+        for language in [Language::Verilog, Language::Vhdl] {
+            let file = format!("{}.{}", case.axis.top, language.extension());
+            let said = lint::complaints_about(&file, case.text(language).as_bytes(), &case.axis.top, language);
+            assert!(said.is_empty(), "{:?}\n{}", case.axis, said.join("\n"));
+            case.simulate(language, samples, 1, None);
+        }
+    }
 }
 
 impl Case {

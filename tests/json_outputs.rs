@@ -61,6 +61,8 @@ fn documents_of_stdout_keep_to_their_schemas() {
         ("info", 0, "info --json @models/lut_heavy/model.json.gz --pipeline 3".to_owned()),
         ("info", 0, "info --json @network/matrix/m8/matrix.npy --input-type s8.5".to_owned()),
         ("info", 0, "info --json @llvlir/popcount_sort/program.llvlir".to_owned()),
+        ("info-reuse", 0, "info --json @models/sort_topk/model.json.gz --ii 4".to_owned()),
+        ("info-reuse", 0, "info --json @models/var_mul/model.json.gz --ii 2,8,16".to_owned()),
         ("info-network", 0, format!("info --json {GRAPH}")),
         ("info-network", 0, "info --json @network/ir/qwen2_0_5b/net.json".to_owned()),
         (
@@ -103,6 +105,12 @@ fn documents_in_files_and_proofs_keep_to_their_schemas() {
         assert_eq!(status, 0, "{options}: {err}");
         keeps_to("interface", &read("i.json"));
     }
+    let (status, _, err) = run(&dir, &format!("{TINY} -O2 --verilog t.v --witness w.json"));
+    assert_eq!(status, 0, "{err}");
+    keeps_to("witness", &read("w.json"));
+    let (status, _, err) = run(&dir, &format!("prove {TINY} t.v --witness w.json --certificate d"));
+    assert_eq!(status, 0, "{err}");
+    keeps_to("prove", &read("d/report.json"));
     // The last was the machine: as it is, and with an addition that became a subtraction.
     let (status, out, err) = run(&dir, &format!("prove --json {BIQUAD} m.v --certificate c"));
     assert_eq!(status, 0, "{err}");

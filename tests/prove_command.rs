@@ -470,3 +470,180 @@ fn the_head_of_a_text_tells_the_programs_between() {
         }
     }
 }
+
+/// A text and its witness with every internal signal called otherwise, and without comments.
+fn renamed(text: &str, witness: &mut serde_json::Value) -> String {
+    let mut names = std::collections::HashMap::new();
+    for (k, signal) in witness["signals"].as_array_mut().unwrap().iter_mut().enumerate() {
+        let new = format!("q{k}_x");
+        names.insert(signal[0].as_str().unwrap().to_owned(), new.clone());
+        signal[0] = new.into();
+    }
+    let mut out = String::new();
+    for line in text.lines() {
+        let code = line.split("//").next().unwrap();
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut rest = code;
+        while let Some(first) = rest.chars().next() {
+            let same = is_word(first);
+            let end = rest.find(|c| is_word(c) != same).unwrap_or(rest.len());
+            out.push_str(names.get(&rest[..end]).map_or(&rest[..end], String::as_str));
+            rest = &rest[end..];
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// The witness of a text: parsed.
+fn witness(dir: &TempDir) -> serde_json::Value {
+    serde_json::from_slice(&std::fs::read(dir.path().join("w.json")).unwrap()).unwrap()
+}
+
+/// What the verdict says beside its time.
+fn without_seconds(said: &str) -> String {
+    said.lines().map(|line| line.rsplit_once(" (").map_or(line, |(before, _)| before)).collect::<Vec<_>>().join("\n")
+}
+
+/// With the renamed witness the proof of a text with other names goes the same way as that of the text as it was written.
+#[test]
+fn with_a_witness_the_names_in_a_text_do_not_matter() {
+    let dir = tempfile::tempdir().unwrap();
+    for (model, options) in [("jet_mlp", "-O2 --pipeline 3"), ("lut_heavy", "-O1"), ("tiny_ops", "-O0 --pipeline 1")] {
+        let model = path(model);
+        let mut args = vec![model.to_str().unwrap(), "--verilog", "m.v", "--witness", "w.json"];
+        args.extend(options.split(' '));
+        assert_eq!(alir2hdl(&dir, &args), (0, args_said(&dir, &args)), "{args:?}");
+        let (code, said) = alir2hdl(&dir, &["prove", args[0], "m.v", "--witness", "w.json"]);
+        assert_eq!(code, 0, "{said}");
+        let mut known = witness(&dir);
+        let text = renamed(&std::fs::read_to_string(dir.path().join("m.v")).unwrap(), &mut known);
+        std::fs::write(dir.path().join("r.v"), text).unwrap();
+        std::fs::write(dir.path().join("r.json"), known.to_string()).unwrap();
+        let latency = if options.contains("--pipeline") { options.rsplit(' ').next().unwrap() } else { "0" };
+        let (code, other) = alir2hdl(&dir, &["prove", args[0], "r.v", "--pipeline", latency, "--witness", "r.json"]);
+        assert_eq!(code, 0, "{other}");
+        assert_eq!(without_seconds(&other), without_seconds(&said), "{options}");
+    }
+}
+
+/// What a command says that was given before: the same bytes of the witness come with it.
+fn args_said(dir: &TempDir, args: &[&str]) -> String {
+    let before = std::fs::read(dir.path().join("w.json")).unwrap();
+    let (_, said) = alir2hdl(dir, args);
+    assert_eq!(std::fs::read(dir.path().join("w.json")).unwrap(), before, "the same input gives the same bytes");
+    said
+}
+
+/// A witness with something wrong in it, by place and number.
+fn corrupted(known: &serde_json::Value, rng: &mut alir2hdl::num::SplitMix) -> serde_json::Value {
+    let mut known = known.clone();
+    let mut pick = |n: usize| (rng.word() % n.max(1) as u64) as usize;
+    for _ in 0..1 + pick(4) {
+        let (signals, operations) =
+            (known["signals"].as_array().unwrap().len(), known["operations"].as_array().unwrap().len());
+        let programs = known["programs"].as_array().unwrap().len();
+        match pick(8) {
+            0 => known["signals"][pick(signals)][1] = pick(operations).into(),
+            1 => known["signals"][pick(signals)][2] = ["", "_a", "_s1", "_2", "_s9"][pick(5)].into(),
+            2 => {
+                let other = known["signals"][pick(signals)][3].clone();
+                known["signals"][pick(signals)][3] = other;
+            }
+            3 => {
+                let other = known["operations"][pick(operations)].clone();
+                known["operations"][pick(operations)] = other;
+            }
+            4 => drop(known["signals"].as_array_mut().unwrap().remove(pick(signals))),
+            5 if programs > 1 => {
+                known["programs"].as_array_mut().unwrap().swap(pick(programs), 0);
+            }
+            6 if programs > 1 => drop(known["programs"].as_array_mut().unwrap().remove(pick(programs))),
+            _ if programs > 0 => {
+                // A number somewhere in the operations of a program.
+                let ops = known["programs"][pick(programs)]["model"][5].as_array_mut().unwrap();
+                let at = pick(ops.len());
+                let field = &mut ops[at][[0, 1, 2][pick(3)]];
+                let number = if field.is_array() && !field.as_array().unwrap().is_empty() {
+                    let n = field.as_array().unwrap().len();
+                    &mut field[pick(n)]
+                } else {
+                    field
+                };
+                if let Some(old) = number.as_i64() {
+                    *number = (old + [1, -1, 2, 7][pick(4)]).into();
+                }
+            }
+            _ => {}
+        }
+    }
+    known
+}
+
+/// No witness makes a wrong text right, or a right one wrong.
+fn corrupted_witnesses(seeds: std::ops::Range<u64>) -> [u32; 4] {
+    let dir = tempfile::tempdir().unwrap();
+    let mut codes = [0; 4];
+    for (model, options) in [("tiny_ops", "-O2 --pipeline 2"), ("edge_kif", "-O1"), ("bit_logic", "-O2")] {
+        let model = path(model);
+        let mut args = vec![model.to_str().unwrap(), "--verilog", "m.v", "--witness", "w.json"];
+        args.extend(options.split(' '));
+        assert_eq!(alir2hdl(&dir, &args).0, 0);
+        let (known, text) = (witness(&dir), std::fs::read_to_string(dir.path().join("m.v")).unwrap());
+        // The last sum, or conjunction, of the text is another one.
+        let (from, to) = if model.ends_with("bit_logic/model.json.gz") { (" & ", " | ") } else { (" + {", " - {") };
+        let at = text.rfind(from).expect("an operator");
+        let wrong = format!("{}{to}{}", &text[..at], &text[at + from.len()..]);
+        std::fs::write(dir.path().join("wrong.v"), wrong).unwrap();
+        assert_eq!(alir2hdl(&dir, &["prove", args[0], "wrong.v"]).0, 1);
+        for seed in seeds.clone() {
+            let other = corrupted(&known, &mut alir2hdl::num::SplitMix::new(seed));
+            std::fs::write(dir.path().join("c.json"), other.to_string()).unwrap();
+            for (file, never) in [("m.v", 1), ("wrong.v", 0)] {
+                let (code, said) =
+                    alir2hdl(&dir, &["prove", args[0], file, "--witness", "c.json", "--work", "300000000"]);
+                assert!([0, 1, 2, 5].contains(&code) && code != never, "{model:?} {seed} {file}: {code} {said}");
+                codes[[0, 1, 2, 5].iter().position(|&c| c == code).unwrap()] += 1;
+            }
+        }
+    }
+    codes
+}
+
+#[test]
+fn a_corrupted_witness_proves_nothing_wrong() {
+    let [proved, differ, unreadable, _] = corrupted_witnesses(0..25);
+    assert!(proved > 20 && differ > 20 && unreadable > 5, "{proved} proved, {differ} differ, {unreadable} unreadable");
+}
+
+#[test]
+#[ignore = "long: 10,000 corrupted witnesses"]
+fn ten_thousand_corrupted_witnesses_prove_nothing_wrong() {
+    corrupted_witnesses(1000..4334);
+}
+
+#[test]
+fn what_is_no_witness_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = path("tiny_ops");
+    let model = model.to_str().unwrap();
+    assert_eq!(alir2hdl(&dir, &[model, "--verilog", "m.v", "--witness", "w.json.gz"]).0, 0);
+    assert_eq!(alir2hdl(&dir, &["prove", model, "m.v", "--witness", "w.json.gz"]).0, 0);
+    for (text, code) in [
+        ("", "E0912"),
+        ("{}", "E0912"),
+        ("{\"schema\": \"alir2hdl.witness/2\", \"programs\": [], \"operations\": [], \"signals\": []}", "E0912"),
+        (
+            "{\"schema\": \"alir2hdl.witness/1\", \"programs\": [], \"operations\": [], \"signals\": [[\"v0\", 3, \"\", \"\"]]}",
+            "E0912",
+        ),
+        ("{\"schema\": \"alir2hdl.witness/1\", \"programs\": [7], \"operations\": [], \"signals\": []}", "E01"),
+    ] {
+        std::fs::write(dir.path().join("c.json"), text).unwrap();
+        let (status, said) = alir2hdl(&dir, &["prove", model, "m.v", "--witness", "c.json"]);
+        assert!(status == 2 && said.contains(&format!("error[{code}")), "{text}: {status} {said}");
+    }
+    let machine = path("fsm/biquad").with_file_name("fsm.json.gz");
+    let (status, said) = alir2hdl(&dir, &[machine.to_str().unwrap(), "--verilog", "m.v", "--witness", "w.json"]);
+    assert!(status == 2 && said.contains("E0804"), "{said}");
+}

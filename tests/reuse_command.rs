@@ -89,27 +89,25 @@ fn what_does_not_go_with_it_is_refused_and_nothing_is_written() {
     for wrong in ["-1", "x", "1.5", "99999999999"] {
         refused(&["--ii", wrong], "--ii");
     }
-    for with in [
-        &["--pipeline", "3"][..],
-        &["--register-inputs"],
-        &["--register-outputs"],
-        &["--use-dsp", "no"],
-        &["--wrapper", "axis"],
-        &["--assume-intervals"],
-    ] {
+    for with in [&["--pipeline", "3"][..], &["--assume-intervals"]] {
         refused(&[&["--ii", "4"], with].concat(), "E0816");
     }
     refused(&["--ii", "4", "--clock-period", "0.5", "--device", "ultrascale+"], "E0503");
     refused(&["--ii", "4", "--ready-name", "clk"], "E0602");
     refused(&["--ii", "4", "--valid", "--ready-name", "1x"], "E0601");
     refused(&["--ii", "4", "--reset-data"], "E0801");
-    for command in ["info", "view", "project"] {
-        let out = ["--output", "made"];
-        let out = if command == "info" { &[][..] } else { &out[..] };
-        let (exit, _, said) = run(folder.path(), &[&[command, &sorting, "--ii", "4"], out].concat());
-        assert!(exit == 2 && said.contains("E0816"), "{command}: {said}");
-        assert!(!Path::new(&folder.path().join("made")).exists());
+    refused(&["--ii", "2,4"], "E0810");
+    for command in ["view", "project", "verify", "info"] {
+        for (wrong, code) in [("0", "E0810"), ("5000", "E0810"), ("4,", "--ii"), ("a", "--ii")] {
+            let out = ["--output", "made"];
+            let out = if ["info", "verify"].contains(&command) { &[][..] } else { &out[..] };
+            let (exit, _, said) = run(folder.path(), &[&[command, &sorting, "--ii", wrong], out].concat());
+            assert!(exit == 2 && said.contains(code), "{command} --ii {wrong}: {said}");
+            assert!(!Path::new(&folder.path().join("made")).exists());
+        }
     }
+    let (exit, _, said) = run(folder.path(), &["info", &sorting, "--ii", "4", "--sweep"]);
+    assert!(exit == 2 && said.contains("E0816"), "{said}");
     let machine = format!("{}/tests/data/models/fsm", env!("CARGO_MANIFEST_DIR"));
     let design = fs::read_dir(machine).expect("designs").filter_map(Result::ok).map(|e| e.path());
     let design = design.flat_map(|p| fs::read_dir(p).into_iter().flatten().filter_map(Result::ok).map(|e| e.path()));
@@ -121,63 +119,256 @@ fn what_does_not_go_with_it_is_refused_and_nothing_is_written() {
 #[test]
 fn little_that_is_shared_is_said() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (code, _, said) =
-        run(folder.path(), &[&model("jet_mlp"), "--ii", "4", "--ii-engine", "fold", "--verilog", "j.v"]);
+    let (code, _, said) = run(folder.path(), &[&model("jet_mlp"), "--ii", "4", "--verilog", "j.v"]);
     assert!(code == 0 && said.contains("W0810"), "{said}");
 }
 
 #[test]
-fn bit_serial_files_are_proved_and_wrong_ones_are_not() {
+fn info_shows_who_shares_and_compares_intervals() {
     let folder = tempfile::tempdir().expect("a folder");
-    let file = model("tiny_ops");
-    let ran = |arguments: &[&str]| run(folder.path(), arguments);
-    let serial = ["--ii", "40", "--ii-engine", "serial"];
-    let options = ["--valid", "--enable", "--reset", "async", "--interface", "t.json", "--prove", "-q"];
-    let written = ran(&[&[file.as_str(), "--verilog", "t.v", "--vhdl", "t.vhd"], &serial[..], &options[..]].concat());
-    assert_eq!(written.0, 0, "{}", written.2);
-    let facts = fs::read_to_string(folder.path().join("t.json")).expect("the interface");
-    let facts: Value = serde_json::from_str(&facts).expect("JSON");
-    assert_eq!((&facts["initiation_interval"], &facts["reuse"]["engine"]), (&Value::from(40), &Value::from("serial")));
-    for text in ["t.v", "t.vhd"] {
-        let (code, said, _) = ran(&["prove", &file, text]);
-        assert!(code == 0 && said.contains("a sample every 40 clocks"), "{text}: {said}");
+    let file = model("sort_topk");
+    let shown = |arguments: &[&str]| {
+        let (code, said, wrong) = run(folder.path(), &[&["info", file.as_str()], arguments].concat());
+        assert_eq!(code, 0, "{wrong}");
+        said
+    };
+    let said = shown(&["--ii", "8"]);
+    assert!(said.contains("latency") && said.contains("at least") && said.contains("mux bits"), "{said}");
+    let facts: Value = serde_json::from_str(&shown(&["--ii", "1,4,16", "--json"])).expect("JSON");
+    let rows = facts["intervals"].as_array().expect("rows");
+    assert_eq!(rows.iter().map(|row| row["interval"].as_u64()).collect::<Vec<_>>(), [Some(4), Some(16)]);
+    for row in rows {
+        let number = |key: &str| row[key].as_u64().expect(key);
+        assert!(number("latency") >= number("latency_at_least"), "{row}");
+        assert!(number("planned_register_bits") >= number("planned_register_bits_at_least"), "{row}");
+        assert_eq!(number("copies"), number("copies_at_least"));
+        let groups = row["groups"].as_array().expect("groups");
+        let sum = |key: &str| groups.iter().map(|group| group[key].as_u64().expect(key)).sum::<u64>();
+        assert_eq!((sum("copies"), sum("instances")), (number("copies"), number("blocks")));
+        assert_eq!(sum("multiplexer_bits"), number("multiplexer_bits"));
+        let logic = |estimate: &Value| estimate["lut"].as_u64().expect("tables");
+        assert!(logic(&row["estimate"]) < logic(&facts["every_clock"]));
     }
-    // Gates that are others, and carries that begin with the other bit.
-    let text = fs::read_to_string(folder.path().join("t.v")).expect("the text");
-    let (mut differ, mut tried) = (0, 0);
-    for (from, to) in [(" ^ ", " | "), (" & ", " | "), (" | ", " & "), ("~", ""), ("_carry", "")] {
-        let places: Vec<usize> = text.match_indices(from).map(|(at, _)| at).collect();
-        for k in 0..3 {
-            let Some(&at) = places.get(places.len() * (k + 1) / 4) else { continue };
-            let line = text[..at].rfind('\n').unwrap_or(0);
-            if text[line..at].contains("//") {
-                continue;
-            }
-            fs::write(folder.path().join("wrong.v"), format!("{}{to}{}", &text[..at], &text[at + from.len()..]))
-                .expect("written");
-            let (code, said, _) = ran(&["prove", &file, "wrong.v"]);
-            assert!(code != 0 || said.contains("proved"), "{said}");
-            tried += 1;
-            differ += usize::from(code != 0);
-        }
-    }
-    assert!(tried >= 8 && 2 * differ > tried, "{differ} of {tried}");
 }
 
 #[test]
-fn the_smallest_interval_of_bit_serial_hardware_is_said() {
+fn the_same_latency_wherever_it_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
-    let file = model("wide_acc");
-    let write = |k: &str| run(folder.path(), &[&file, "--ii", k, "--ii-engine", "serial", "--verilog", "j.v"]);
-    let (code, _, said) = write("3");
-    assert!(
-        code == 2 && said.contains("E0817") && fs::read_dir(folder.path()).expect("a folder").count() == 0,
-        "{said}"
+    let file = model("tiny_ops");
+    let options = ["--ii", "4", "--register-outputs", "--register-inputs"];
+    let (code, _, said) = run(
+        folder.path(),
+        &[&[file.as_str(), "--verilog", "s.v", "--interface", "s.json", "--prove"], &options[..]].concat(),
     );
-    let from = said.split("ask for --ii ").nth(1).and_then(|t| t.split(' ').next()).expect("the smallest").to_owned();
-    let less = (from.parse::<u32>().expect("a number") - 1).to_string();
-    assert_eq!(write(&less).0, 2);
-    assert_eq!(write(&from).0, 0);
-    let (code, _, said) = run(folder.path(), &[&file, "--ii-engine", "serial", "--verilog", "k.v"]);
-    assert!(code == 2 && said.contains("--ii"), "{said}");
+    assert!(code == 0 && said.contains("W0801") && said.contains("--register-inputs"), "{said}");
+    let text = fs::read_to_string(folder.path().join("s.json")).expect("the interface");
+    let with: Value = serde_json::from_str(&text).expect("JSON");
+    let (_, said, _) = run(folder.path(), &["info", &file, "--ii", "4", "--json"]);
+    let without: Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(with["latency"].as_u64(), without["intervals"][0]["latency"].as_u64().map(|latency| latency + 1));
+}
+
+#[test]
+fn the_page_and_its_picture_show_copies_and_phases() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let view = ["view", &model("sort_topk"), "--ii", "4", "-o", "p.html", "--svg", "p.svg"];
+    let (code, _, said) = run(folder.path(), &view);
+    assert!(code == 0 && said.contains("a sample every 4 clocks"), "{said}");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
+    assert!(read("p.html").contains("phase 3"));
+    let picture = read("p.svg");
+    assert!(picture.contains("rows are group.copy") && picture.matches("<rect").count() > 50);
+}
+
+#[test]
+fn a_project_says_the_interval_and_a_wrapper_the_rate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = |out: &str, options: &[&str]| {
+        let file = model("sort_topk");
+        let project = ["project", file.as_str(), "-o", out, "--ii", "6", "--flow", "vivado"];
+        let (code, _, said) = run(folder.path(), &[&project[..], options].concat());
+        assert_eq!(code, 0, "{said}");
+        let read = |name: &str| fs::read_to_string(folder.path().join(out).join(name)).expect("written");
+        for file in walk(&folder.path().join(out)) {
+            let text = fs::read_to_string(&file).unwrap_or_default();
+            assert!(!text.contains("multicycle"), "all paths are one clock: {}", file.display());
+        }
+        serde_json::from_str::<Value>(&read("metadata.json")).expect("JSON")
+    };
+    let plain = made("plain", &[]);
+    assert_eq!((&plain["initiation_interval"], &plain["ready"]), (&Value::from(6), &Value::from("ready")));
+    let axis = made("axis", &["--wrapper", "axis", "--axis-width", "8"]);
+    let interval = axis["axis"]["initiation_interval"].as_u64().expect("an interval");
+    let beats = |side: &str| axis["axis"][side]["beats"].as_u64().expect("beats");
+    assert_eq!(interval, 6.max(beats("s_axis")).max(beats("m_axis")));
+}
+
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").filter_map(Result::ok).map(|e| e.path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}
+
+/// Every wrong use ends with code 2 and a message that names what is wrong, and leaves nothing behind.
+#[test]
+fn a_hundred_wrong_uses() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sorting = model("sort_topk");
+    let (mut uses, mut tried) = (Vec::<(Vec<&str>, &str)>::new(), 0);
+    for wrong in ["0", "4097", "100000", "4294967295", "2,4", "1,1", "8,0", "0,8", "4096,4097"] {
+        uses.push((vec!["--ii", wrong], "E0810"));
+    }
+    for wrong in [
+        "",
+        " ",
+        "-1",
+        "-4096",
+        "+",
+        "1.5",
+        "2.0",
+        "0x10",
+        "1e3",
+        "4294967296",
+        "99999999999999999999",
+        "two",
+        "auto8",
+        "8 ",
+        " 8",
+        "8;9",
+        ",",
+        ",8",
+        "8,",
+        "8,,16",
+        "8,x",
+        "\u{664}",
+        "NaN",
+        "inf",
+        "*",
+        "--",
+        "4/2",
+    ] {
+        uses.push((vec!["--ii", wrong], "--ii"));
+    }
+    for stages in ["0", "1", "2", "17"] {
+        uses.push((vec!["--ii", "4", "--pipeline", stages], "E0816"));
+    }
+    uses.push((vec!["--ii", "4", "--assume-intervals"], "E0816"));
+    uses.push((vec!["--ii", "4", "--retime", "registers"], "E0804"));
+    uses.push((vec!["--ii", "4", "--ii", "5"], "--ii"));
+    for name in ["clk", "model_inp", "model_out"] {
+        uses.push((vec!["--ii", "4", "--ready-name", name], "E0602"));
+    }
+    for name in ["1x", "a b", "", "module", "entity", "x-y", "\u{e4}"] {
+        uses.push((vec!["--ii", "4", "--ready-name", name], "E0601"));
+    }
+    for (flag, name) in [("--valid", "valid_in"), ("--valid", "valid_out"), ("--enable", "ce")] {
+        uses.push((vec!["--ii", "4", flag, "--ready-name", name], "E0602"));
+    }
+    uses.push((vec!["--ii", "4", "--reset", "sync", "--ready-name", "rst"], "E0602"));
+    uses.push((vec!["--ii", "4", "--reset-data"], "E0801"));
+    for period in ["0.1", "0.2", "0.3", "0.5"] {
+        uses.push((vec!["--ii", "4", "--clock-period", period, "--device", "ultrascale+"], "E050"));
+    }
+    for period in ["-1", "NaN", "inf"] {
+        uses.push((vec!["--ii", "4", "--clock-period", period, "--device", "ultrascale+"], "E050"));
+    }
+    uses.push((vec!["--ii", "4", "--max-stage-delay", "0"], "E050"));
+    uses.push((vec!["--ii", "4", "--max-stage-delay", "-3"], "E050"));
+    uses.push((vec!["--ii", "4", "--max-stage-delay", "NaN"], "E050"));
+    uses.push((vec!["--ii", "4", "--max-stage-delay", "2", "--clock-period", "3"], "--clock-period"));
+    uses.push((vec!["--ii", "4", "--use-dsp", "perhaps"], "--use-dsp"));
+    uses.push((vec!["--ii", "auto"], "E0810"));
+    for (flag, value) in [("--max-luts", "100"), ("--max-ffs", "100")] {
+        uses.push((vec!["--ii", "4", flag, value], "E0810"));
+        uses.push((vec![flag, value], "--ii"));
+        uses.push((vec!["--ii", "auto", flag, "few"], flag));
+        uses.push((vec!["--ii", "auto", flag, "-1"], flag));
+    }
+    for share in ["-1", "101", "NaN", "inf", "100"] {
+        uses.push((vec!["--ii", "4", "--ii-share", share], "E0815"));
+    }
+    for latency in ["0", "1", "2"] {
+        uses.push((vec!["--ii", "4", "--max-latency", latency], "E0819"));
+    }
+    uses.push((vec!["--max-latency", "9"], "--ii"));
+    uses.push((vec!["--ii-share", "9"], "--ii"));
+    uses.push((vec!["--ii", "4", "--passes", "nothing"], "E0301"));
+    uses.push((vec!["--ii", "4", "--wrapper", "avalon"], "--wrapper"));
+    for with in ["--valid", "--enable"] {
+        uses.push((vec!["--ii", "4", "--wrapper", "axis", with], "E0803"));
+    }
+    uses.push((vec!["--ii", "4", "--wrapper", "axis", "--reset", "sync"], "E0803"));
+    uses.push((vec!["--ii", "4", "--wrapper", "axis", "--ready-name", "go"], "E0803"));
+    uses.push((vec!["--ii", "4", "--wrapper", "axis", "--ports", "split"], "E0803"));
+    for (flag, value) in [("--axis-width", "12"), ("--axis-width", "0"), ("--axis-user", "5000"), ("--axis-depth", "0")]
+    {
+        uses.push((vec!["--ii", "4", "--wrapper", "axis", flag, value], flag));
+    }
+    for (text, file) in [("--verilog", "out.v"), ("--vhdl", "out.vhd")] {
+        for (options, code) in &uses {
+            let arguments = [&[sorting.as_str(), text, file], &options[..]].concat();
+            let (exit, _, said) = run(folder.path(), &arguments);
+            assert!(exit == 2 && said.contains(code), "{options:?}: {exit} {said}");
+            assert!(said.len() < 4000 && said.lines().count() < 30, "{options:?}: {said}");
+            assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "{options:?}");
+            tried += 1;
+        }
+    }
+    assert!(tried >= 100, "{tried}");
+}
+
+#[test]
+fn the_smallest_interval_within_a_budget_is_chosen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = model("sort_topk");
+    let facts = |intervals: &str| -> Value {
+        let (code, said, wrong) = run(folder.path(), &["info", &file, "--ii", intervals, "--json"]);
+        assert_eq!(code, 0, "{wrong}");
+        serde_json::from_str(&said).expect("JSON")
+    };
+    let some = facts("2,3,4,5,6,7,8");
+    let luts = |row: &Value| row["estimate"]["lut"].as_u64().expect("tables");
+    let rows = some["intervals"].as_array().expect("rows");
+    let budget = luts(&rows[4]);
+    let first = rows.iter().find(|row| luts(row) <= budget).expect("itself");
+    let chosen = ["--ii", "auto", "--max-luts", &budget.to_string()];
+    let arguments = [&[file.as_str(), "--verilog", "s.v", "--interface", "s.json", "-q"], &chosen[..]].concat();
+    let (code, _, said) = run(folder.path(), &arguments);
+    assert_eq!(code, 0, "{said}");
+    let text = fs::read_to_string(folder.path().join("s.json")).expect("the interface");
+    let made: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(made["initiation_interval"], first["interval"]);
+    let (code, said, wrong) = run(folder.path(), &[&["info", file.as_str(), "--json"], &chosen[..]].concat());
+    assert_eq!(code, 0, "{wrong}");
+    let seen: Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(seen["intervals"][0]["interval"], first["interval"]);
+    // What everybody has room for takes a sample every clock.
+    let (code, _, said) = run(folder.path(), &[&file, "--ii", "auto", "--max-luts", "1000000", "--verilog", "t.v"]);
+    assert!(code == 0 && !said.contains("a sample every"), "{said}");
+    let tiny = model("tiny_ops");
+    let (code, _, said) = run(folder.path(), &[&tiny, "--ii", "auto", "--max-luts", "1", "--verilog", "none.v"]);
+    assert!(code == 2 && said.contains("E0818") && !folder.path().join("none.v").exists(), "{said}");
+}
+
+#[test]
+fn every_model_has_a_plan() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in [
+        "anomaly_ae",
+        "bit_logic",
+        "conv_small",
+        "edge_kif",
+        "jet_mlp",
+        "lut_heavy",
+        "mixer_particles",
+        "mlp_8bit",
+        "sort_topk",
+        "tiny_ops",
+        "var_mul",
+        "wide_acc",
+    ] {
+        for interval in ["3", "18"] {
+            let (code, _, said) = run(folder.path(), &[&model(name), "--ii", interval, "--verilog", "m.v", "-q"]);
+            assert_eq!(code, 0, "{name} --ii {interval}: {said}");
+        }
+    }
 }

@@ -33,7 +33,8 @@ class _Pipeline(TypedDict, total=False):
     passes: Sequence[str]
     assume_intervals: bool
     pipeline: int | Literal["auto"]
-    ii: int
+    ii: int | Literal["auto"]
+    ii_share: float
     max_stage_delay: float | None
     clock_period: float | None
     clock_uncertainty: float

@@ -40,7 +40,7 @@ pub(super) struct Args {
     /// Prove that the outputs are equal for every input, or show where not
     #[arg(long)]
     prove: bool,
-    /// Units of work for each of the proofs, about a hundredth of a microsecond each; what is open then is `unknown`
+    /// Units of work for each of the proofs, 30 nanoseconds each on average; what is open then is `unknown`
     #[arg(long, value_name = "N", default_value_t = WORK, requires = "prove")]
     work: u64,
     /// Steps of the SAT solver for one cone of a proof

@@ -8,11 +8,12 @@ use super::optimise::{self, OptimiseArgs};
 use super::progress::Lines;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
-use super::{ExitStatus, Failure, Global, on_interrupt, print, report, say, schema};
+use super::{ExitStatus, Failure, Global, on_interrupt, print, report, say, schema, witness};
 use crate::compile::{self, Hardware, Phase, Spec, Top};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
 use crate::files::Batch;
+use crate::formats;
 use crate::interp::{cpp_header, cpp_machine};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -58,6 +59,10 @@ struct OutputArgs {
     /// Namespace of the C++ header (`a` or `a::b`); without it the name of its file
     #[arg(long, value_name = "NAME", requires = "cpp", value_parser = namespace)]
     namespace: Option<String>,
+    /// Write what is known of the text to this file, for `prove --witness`: the program that each optimisation leaves, and
+    /// what each signal shows; JSON, gzip if the name ends in `.gz`; `-` for stdout
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    witness: Option<PathBuf>,
     /// Prove each optimisation, the netlist and each Verilog and VHDL text, before anything is written; with --wrapper
     /// the pipeline inside it (`verify --wrapper axis` simulates the whole)
     #[arg(long)]
@@ -83,6 +88,7 @@ enum Form {
     Text(Language),
     Interface,
     Header,
+    Witness,
 }
 
 impl Target<'_> {
@@ -93,7 +99,7 @@ impl Target<'_> {
     fn language(&self) -> Option<Language> {
         match self.form {
             Form::Text(language) => Some(language),
-            Form::Interface | Form::Header => None,
+            Form::Interface | Form::Header | Form::Witness => None,
         }
     }
 }
@@ -239,6 +245,7 @@ impl OutputArgs {
             ("--vhdl", &self.vhdl, Form::Text(Language::Vhdl)),
             ("--interface", &self.interface, Form::Interface),
             ("--cpp", &self.cpp, Form::Header),
+            ("--witness", &self.witness, Form::Witness),
         ];
         let given = asked.into_iter().filter_map(|(flag, path, form)| Some((flag, path.as_deref()?, form)));
         given.map(|(flag, path, form)| Target { flag, path, form }).collect()
@@ -314,6 +321,14 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
             Form::Header => {
                 let header = args.header(&design, &stems[k], &file.checksum);
                 stage(&mut batch, target, |out| out.write_all(header.as_bytes()))
+            }
+            Form::Witness => {
+                let known = made(k).witness()?;
+                let is_packed = target.path.extension().is_some_and(|extension| extension == "gz");
+                stage(&mut batch, target, |out| match is_packed {
+                    true => formats::gzip(out, |out| witness::write(&known, out)),
+                    false => witness::write(&known, out),
+                })
             }
             Form::Interface => {
                 let network = match (file.meaning(), &design) {

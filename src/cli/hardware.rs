@@ -2,7 +2,7 @@
 //! [`Spec`].
 
 use super::device::{DelayModelArg, DeviceArgs};
-use crate::compile::{Clock, Engine, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top};
+use crate::compile::{Budget, Clock, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top};
 use crate::diag::{Diagnostic, Place};
 use crate::netlist::{Ports, ResetOptions};
 use crate::schedule::{Effort, Objective};
@@ -18,12 +18,22 @@ pub(super) struct PipelineArgs {
     #[arg(long, value_name = "N|auto", allow_negative_numbers = true, value_parser = stages)]
     pub(super) pipeline: Option<Stages>,
     /// Take a sample every K clocks (1 to 4096), with less hardware where parts of the model are equal: they share it.
-    /// A port `ready` is 1 in the clocks whose end takes a sample; results stay for K clocks
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
-    pub(super) ii: Option<u32>,
-    /// How hardware is used again with --ii K
-    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, requires = "ii")]
-    pub(super) ii_engine: EngineArg,
+    /// A port `ready` is 1 in the clocks whose end takes a sample; results stay for K clocks. auto: the smallest K whose
+    /// estimate for --device is within --max-luts and --max-ffs
+    #[arg(long, value_name = "K|auto", allow_negative_numbers = true, value_parser = intervals)]
+    pub(super) ii: Option<Intervals>,
+    /// Most look-up tables that --ii auto may take
+    #[arg(long, value_name = "N", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
+    pub(super) max_luts: Option<u64>,
+    /// Most flip-flops that --ii auto may take
+    #[arg(long, value_name = "N", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
+    pub(super) max_ffs: Option<u64>,
+    /// Refuse --ii if less than P per cent of the logic share hardware
+    #[arg(long, value_name = "P", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
+    pub(super) ii_share: Option<f64>,
+    /// Most clocks from a sample to its result with --ii
+    #[arg(long, value_name = "L", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
+    pub(super) max_latency: Option<u32>,
     /// Also register the inputs: one more clock of latency
     #[arg(long)]
     pub(super) register_inputs: bool,
@@ -82,24 +92,24 @@ pub(super) enum UseDspArg {
     Yes,
 }
 
-/// How hardware is used again, as it is typed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum EngineArg {
-    /// The one of the two that is estimated to take fewer tables
-    #[default]
-    Auto,
-    /// Parts of the model that are equal share hardware
-    Fold,
-    /// Values go through bit by bit, the lowest first, one or a few a clock: nothing has to repeat
-    Serial,
-}
-
 /// A number of stages as it is typed.
 fn stages(text: &str) -> Result<Stages, String> {
     match text {
         "auto" => Ok(Stages::Fewest),
         _ => text.parse().map(Stages::Exactly).map_err(|_| "a number of stages, or auto".to_owned()),
     }
+}
+
+/// Clocks between two samples, as they are typed; several are compared, none: as few as a budget allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Intervals(pub(super) Vec<u32>);
+
+fn intervals(text: &str) -> Result<Intervals, String> {
+    if text == "auto" {
+        return Ok(Intervals(Vec::new()));
+    }
+    let number = |text: &str| text.parse().map_err(|_| "a number of clocks".to_owned());
+    text.split(',').map(number).collect::<Result<_, _>>().map(Intervals)
 }
 
 /// [`Objective`] as it is typed.
@@ -146,12 +156,16 @@ impl PipelineArgs {
                 EffortArg::Normal => Effort::Normal,
                 EffortArg::Max => Effort::Max,
             },
-            interval: self.ii,
-            engine: match self.ii_engine {
-                EngineArg::Auto => Engine::Auto,
-                EngineArg::Fold => Engine::Fold,
-                EngineArg::Serial => Engine::Serial,
+            interval: self.ii.as_ref().and_then(|ii| ii.0.first().copied()),
+            budget: match &self.ii {
+                Some(ii) if ii.0.is_empty() || self.max_luts.is_some() || self.max_ffs.is_some() => {
+                    Some(Budget { luts: self.max_luts, ffs: self.max_ffs })
+                }
+                _ => None,
             },
+            least_share: self.ii_share,
+            max_latency: self.max_latency,
+            compared: self.ii.iter().flat_map(|ii| ii.0.iter().skip(1).copied()).collect(),
         };
         spec.clock =
             Clock { period: self.clock_period, delay_unit: self.delay_unit, uncertainty: self.clock_uncertainty };
@@ -173,7 +187,6 @@ impl PipelineArgs {
             ("--delay-model", self.device.delay_model.is_some()),
             ("--pipeline", self.pipeline.is_some()),
             ("--ii", self.ii.is_some()),
-            ("--ii-engine", self.ii_engine != EngineArg::default()),
             ("--register-inputs", self.register_inputs),
             ("--register-outputs", self.register_outputs),
             ("--max-stage-delay", self.max_stage_delay.is_some()),

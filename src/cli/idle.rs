@@ -12,7 +12,6 @@ use crate::compile::Hardware;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Model, Op};
 use crate::netlist::Interface;
-use crate::reuse::MAX_INTERVAL;
 
 /// The options of a sub-command that are looked at.
 #[derive(Clone, Copy, Debug)]
@@ -85,18 +84,19 @@ pub(super) fn warnings(asked: GivenOptions<'_>, design: &Design, registers: Regi
 
 /// A warning where an interval between samples saves little.
 pub(super) fn saves_little(hardware: &Hardware<'_>) -> Option<Diagnostic> {
-    let reused = hardware.reused()?;
-    let plan = reused.fold().filter(|plan| plan.shared() < LITTLE)?;
-    let (shared, interval) = (plan.shared(), plan.interval);
+    let plan = hardware.reused().map(|reused| &reused.plan)?;
+    little_is_shared(plan.interval, plan.shared())
+}
+
+/// The same, of a share in per cent.
+pub(super) fn little_is_shared(interval: u32, shared: f64) -> Option<Diagnostic> {
+    if shared >= LITTLE {
+        return None;
+    }
     let message = format!(
         "--ii {interval} saves little: {shared:.1} % of the logic is in parts that are equal and worth sharing, the rest is made as ever"
     );
-    let help = match reused.serial_from.filter(|&from| from <= MAX_INTERVAL) {
-        Some(from) => {
-            format!("from --ii {from} on values can go through bit by bit, for which nothing has to repeat")
-        }
-        None => "without --ii a sample is taken every clock, by about as much hardware".into(),
-    };
+    let help = "without --ii a sample is taken every clock, by about as much hardware";
     Some(Diagnostic::warning("W0810", Place::Flag("--ii".into()), message).with_help(help))
 }
 
@@ -106,6 +106,7 @@ fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(&'static str, &'static st
     const CUTS: &str = "there are no two layers of registers, and so nothing to choose";
     const TABLES: &str = "the model has no lookup tables";
     const PRODUCTS: &str = "the model multiplies no two values";
+    const CAPTURED: &str = "with --ii a register reads the inputs whatever is asked";
     const TEXT: &str = "neither Verilog nor VHDL is made";
     let GivenOptions { pipeline, ports, text, rom_style } = asked;
     let Registers { any: registers, cuts, ready } = found.registers;
@@ -121,6 +122,7 @@ fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(&'static str, &'static st
     let asked = [
         ("--pipeline-objective", pipeline.pipeline_objective != ObjectiveArg::default() && !cuts, CUTS),
         ("--effort", pipeline.effort != EffortArg::default() && !cuts, CUTS),
+        ("--register-inputs", pipeline.register_inputs && ready, CAPTURED),
         ("--use-dsp", pipeline.use_dsp != UseDspArg::default() && !found.products, PRODUCTS),
         ("--rom-style", rom_style && !found.tables, TABLES),
         ("--rom-style", rom_style && found.tables && no_text, TEXT),

@@ -173,6 +173,11 @@ impl InputArgs {
         &self.reading.0.limits
     }
 
+    /// What a model may ask for at most.
+    pub(super) fn model_limits(&self) -> Limits {
+        self.limits().limits()
+    }
+
     /// What is wrong with the file.
     fn wrong(&self, found: impl Into<Diagnostics>) -> Failure {
         self.cut(Failure::input(found.into()))

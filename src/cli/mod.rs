@@ -35,6 +35,7 @@ mod progress;
 mod project;
 mod prove;
 mod provenance;
+mod recorded;
 mod report;
 mod run;
 mod schema;
@@ -42,6 +43,7 @@ mod source;
 mod text;
 mod verify;
 mod view;
+mod witness;
 mod wrapper;
 
 use crate::compile;

@@ -42,6 +42,8 @@ const ROLES: &[(&str, Role)] = &[
     ("verilog", Role::Written),
     ("vhdl", Role::Written),
     ("interface", Role::Written),
+    ("witness", Role::Written),
+    ("witness_file", Role::Read),
     ("svg", Role::Written),
     ("testbench", Role::Written),
     ("certificate", Role::Folder),

@@ -3,7 +3,7 @@
 use super::hardware::PolarityArg;
 use super::input::{Design, InputArgs};
 use super::names::NameArgs;
-use super::{ExitStatus, Failure, Global, machine, machine_proof, print, progress, schema};
+use super::{ExitStatus, Failure, Global, machine, machine_proof, print, progress, recorded, schema, witness};
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::files::Batch;
@@ -67,10 +67,14 @@ pub(super) struct Args {
     /// The level at which the file's reset resets [default: low if the port's name ends in `_n`]
     #[arg(long, value_enum, value_name = "LEVEL")]
     reset_polarity: Option<PolarityArg>,
-    /// Write what an outsider needs to check again: the whole statement and each SAT question as AIGER, with clauses
-    /// and DRAT proofs
+    /// Write what an outsider needs to check again: records for `alir2hdl-check`, the whole statement and each SAT question
+    /// as AIGER, with clauses and DRAT proofs
     #[arg(long, value_name = "DIR")]
     pub(super) certificate: Option<PathBuf>,
+    /// What the writer of the file knows of it, by `--witness` of the main job: it may make the proof shorter, or possible,
+    /// and is never believed
+    #[arg(long = "witness", id = "witness_file", value_name = "FILE")]
+    witness: Option<PathBuf>,
     /// Write a testbench that shows a difference in a simulator
     #[arg(long, value_name = "FILE")]
     pub(super) testbench: Option<PathBuf>,
@@ -83,7 +87,7 @@ pub(super) struct Args {
     /// Steps of the SAT solver for one cone
     #[arg(long, value_name = "N", default_value_t = Limits::default().sat_steps)]
     pub(super) sat_steps: u64,
-    /// Units of work for the whole run, about a hundredth of a microsecond each; what is open then is `unknown`
+    /// Units of work for the whole run, 30 nanoseconds each on average; what is open then is `unknown`
     #[arg(long, value_name = "N", default_value_t = WORK)]
     pub(super) work: u64,
     /// A SAT solver on the PATH, or its path, instead of the embedded one: cadical, kissat, or what answers like them
@@ -101,6 +105,11 @@ enum Via {
 }
 
 impl Args {
+    /// Where the model is.
+    pub(super) fn path(&self) -> &Path {
+        self.input.path()
+    }
+
     /// The file, if it is one.
     ///
     /// # Errors
@@ -161,7 +170,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let model = match design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
-            machine::refuse(args.via.map(|_| "--via").into_iter())?;
+            machine::refuse(args.via.map(|_| "--via").into_iter().chain(args.witness.iter().map(|_| "--witness")))?;
             return machine_proof::run(args, &machine, global);
         }
     };
@@ -185,10 +194,21 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     };
     let bar = progress::proof(&gauge, global);
     let solvers = args.solvers()?;
+    let known = args.witness.as_deref().map(|file| witness::read(file, args.input.model_limits())).transpose()?;
+    let rtl = match &known {
+        Some(known) => known.annotated(&rtl),
+        None => rtl,
+    };
     // A text of ours says in its head how it came about; the prover trusts nothing of it.
-    let told = if request.gates_only { None } else { compile::steps_of_text(&model, &rtl.head) };
-    let told = told.as_ref().map(|steps| steps as &dyn Fn() -> Option<steps::Steps>);
-    let request = Request { gates_only: request.gates_only || compile::goes_bit_by_bit(&rtl.head), ..request };
+    let guessed = compile::steps_of_text(&model, &rtl.head);
+    let programs = || match &known {
+        Some(known) => Some(known.steps()),
+        None => guessed.as_ref().and_then(|steps| steps()),
+    };
+    let is_told = !request.gates_only
+        && request.interval.is_none_or(|interval| interval == 1)
+        && (known.is_some() || guessed.is_some());
+    let told = is_told.then_some(&programs as &dyn Fn() -> Option<steps::Steps>);
     let (mut report, engine) = steps::prove(&model, &rtl, told, &request, &solvers);
     drop(bar);
     if let Some(source) = file.source(&model) {
@@ -204,6 +224,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
+        std::fs::create_dir_all(dir).map_err(|e| Failure::io(dir, "create", &e))?;
+        recorded::add((args, dir.as_path()), &model, programs, &mut report, &mut batch)?;
         let mut graphs = vec![("model.aig", equiv::model_graph(&model, report.latency))];
         graphs.extend(equiv::miter(&model, &rtl, &request.names, report.latency).map(|g| ("statement.aig", g)));
         certificate(dir, graphs, ("alir2hdl.prove/1", &report), &engine, &mut batch)?;
@@ -275,6 +297,11 @@ const HOW_TO_CHECK: &str = "\
 How to check this proof again, without the program that made it
 ----------------------------------------------------------------
 
+proof.txt       for `alir2hdl-check MODEL TEXT DIR`, a program of its own that shares nothing with the prover: which gates are
+                equal, and why, over the programs that each optimisation left (program_*.json.gz). It searches for nothing and
+                says `holds` (exit code 0), `refuted` (1), `unreadable` (2), or which outputs are not shown (5). It
+                reads ALIR JSON, and Verilog as alir2hdl writes it without enable, valid and reset; report.json says
+                in its notes what it will be shown.
 statement.aig   the whole statement as an AIGER graph: its output `differ` is 1 where file and model differ. `abc -c
                 \"read statement.aig; iprove; print_status\"`, or any other prover, shows that it never is. (For a pipeline the
                 file is unrolled: model_inp belongs to the moment that the result belongs to, port[bit]@n to n clocks before

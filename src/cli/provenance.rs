@@ -28,7 +28,8 @@ pub(super) fn command(matches: &ArgMatches, command: &Command) -> Vec<String> {
             continue;
         }
         // A sample every clock is what there is without the option.
-        if id == "ii" && matches.get_one::<u32>(id) == Some(&1) {
+        let is_one = |word: &OsStr| word.to_str().and_then(|word| word.parse().ok()) == Some(1);
+        if id == "ii" && matches.get_raw(id).into_iter().flatten().all(is_one) {
             continue;
         }
         let name = match (arg.get_long(), arg.get_short()) {

@@ -16,6 +16,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("info", include_str!("../../docs/schema/info.json")),
     ("info-machine", include_str!("../../docs/schema/info-machine.json")),
     ("info-network", include_str!("../../docs/schema/info-network.json")),
+    ("info-reuse", include_str!("../../docs/schema/info-reuse.json")),
     ("interface", include_str!("../../docs/schema/interface.json")),
     ("project", include_str!("../../docs/schema/project.json")),
     ("prove", include_str!("../../docs/schema/prove.json")),
@@ -23,6 +24,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("report", include_str!("../../docs/schema/report.json")),
     ("timings", include_str!("../../docs/schema/timings.json")),
     ("verify", include_str!("../../docs/schema/verify.json")),
+    ("witness", include_str!("../../docs/schema/witness.json")),
 ];
 
 /// The kinds, for the parser of options.

@@ -3,7 +3,7 @@
 use super::browser::Browser;
 use super::hardware::PipelineArgs;
 use super::idle::{GivenOptions, Registers, warnings};
-use super::info::plot;
+use super::info::{occupancy, plot};
 use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::text::RomStyleArg;
@@ -30,6 +30,7 @@ Examples:
   alir2hdl view model.json.gz --pipeline 5 -o model.html
   alir2hdl view model.json.gz --pipeline 5 --input samples.npy -o model.html     with values and histograms
   alir2hdl view model.json.gz --pipeline 5 -o model.html --svg stages.svg        the stages for a paper
+  alir2hdl view model.json.gz --ii 8 -o model.html --svg copies.svg              which copy computes what when
   alir2hdl view model.json.gz --pipeline 5 -o model.html --open                  and look at it
 
 The page needs no network. Search for a name (v17), a kind (mul), `stage 2`, `width > 12`, `depth = 3` or `out 0`; click
@@ -68,6 +69,8 @@ struct PageContent {
     drawing: Drawing,
     facts: String,
     registers: Registers,
+    /// A picture of the whole, where it is not that of stages.
+    chart: Option<String>,
 }
 
 /// Runs the sub-command.
@@ -96,7 +99,7 @@ fn write(
         Design::Model(model) => args.of_model(model, file.network.as_ref().map(|network| &network.layers))?,
         Design::Machine(machine) => args.of_machine(machine)?,
     };
-    let PageContent { drawing, facts, registers } = shown;
+    let PageContent { drawing, facts, registers, chart } = shown;
     let asked = GivenOptions::of_look(&args.pipeline, RomStyleArg::Auto);
     report(&warnings(asked, &design, registers, false), global);
     let name = super::verify::stem(&args.input.model);
@@ -105,8 +108,11 @@ fn write(
         delay: c.delay.unwrap_or_default(),
         register_bits: c.register_bits,
     };
-    let columns: Vec<plot::Column> = drawing.timed().map(column).collect();
-    let chart = plot::stages(&format!("Stages of {name}"), drawing.unit(), &columns);
+    let stages = || {
+        let columns: Vec<plot::Column> = drawing.timed().map(column).collect();
+        plot::stages(&format!("Stages of {name}"), drawing.unit(), &columns)
+    };
+    let chart = chart.unwrap_or_else(stages);
     let page = view::page(name, &facts, &chart, &drawing);
     let mut batch = Batch::default();
     batch.add(&args.output, page.as_bytes()).map_err(|e| Failure::io(&args.output, "write", &e))?;
@@ -135,8 +141,17 @@ impl Args {
 
     fn of_model(&self, model: &Model, layers: Option<&Layers>) -> Result<PageContent, Failure> {
         let spec = self.spec();
-        spec.every_clock("a view").map_err(Failure::input)?;
         let hardware = compile::model(model, &spec)?;
+        if let Some(reused) = hardware.reused() {
+            let (program, plan) = (&reused.program, &reused.plan);
+            let mut drawing = Drawing::of_plan(program, plan, &*spec.delays(program), spec.unit(program).0, layers);
+            self.observe(&mut drawing, program)?;
+            let summary = hardware.summary();
+            let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts).to_owned();
+            let title = format!("Copies of {}", super::verify::stem(&self.input.model));
+            let chart = Some(occupancy::svg(&title, plan));
+            return Ok(PageContent { drawing, facts, registers: Registers::of(&hardware.netlist.interface), chart });
+        }
         let (netlist, scheduled) = (&hardware.netlist, hardware.scheduled().expect("a program"));
         let (optimised, outcome) = (&*scheduled.program, &scheduled.outcome);
         let schedule = &outcome.schedule;
@@ -155,13 +170,7 @@ impl Args {
             unit,
             layers,
         });
-        if let Some(path) = &self.samples {
-            let mut reader = Reader::open(path, None, optimised.input_kifs(), false).map_err(Failure::input)?;
-            let mut block = Values::default();
-            let rows = reader.read(self.max_samples as usize, &mut block).map_err(Failure::input)?;
-            let observed = drawing.observe(optimised, &samples::input_ports(optimised), &block, rows);
-            observed.map_err(|(row, fault)| Failure::input(fault.diagnostic(reader.name(), row as u64)))?;
-        }
+        self.observe(&mut drawing, optimised)?;
         let longest = scheduled.longest();
         let facts = format!(
             "{} operations, {} inputs, {} outputs, latency {}, longest stage {:.2} {unit}, {} register bits",
@@ -172,7 +181,17 @@ impl Args {
             longest,
             netlist.register_bits(),
         );
-        Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface) })
+        Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface), chart: None })
+    }
+
+    /// Shows what each operation was on the samples that are given.
+    fn observe(&self, drawing: &mut Drawing, program: &Model) -> Result<(), Failure> {
+        let Some(path) = &self.samples else { return Ok(()) };
+        let mut reader = Reader::open(path, None, program.input_kifs(), false).map_err(Failure::input)?;
+        let mut block = Values::default();
+        let rows = reader.read(self.max_samples as usize, &mut block).map_err(Failure::input)?;
+        let observed = drawing.observe(program, &samples::input_ports(program), &block, rows);
+        observed.map_err(|(row, fault)| Failure::input(fault.diagnostic(reader.name(), row as u64)))
     }
 
     fn of_machine(&self, machine: &Machine) -> Result<PageContent, Failure> {
@@ -193,6 +212,6 @@ impl Args {
         let summary = hardware.summary();
         let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts);
         let facts = format!("{facts}, longest path {longest:.2} {}, {} boxes", drawing.unit(), drawing.boxes());
-        Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface) })
+        Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface), chart: None })
     }
 }

@@ -34,14 +34,14 @@ mod steps;
 pub use machine::{OptimisedMachine, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
 pub use proof::{ProvedPasses, add_lowering, of_lowering};
-pub use reuse::{Planned, Reused};
+pub use reuse::Reused;
 pub use source::{NetworkSource, Source, Theorem};
 pub use spec::{
-    Clock, DelayModel, Engine, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products, Provenance, Retime,
+    Budget, Clock, DelayModel, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products, Provenance, Retime,
     Spec, Stages, Target, Text, Top,
 };
 
-pub use steps::{goes_bit_by_bit, steps_of_text};
+pub use steps::{SignalOrigin, Witness, steps_of_text};
 
 use crate::device::Estimate;
 use crate::diag::{Diagnostic, Diagnostics, Severity};
@@ -146,9 +146,15 @@ pub fn model_sharing_proofs<'d>(
     if !problems.is_empty() {
         return Err(Error::request(Diagnostics(problems)));
     }
+    if let Some(budget) = spec.pipeline.budget {
+        let mut spec = spec.clone();
+        spec.pipeline.interval = Some(Reused::fewest(model, &Spec { prove: false, ..spec.clone() }, budget)?);
+        spec.pipeline.budget = None;
+        return model_sharing_proofs(proved, &spec, listener);
+    }
     let mut seconds = Seconds::default();
     if let Some(interval) = spec.interval() {
-        if let Some(reused) = seconds.take(Phase::Schedule, || Reused::of(model, spec, interval))? {
+        if let Some(reused) = seconds.take(Phase::Schedule, || Reused::within(model, spec, interval))? {
             return Hardware::of(Arc::new(Origin::Reused(Box::new(reused))), spec, &spec.top(), seconds);
         }
         // Constants take no clock, and there is nothing to repeat.
@@ -244,7 +250,7 @@ impl<'d> Hardware<'d> {
         let (netlist, axis) = seconds.take(Phase::Lower, || match &*origin {
             Origin::Program { scheduled, .. } => scheduled.lower(spec, top),
             Origin::Machine(retimed) => Ok((retimed.lower(spec, top)?, None)),
-            Origin::Reused(reused) => Ok((reused.lower(spec, top)?, None)),
+            Origin::Reused(reused) => reused.lower(spec, top),
         })?;
         let netlist = match &spec.provenance {
             Some(provenance) => netlist.with_head(&provenance.lines()),

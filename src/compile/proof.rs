@@ -3,7 +3,6 @@
 //! Each optimisation's program is the one before it; the netlist is the program as it was handed in, so is each text.
 //! Where that is not decided, they are compared with the optimised program, if every optimisation was proved.
 
-use super::Planned;
 use super::source::{Source, Theorem};
 use super::spec::Spec;
 use super::steps;
@@ -167,24 +166,19 @@ pub(super) fn of_reused(
 ) -> Result<(), Error> {
     hardware.spec().every_input("--prove").map_err(Error::request)?;
     let interface = &hardware.netlist.interface;
-    let spec = hardware.spec();
-    // What goes through bit by bit is the optimised program's gates.
-    let is_serial = matches!(hardware.reused().map(|reused| &reused.plan), Some(Planned::Serial(..)));
-    let names = spec.passes(false)?;
-    let programs = || Some(steps::with_sums_of_two(model, steps::of_passes(model, &names).programs));
-    let told = is_serial.then_some(&programs as &dyn Fn() -> Option<Steps>);
-    let request = Request {
+    let request = || Request {
         latency: Some(interface.latency),
         interval: Some(interface.initiation_interval),
-        names: control_names(spec),
-        gates_only: is_serial,
+        names: control_names(hardware.spec()),
         ..Request::default()
     };
-    let rtl = read(language, text, None)?;
+    // Of a wrapper's text, the pipeline in it.
+    let core = hardware.axis.as_ref().map(|_| interface.top.as_str());
+    let rtl = read(language, text, core)?;
     for (what, rtl) in
         [("netlist".to_owned(), &elaborated::rtl(&hardware.netlist)), (format!("{language:?} text"), &rtl)]
     {
-        let report = prove::steps::prove(model, rtl, told, &request, &|| Box::new(Embedded)).0;
+        let report = equiv::prove(model, rtl, &request(), Box::new(Embedded)).0;
         match report.verdict {
             Verdict::Proved => tell(listener, &format!("{what} against the model as read"), &matched(&report)),
             Verdict::Differs { reason, .. } => return Err(wrong(format!("the {what} is not the model: {reason}"))),

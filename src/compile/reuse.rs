@@ -1,15 +1,15 @@
 //! Programs that take a sample every few clocks ([`super::Pipeline::interval`]): planned, judged, lowered.
 
-use super::spec::{DelayModel, Engine, Passes, Pipeline, Spec, Stages};
-use super::{Error, ErrorKind, bug};
+use super::spec::{Budget, DelayModel, Passes, Pipeline, Spec, Stages};
+use super::{Error, bug};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
+use crate::emit::axis::Axis;
 use crate::emit::{ReuseFacts, ReuseGroup};
 use crate::ir::machine::Machine;
 use crate::ir::{Model, Op};
 use crate::netlist::{Netlist, lower_reused};
 use crate::num::Kif;
 use crate::passes;
-use crate::reuse::serial::{self, Graph, Refusal};
 use crate::reuse::{self, Group, MAX_INTERVAL, Plan};
 use crate::schedule::Effort;
 
@@ -19,21 +19,6 @@ const BEFORE: &[&str] = &["dce", "simplify", "cse", "dce"];
 /// Plans that are made until one meets the clock.
 const ROUNDS: u32 = 6;
 
-/// Operations from which on a program is not looked at bit by bit unless that is asked for.
-const SERIAL_OPERATIONS: usize = 50_000;
-
-/// What the head of a text says where values go through bit by bit.
-pub(super) const BIT_BY_BIT: &str = "bit by bit";
-
-/// Who shares which hardware, and when.
-#[derive(Clone, Debug)]
-pub enum Planned {
-    /// Equal parts of the program share copies.
-    Fold(Plan),
-    /// Values go through bit by bit.
-    Serial(Graph, serial::Plan),
-}
-
 /// A program with its plan.
 #[derive(Clone, Debug)]
 pub struct Reused<'d> {
@@ -42,21 +27,9 @@ pub struct Reused<'d> {
     /// As it was planned.
     pub program: Model,
     /// Who shares which hardware, and when.
-    pub plan: Planned,
-    /// The smallest interval at which values can go through bit by bit, where this one is smaller.
-    pub serial_from: Option<u32>,
+    pub plan: Plan,
     /// The plan as a state machine, its logic optimised.
     machine: Machine,
-}
-
-impl Planned {
-    /// A sample every so many clocks, and the clocks until its result.
-    pub fn times(&self) -> (u32, u32) {
-        match self {
-            Planned::Fold(plan) => (plan.interval, plan.latency),
-            Planned::Serial(_, plan) => (plan.interval, plan.latency),
-        }
-    }
 }
 
 impl Spec {
@@ -65,13 +38,45 @@ impl Spec {
         self.pipeline.interval.filter(|&interval| interval != 1)
     }
 
+    /// Whether hardware is to be used again and again for one sample.
+    pub(super) fn takes_turns(&self) -> bool {
+        self.interval().is_some() || self.pipeline.budget.is_some()
+    }
+
     /// What does not go with [`Spec::interval`].
     pub(super) fn interval_problems(&self) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
         let mut problem = |code, flag: &str, message: String, help: &str| {
             problems.push(Diagnostic::error(code, Place::Flag(flag.into()), message).with_help(help));
         };
-        let Some(interval) = self.interval() else { return problems };
+        if !self.pipeline.compared.is_empty() {
+            let help = "ask for one; `alir2hdl info` compares several";
+            problem("E0810", "--ii", "several intervals are given".into(), help);
+            return problems;
+        }
+        if !self.takes_turns() {
+            return problems;
+        }
+        let budget = self.pipeline.budget;
+        match (budget, self.pipeline.interval) {
+            (Some(Budget { luts: None, ffs: None }), _) => {
+                problem(
+                    "E0810",
+                    "--ii",
+                    "auto needs to know what may be taken".into(),
+                    "add --max-luts N or --max-ffs N",
+                );
+            }
+            (Some(_), Some(_)) => {
+                let help = "--max-luts and --max-ffs go with --ii auto; leave them out, or the number";
+                problem("E0810", "--ii", "an interval is given, and a budget to choose it by".into(), help);
+            }
+            _ => {}
+        }
+        if let Some(share) = self.pipeline.least_share.filter(|share| !(0.0..=100.0).contains(share)) {
+            problem("E0815", "--ii-share", format!("{share} is no percentage"), "ask for 0 to 100");
+        }
+        let interval = self.pipeline.interval.unwrap_or(MAX_INTERVAL);
         if interval == 0 || interval > MAX_INTERVAL {
             let help = format!("ask for 1 to {MAX_INTERVAL}; 1 is a new sample every clock");
             problem("E0810", "--ii", format!("{interval} is no interval"), &help);
@@ -82,13 +87,7 @@ impl Spec {
             problem("E0816", "--pipeline", "a number of stages does not go with --ii".into(), help);
         }
         let leave = "leave it out, or take a sample every clock (without --ii)";
-        let not_yet = [
-            ("--register-inputs", self.pipeline.register_inputs),
-            ("--register-outputs", self.pipeline.register_outputs),
-            ("--use-dsp", self.target.products != super::Products::Auto),
-            ("--wrapper", self.wrapper.is_some()),
-            ("--assume-intervals", self.optimisation.assume_intervals),
-        ];
+        let not_yet = [("--assume-intervals", self.optimisation.assume_intervals)];
         for (flag, _) in not_yet.into_iter().filter(|(_, given)| *given) {
             problem("E0816", flag, "does not go with --ii yet".into(), leave);
         }
@@ -113,18 +112,88 @@ impl Spec {
 }
 
 impl<'d> Reused<'d> {
+    /// [`Reused::of`], if it is within what is asked of its latency and of what it shares.
+    ///
+    /// # Errors
+    /// Those of [`Reused::of`]; if it is not.
+    pub(super) fn within(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
+        let Some(made) = Reused::of(source, spec, interval)? else { return Ok(None) };
+        let (plan, share) = (&made.plan, made.plan.shared());
+        if let Some(least) = spec.pipeline.least_share.filter(|least| share < *least) {
+            let message =
+                format!("{share:.1} % of the logic share hardware with --ii {interval}, and {least} % are asked for");
+            let help =
+                "ask for another interval or a smaller share; `alir2hdl info --ii 2,4,8` shows what would be shared";
+            let place = Place::Flag("--ii-share".into());
+            return Err(Error::request(Diagnostic::error("E0815", place, message).with_help(help)));
+        }
+        if let Some(most) = spec.pipeline.max_latency.filter(|most| plan.latency > *most) {
+            let least = reuse::Figures::of(&made.program, plan).latency_at_least;
+            let message = format!(
+                "with --ii {interval} the smallest latency that was found is {} clocks, and {most} are asked for",
+                plan.latency
+            );
+            let help = format!("ask for {}; no plan of these blocks has less than {least}", plan.latency);
+            let place = Place::Flag("--max-latency".into());
+            return Err(Error::request(Diagnostic::error("E0819", place, message).with_help(help)));
+        }
+        Ok(Some(made))
+    }
+
+    /// The smallest interval of those that are tried whose estimate is within a budget. Those up to 16 are all tried,
+    /// then each a sixteenth longer than the one before; what takes longer than a latency allows is not.
+    ///
+    /// # Errors
+    /// If there is none; those of other wishes.
+    pub(super) fn fewest(source: &Model, spec: &Spec, budget: Budget) -> Result<u32, Error> {
+        /// Operations that are planned and lowered before the search gives up.
+        const WORK: usize = 20_000_000;
+        let mut work = WORK;
+        let mut tried: Vec<String> = Vec::new();
+        let mut best: Option<(u64, u32)> = None;
+        let mut refused = None;
+        let mut interval = 1;
+        while interval <= MAX_INTERVAL && work > 0 {
+            work = work.saturating_sub(source.nodes().len() + 1);
+            let mut one = spec.clone();
+            one.pipeline.budget = None;
+            one.pipeline.interval = Some(interval);
+            match super::model(source, &one) {
+                Ok(hardware) => {
+                    let estimate = hardware.estimate();
+                    let within = |most: Option<u64>, taken: u64| most.is_none_or(|most| taken <= most);
+                    if within(budget.luts, estimate.lut) && within(budget.ffs, estimate.ff) {
+                        return Ok(interval);
+                    }
+                    tried.push(format!("{interval}: {} LUT, {} FF", estimate.lut, estimate.ff));
+                    best = best.min(Some((estimate.lut, interval))).or(Some((estimate.lut, interval)));
+                }
+                Err(why) if why.kind == super::ErrorKind::Request => refused = refused.or(Some(why)),
+                Err(why) => return Err(why),
+            }
+            interval += (interval / 16).max(1);
+        }
+        let Some((luts, at)) = best else { return Err(refused.expect("something was tried")) };
+        let shown = (tried.len().div_ceil(12)).max(1);
+        let table: Vec<&str> = tried.iter().step_by(shown).map(String::as_str).collect();
+        let message = format!("no interval that was tried stays within the budget; {}", table.join("; "));
+        let help = format!("the least that was found are {luts} LUT, with --ii {at}; ask for more");
+        Err(Error::request(Diagnostic::error("E0818", Place::Flag("--ii".into()), message).with_help(help)))
+    }
+
     /// Plans a program; nothing if it computes constants alone, which take no clock.
     ///
     /// # Errors
-    /// If a pass that was named does not exist, a block cannot be cut as short as the clock asks, or the engine that is
-    /// asked for cannot do it; if the checker objects to the plan, which is our mistake.
+    /// If a pass that was named does not exist, or a block cannot be cut as short as the clock asks; if the checker
+    /// objects to the plan, which is our mistake.
     pub(super) fn of(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
         if spec.optimisation.retime.is_some() {
             let message = "--retime does not go with a program, which has no registers of its own";
             let place = Place::Flag("--retime".into());
             return Err(Error::request(Diagnostic::error("E0804", place, message).with_help("leave it out")));
         }
-        let after = spec.passes(false)?;
+        // A counter of phases that is a table of itself is none that `prove` finds.
+        let after: Vec<&str> = spec.passes(false)?.into_iter().filter(|name| *name != "functions").collect();
         let before = match spec.optimisation.passes {
             Passes::Level(1..) => BEFORE,
             _ => &["dce"],
@@ -135,133 +204,61 @@ impl<'d> Reused<'d> {
         if sources.into_iter().all(|v| reuse::origin(&program, &free, v).base.is_none()) {
             return Ok(None);
         }
-        let engine = spec.pipeline.engine;
-        let small = program.nodes().len() <= SERIAL_OPERATIONS;
-        let wanted = engine == Engine::Serial || (engine == Engine::Auto && small);
-        let (serial, refusal) = match wanted.then(|| Self::serial(source, spec, interval, &after, before)) {
-            None => (None, None),
-            Some(Ok(Ok(serial))) => (Some(serial), None),
-            Some(Ok(Err(refusal))) => (None, Some(refusal)),
-            Some(Err(why)) if engine == Engine::Serial || why.kind == ErrorKind::Bug => return Err(why),
-            Some(Err(_)) => (None, None),
-        };
-        if engine == Engine::Serial {
-            return match (serial, refusal) {
-                (Some(serial), _) => Ok(Some(serial)),
-                (None, refusal) => Err(not_serial(interval, refusal)),
-            };
-        }
-        let serial_from = match refusal {
-            Some(Refusal::NeedsInterval(from)) => Some(from),
-            _ => None,
-        };
-        let fold = Self::folded(source, program, spec, interval, &after);
-        Ok(Some(match (fold, serial) {
-            (Ok(fold), None) => Reused { serial_from, ..fold },
-            (Ok(fold), Some(serial)) => {
-                let tables = |one: &Reused<'_>| Ok::<_, Error>(spec.estimate(&one.lower(spec, "model")?).lut);
-                if tables(&serial)? < tables(&fold)? { serial } else { fold }
-            }
-            (Err(why), Some(serial)) if why.kind != ErrorKind::Bug => serial,
-            (Err(why), _) => return Err(why),
-        }))
-    }
-
-    /// The program with values that go through bit by bit.
-    fn serial(
-        source: &'d Model,
-        spec: &Spec,
-        interval: u32,
-        passes: &[&str],
-        light: &[&str],
-    ) -> Result<Result<Reused<'d>, Refusal>, Error> {
-        // What is longer than a stage by itself cannot be done in a clock either.
-        let program = serial::sums_of_two(&passes::run(source, passes).0);
-        let graph = serial::graph(&program);
-        let plan = match serial::plan(&graph, interval) {
-            Ok(plan) => plan,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        let judged = serial::check(&graph, &plan);
-        judged.map_err(|why| bug(diagnostic(format!("the bit-serial plan of --ii {interval} is wrong: {why}"))))?;
-        let machine = serial::machine(&program, &graph, &plan, &spec.with_ready("model"));
-        let machine = machine.with_blocks(|model| passes::run(model, light).0);
-        let plan = Planned::Serial(graph, plan);
-        let reused = Reused { source, program, plan, serial_from: None, machine };
-        if let Some(period) = spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device) {
-            let found = spec.estimate(&reused.lower(spec, "model")?).period_ns;
-            if found > period {
-                return Err(too_slow(interval, found));
-            }
-        } else if spec.clock.period.or(spec.pipeline.max_stage_delay).is_some() {
-            let mut whole = spec.clone();
-            whole.pipeline = Pipeline { interval: None, effort: Effort::Fast, ..whole.pipeline };
-            whole.stages_of(&reused.program)?;
-        }
-        Ok(Ok(reused))
-    }
-
-    /// The program with equal parts that share copies.
-    fn folded(
-        source: &'d Model,
-        program: Model,
-        spec: &Spec,
-        interval: u32,
-        after: &[&str],
-    ) -> Result<Reused<'d>, Error> {
         let mut block = spec.clone();
-        block.pipeline = Pipeline { interval: None, effort: Effort::Fast, ..block.pipeline };
+        block.pipeline = Pipeline {
+            interval: None,
+            effort: Effort::Fast,
+            // Blocks lie between registers; those at ports are the plan's.
+            register_inputs: false,
+            register_outputs: false,
+            ..block.pipeline
+        };
         let period = spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device);
         let mut best = f64::INFINITY;
         for round in 0..ROUNDS {
-            let plan = match reuse::plan(&program, interval, |template| block.stages_of(template)) {
+            let made = match reuse::plan(&program, interval, |template| block.stages_of(template)) {
                 Ok(plan) => plan,
                 Err(why) if round == 0 => return Err(why),
                 // Nothing is left of the clock for a block's first stage.
                 Err(_) => break,
             };
+            let plan = if spec.pipeline.register_outputs { made.with_registered_outputs() } else { made };
             let judged = reuse::check(&program, &plan);
             judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
             let machine = reuse::machine(&program, &plan, &spec.with_ready("model"));
-            let machine = machine.with_blocks(|model| passes::run(model, after).0);
-            let plan = Planned::Fold(plan);
-            let reused = Reused { source, program: program.clone(), plan, serial_from: None, machine };
-            let Some(period) = period else { return Ok(reused) };
+            let machine = machine.with_blocks(|model| passes::run(model, &after).0);
+            let reused = Reused { source, program: program.clone(), plan, machine };
+            let Some(period) = period else { return Ok(Some(reused)) };
             // Blocks are cut as if nothing stood before them; multiplexers do.
-            let found = spec.estimate(&reused.lower(spec, "model")?).period_ns;
+            let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
             if found <= period {
-                return Ok(reused);
+                return Ok(Some(reused));
             }
             best = best.min(found);
             block.pipeline.input_delay += found - period;
         }
-        Err(too_slow(interval, best))
+        let message =
+            format!("with --ii {interval} the shortest period that was found is {best:.2} ns by the estimate");
+        let help = format!("ask for --clock-period {}", (100.0 * best).ceil() / 100.0);
+        Err(Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help)))
     }
 
     /// The netlist called `top`, judged by the independent checker.
     ///
     /// # Errors
     /// If the checker objects, which is our mistake.
-    pub(super) fn lower(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
-        let (interval, latency) = self.plan.times();
-        let mut netlist = lower_reused(&self.machine, &spec.with_ready(top), latency, interval);
-        if let Planned::Serial(..) = &self.plan {
-            // Who proves the text finds the program by this line.
-            let count = self.program.nodes().len();
-            netlist
-                .header
-                .insert(1, format!("{top}: {count} operation{}, {BIT_BY_BIT}", if count == 1 { "" } else { "s" }));
-        }
-        netlist.check().map_err(|found| bug(Diagnostics(found)))?;
-        Ok(netlist)
+    pub(super) fn lower(&self, spec: &Spec, top: &str) -> Result<(Netlist, Option<Axis>), Error> {
+        let netlist = self.netlist(spec, top)?;
+        let around = |options| Axis::new(top, &netlist.interface, options).map_err(Error::request);
+        let axis = spec.wrapper.as_ref().map(around).transpose()?;
+        Ok((netlist, axis))
     }
 
-    /// The plan, where equal parts share copies.
-    pub fn fold(&self) -> Option<&Plan> {
-        match &self.plan {
-            Planned::Fold(plan) => Some(plan),
-            Planned::Serial(..) => None,
-        }
+    /// The netlist alone.
+    fn netlist(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
+        let netlist = lower_reused(&self.machine, &spec.with_ready(top), self.plan.latency, self.plan.interval);
+        netlist.check().map_err(|found| bug(Diagnostics(found)))?;
+        Ok(netlist)
     }
 
     /// What the interface file says of who shares what.
@@ -279,44 +276,12 @@ impl<'d> Reused<'d> {
             }
         };
         let tenths = |x: f64| (10.0 * x).round() / 10.0;
-        match &self.plan {
-            Planned::Fold(plan) => ReuseFacts {
-                engine: "fold",
-                bits_per_clock: None,
-                shared_percent: Some(tenths(plan.shared())),
-                groups: plan.groups.iter().map(group).collect(),
-            },
-            Planned::Serial(_, plan) => ReuseFacts {
-                engine: "serial",
-                bits_per_clock: Some(plan.digit),
-                shared_percent: None,
-                groups: Vec::new(),
-            },
-        }
+        ReuseFacts { shared_percent: tenths(self.plan.shared()), groups: self.plan.groups.iter().map(group).collect() }
     }
 
     /// One line about what was made.
     pub(super) fn summary(&self, netlist: &Netlist) -> String {
-        let Plan { interval, latency, groups, .. } = match &self.plan {
-            Planned::Fold(plan) => plan,
-            Planned::Serial(graph, plan) => {
-                let streams = plan.streams.iter().flatten().count();
-                let sum = |(node, stream): (&serial::Node, &Option<_>)| {
-                    stream.is_some() && matches!(node.kind, serial::Kind::Sum { .. })
-                };
-                let bits = if plan.digit == 1 { "one bit".into() } else { format!("{} bits", plan.digit) };
-                return format!(
-                    "{}: {} operations, a sample every {} clocks, latency {}, {} register bits; {bits} a clock: {streams} \
-                     streams, {} full adders",
-                    netlist.interface.top,
-                    self.program.nodes().len(),
-                    plan.interval,
-                    plan.latency,
-                    netlist.register_bits(),
-                    plan.digit as usize * graph.nodes.iter().zip(&plan.streams).filter(|&pair| sum(pair)).count(),
-                );
-            }
-        };
+        let Plan { interval, latency, groups, .. } = &self.plan;
         let shared = groups.iter().filter(|group| (group.copies as usize) < group.instances.len());
         let (mut blocks, mut copies) = (0, 0);
         shared.for_each(|group| {
@@ -330,8 +295,8 @@ impl<'d> Reused<'d> {
             self.program.nodes().len(),
             netlist.register_bits(),
             groups.iter().map(|group| group.instances.len()).sum::<usize>(),
-            self.fold().map_or(0.0, Plan::shared),
-            self.fold().map_or(0.0, Plan::left),
+            self.plan.shared(),
+            self.plan.left(),
         )
     }
 }
@@ -356,30 +321,4 @@ fn diagnostic(message: String) -> Diagnostic {
     let mut diagnostic = Diagnostic::error("E0816", Place::Flag("--ii".into()), message);
     diagnostic.severity = Severity::Bug;
     diagnostic
-}
-
-/// The complaint that nothing was found that meets the clock.
-fn too_slow(interval: u32, best: f64) -> Error {
-    let message = format!("with --ii {interval} the shortest period that was found is {best:.2} ns by the estimate");
-    let help = format!("ask for --clock-period {}", (100.0 * best).ceil() / 100.0);
-    Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
-}
-
-/// The complaint that values cannot go through bit by bit.
-fn not_serial(interval: u32, refusal: Option<Refusal>) -> Error {
-    let place = Place::Flag("--ii-engine".into());
-    let fold = "ask for --ii-engine fold".to_owned();
-    let (message, help) = match refusal {
-        Some(Refusal::NeedsInterval(from)) => (
-            format!(
-                "--ii {interval} is too small for the widest value to go through bit by bit, {} bits a clock at most: that \
-                 takes {from} clocks",
-                serial::MAX_DIGIT
-            ),
-            if from <= MAX_INTERVAL { format!("ask for --ii {from} or more, or for --ii-engine fold") } else { fold },
-        ),
-        Some(other) => (format!("values cannot go through bit by bit: {other}"), fold),
-        None => ("values cannot go through bit by bit".into(), fold),
-    };
-    Error::request(Diagnostic::error("E0817", place, message).with_help(help))
 }

@@ -151,20 +151,23 @@ pub struct Pipeline {
     /// Clocks between two samples, by hardware that is used again and again for each; nothing or 1: a sample every
     /// clock.
     pub interval: Option<u32>,
-    /// How hardware is used again.
-    pub engine: Engine,
+    /// What the hardware may take: the smallest interval whose estimate is within it.
+    pub budget: Option<Budget>,
+    /// Least share of the logic, in per cent, that shall share hardware.
+    pub least_share: Option<f64>,
+    /// Most clocks from a sample to its result, where [`Pipeline::interval`] or [`Pipeline::budget`] is given.
+    pub max_latency: Option<u32>,
+    /// Intervals that shall be compared with it: hardware has one.
+    pub compared: Vec<u32>,
 }
 
-/// How hardware is used again where a sample is taken every few clocks.
+/// What hardware may take of a device, by the estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Engine {
-    /// The one that is estimated to take fewer tables.
-    #[default]
-    Auto,
-    /// Equal parts of the program share copies.
-    Fold,
-    /// Values go through bit by bit.
-    Serial,
+pub struct Budget {
+    /// Look-up tables.
+    pub luts: Option<u64>,
+    /// Flip-flops.
+    pub ffs: Option<u64>,
 }
 
 /// How many stages.
@@ -317,7 +320,7 @@ impl Spec {
         };
         let registers = "ask for some with --pipeline N, --max-stage-delay D, --clock-period NS or --register-inputs";
         let module = &self.module;
-        if self.interval().is_some() {
+        if self.takes_turns() {
             // The reset clears the phase.
         } else if self.is_combinational() {
             if module.enable {
@@ -335,7 +338,7 @@ impl Spec {
             problem("E0803", "--wrapper", "with --valid, --enable, --reset or names of ports", help);
         }
         problems.extend(self.interval_problems());
-        let named = netlist::Options { ready: self.interval().is_some(), ..module.options(&self.top()) };
+        let named = netlist::Options { ready: self.takes_turns(), ..module.options(&self.top()) };
         problems.extend(named.check().err().unwrap_or_default());
         problems
     }

@@ -1,12 +1,13 @@
 //! The programs between a model and its text, told to the prover ([`crate::prove::steps`]), which trusts nothing of it.
 
-use super::reuse::BIT_BY_BIT;
 use super::spec::DEFAULT_LEVEL;
+use super::{Error, Hardware};
+use crate::diag::{Diagnostic, Place};
 use crate::ir::{Model, Op};
-use crate::netlist;
+use crate::netlist::{self, NetId};
 use crate::passes::{self, Trust};
 use crate::prove::steps::Steps;
-use crate::reuse::serial::sums_of_two;
+use rustc_hash::FxHashMap;
 
 /// The programs that these passes make, one after another: each that differs from the one before.
 pub(super) fn of_passes(model: &Model, names: &[&str]) -> Steps {
@@ -21,20 +22,74 @@ pub(super) fn of_passes(model: &Model, names: &[&str]) -> Steps {
     with_names(programs)
 }
 
-/// The programs and the last one's with every sum as sums of two.
-pub(super) fn with_sums_of_two(model: &Model, mut programs: Vec<Model>) -> Steps {
-    let before = programs.last().unwrap_or(model);
-    let split = sums_of_two(before);
-    if split != *before {
-        programs.push(split);
-    }
-    with_names(programs)
-}
-
 /// Steps over these programs, with the names that a text of the last one has.
 pub(super) fn with_names(programs: Vec<Model>) -> Steps {
     let stems = programs.last().map(netlist::stems).unwrap_or_default();
     Steps { programs, names: stems.into_iter().zip(0..).collect(), ..Steps::default() }
+}
+
+/// What the writer of a text knows of it, for whoever proves it: nothing of it has to be believed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Witness {
+    /// The programs that the optimisations made, one after another; none if they changed nothing.
+    pub programs: Vec<Model>,
+    /// What the signals of each value of the last program (or of the model, if there is none) would be called, or begin with,
+    /// if nothing had a name of its own.
+    pub names: Vec<String>,
+    /// The signals of the text that show a value of that program, or something on the way to it.
+    pub signals: Vec<SignalOrigin>,
+}
+
+/// Which value a signal belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignalOrigin {
+    /// Its name in the text.
+    pub signal: String,
+    /// The operation.
+    pub operation: u32,
+    /// What its name has behind that of the operation: `_s2` for a register at the end of the second stage, `_a` for a
+    /// part of the operation.
+    pub part: String,
+    /// The remark for readers, which says how the value is computed, its type, and which bits of it the signal has.
+    pub shows: String,
+}
+
+impl Hardware<'_> {
+    /// What is known of the text.
+    ///
+    /// # Errors
+    /// If it is not of a program that takes a sample every clock; if it is not for every input.
+    pub fn witness(&self) -> Result<Witness, Error> {
+        let Some(scheduled) = self.scheduled() else {
+            let message = "--witness is for a program that takes a sample every clock";
+            let help = "leave it out; `prove` needs none for state machines and shared hardware";
+            let place = Place::Flag("--witness".into());
+            return Err(Error::request(Diagnostic::error("E0804", place, message).with_help(help)));
+        };
+        self.spec().every_input("--witness").map_err(Error::request)?;
+        let passes: Vec<&str> = scheduled.passes.iter().map(|pass| pass.name).collect();
+        let mut programs = of_passes(scheduled.source, &passes).programs;
+        let last = &*scheduled.program;
+        if programs.last().unwrap_or(scheduled.source) != last {
+            programs.push(last.clone());
+        }
+        let (names, netlist) = (netlist::stems(last), &self.netlist);
+        let stems: FxHashMap<String, u32> =
+            netlist::stems_in(netlist, last, &self.spec().module.labels).into_iter().zip(0..).collect();
+        let origin = |at: u32| {
+            let (name, shows) = (netlist.name(NetId(at)), netlist.comment(NetId(at)));
+            let mut end = name.len();
+            loop {
+                if let Some(&operation) = stems.get(&name[..end]) {
+                    let (signal, part) = (name.to_owned(), name[end..].to_owned());
+                    return Some(SignalOrigin { signal, operation, part, shows: shows.to_owned() });
+                }
+                end = name[..end].rfind('_')?;
+            }
+        };
+        let signals = (0..netlist.nets().len() as u32).filter_map(origin).collect();
+        Ok(Witness { programs, names, signals })
+    }
 }
 
 /// The programs between a model and a text of ours, guessed from the comments at the head of the text: the command
@@ -63,18 +118,8 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
             }
         }
     }
-    let bit_by_bit = goes_bit_by_bit(head);
     Some(move || {
-        let mut steps = candidates.iter().map(|names| match bit_by_bit {
-            true => with_sums_of_two(model, of_passes(model, names).programs),
-            false => of_passes(model, names),
-        });
+        let mut steps = candidates.iter().map(|names| of_passes(model, names));
         steps.find(|steps| steps.programs.last().is_some_and(|last| last.nodes().len() == operations))
     })
-}
-
-/// Whether the comments at the head of a text say that values go through bit by bit: then its gates are those of the
-/// program, and forms of whole values say nothing of it.
-pub fn goes_bit_by_bit(head: &[String]) -> bool {
-    head.iter().any(|line| line.trim_end().ends_with(BIT_BY_BIT))
 }

@@ -19,7 +19,7 @@ mod upgrade;
 pub use fsm::{begins_json, head, is_machine, look_ahead, read_machine, unpacked};
 
 use crate::diag::{Diagnostic, Diagnostics, Place, utf16};
-use crate::ir::{Limits, Model};
+use crate::ir::{Limits, Model, ValueId};
 use alir::Frame;
 use bytecode::Header;
 use decode::Era;
@@ -98,6 +98,8 @@ impl Target {
 #[derive(Clone, Debug)]
 pub struct Prepared<'m> {
     model: Cow<'m, Model>,
+    /// Where each value of the model stands, if that is not its own place.
+    places: Option<Vec<ValueId>>,
     target: Target,
 }
 
@@ -106,14 +108,14 @@ pub struct Prepared<'m> {
 /// # Errors
 /// What the form cannot say (`E1101` to `E1105`); each diagnostic names the operation.
 pub fn prepare(model: &Model, target: Target) -> Result<Prepared<'_>, Diagnostics> {
-    let model = rewrite::rewrite(model, target)?;
+    let (model, places) = rewrite::rewrite(model, target)?;
     let problems = match target {
         Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::unspellable(&model),
         Target::Bytecode2 | Target::Dais1 => bytecode::unsayable_words(&model),
         Target::Bytecode4 => bytecode::unsayable_bytes(&model),
         Target::Alirz => Vec::new(),
     };
-    if problems.is_empty() { Ok(Prepared { model, target }) } else { Err(Diagnostics(problems)) }
+    if problems.is_empty() { Ok(Prepared { model, places, target }) } else { Err(Diagnostics(problems)) }
 }
 
 impl Prepared<'_> {
@@ -133,6 +135,16 @@ impl Prepared<'_> {
     /// Whether the form says the model as it is, with nothing rewritten.
     pub fn is_as_given(&self) -> bool {
         matches!(self.model, Cow::Borrowed(_))
+    }
+
+    /// The program as it is written.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Which operation of the program that is written has the value of this one of the model.
+    pub fn place_of(&self, value: ValueId) -> ValueId {
+        self.places.as_ref().map_or(value, |places| places[value.index()])
     }
 
     /// Writes the model, gzipped. The bytes depend on nothing but the model.

@@ -19,16 +19,25 @@ use std::borrow::Cow;
 ///
 /// # Errors
 /// What cannot be said (`E1102`, `E1103`).
-pub(super) fn rewrite(model: &Model, target: Target) -> Result<Cow<'_, Model>, Diagnostic> {
+pub(super) fn rewrite(model: &Model, target: Target) -> Result<Rewritten<'_>, Diagnostic> {
     if target.is_byte_code() {
         let model = widened(model);
-        return Ok(Cow::Owned(in_operations_of(target, &model)?.unwrap_or(model)));
+        return Ok(match in_operations_of(target, &model)? {
+            Some((model, places)) => (Cow::Owned(model), Some(places)),
+            None => (Cow::Owned(model), None),
+        });
     }
-    Ok(in_operations_of(target, model)?.map_or(Cow::Borrowed(model), Cow::Owned))
+    Ok(match in_operations_of(target, model)? {
+        Some((model, places)) => (Cow::Owned(model), Some(places)),
+        None => (Cow::Borrowed(model), None),
+    })
 }
 
-/// The program rewritten; `None` if the target can say it as it is.
-fn in_operations_of(target: Target, model: &Model) -> Result<Option<Model>, Diagnostic> {
+/// A program, and where it has the value of each operation of the one that it was rewritten from: if that is not its own place.
+pub(super) type Rewritten<'m> = (Cow<'m, Model>, Option<Vec<ValueId>>);
+
+/// The program rewritten, and where it has each value; `None` if the target can say it as it is.
+fn in_operations_of(target: Target, model: &Model) -> Result<Option<(Model, Vec<ValueId>)>, Diagnostic> {
     let sayable = model.nodes().iter().all(|node| is_sayable(model, node, target));
     if sayable && ports_follow(model) {
         return Ok(None);
@@ -46,6 +55,7 @@ fn in_operations_of(target: Target, model: &Model) -> Result<Option<Model>, Diag
     }
     rewriter.inputs();
     rewriter.outputs();
+    let places = std::mem::take(&mut rewriter.map);
     let rewritten = rewriter.builder.finish().map_err(|problems| {
         let place = Place::Path(problems[0].site.to_string());
         Diagnostic::error("E1103", place, format!("the program cannot be rewritten: {}", problems[0].message))
@@ -55,7 +65,7 @@ fn in_operations_of(target: Target, model: &Model) -> Result<Option<Model>, Diag
         return Err(Diagnostic::error("E1103", Place::Whole, message)
             .with_help("a file has no place for port types: write the model before optimising it"));
     }
-    Ok(Some(rewritten))
+    Ok(Some((rewritten, places)))
 }
 
 fn is_sayable(model: &Model, node: &Node, target: Target) -> bool {

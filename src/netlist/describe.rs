@@ -4,7 +4,7 @@
 //! optimisation nor another number of stages renames what stays.
 
 use super::builder::{Origin, Owner};
-use super::cell::{Element, Interface};
+use super::cell::{Element, Interface, Netlist};
 use super::names::{Scheme, Stems, push_letters, unique};
 use crate::ir::{Labels, Model, Op, ValueId};
 use crate::num::{Code, Interval, Kif, push_decimal};
@@ -422,6 +422,20 @@ pub fn stems(model: &Model) -> Vec<String> {
         None => format!("v{}", node.origin),
     };
     model.nodes().iter().enumerate().map(stem).collect()
+}
+
+/// The same in the text of this netlist, where values may be called as the source calls them.
+pub fn stems_in(netlist: &Netlist, model: &Model, labels: &Labels) -> Vec<String> {
+    let ports = netlist.ports().iter().map(|port| port.name.as_str());
+    let taken = ports.chain([netlist.interface.top.as_str()]).collect();
+    let mut describer = Describer::labelled(model, taken, labels);
+    let stem = |index| {
+        describer.text.clear();
+        describer.text.push_str(describer.scheme.prefix());
+        describer.push_value(ValueId(index));
+        describer.text.clone()
+    };
+    (0..model.nodes().len() as u32).map(stem).collect()
 }
 
 /// Lines for the head of the file.

@@ -61,9 +61,11 @@ pub(super) fn draft(model: &Model, schedule: &Schedule, fabric: Fabric) -> Draft
 
 /// A program as a part of something larger: its cells are added to `draft`, all in stage 1. `inputs` are the bits of
 /// its input elements.
-pub(super) fn block(draft: Draft, model: &Model, inputs: Vec<Wiring>) -> Drafted {
-    let mut lowering = Lowering { inputs, ..Lowering::new(model, draft) };
-    lowering.operations(&Schedule::combinational(model.nodes().len()));
+pub(super) fn block(draft: Draft, model: &Model, inputs: Vec<Wiring>, fabric: Fabric) -> Drafted {
+    let schedule = Schedule::combinational(model.nodes().len());
+    let pairs = if fabric.adders == Adders::Three { Pairs::of(model, &schedule) } else { Pairs::none() };
+    let mut lowering = Lowering { inputs, fabric, pairs, ..Lowering::new(model, draft) };
+    lowering.operations(&schedule);
     let outputs = lowering.outputs(1);
     Drafted { draft: lowering.draft, outputs }
 }

@@ -38,7 +38,7 @@ mod wiring;
 pub use cell::{
     Cell, Direction, Element, Interface, Net, NetId, Netlist, Piece, Port, PortId, Reset, Rom, RomId, Wiring,
 };
-pub use describe::stems;
+pub use describe::{stems, stems_in};
 pub use eval::Evaluator;
 pub use lower::lower;
 pub use machine::{lower_machine, lower_reused};

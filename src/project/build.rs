@@ -51,7 +51,6 @@ pub struct ProjectFiles {
 /// What is wrong with the request or the samples.
 pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
     let (model, source, spec) = (subject.model, subject.source, request.hardware);
-    spec.every_clock("a project")?;
     let hardware = compile::model(model, spec)?;
     if hardware.axis.is_some() {
         spec.every_input("a wrapper's testbench")?;

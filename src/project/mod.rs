@@ -186,6 +186,8 @@ struct View<'a> {
     stateful: bool,
     latency: u32,
     interval: u32,
+    /// Whether a port says when a sample is taken.
+    gated: bool,
     ecp5: Ecp5,
     flows: Vec<Flow>,
     facts_version: &'static str,
@@ -365,6 +367,7 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'_>) -> View<'a> {
         stateful: interface.stateful,
         latency,
         interval,
+        gated: interface.ready.is_some(),
         ecp5: Ecp5 {
             size: match spec.part(Flow::Yosys).1.prefix {
                 p if p.contains("12f") => "--12k",

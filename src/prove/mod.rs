@@ -12,6 +12,7 @@ mod bit_level;
 pub mod bit_vector;
 pub mod blast;
 mod candidates;
+pub mod certify;
 pub mod circuit;
 mod control;
 pub mod design_forms;

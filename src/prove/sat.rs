@@ -161,6 +161,31 @@ impl Solver for Proving {
     }
 }
 
+/// Clauses that follow one after another from these by unit propagation, the last one empty: if these contradict one
+/// another, and that is found within `steps` steps, from which those that it took are taken. Literals are variables from 1,
+/// negative for the complement.
+pub fn refutation(clauses: &[Vec<i32>], steps: &mut u64) -> Option<Vec<Vec<i32>>> {
+    let mut solver = rustsat_batsat::Solver::<Watch>::default();
+    *solver.batsat_mut().cb_mut() = Watch { proof: Some(Vec::new()), ..Watch::default() };
+    for clause in clauses {
+        let literals = clause.iter().map(|&l| SatLit::new(l.unsigned_abs() - 1, l < 0));
+        solver.add_clause(literals.collect::<rustsat::types::Clause>()).ok()?;
+    }
+    solver.batsat_mut().cb_mut().left.set(*steps);
+    let result = solver.solve();
+    *steps = solver.batsat_mut().cb_mut().left.get();
+    if !matches!(result, Ok(SolverResult::Unsat)) {
+        return None;
+    }
+    let proof = solver.batsat_mut().cb_mut().proof.take()?;
+    let numbers = |line: &str| -> Vec<i32> {
+        line.split_ascii_whitespace().filter_map(|word| word.parse::<i32>().ok()).filter(|&l| l != 0).collect()
+    };
+    let mut found: Vec<Vec<i32>> = std::str::from_utf8(&proof).ok()?.lines().map(numbers).collect();
+    found.push(Vec::new());
+    Some(found)
+}
+
 fn decide(problem: &Problem<'_>, steps: &mut u64, watch: Watch) -> (Answer, Option<Vec<u8>>) {
     let (clauses, var) = clauses(problem);
     let mut solver = rustsat_batsat::Solver::<Watch>::default();

@@ -9,22 +9,23 @@
 //! shifts, tables, binary points and what they read alike. Types may differ where a sum never wraps, for any input:
 //! then the widest serves all.
 
-use super::free;
+use super::{free, rows};
 use crate::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
 use crate::num::{Interval, Kif};
 use crate::passes;
 use rustc_hash::{FxHashMap, FxHasher};
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 /// A block as it was found.
 #[derive(Clone, Debug)]
-struct Part {
+pub(super) struct Part {
     /// Its operations in canonical order.
-    order: Vec<ValueId>,
+    pub(super) order: Vec<ValueId>,
     /// What it reads, in the order of first use.
-    inputs: Vec<ValueId>,
+    pub(super) inputs: Vec<ValueId>,
     /// What others read of it.
-    outputs: Vec<ValueId>,
+    pub(super) outputs: Vec<ValueId>,
 }
 
 /// Equal blocks.
@@ -36,6 +37,8 @@ pub(super) struct Class {
     pub(super) instances: Vec<(Vec<ValueId>, Vec<ValueId>)>,
     /// Depth of each.
     pub(super) depths: Vec<u32>,
+    /// Whether they are equal by the rows of their sums, not operation by operation.
+    pub(super) by_rows: bool,
 }
 
 /// Whether an operation is a sum: the values that blocks are held together by.
@@ -79,20 +82,29 @@ pub(super) fn classes(model: &Model, interval: u32) -> Vec<Class> {
         }
         found[class].push(at);
     }
-    let of = |members: &[usize]| Class {
-        template: finder.template(members.iter().map(|&at| &parts[at].0)),
-        instances: members.iter().map(|&at| (parts[at].0.inputs.clone(), parts[at].0.outputs.clone())).collect(),
-        depths: members.iter().map(|&at| parts[at].1).collect(),
+    let of = |members: &[usize]| {
+        let members: Vec<(&Part, u32)> = members.iter().map(|&at| (&parts[at].0, parts[at].1)).collect();
+        finder.class(&members)
     };
     let mut classes = Vec::with_capacity(found.len());
+    let mut alone: BTreeMap<u32, Vec<&Part>> = BTreeMap::new();
     for members in &found {
         let whole = of(members);
         if whole.gains(interval) {
             classes.push(whole);
         } else {
-            classes.extend(members.iter().map(|&at| of(&[at])));
+            members.iter().for_each(|&at| alone.entry(parts[at].1).or_default().push(&parts[at].0));
         }
     }
+    for (depth, parts) in alone {
+        match rows::split(&finder, &parts, depth, interval) {
+            Some(split) => classes.extend(split),
+            None => classes.extend(parts.into_iter().map(|part| finder.class(&[(part, depth)]))),
+        }
+    }
+    // The first instances of the classes in the order of the program.
+    let first = |class: &Class| class.instances.iter().flat_map(|(_, outputs)| outputs).min().copied();
+    classes.sort_by_key(first);
     classes
 }
 
@@ -101,14 +113,17 @@ type Key = (Vec<u64>, Vec<Op>);
 
 impl Class {
     /// Whether copies and the multiplexers in front of them take less than a block for each instance.
-    fn gains(&self, interval: u32) -> bool {
+    pub(super) fn gains(&self, interval: u32) -> bool {
+        let n = self.instances.len();
+        n.div_ceil(interval as usize) < n && self.taken(interval) < area(&self.template) * n as f64
+    }
+
+    /// Tables that copies and the multiplexers in front of them are estimated to take.
+    pub(super) fn taken(&self, interval: u32) -> f64 {
         /// Tables for a bit of each further input of a multiplexer, and for a bit of what drives it.
         const CHOICE: f64 = 0.3;
         let n = self.instances.len();
         let copies = n.div_ceil(interval as usize);
-        if copies == n {
-            return false;
-        }
         let each = n.div_ceil(copies);
         let mut choices = 0.0;
         for (k, kif) in self.template.input_kifs().iter().enumerate() {
@@ -117,14 +132,14 @@ impl Class {
             sources.dedup();
             choices += CHOICE * f64::from(kif.width()) * (each.min(sources.len()) - 1) as f64;
         }
-        area(&self.template) * (n - copies) as f64 > (choices + 2.0) * copies as f64
+        (area(&self.template) + choices + 2.0) * copies as f64
     }
 }
 
-struct Finder<'a> {
-    model: &'a Model,
-    free: &'a [bool],
-    exact: Vec<bool>,
+pub(super) struct Finder<'a> {
+    pub(super) model: &'a Model,
+    pub(super) free: &'a [bool],
+    pub(super) exact: Vec<bool>,
     /// Whether something depends on the number of a value's bits.
     rigid: Vec<bool>,
     readers: Vec<u32>,
@@ -156,6 +171,16 @@ impl<'a> Finder<'a> {
         let made = &self.model.node(value).op;
         let alone = self.readers[value.index()] == 1 && reader.operands().len() == 1;
         is_linear(made) || alone
+    }
+
+    /// Equal blocks, with their depths.
+    pub(super) fn class(&self, members: &[(&Part, u32)]) -> Class {
+        Class {
+            template: self.template(members.iter().map(|(part, _)| *part)),
+            instances: members.iter().map(|(part, _)| (part.inputs.clone(), part.outputs.clone())).collect(),
+            depths: members.iter().map(|(_, depth)| *depth).collect(),
+            by_rows: false,
+        }
     }
 
     /// The blocks with their depths, in the order of their first operation.
@@ -285,7 +310,7 @@ impl<'a> Finder<'a> {
     }
 
     /// What must be the same of equal operations, operands aside.
-    fn alike(&self, id: ValueId) -> Vec<u64> {
+    pub(super) fn alike(&self, id: ValueId) -> Vec<u64> {
         let mut op = self.model.node(id).op.clone();
         op.map_operands(|_| ValueId(0));
         let mut hasher = FxHasher::default();
@@ -296,7 +321,7 @@ impl<'a> Finder<'a> {
     }
 
     /// What must be the same of values that are read.
-    fn leaf(&self, v: ValueId) -> Vec<u64> {
+    pub(super) fn leaf(&self, v: ValueId) -> Vec<u64> {
         let kif = self.model.kif(v);
         let mut parts = vec![u64::from(self.is_constant(v))];
         if let Op::Const { value } = &self.model.node(v).op {
@@ -382,7 +407,7 @@ impl<'a> Finder<'a> {
 }
 
 /// The smallest type around two of one binary point.
-fn around(a: Kif, b: Kif) -> Kif {
+pub(super) fn around(a: Kif, b: Kif) -> Kif {
     if a.is_zero() {
         return b;
     }

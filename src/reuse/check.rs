@@ -6,14 +6,21 @@
 
 use super::{Base, Group, Instance, Plan, Storage, free, origin};
 use crate::ir::{Model, Op, ValueId};
+use crate::num::Kif;
+use crate::passes;
+use num_bigint::BigInt;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Judges a plan of a program.
 ///
 /// # Errors
 /// The first rule that is broken.
 pub fn check(model: &Model, plan: &Plan) -> Result<(), String> {
-    let judge = Judge { model, plan, free: free(model) };
+    // Of values that are compared by the rows of their sums.
+    let any = plan.groups.iter().any(|group| group.by_rows);
+    let exact = if any { passes::exact_sums(model) } else { Vec::new() };
+    let judge = Judge { model, plan, free: free(model), exact };
     judge.shape()?;
     let made = judge.blocks()?;
     judge.births(&made)?;
@@ -21,10 +28,105 @@ pub fn check(model: &Model, plan: &Plan) -> Result<(), String> {
     judge.outputs()
 }
 
+/// A sum: a coefficient for each value, as a number times a power of two, and a constant.
+#[derive(Clone, Debug, Default)]
+struct Row {
+    terms: BTreeMap<Option<ValueId>, (BigInt, i64)>,
+}
+
+impl Row {
+    fn one(v: ValueId) -> Row {
+        Row { terms: BTreeMap::from([(Some(v), (BigInt::from(1), 0))]) }
+    }
+
+    /// What an operation makes of rows; nothing if it is no sum, or of numbers that no plan has.
+    fn of<'r>(op: &Op, row: impl Fn(ValueId) -> Option<&'r Row>) -> Option<Row> {
+        match op {
+            Op::Add { a, b, shift } => row(*a)?.clone().plus(row(*b)?, i64::from(*shift), false),
+            Op::Sub { a, b, shift } => row(*a)?.clone().plus(row(*b)?, i64::from(*shift), true),
+            Op::AddConst { x, value, shift } => {
+                let constant = Row { terms: BTreeMap::from([(None, (value.to_big(), 0))]) };
+                row(*x)?.clone().plus(&constant, -i64::from(*shift), false)
+            }
+            _ => None,
+        }
+    }
+
+    fn plus(mut self, other: &Row, shift: i64, neg: bool) -> Option<Row> {
+        const FAR: i64 = 1 << 12;
+        for (&v, (m, e)) in &other.terms {
+            let (m, e) = (if neg { -m } else { m.clone() }, e + shift);
+            let known = self.terms.entry(v).or_insert((BigInt::ZERO, e));
+            let least = known.1.min(e);
+            let (own, by) = (u64::try_from(known.1 - least).ok()?, u64::try_from(e - least).ok()?);
+            if own.max(by) > FAR as u64 {
+                return None;
+            }
+            *known = ((std::mem::take(&mut known.0) << own) + (m << by), least);
+        }
+        Some(self)
+    }
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Row) -> bool {
+        other.clone().plus(self, 0, true).is_some_and(|zero| zero.terms.values().all(|(m, _)| *m == BigInt::ZERO))
+    }
+}
+
+/// The values of a template as rows over what its inputs are in the program; nothing for what is no sum, or a sum that
+/// does not fit its type whatever its inputs are.
+fn template_rows(template: &Model, inputs: &[ValueId]) -> Vec<Option<Row>> {
+    // Over the template's own inputs for the bounds: two of them may be one value of the program.
+    let mut own: Vec<Option<Row>> = Vec::with_capacity(template.nodes().len());
+    for id in template.ids() {
+        let kif = template.kif(id);
+        let row = match template.node(id).op {
+            Op::Input { input } if kif == template.input_kifs()[input as usize] => Some(Row::one(ValueId(input))),
+            _ => Row::of(&template.node(id).op, |x| own[x.index()].as_ref()).filter(|row| fits(row, kif, template)),
+        };
+        own.push(row);
+    }
+    let renamed = |row: &Row| {
+        let mut all = Row::default();
+        for (v, c) in &row.terms {
+            let v = v.map(|v| inputs[v.index()]);
+            all = all.plus(&Row { terms: BTreeMap::from([(v, c.clone())]) }, 0, false)?;
+        }
+        Some(all)
+    };
+    own.iter().map(|row| row.as_ref().and_then(renamed)).collect()
+}
+
+/// Whether a type holds every value of a row, exactly.
+fn fits(row: &Row, kif: Kif, template: &Model) -> bool {
+    let (mut min, mut max) = (BigInt::ZERO, BigInt::ZERO);
+    for (v, (m, e)) in &row.terms {
+        let read = v.map(|v| template.input_kifs()[v.index()]);
+        let by = e + i64::from(kif.frac) - read.map_or(0, |read| i64::from(read.frac));
+        let scaled = match u64::try_from(by) {
+            Ok(by) if by < 1 << 12 => m << by,
+            _ if *m == BigInt::ZERO => BigInt::ZERO,
+            // Low bits that the type has not.
+            Err(_) if m.trailing_zeros().is_some_and(|zeros| zeros >= by.unsigned_abs()) => m >> by.unsigned_abs(),
+            _ => return false,
+        };
+        let ends = match read {
+            Some(read) => [&scaled * read.min_code(), &scaled * read.max_code()],
+            None => [scaled.clone(), scaled],
+        };
+        min += ends.iter().min().expect("two ends");
+        max += ends.iter().max().expect("two ends");
+    }
+    kif.holds(&min) && kif.holds(&max)
+}
+
 struct Judge<'a> {
     model: &'a Model,
     plan: &'a Plan,
     free: Vec<bool>,
+    /// Sums of the program that never wrap.
+    exact: Vec<bool>,
 }
 
 fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
@@ -35,7 +137,7 @@ impl Judge<'_> {
     fn shape(&self) -> Result<(), String> {
         let plan = self.plan;
         ensure(plan.interval >= 2, || format!("interval {}", plan.interval))?;
-        ensure(plan.latency >= 1, || "no latency".into())?;
+        ensure(plan.latency > u32::from(plan.registered_outputs), || "no latency".into())?;
         ensure(plan.own_register.len() == self.model.outputs().len(), || "one entry for each output".into())?;
         for (number, group) in plan.groups.iter().enumerate() {
             let template = &group.template;
@@ -64,7 +166,8 @@ impl Judge<'_> {
                 ensure(used.insert((instance.copy, phase)), || {
                     format!("group {number}: copy {} is used twice at phase {phase}", instance.copy)
                 })?;
-                self.same(group, instance).map_err(|why| format!("group {number}, instance {at}: {why}"))?;
+                let same = if group.by_rows { self.same_rows(group, instance) } else { self.same(group, instance) };
+                same.map_err(|why| format!("group {number}, instance {at}: {why}"))?;
                 for (k, &v) in instance.outputs.iter().enumerate() {
                     ensure(made.insert(v, (number, at, k)).is_none(), || format!("{v} is made twice"))?;
                 }
@@ -126,6 +229,63 @@ impl Judge<'_> {
         Ok(())
     }
 
+    /// Whether an instance's template computes the program's values, where its sums are made otherwise: the operations
+    /// behind the sums are the same, and the sums are equal as rows over what the instance reads.
+    fn same_rows(&self, group: &Group, instance: &Instance) -> Result<(), String> {
+        let (model, template) = (self.model, &group.template);
+        ensure(instance.inputs.len() == template.n_inputs(), || "inputs of the template".into())?;
+        ensure(instance.outputs.len() == template.outputs().len(), || "outputs of the template".into())?;
+        for (kif, &given) in template.input_kifs().iter().zip(&instance.inputs) {
+            let meant = model.kif(given);
+            let holds = kif.frac == meant.frac && kif.holds(&meant.min_code()) && kif.holds(&meant.max_code());
+            ensure(holds || meant.is_zero(), || format!("{given} does not fit the input's {kif}"))?;
+        }
+        let made = template_rows(template, &instance.inputs);
+        let read: FxHashSet<ValueId> = instance.inputs.iter().copied().collect();
+        for (output, &value) in template.outputs().iter().zip(&instance.outputs) {
+            let plain = output.shift == 0 && !output.neg;
+            let mut inner = output.source.filter(|_| plain).ok_or("an output of a block is a value as it is")?;
+            let mut outer = value;
+            while let (Op::Relu { x: below } | Op::Quantise { x: below, .. }, kif) =
+                (template.node(inner).op.clone(), template.kif(inner))
+            {
+                let x = match (template.node(inner).op.clone(), model.node(outer).op.clone()) {
+                    (Op::Relu { .. }, Op::Relu { x }) => x,
+                    (Op::Quantise { shift: own, .. }, Op::Quantise { x, shift }) if own == shift => x,
+                    _ => return Err(format!("{outer} is another operation")),
+                };
+                ensure(kif == model.kif(outer), || format!("{outer} is made as {kif}"))?;
+                ensure(!read.contains(&outer), || format!("{outer} is what the block reads"))?;
+                (inner, outer) = (below, x);
+            }
+            let own = made[inner.index()].as_ref().ok_or_else(|| format!("{inner} of the template is no exact sum"))?;
+            let meant = self.row(outer, &read).ok_or_else(|| format!("{outer} is no exact sum of what is read"))?;
+            ensure(*own == meant, || format!("{outer} is another sum"))?;
+        }
+        Ok(())
+    }
+
+    /// A value of the program as a row over values that are read, and such as are no exact sums: those that cancel out.
+    fn row(&self, value: ValueId, read: &FxHashSet<ValueId>) -> Option<Row> {
+        let model = self.model;
+        let mut rows: FxHashMap<ValueId, Row> = FxHashMap::default();
+        let mut below: BTreeSet<ValueId> = BTreeSet::new();
+        let mut stack = vec![value];
+        while let Some(v) = stack.pop() {
+            let is_leaf = read.contains(&v) || !self.exact[v.index()];
+            if is_leaf {
+                rows.insert(v, Row::one(v));
+            } else if below.insert(v) {
+                stack.extend(model.node(v).op.operands());
+            }
+        }
+        for v in below {
+            let row = Row::of(&model.node(v).op, |x| rows.get(&x))?;
+            rows.insert(v, row);
+        }
+        rows.remove(&value)
+    }
+
     /// Every stored value is made, when its block makes it.
     fn births(&self, made: &FxHashMap<ValueId, (usize, usize, usize)>) -> Result<(), String> {
         for (base, store) in &self.plan.stores {
@@ -171,7 +331,8 @@ impl Judge<'_> {
     }
 
     fn outputs(&self) -> Result<(), String> {
-        let (latency, interval) = (self.plan.latency, self.plan.interval);
+        // Registers at the ports show the same a clock later.
+        let (latency, interval) = (self.plan.latency - u32::from(self.plan.registered_outputs), self.plan.interval);
         for (j, (output, &own)) in self.model.outputs().iter().zip(&self.plan.own_register).enumerate() {
             let Some(v) = output.source else { continue };
             let Some(base) = origin(self.model, &self.free, v).base else { continue };

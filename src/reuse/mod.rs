@@ -14,22 +14,23 @@
 //! | file | what |
 //! |---|---|
 //! | `blocks` | the parts of a program, and which of them are equal |
+//! | `rows` | those that are equal although their operations differ |
 //! | `plan` | copies, clocks, registers |
 //! | `check` | the independent judge of a plan |
 //! | `machine` | a plan as a state machine |
-//! | `serial` | the other engine: one bit a clock |
-//! | `frame` | what the machines of all plans have in common |
+//! | `figures` | what a plan takes, and what none can do without |
 //!
 //! Nothing here is random or depends on time.
 
 mod blocks;
 mod check;
-mod frame;
+mod figures;
 mod machine;
 mod plan;
-pub mod serial;
+mod rows;
 
 pub use check::check;
+pub use figures::{Figures, GroupFigures, Placement, placements};
 pub use machine::machine;
 pub use plan::plan;
 
@@ -72,6 +73,8 @@ pub struct Group {
     pub copies: u32,
     /// The blocks.
     pub instances: Vec<Instance>,
+    /// Whether some of them compute the same by other operations: the rows of their sums are equal.
+    pub by_rows: bool,
 }
 
 /// Registers that a value lies in.
@@ -115,6 +118,8 @@ pub struct Plan {
     /// For each output element, whether it has a register of its own, loaded by the edge before the result is there,
     /// rather than to be the register of its source.
     pub own_register: Vec<bool>,
+    /// Whether a plain register more is between every output and its port: the last clock of the latency.
+    pub registered_outputs: bool,
 }
 
 /// Where a value comes from: a register and wires behind it.
@@ -164,6 +169,17 @@ impl Plan {
         group.template.outputs()[output].source.map_or(1, |v| group.stage[v.index()] + 1)
     }
 
+    /// Clocks from the edge that accepts a sample to its result, registers at the ports aside.
+    pub fn settled(&self) -> u32 {
+        self.latency - u32::from(self.registered_outputs)
+    }
+
+    /// The same with a register more at each output port.
+    #[must_use]
+    pub fn with_registered_outputs(self) -> Plan {
+        Plan { latency: self.latency + u32::from(!self.registered_outputs), registered_outputs: true, ..self }
+    }
+
     /// Percentage of the program's estimated logic that is in groups with fewer copies than instances.
     pub fn shared(&self) -> f64 {
         let (mut all, mut shared) = (0.0, 0.0);
@@ -193,14 +209,13 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::{self, Engine, Hardware, Passes, Spec};
+    use crate::compile::{self, Hardware, Passes, Products, Spec};
     use crate::emit::Language;
     use crate::ir::{Builder, Limits, Node, Output};
-    use crate::netlist::{Evaluator, Netlist, ResetOptions};
-    use crate::num::SplitMix;
-    use crate::prove::equiv::{Request, Verdict};
+    use crate::netlist::{Evaluator, ResetOptions};
+    use crate::num::{Code, Interval, Kif, SplitMix};
+    use crate::prove::equiv::{self, Request, Verdict};
     use crate::prove::sat::Embedded;
-    use crate::prove::steps::{self, Steps};
     use crate::random::{Profile, Recipe};
     use crate::rtl;
     use crate::verify::{Cycles, Vectors};
@@ -230,10 +245,9 @@ mod tests {
         b.finish().unwrap()
     }
 
-    fn spec(interval: u32, engine: Engine, rng: &mut SplitMix) -> Spec {
+    fn spec(interval: u32, rng: &mut SplitMix) -> Spec {
         let mut spec = Spec::default();
         spec.pipeline.interval = Some(interval);
-        spec.pipeline.engine = engine;
         spec.optimisation.passes = Passes::Level(rng.below(3) as u8);
         spec.module.valid = rng.below(2) == 1;
         spec.module.enable = rng.below(2) == 1;
@@ -241,6 +255,10 @@ mod tests {
             let mut bit = || rng.below(2) == 1;
             spec.module.reset = Some(ResetOptions { asynchronous: bit(), active_high: true, data: bit() });
         }
+        spec.pipeline.register_inputs = rng.below(4) == 0;
+        spec.pipeline.register_outputs = rng.below(4) == 0;
+        spec.target.products =
+            [Products::Auto, Products::Auto, Products::Logic, Products::Blocks][rng.below(4) as usize];
         if rng.below(2) == 1 {
             spec.pipeline.max_stage_delay = Some(4.0 + rng.below(8) as f64);
         }
@@ -248,15 +266,9 @@ mod tests {
     }
 
     /// Simulates the netlist as testbenches do.
-    fn simulated(model: &Model, spec: &Spec, netlist: &Netlist, seed: u64) {
-        if let Err(why) = compared(model, spec, netlist, seed) {
-            panic!("seed {seed}: {why}");
-        }
-    }
-
-    /// The same, with what is wrong.
-    pub(super) fn compared(model: &Model, spec: &Spec, netlist: &Netlist, seed: u64) -> Result<(), String> {
-        let vectors = Vectors::of(model, None, spec, 6, seed).unwrap();
+    fn simulated(model: &Model, hardware: &Hardware<'_>, seed: u64) {
+        let netlist = &hardware.netlist;
+        let vectors = Vectors::of(model, None, hardware.spec(), 6, seed).unwrap();
         let cycles = Cycles::of(netlist, &vectors, seed);
         let mut evaluator = Evaluator::new(netlist);
         let mut seen = vec![0; vectors.inputs.len()];
@@ -267,16 +279,13 @@ mod tests {
             evaluator.settle();
             if let Some(sample) = cycle.sample.and_then(|row| cycles.sample_of(row)) {
                 seen[sample] += 1;
-                let (found, wanted) = (evaluator.outputs(), vectors.outputs.row(sample));
-                if found != wanted {
-                    return Err(format!("cycle {at}, sample {sample}: {found:?}, not {wanted:?}"));
-                }
+                assert_eq!(evaluator.outputs(), vectors.outputs.row(sample), "cycle {at}, sample {sample}");
             }
             evaluator.tick();
         }
         // Each is there for a whole interval, unless a reset ends it.
         let least = if netlist.interface.reset.is_some() { 1 } else { netlist.interface.initiation_interval };
-        if seen.iter().all(|&n| n >= least) { Ok(()) } else { Err(format!("results are seen {seen:?} times")) }
+        assert!(seen.iter().all(|&n| n >= least), "{seen:?}");
     }
 
     fn proved(model: &Model, hardware: &Hardware<'_>, language: Language) {
@@ -290,33 +299,27 @@ mod tests {
         let request = Request {
             latency: Some(interface.latency),
             interval: Some(interface.initiation_interval),
-            gates_only: compile::goes_bit_by_bit(&rtl.head),
             ..Request::default()
         };
-        let programs = || hardware.reused().map(|r| Steps { programs: vec![r.program.clone()], ..Steps::default() });
-        let report = steps::prove(model, &rtl, Some(&programs), &request, &|| Box::new(Embedded)).0;
+        let report = equiv::prove(model, &rtl, &request, Box::new(Embedded)).0;
         assert_eq!(report.verdict, Verdict::Proved, "{:?}\n{text}", report.notes);
     }
 
-    /// Makes hardware, simulates and proves it; whether it could be made.
-    pub(super) fn held(model: &Model, interval: u32, engine: Engine, seed: u64) -> bool {
+    fn held(model: &Model, interval: u32, seed: u64) {
         let mut rng = SplitMix::new(seed);
-        let spec = spec(interval, engine, &mut rng);
+        let spec = spec(interval, &mut rng);
         let hardware = match compile::model(model, &spec) {
             Ok(hardware) => hardware,
             // An operation by itself may be longer than a stage.
-            Err(error) if error.kind == compile::ErrorKind::Request => return false,
+            Err(error) if error.kind == compile::ErrorKind::Request => return,
             Err(error) => panic!("seed {seed}: {error}"),
         };
-        let Some(reused) = hardware.reused() else { return false };
-        if let Some(plan) = reused.fold() {
-            assert_eq!(check(&reused.program, plan), Ok(()));
-        }
+        let Some(reused) = hardware.reused() else { return };
+        assert_eq!(check(&reused.program, &reused.plan), Ok(()));
         assert_eq!(hardware.netlist.interface.initiation_interval, interval);
-        simulated(model, &spec, &hardware.netlist, seed);
+        simulated(model, &hardware, seed);
         let language = if seed.is_multiple_of(2) { Language::Verilog } else { Language::Vhdl };
         proved(model, &hardware, language);
-        true
     }
 
     #[test]
@@ -324,7 +327,7 @@ mod tests {
         for seed in crate::prove::seeds(0..24) {
             let model = Recipe::seeded(Profile::TINY, 14, seed).build();
             let interval = [2, 3, 4, 5, 7, 8, 16, 25, 33, 64][(seed % 10) as usize];
-            held(&model, interval, Engine::Auto, seed);
+            held(&model, interval, seed);
         }
     }
 
@@ -335,13 +338,155 @@ mod tests {
             let block = Recipe::seeded(Profile::TINY, 10, seed).build();
             let model = repeated(&block, 3 + (seed % 6) as u32);
             let interval = [2, 3, 4, 5, 8, 13][(seed % 6) as usize];
-            held(&model, interval, Engine::Auto, seed);
+            held(&model, interval, seed);
             let mut spec = Spec::default();
             spec.pipeline.interval = Some(interval);
             let hardware = compile::model(&model, &spec).unwrap();
-            shared += hardware.reused().map_or(0, |r| usize::from(r.fold().is_some_and(|plan| plan.shared() > 0.0)));
+            shared += hardware.reused().map_or(0, |r| usize::from(r.plan.shared() > 0.0));
         }
         assert!(shared >= 5, "only {shared} share anything");
+    }
+
+    /// Dense layers of one matrix at several places, each as sums in another order and with sums that two places share;
+    /// what follows each sum is the same.
+    fn same_rows_other_sums(places: u32, rng: &mut SplitMix) -> Model {
+        let (reads, gives) = (2 + rng.below(4) as u32, 1 + rng.below(4) as u32);
+        let step = 1 + rng.below(u64::from(reads)) as u32;
+        let n = step * (places - 1) + reads;
+        let weight = |rng: &mut SplitMix| [1, 1, 2, 3, 4, 5, 7, -1, -2, -3, -6][rng.below(11) as usize];
+        let mut weights: Vec<Vec<i64>> = (0..gives).map(|_| (0..reads).map(|_| weight(rng)).collect()).collect();
+        // A term to begin with.
+        weights.iter_mut().for_each(|row| row[0] = [1, 3, 5, 7][rng.below(4) as usize]);
+        let mut b = Builder::new(vec![0; n as usize]);
+        b.limits(Limits::derived());
+        let inputs: Vec<ValueId> = (0..n)
+            .map(|k| b.op(Op::Input { input: k }, Interval::full(Kif { signed: true, int: 3, frac: 1 })))
+            .collect();
+        let ends = |b: &Builder, v: ValueId| {
+            let interval = b.nodes()[v.index()].interval.clone();
+            (interval.min.to_big(), interval.max.to_big())
+        };
+        // Sums of two neighbours, which several places may read.
+        let mut shared: BTreeMap<(ValueId, ValueId, i32), ValueId> = BTreeMap::new();
+        for place in 0..places {
+            for row in &weights {
+                let mut terms: Vec<(ValueId, i32, bool)> = Vec::new();
+                for (k, &w) in row.iter().enumerate() {
+                    let x = inputs[(place * step) as usize + k];
+                    let bits = (0..3).filter(|bit| (w.unsigned_abs() >> bit) & 1 == 1);
+                    terms.extend(bits.map(|bit| (x, bit, w < 0)));
+                }
+                // Another order at each place.
+                for at in (1..terms.len()).rev() {
+                    terms.swap(at, rng.below(at as u64 + 1) as usize);
+                }
+                let first = terms.iter().position(|&(_, shift, neg)| shift == 0 && !neg).expect("an odd weight");
+                terms.swap(0, first);
+                let mut sum = terms[0].0;
+                for &(x, shift, neg) in &terms[1..] {
+                    let known = shared.get(&(sum, x, if neg { -1 - shift } else { shift })).copied();
+                    sum = known.unwrap_or_else(|| {
+                        let ((a, c), (d, e)) = (ends(&b, sum), ends(&b, x));
+                        let (d, e) = (d << shift as u32, e << shift as u32);
+                        let (op, min, max) = match neg {
+                            false => (Op::Add { a: sum, b: x, shift }, a + d, c + e),
+                            true => (Op::Sub { a: sum, b: x, shift }, a - e, c - d),
+                        };
+                        b.op(op, Interval::new(min, max, 1))
+                    });
+                    shared.insert((sum, x, if neg { -1 - shift } else { shift }), sum);
+                }
+                let sum = b.op(Op::AddConst { x: sum, value: Code::from(3), shift: 1 }, {
+                    let (min, max) = ends(&b, sum);
+                    Interval::new(min + 3, max + 3, 1)
+                });
+                let relu = b.op(Op::Relu { x: sum }, Interval::new(0, 63, 1));
+                b.output(Output { source: Some(relu), shift: 0, neg: false });
+            }
+        }
+        b.finish().unwrap()
+    }
+
+    #[test]
+    fn equal_rows_share_hardware_though_their_sums_differ() {
+        let mut by_rows = 0;
+        for seed in crate::prove::seeds(0..24) {
+            let mut rng = SplitMix::new(seed);
+            let places = 3 + rng.below(9) as u32;
+            let model = same_rows_other_sums(places, &mut rng);
+            let interval = [2, 3, 4, 5, 8, 13, 64][(seed % 7) as usize];
+            held(&model, interval, seed);
+            let mut spec = Spec::default();
+            spec.pipeline.interval = Some(interval);
+            let hardware = compile::model(&model, &spec).unwrap();
+            let groups = &hardware.reused().unwrap().plan.groups;
+            by_rows += usize::from(groups.iter().any(|group| group.by_rows && group.instances.len() > 1));
+        }
+        assert!(by_rows >= 5, "only {by_rows} share by rows");
+    }
+
+    /// Whatever is changed of a template that serves by rows, the judge sees it.
+    #[test]
+    fn the_judge_knows_rows() {
+        let (mut tried, mut found) = (0, 0);
+        for seed in 0..24 {
+            let mut rng = SplitMix::new(seed);
+            let model = same_rows_other_sums(6, &mut rng);
+            let stages = |t: &Model| Ok::<_, ()>(vec![0; t.nodes().len()]);
+            let good = plan(&model, 3, stages).unwrap();
+            assert_eq!(check(&model, &good), Ok(()));
+            for (at, group) in good.groups.iter().enumerate().filter(|(_, group)| group.by_rows) {
+                for id in group.template.ids() {
+                    let mut b = Builder::like(&group.template);
+                    for k in group.template.ids() {
+                        let mut node = group.template.node(k).clone();
+                        if k == id {
+                            match &mut node.op {
+                                Op::Add { shift, .. } | Op::Sub { shift, .. } => *shift += 1,
+                                Op::AddConst { value, .. } => *value = Code::from(5),
+                                Op::Relu { x } => node.op = Op::Quantise { x: *x, shift: 0 },
+                                _ => {}
+                            }
+                        }
+                        b.push(node);
+                    }
+                    for output in group.template.outputs() {
+                        b.output(*output);
+                    }
+                    let Ok(template) = b.finish() else { continue };
+                    if template == group.template {
+                        continue;
+                    }
+                    let mut bad = good.clone();
+                    bad.groups[at].template = template;
+                    tried += 1;
+                    found += usize::from(check(&model, &bad).is_err());
+                }
+            }
+        }
+        assert!(tried > 20, "{tried}");
+        assert_eq!(found, tried);
+    }
+
+    #[test]
+    fn figures_and_bounds_fit_together() {
+        for seed in crate::prove::seeds(0..12) {
+            let block = Recipe::seeded(Profile::TINY, 10, seed).build();
+            let model = repeated(&block, 2 + (seed % 7) as u32);
+            let interval = [2, 3, 4, 8][(seed % 4) as usize];
+            let plan = plan(&model, interval, |t| Ok::<_, ()>(vec![0; t.nodes().len()])).unwrap();
+            for plan in [plan.clone(), plan.with_registered_outputs()] {
+                assert_eq!(check(&model, &plan), Ok(()));
+                let figures = Figures::of(&model, &plan);
+                assert!(figures.latency_at_least <= plan.latency, "seed {seed}");
+                assert!(figures.register_bits_at_least <= figures.register_bits(), "seed {seed}: {figures:?}");
+                for (group, seen) in plan.groups.iter().zip(&figures.groups) {
+                    assert!(seen.phases as usize * group.copies as usize >= group.instances.len());
+                }
+                let placed = placements(&model, &plan);
+                assert!(placed.iter().flatten().all(|p| p.clock >= 1 && p.clock < plan.latency.max(2)));
+            }
+        }
     }
 
     #[test]

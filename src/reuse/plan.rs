@@ -29,7 +29,7 @@ pub fn plan<E>(model: &Model, interval: u32, mut stages: impl FnMut(&Model) -> R
             Instance { inputs, outputs, copy: 0, start: 0 }
         };
         let instances = class.instances.into_iter().enumerate().map(place).collect();
-        groups.push(Group { template: class.template, stage, copies, instances });
+        groups.push(Group { template: class.template, stage, copies, instances, by_rows: class.by_rows });
     }
     queue.sort_unstable();
     let free = free(model);
@@ -55,6 +55,7 @@ pub fn plan<E>(model: &Model, interval: u32, mut stages: impl FnMut(&Model) -> R
             born.insert(Base::Value(*v), start + Plan::made_after(&groups[group], k));
         }
     }
+    choose_copies(model, &free, interval, &mut groups, &born);
     let mut last: BTreeMap<Base, u32> = BTreeMap::new();
     let mut read = |base: Base, clock: u32| {
         let known = last.entry(base).or_insert(clock);
@@ -97,7 +98,66 @@ pub fn plan<E>(model: &Model, interval: u32, mut stages: impl FnMut(&Model) -> R
             }
         }
     }
-    Ok(Plan { interval, latency, groups, stores, own_register })
+    Ok(Plan { interval, latency, groups, stores, own_register, registered_outputs: false })
+}
+
+/// What an input of a copy reads, if values pass behind the copies that make them: what makes it and how long ago, or a
+/// port, and wires behind it.
+type Source = (Option<(usize, u32, usize)>, Option<Base>, u32, Vec<ValueId>);
+
+/// Gives every instance that copy of those that are free at its phase whose inputs have read most of the same sources
+/// at other phases: they need the smallest multiplexers.
+fn choose_copies(model: &Model, free: &[bool], interval: u32, groups: &mut [Group], born: &BTreeMap<Base, u32>) {
+    let mut order: Vec<(u32, usize, usize)> = (0..)
+        .zip(&*groups)
+        .flat_map(|(number, group)| group.instances.iter().enumerate().map(move |(at, i)| (i.start, number, at)))
+        .collect();
+    // What an instance reads is made by earlier ones.
+    order.sort_unstable();
+    let mut made: FxHashMap<ValueId, (usize, u32, usize)> = FxHashMap::default();
+    let mut busy: FxHashMap<(usize, u32), Vec<bool>> = FxHashMap::default();
+    let mut readers: FxHashMap<(usize, usize, Source), Vec<u32>> = FxHashMap::default();
+    for (start, number, at) in order {
+        let group = &mut groups[number];
+        let sources: Vec<Source> = group.instances[at]
+            .inputs
+            .iter()
+            .map(|&v| {
+                let origin = origin(model, free, v);
+                match origin.base {
+                    Some(base @ Base::Value(value)) => {
+                        (made.get(&value).copied(), None, start - born[&base], origin.wires)
+                    }
+                    base => (None, base, 0, origin.wires),
+                }
+            })
+            .collect();
+        let busy = busy.entry((number, start % interval)).or_insert_with(|| vec![false; group.copies as usize]);
+        let mut scores: BTreeMap<u32, u64> = BTreeMap::new();
+        for (k, source) in sources.iter().enumerate() {
+            let width = u64::from(group.template.input_kifs()[k].width());
+            let known = readers.get(&(number, k, source.clone()));
+            for &copy in known.into_iter().flatten().filter(|&&copy| !busy[copy as usize]) {
+                *scores.entry(copy).or_default() += width;
+            }
+        }
+        let best = scores.into_iter().max_by_key(|&(copy, score)| (score, std::cmp::Reverse(copy)));
+        let copy = best.map_or_else(
+            || busy.iter().position(|taken| !taken).expect("a group has room for its instances") as u32,
+            |(copy, _)| copy,
+        );
+        busy[copy as usize] = true;
+        group.instances[at].copy = copy;
+        for (k, source) in sources.into_iter().enumerate() {
+            let known = readers.entry((number, k, source)).or_default();
+            if !known.contains(&copy) {
+                known.push(copy);
+            }
+        }
+        for (k, &v) in group.instances[at].outputs.iter().enumerate() {
+            made.insert(v, (number, copy, k));
+        }
+    }
 }
 
 /// Lets the values behind an output of a copy that are read soon pass through plain registers, where that takes fewer
@@ -110,9 +170,10 @@ fn pass(
 ) {
     let life = |base: &Base| stores.get(base).map_or(0, |s| s.last - s.born);
     let may_pass = |base: &Base, depth: u32| life(base) < depth && shown.binary_search(base).is_err();
+    // A value that is held is one more that multiplexers choose from: that counts as a register.
     let registers = |depth: u32| {
         let held = values.iter().filter(|base| !may_pass(base, depth));
-        depth + held.map(|base| life(base) / interval + 1).sum::<u32>()
+        depth + held.map(|base| life(base) / interval + 2).sum::<u32>()
     };
     // Of equally many, more that pass: a reader has fewer registers to choose from.
     let depths = if values.len() > 1 { 0..=PASSING } else { 0..=0 };

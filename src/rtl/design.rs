@@ -211,6 +211,22 @@ impl Rtl {
         out
     }
 
+    /// A copy in which the signals that are no ports have other names and remarks, without the instance that they are in:
+    /// what `of` makes of theirs. Where it makes nothing of a name, that signal stays as it is.
+    pub fn annotated(&self, of: impl Fn(&str) -> Option<(String, String)>) -> Rtl {
+        let mut out = self.clone();
+        let mut is_port = vec![false; self.signals.len()];
+        self.inputs.iter().chain(&self.outputs).for_each(|port| is_port[port.0 as usize] = true);
+        for (signal, _) in out.signals.iter_mut().zip(is_port).filter(|(_, is_port)| !is_port) {
+            let own = own_name(&signal.name);
+            if let Some((name, remark)) = of(&signal.name[own..]) {
+                signal.name.replace_range(own.., &name);
+                out.remarks.insert(name, remark);
+            }
+        }
+        out
+    }
+
     /// An expression.
     pub fn expr(&self, id: NodeId) -> &Expr {
         &self.exprs[id.0 as usize]

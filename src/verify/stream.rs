@@ -139,7 +139,7 @@ impl<'a> Streams<'a> {
 
     fn view(&self) -> View<'_> {
         let axis = self.axis;
-        let default_depth = axis.depth.is_none_or(|depth| depth >= axis.core.latency + 2);
+        let default_depth = axis.depth.is_none_or(|depth| depth >= axis.full_rate_depth());
         View {
             name: self.name(),
             top: &axis.top,
@@ -151,11 +151,15 @@ impl<'a> Streams<'a> {
             samples: self.unstalled.1,
             beats: self.unstalled.0,
             interval: axis.initiation_interval(),
+            // The first sample waits for a core that takes one every so many clocks.
+            start: 6 + 2 * axis.core.initiation_interval,
             full_rate: default_depth && self.unstalled.1 > 0,
             no_path: axis.depth.is_some(),
             prelude: 30 + axis.latency(),
             drain: 3 * axis.latency() + 20,
-            limit: 40 * (self.inputs.len() + self.outputs.len()) + 10_000,
+            limit: 40 * (self.inputs.len() + self.outputs.len())
+                + 4 * self.samples * (axis.core.initiation_interval as usize - 1)
+                + 10_000,
             rows_in: self.inputs.len(),
             rows_out: self.outputs.len(),
             pieces: (0..axis.output.beats).map(|beat| pieces(axis, beat)).collect(),
@@ -229,6 +233,8 @@ struct View<'a> {
     samples: usize,
     beats: usize,
     interval: u32,
+    /// Clocks that the first and the last sample may take beyond full rate.
+    start: u32,
     full_rate: bool,
     no_path: bool,
     prelude: u32,

@@ -1,10 +1,11 @@
-//! The drawing of a program: a column a stage.
+//! The drawing of a program: a column a stage, or a clock.
 
 use super::drawing::{Column, Declarations, Drawing, Node, Observed};
 use crate::interp::samples::{Port, Values};
 use crate::interp::{LookupMiss, Step, batch, golden_steps, meaning};
 use crate::ir::{Model, ValueId};
 use crate::network::layers::Layers;
+use crate::reuse::{self, Placement, Plan};
 use crate::schedule::{self, Delay};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
@@ -118,6 +119,55 @@ impl Drawing {
             layers: pipeline.layers.map_or_else(Vec::new, |layers| layers.names().to_vec()),
             origin: "the inputs",
             paths: std::iter::repeat_n(Vec::new(), without).chain(paths).collect(),
+            outputs: outputs.collect(),
+            observed: None,
+        }
+    }
+
+    /// The drawing of a program whose parts share hardware: a column for each clock of a sample in which something is
+    /// computed. What it is made of says which copy of which group computes it.
+    pub fn of_plan(
+        model: &Model,
+        plan: &Plan,
+        delay: &dyn Delay,
+        unit: &'static str,
+        layers: Option<&Layers>,
+    ) -> Drawing {
+        let placed = reuse::placements(model, plan);
+        let mut clocks: Vec<u32> = placed.iter().flatten().map(|p| p.clock).collect();
+        clocks.sort_unstable();
+        clocks.dedup();
+        let place = |clock: u32| clocks.partition_point(|&c| c < clock) as u32 + 1;
+        // Inputs, constants and wires behind them stand before the first clock.
+        let column = |id: ValueId| placed[id.index()].map_or(0, |p| place(p.clock));
+        let declared = Declarations::of("");
+        let mut nodes = nodes(model, "", 0, delay, &declared, column);
+        for ((node, drawn), placed) in model.nodes().iter().zip(&mut nodes).zip(&placed) {
+            drawn.layer = layers.and_then(|layers| layers.of(node.origin as usize));
+            if let Some(Placement { group, instance, copy, clock }) = placed {
+                let alone = plan.groups[*group].instances.len() == 1;
+                let who = if alone { "made by itself".into() } else { format!("copy {copy}, block {instance}") };
+                let phase = clock % plan.interval;
+                drawn.meaning.push_str(&format!("; group {group}, {who}, clock {clock}, phase {phase}"));
+            }
+        }
+        let named = |clock: &u32| Column {
+            title: format!("clock {clock}, phase {}", clock % plan.interval),
+            short: clock.to_string(),
+            delay: None,
+            register_bits: 0,
+        };
+        let inputs = Column { title: "inputs".into(), short: "inputs".into(), delay: None, register_bits: 0 };
+        let outputs = (0..).zip(model.outputs()).map(|(j, o): (usize, _)| (format!("out[{j}]"), o.source.map(|v| v.0)));
+        Drawing {
+            nodes,
+            paths: vec![Vec::new(); clocks.len() + 1],
+            columns: std::iter::once(inputs).chain(clocks.iter().map(named)).collect(),
+            has_registers: true,
+            has_loops: false,
+            unit,
+            layers: layers.map_or_else(Vec::new, |layers| layers.names().to_vec()),
+            origin: "the inputs",
             outputs: outputs.collect(),
             observed: None,
         }

@@ -190,6 +190,32 @@ async def samples_come_out_as_the_model_says(dut):
         port(dut, reset["port"]).value = int(not reset["active_high"])
     if valid:
         port(dut, valid["input"]).value = 1
+{%- if v.gated %}
+    ready, interval = FACTS["ready"], FACTS["initiation_interval"]
+    taken, last = {}, None
+    cycle = 0
+    while last is None or cycle < last + latency + interval:
+        await Timer(1, "ns")
+        assert cycle < (len(inputs) + 2) * interval + latency, "FAIL no end in sight"
+        if int(port(dut, ready).value) == 1:
+            sample = len(taken)
+            drive(dut, inputs[min(sample, len(inputs) - 1)])
+            if sample < len(inputs):
+                taken[cycle] = sample
+                last = cycle if sample == len(inputs) - 1 else None
+            elif valid:
+                port(dut, valid["input"]).value = 0
+        else:
+            # What is there in other clocks does not matter.
+            drive(dut, inputs[cycle % len(inputs)])
+        for accepted, sample in taken.items():
+            if latency <= cycle - accepted < latency + interval:
+                if valid:
+                    assert int(port(dut, valid["output"]).value) == int(cycle - accepted == latency)
+                check(dut, outputs[sample], sample, inputs[sample])
+        await tick()
+        cycle += 1
+{%- else %}
     for cycle in range(len(inputs) + latency):
         drive(dut, inputs[min(cycle, len(inputs) - 1)])
         await Timer(1, "ns")
@@ -198,6 +224,7 @@ async def samples_come_out_as_the_model_says(dut):
                 assert int(port(dut, valid["output"]).value) == 1
             check(dut, outputs[cycle - latency], cycle - latency, inputs[cycle - latency])
         await tick()
+{%- endif %}
     cocotb.log.info("PASS %d rows", len(outputs))
 {%- endif %}
 {%- endif %}

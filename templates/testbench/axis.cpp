@@ -278,7 +278,7 @@ int main(int argc, char** argv) {
 {%- if v.full_rate %}
       if (pass == 1 && !timed && sent == {{ v.beats }}) {
         timed = true;
-        if (cycle - start > {{ v.samples }}L * {{ v.interval }} + 8) fail("not at full rate", received);
+        if (cycle - start > {{ v.samples }}L * {{ v.interval }} + {{ v.start }}) fail("not at full rate", received);
       }
 {%- endif %}
       idle = received == out.size() && sent == in.size() ? idle + 1 : 0;

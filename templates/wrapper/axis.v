@@ -26,19 +26,33 @@ module {{ v.top }} (
     wire advance;
     wire result_free;
 {%- endif %}
+{%- if v.gated %}
+
+    // The core takes a sample in the clocks in which this is 1
+    wire core_ready;
+{%- if v.stall %}
+    wire sample_leaves = core_ready & advance;
+{%- endif %}
+{%- endif %}
 {%- if let Some(beats) = v.in_beats %}
 
     // The beats of a sample; those that a packet's early end leaves out are zero
-    reg {{ v.sample }}sample;
+    reg {{ v.sample }}{{ v.gathered }};
     reg {{ beats.counter.range }}sample_beats;
+    reg {{ v.gathered }}_valid;
+    reg {{ v.flag_bits }}{{ v.gathered }}_flags;
+{%- if v.keeps %}
+    reg {{ v.sample }}sample;
     reg sample_valid;
     reg {{ v.flag_bits }}sample_flags;
+    wire gathered_leaves = {{ v.sample_leaves }} | ~sample_valid;
+{%- endif %}
     wire accept = s_axis_tvalid & s_axis_tready;
     wire complete = s_axis_tlast | (sample_beats == {{ beats.counter.last }});
     wire take = accept & complete;
     always @(posedge aclk) begin
         if (accept) begin
-            sample_flags[0] <= s_axis_tlast;
+            {{ v.gathered }}_flags[0] <= s_axis_tlast;
             case (sample_beats)
 {%- for beat in beats.all %}
 {%- if loop.first %}
@@ -60,19 +74,33 @@ module {{ v.top }} (
     always @(posedge aclk) begin
         if (!aresetn) begin
             sample_beats <= {{ beats.counter.zero }};
-            sample_valid <= 1'b0;
+            {{ v.gathered }}_valid <= 1'b0;
         end else begin
             if (accept) sample_beats <= complete ? {{ beats.counter.zero }} : sample_beats + {{ beats.counter.one }};
-{%- if v.stall %}
-            if (take) sample_valid <= 1'b1;
-            else if (advance) sample_valid <= 1'b0;
+{%- if let Some(leaves) = v.leaves %}
+            if (take) {{ v.gathered }}_valid <= 1'b1;
+            else if ({{ leaves }}) {{ v.gathered }}_valid <= 1'b0;
 {%- else %}
             sample_valid <= take;
 {%- endif %}
         end
     end
+{%- if v.keeps %}
+
+    // A whole sample waits for the core while the beats of the next one come
+    always @(posedge aclk) begin
+        if (gathered_leaves) begin
+            sample <= gathered;
+            sample_flags <= gathered_flags;
+        end
+    end
+    always @(posedge aclk) begin
+        if (!aresetn) sample_valid <= 1'b0;
+        else if (gathered_leaves) sample_valid <= gathered_valid;
+    end
+{%- endif %}
 {%- if v.stall %}
-    assign s_axis_tready = advance | ~sample_valid;
+    assign s_axis_tready = {{ v.leaves.unwrap_or_default() }} | ~{{ v.gathered }}_valid;
 {%- endif %}
 {%- else %}
 
@@ -81,7 +109,7 @@ module {{ v.top }} (
     wire {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{s_axis_tuser, s_axis_tlast}{% else %}s_axis_tlast{% endif %};
 {%- if v.stall %}
     wire sample_valid = s_axis_tvalid;
-    assign s_axis_tready = advance;
+    assign s_axis_tready = {{ v.sample_leaves }};
 {%- else %}
     wire sample_valid = s_axis_tvalid & s_axis_tready;
     wire take = sample_valid;
@@ -95,6 +123,9 @@ module {{ v.top }} (
 {%- endif %}
 {%- if let Some(range) = v.core_out %}
     wire {{ range }}core_out;
+{%- endif %}
+{%- if v.entered == "entered" %}
+    wire entered = sample_valid & core_ready;
 {%- endif %}
 {%- if !v.connections.is_empty() %}
 
@@ -135,7 +166,7 @@ module {{ v.top }} (
     reg {{ fifo.count.range }}credits;
     wire put = {{ v.done }};
     wire get;
-    assign s_axis_tready = credits != {{ fifo.count.zero }};
+    assign s_axis_tready = {% if v.gated %}(credits != {{ fifo.count.zero }}) & {% if v.in_beats.is_some() %}({{ v.leaves.unwrap_or_default() }} | ~{{ v.gathered }}_valid){% else %}core_ready{% endif %}{% else %}credits != {{ fifo.count.zero }}{% endif %};
     always @(posedge aclk) begin
         if (put) fifo[put_at] <= {{ v.outcome }};
     end

@@ -27,6 +27,12 @@ architecture rtl of {{ v.top }} is
     signal sample : std_logic_vector{{ v.sample }}{% if v.in_beats.is_some() %} := (others => '0'){% endif %};
     signal sample_valid : std_logic{% if v.in_beats.is_some() %} := '0'{% endif %};
     signal sample_flags : std_logic_vector{{ v.flag_bits }};
+{%- if v.keeps %}
+    signal gathered : std_logic_vector{{ v.sample }} := (others => '0');
+    signal gathered_valid : std_logic := '0';
+    signal gathered_flags : std_logic_vector{{ v.flag_bits }};
+    signal gathered_leaves : std_logic;
+{%- endif %}
 {%- if let Some(beats) = v.in_beats %}
     signal sample_beats : unsigned{{ beats.counter.range }} := (others => '0');
     signal accept, complete : std_logic;
@@ -37,6 +43,15 @@ architecture rtl of {{ v.top }} is
     signal ready : std_logic;
 {%- if v.stall %}
     signal advance, result_free : std_logic;
+{%- endif %}
+{%- if v.gated %}
+    signal core_ready : std_logic;
+{%- if v.stall %}
+    signal sample_leaves : std_logic;
+{%- endif %}
+{%- if v.entered == "entered" %}
+    signal entered : std_logic;
+{%- endif %}
 {%- endif %}
 {%- if let Some(range) = v.core_in %}
     signal core_in : std_logic_vector{{ range }};
@@ -68,6 +83,9 @@ architecture rtl of {{ v.top }} is
 {%- endif %}
 begin
     s_axis_tready <= ready;
+{%- if v.gated && v.stall %}
+    sample_leaves <= core_ready and advance;
+{%- endif %}
 {%- if let Some(beats) = v.in_beats %}
 
     -- The beats of a sample; those that a packet's early end leaves out are zero
@@ -78,7 +96,7 @@ begin
     begin
         if rising_edge(aclk) then
             if accept = '1' then
-                sample_flags(0) <= s_axis_tlast;
+                {{ v.gathered }}_flags(0) <= s_axis_tlast;
                 case to_integer(sample_beats) is
 {%- for beat in beats.all %}
                     when {{ beat.label }} =>
@@ -95,7 +113,7 @@ begin
             end if;
             if aresetn = '0' then
                 sample_beats <= (others => '0');
-                sample_valid <= '0';
+                {{ v.gathered }}_valid <= '0';
             else
                 if accept = '1' then
                     if complete = '1' then
@@ -104,11 +122,11 @@ begin
                         sample_beats <= sample_beats + 1;
                     end if;
                 end if;
-{%- if v.stall %}
+{%- if let Some(leaves) = v.leaves %}
                 if take = '1' then
-                    sample_valid <= '1';
-                elsif advance = '1' then
-                    sample_valid <= '0';
+                    {{ v.gathered }}_valid <= '1';
+                elsif {{ leaves }} = '1' then
+                    {{ v.gathered }}_valid <= '0';
                 end if;
 {%- else %}
                 sample_valid <= take;
@@ -116,8 +134,26 @@ begin
             end if;
         end if;
     end process;
+{%- if v.keeps %}
+
+    -- A whole sample waits for the core while the beats of the next one come
+    gathered_leaves <= {{ v.sample_leaves }} or not sample_valid;
+    process (aclk)
+    begin
+        if rising_edge(aclk) then
+            if gathered_leaves = '1' then
+                sample <= gathered;
+                sample_flags <= gathered_flags;
+                sample_valid <= gathered_valid;
+            end if;
+            if aresetn = '0' then
+                sample_valid <= '0';
+            end if;
+        end if;
+    end process;
+{%- endif %}
 {%- if v.stall %}
-    ready <= advance or not sample_valid;
+    ready <= {{ v.leaves.unwrap_or_default() }} or not {{ v.gathered }}_valid;
 {%- endif %}
 {%- else %}
 
@@ -129,7 +165,7 @@ begin
 {%- endif %}
 {%- if v.stall %}
     sample_valid <= s_axis_tvalid;
-    ready <= advance;
+    ready <= {{ v.sample_leaves }};
 {%- else %}
     sample_valid <= s_axis_tvalid and ready;
     take <= sample_valid;
@@ -138,6 +174,9 @@ begin
 {%- for a in v.in_assignments %}
     {{ a.target }} <= {{ a.value }};
 {%- endfor %}
+{%- if v.entered == "entered" %}
+    entered <= sample_valid and core_ready;
+{%- endif %}
 {%- if !v.connections.is_empty() %}
 
     u_core : entity work.{{ v.core }}
@@ -175,7 +214,13 @@ begin
 
     -- Results that wait. A sample enters only if there is a place for its result.
     put <= {{ v.done }};
+{%- if !v.gated %}
     ready <= '1' when credits /= 0 else '0';
+{%- else if v.in_beats.is_some() %}
+    ready <= {{ v.leaves.unwrap_or_default() }} or not {{ v.gathered }}_valid when credits /= 0 else '0';
+{%- else %}
+    ready <= core_ready when credits /= 0 else '0';
+{%- endif %}
     process (aclk)
     begin
         if rising_edge(aclk) then

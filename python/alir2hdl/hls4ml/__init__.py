@@ -9,8 +9,8 @@ hls4ml finds it by its entry point as soon as this package is installed. It goes
 layers; what comes out is one program, traced with alkaid (`pip install alkaid`), instead of C++ for HLS.
 
 Layers, `io_parallel`: Input, Dense, Conv1D, Conv2D (channels last; pointwise too), maximum and average pooling (global too), zero padding,
-BatchNormalization, merges of two, Concatenate, Transpose, Reshape, Flatten; relu, leaky and thresholded relu, sigmoid, tanh, softmax (stable,
-latency) and linear. Types: fixed point, results rounded by TRN or RND, with WRAP or SAT; accumulators with WRAP. Everything else is
+BatchNormalization, merges of two, Concatenate, Transpose, Reshape, Flatten; relu, leaky and thresholded relu, sigmoid, tanh, softmax (stable)
+and linear. Types: fixed point, results rounded by TRN or RND, with WRAP or SAT; accumulators with WRAP. Everything else is
 refused with the layer's name. `trace` gives every layer whose `Trace` is set, as hls4ml's own.
 """
 
@@ -228,10 +228,10 @@ def _entry(values, integers: int, size: int, kind: int):
 
 
 def _softmax(layer, x, x_type):
-    """hls4ml's softmax by tables of exp and 1/x: `stable` (of differences to the maximum) and `latency`."""
+    """hls4ml's softmax `stable`: tables of exp, of the differences to the maximum, and of 1/x."""
     how = layer.get_attr("implementation", "stable")
-    if how not in ("stable", "latency"):
-        raise _refused(layer, f"softmax implementation {how}; stable or latency")
+    if how != "stable":
+        raise _refused(layer, f"softmax implementation {how}; stable")
     exp_t, inv_t, accum, inv_in = (layer.get_attr(f"{name}_t").precision for name in ("exp_table", "inv_table", "accum", "inv_inp"))
     size = int(layer.get_attr("table_size", 1024))
     exp_size, inv_size = int(layer.get_attr("exp_table_size", size)), int(layer.get_attr("inv_table_size", size))
@@ -241,12 +241,11 @@ def _softmax(layer, x, x_type):
     outer, inner = int(layer.get_attr("n_outer", 1)), int(layer.get_attr("n_inner", 1))
     signed, integers, fractionals = x_type[:3]
     expf = _float_function("expf")
-    sign = -1 if how == "stable" else 1
-    if how == "stable" and signed:
+    if signed:
         exp_size = min(exp_size, 2 ** (integers + fractionals))
 
     def exponential(values):
-        return expf(np.float32(sign) * (np.asarray(values, dtype=np.float32) * scale))
+        return expf(-(np.asarray(values, dtype=np.float32) * scale))
 
     def inverse(values):
         with np.errstate(divide="ignore"):
@@ -255,10 +254,9 @@ def _softmax(layer, x, x_type):
         return np.where(np.isfinite(found), found, 0).astype(np.float64)
 
     def one(values):
-        if how == "stable":
-            largest = np.max(values.reshape(1, -1), axis=1)[np.zeros(len(values), dtype=int)]
-            values = (largest - values).quantize(0, integers, fractionals, "WRAP", "TRN")
-        address = _entry(values, integers, exp_size, 0 if how == "stable" else int(signed))
+        largest = np.max(values.reshape(1, -1), axis=1)[np.zeros(len(values), dtype=int)]
+        values = (largest - values).quantize(0, integers, fractionals, "WRAP", "TRN")
+        address = _entry(values, integers, exp_size, 0)
         powers = _cast(layer, _cast(layer, address.apply(exponential), exp_t), accum)
         total = _cast(layer, _cast(layer, np.sum(powers.reshape(1, -1), axis=1), accum), inv_in)
         kind = _type(layer, inv_in)

@@ -1,20 +1,22 @@
 //! `alir2hdl info`: what a model is made of, and what its pipeline would cost.
 
+pub(super) mod occupancy;
 mod pipeline;
 pub(super) mod plot;
+mod reuse;
 pub(super) mod scatter;
 mod states;
 mod sweep;
 
 use super::device;
 use super::hardware::PipelineArgs;
-use super::idle::{GivenOptions, Registers, warnings};
+use super::idle::{GivenOptions, Registers, little_is_shared, warnings};
 use super::input::{Design, InputArgs};
 use super::kernel::KernelFacts;
 use super::optimise::{self, OptimiseArgs};
 use super::text::RomStyleArg;
 use super::{ExitStatus, Failure, Global, network, print, report, say, schema, source};
-use crate::compile::{self, Spec};
+use crate::compile::{self, Pipeline, Spec};
 use crate::device::Estimate;
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
@@ -35,6 +37,7 @@ Examples:
   alir2hdl info model.json.gz --pipeline 3         each stage: operations, longest path, register bits
   alir2hdl info model.json.gz --sweep --svg s.svg  stage delay and register bits of 1 to 12 stages
   alir2hdl info model.json.gz --sweep --device xcku5p --svg s.svg    MHz against LUT and FF, the best joined
+  alir2hdl info model.json.gz --ii 2,4,8           what a sample every 2, 4, 8 clocks saves
   alir2hdl info model.json.gz --max-stage-delay 5 --json | jq .pipeline.latency
   alir2hdl info machine.json.gz                    ports, registers, blocks and schedule of a state machine
 
@@ -161,6 +164,13 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         }
     };
     let spec = args.spec();
+    if let Some(intervals) = args.pipeline.ii.as_ref().map(|ii| &ii.0).filter(|ks| ks[..] != [1])
+        && let Some(printed) = of_intervals(args, (model, &design), spec.clone(), intervals, global)?
+    {
+        return Ok(printed);
+    }
+    let spec =
+        Spec { pipeline: Pipeline { interval: None, compared: Vec::new(), budget: None, ..spec.pipeline }, ..spec };
     let optimised = compile::optimise(model, &spec)?;
     let program = &optimised.program;
     let mut sweep = args.sweep.map(|last| sweep::sweep(&optimised, &spec, last)).transpose()?;
@@ -192,6 +202,40 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         false => facts.to_text(global.verbose, args.optimise.names_passes()),
     };
     print(text.as_bytes())
+}
+
+/// What a sample every K clocks takes; nothing if the program is constant, which takes no clock.
+fn of_intervals(
+    args: &Args,
+    (model, design): (&Model, &Design),
+    mut spec: Spec,
+    intervals: &[u32],
+    global: Global,
+) -> Result<Option<ExitStatus>, Failure> {
+    // A sample every clock is what all are compared with.
+    let mut others: Vec<u32> = intervals.iter().copied().filter(|&interval| interval != 1).collect();
+    spec.pipeline.interval = others.first().copied();
+    if args.sweep.is_some() {
+        spec.every_clock("--sweep").map_err(Failure::input)?;
+    }
+    spec.pipeline.compared.clear();
+    if spec.pipeline.budget.is_some() {
+        let Some(found) = compile::model(model, &spec)?.reused().map(|reused| reused.plan.interval) else {
+            return Ok(None);
+        };
+        spec.pipeline.budget = None;
+        others = vec![found];
+    }
+    if others.is_empty() {
+        return Ok(None);
+    }
+    let Some(table) = reuse::table(model, &spec, &others)? else { return Ok(None) };
+    let asked = GivenOptions::of_look(&args.pipeline, args.rom_style);
+    let mut said = warnings(asked, design, Registers { any: true, cuts: true, ready: true }, false);
+    said.0.extend(table.least_shared().and_then(|(interval, shared)| little_is_shared(interval, shared)));
+    report(&said, global);
+    let text = if args.json { table.json() } else { table.to_text(global.verbose) };
+    print(text.as_bytes()).map(Some)
 }
 
 fn write_plot(

@@ -11,6 +11,10 @@
 //! registers. [`Flow::Stall`] holds the whole pipeline by its enable: no memory (one register for a result, where both
 //! sides take several beats), but one net from `m_axis_tready` to every register and to `s_axis_tready`.
 //!
+//! A core that takes a sample every K clocks says in which by its `ready`, and the wrapper offers it a whole sample then.
+//! Where the beats of a sample come for longer than K clocks, a register keeps a whole sample while those of the next
+//! one come.
+//!
 //! Source of the handshake's rules: Arm IHI 0051B, AMBA AXI-Stream Protocol Specification, sections 2.2 and 2.8.
 
 mod verilog;
@@ -164,38 +168,60 @@ impl Axis {
         }
         let depth = match options.flow {
             Flow::Stall => None,
-            Flow::Fifo(None) => Some(core.latency + 2),
+            Flow::Fifo(None) => None,
             Flow::Fifo(Some(depth)) if (1..=LIMIT).contains(&depth) => Some(depth),
             Flow::Fifo(Some(depth)) => {
                 return refuse("--axis-depth", format!("a FIFO of {depth} samples"), "at least one, at most 1048576");
             }
         };
-        Ok(Axis {
+        let axis = Axis {
             top: top.to_owned(),
             core: core.clone(),
             input: Stream::new("inputs", &core.inputs, options)?,
             output: Stream::new("outputs", &core.outputs, options)?,
             user: options.user,
             depth,
-        })
+        };
+        let depth = if options.flow == Flow::Fifo(None) { Some(axis.full_rate_depth()) } else { depth };
+        Ok(Axis { depth, ..axis })
+    }
+
+    /// Places of the FIFO that full rate needs: for what is inside between a credit taken and given back.
+    pub fn full_rate_depth(&self) -> u32 {
+        if !self.is_gated() {
+            return self.core.latency + 2;
+        }
+        let inside = self.core.latency + self.core.initiation_interval + self.output.beats + 3;
+        inside.div_ceil(self.initiation_interval()) + 1
+    }
+
+    /// Whether the core says when it takes a sample.
+    fn is_gated(&self) -> bool {
+        self.core.ready.is_some()
+    }
+
+    /// Whether a whole sample waits in a register of its own: the core may take one while the next one's beats come.
+    fn keeps_sample(&self) -> bool {
+        let (beats, interval) = (self.input.beats, self.core.initiation_interval);
+        self.is_gated() && beats > interval && beats % interval != 0
     }
 
     /// Clocks from the acceptance of a sample's last beat to the first beat of its result, if nothing waits.
     pub fn latency(&self) -> u32 {
         let behind = self.depth.is_some() || self.holds_result();
-        self.core.latency + u32::from(behind) + u32::from(self.input.beats > 1)
+        self.core.latency + u32::from(behind) + u32::from(self.input.beats > 1) + u32::from(self.keeps_sample())
     }
 
     /// Whether a pipeline that waits has a register behind it. Where a sample takes several beats it enters with gaps
     /// behind it, and these close up only if the pipeline moves on while the beats of a result leave: within as many
     /// clocks as a sample has beats the next result is there, so that it is never late.
     fn holds_result(&self) -> bool {
-        self.depth.is_none() && self.input.beats > 1 && self.output.beats > 1
+        self.depth.is_none() && (self.input.beats > 1 || self.is_gated()) && self.output.beats > 1
     }
 
     /// Clocks between two samples at full rate.
     pub fn initiation_interval(&self) -> u32 {
-        self.input.beats.max(self.output.beats)
+        self.input.beats.max(self.output.beats).max(self.core.initiation_interval)
     }
 
     /// The text of the wrapper; the core's own is to stand before it.
@@ -277,6 +303,9 @@ impl Axis {
             lines
         };
         let mut lines = vec![format!("{}: {} with AXI4-Stream ports", self.top, self.core.top)];
+        if let (Some(_), interval) = (&self.core.ready, self.core.initiation_interval) {
+            lines.push(format!("the core takes a sample every {interval} clocks"));
+        }
         lines.push(match self.depth {
             Some(depth) => format!("results wait in a FIFO of {depth} samples; the pipeline never stops"),
             None => "the pipeline waits while m_axis_tready is low".to_owned(),

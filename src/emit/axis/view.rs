@@ -136,6 +136,18 @@ pub(super) struct View<'a> {
     pub(super) out_assignments: Vec<Assignment>,
     pub(super) payload: String,
     pub(super) connections: Vec<String>,
+    /// The core says when it takes a sample.
+    pub(super) gated: bool,
+    /// A whole sample waits in a register of its own.
+    pub(super) keeps: bool,
+    /// What the registers that gather beats are called: the sample, or what becomes it.
+    pub(super) gathered: &'static str,
+    /// When they are free again, where that is not in every clock.
+    pub(super) leaves: Option<&'static str>,
+    /// When the sample leaves.
+    pub(super) sample_leaves: &'static str,
+    /// That a sample goes into the core.
+    pub(super) entered: &'static str,
     /// The pipeline waits for a slow reader.
     pub(super) stall: bool,
     /// A register between a pipeline that waits and the beats of a result.
@@ -179,18 +191,39 @@ impl<'a> View<'a> {
         let ports = [
             (axis.core.clock.as_deref(), "aclk"),
             (axis.core.enable.as_deref(), "advance"),
+            (axis.core.ready.as_deref(), "core_ready"),
             (axis.input_port(), "core_in"),
             (axis.output_port(), "core_out"),
         ];
         let connections = ports.into_iter().filter_map(|(port, signal)| Some(D::connection(port?, signal)));
+        let (gated, keeps, stall) = (axis.is_gated(), axis.keeps_sample(), axis.depth.is_none());
+        let sample_leaves = match (gated, stall) {
+            (true, true) => "sample_leaves",
+            (true, false) => "core_ready",
+            (false, _) => "advance",
+        };
+        // A sample of one beat goes through a gate of the wrapper unless the pipeline waits.
+        let is_open = !gated || (!stall && axis.input.beats == 1);
+        let entered = if is_open { "sample_valid" } else { "entered" };
+        let gathered = if keeps { "gathered" } else { "sample" };
         View {
+            gated,
+            keeps,
+            gathered,
+            leaves: match (keeps, gated || stall) {
+                (true, _) => Some("gathered_leaves"),
+                (false, true) => Some(sample_leaves),
+                (false, false) => None,
+            },
+            sample_leaves,
+            entered,
             about: axis.about(),
             top: &axis.top,
             core: &axis.core.top,
             user: (axis.user > 0).then(|| D::range(axis.user)),
             in_data: D::range(input.data_width),
             out_data: D::range(output.data_width),
-            in_beats: Beats::of::<D>(input.beats, input.data_width, "sample"),
+            in_beats: Beats::of::<D>(input.beats, input.data_width, gathered),
             out_beats: Beats::of::<D>(output.beats, output.data_width, "payload"),
             sample: D::range(input.sample_width()),
             core_in: (core_in > 0).then(|| D::range(core_in)),
@@ -199,19 +232,19 @@ impl<'a> View<'a> {
             out_assignments: out_assignments::<D>(axis),
             payload: D::range(output.sample_width()),
             connections: shared::with_commas(connections.collect()),
-            stall: axis.depth.is_none(),
+            stall,
             holds_result: axis.holds_result(),
             latency,
             valid: {
                 let target = D::bit("valid", latency.max(1), 0);
-                Line::of::<D>(axis, "valid", 1, Assignment { target, value: "sample_valid".into() })
+                Line::of::<D>(axis, "valid", 1, Assignment { target, value: entered.into() })
             },
             flags: {
                 let target = D::part("flags", latency.max(1) * flag_width, 0, flag_width);
                 Line::of::<D>(axis, "flags", flag_width, Assignment { target, value: "sample_flags".into() })
             },
             flag_bits: D::range(flag_width),
-            user_flags: D::part("sample_flags", flag_width, 1, axis.user),
+            user_flags: D::part(&format!("{gathered}_flags"), flag_width, 1, axis.user),
             done: match latency {
                 0 => "sample_valid".into(),
                 _ => D::bit("valid", latency, latency - 1),

@@ -5,6 +5,7 @@ use super::super::builder::{Draft, Owner};
 use super::super::cell::{Cell, NetId, Piece, PortId, Wiring};
 use super::super::demand::Load;
 use super::super::lower::{self, Drafted, placed};
+use super::super::options::Fabric;
 use super::super::wiring::EMPTY;
 use super::converted;
 use super::index::Hits;
@@ -30,9 +31,10 @@ pub(super) struct Drawn {
 }
 
 /// Draws a machine. `shown` says what readers see of each register, as an earlier drawing found it.
-pub(super) fn draw(machine: &Machine, shown: Option<Vec<Vec<Piece>>>) -> Drawn {
+pub(super) fn draw(machine: &Machine, fabric: Fabric, shown: Option<Vec<Vec<Piece>>>) -> Drawn {
     let mut lowering = Lowering {
         machine,
+        fabric,
         draft: Draft::with_capacity(machine.blocks().iter().map(|b| b.model.nodes().len()).sum()),
         values: machine.signals().iter().map(|s| vec![EMPTY; s.elements.len()]).collect(),
         objects: first_objects(machine),
@@ -74,6 +76,8 @@ pub(super) fn first_objects(machine: &Machine) -> Vec<u32> {
 
 pub(super) struct Lowering<'a> {
     machine: &'a Machine,
+    /// What the logic of blocks is made for.
+    fabric: Fabric,
     pub(super) draft: Draft,
     /// Bits of each element of each signal so far.
     values: Vec<Vec<Wiring>>,
@@ -253,7 +257,7 @@ impl Lowering<'_> {
         }
         let first = self.draft.nets.len() as u32;
         let draft = std::mem::replace(&mut self.draft, Draft::with_capacity(0));
-        let Drafted { draft, outputs } = lower::block(draft, model, inputs);
+        let Drafted { draft, outputs } = lower::block(draft, model, inputs, self.fabric);
         self.draft = draft;
         self.blocks.push((first..self.draft.nets.len() as u32, id));
         for (j, (bits, to)) in outputs.into_iter().zip(&machine.signal(output).elements).enumerate() {

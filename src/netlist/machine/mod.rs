@@ -13,6 +13,7 @@ mod reused;
 use super::body::Body;
 use super::cell::{Cell, Direction, Element, Interface, Net, NetId, Netlist, Port, PortId, Reset, Wiring};
 use super::demand::{Demand, Load, Select};
+use super::options::Fabric;
 use crate::ir::machine::{Machine, SignalId};
 use crate::num::Kif;
 use draw::Drawn;
@@ -26,15 +27,15 @@ const ROUNDS: usize = 8;
 /// The hardware of a state machine as a module called `top`. Ports, registers and blocks keep their names as far as
 /// both languages allow.
 pub fn lower_machine(machine: &Machine, top: &str) -> Netlist {
-    lowered(machine, top, "clk")
+    lowered(machine, (top, "clk"), Fabric::default())
 }
 
-/// The same with a clock of this name.
-fn lowered(machine: &Machine, top: &str, clock: &str) -> Netlist {
-    let mut drawn = draw::draw(machine, None);
+/// The same with a clock of this name, for a fabric.
+fn lowered(machine: &Machine, (top, clock): (&str, &str), fabric: Fabric) -> Netlist {
+    let mut drawn = draw::draw(machine, fabric, None);
     for _ in 1..ROUNDS {
         let Some(shown) = redundant::find(&mut drawn) else { break };
-        drawn = draw::draw(machine, Some(shown));
+        drawn = draw::draw(machine, fabric, Some(shown));
     }
     let roots: Vec<Wiring> = drawn.outputs.iter().flatten().copied().collect();
     let demand = Demand::of_machine(&drawn.draft, &roots, &drawn.loads);

@@ -1,6 +1,7 @@
 //! The hardware of a program that is computed over several clocks: a state machine with the program's ports.
 
 use super::super::cell::{Cell, Interface, Netlist};
+use super::super::constants;
 use super::super::describe::element_line;
 use super::super::options::Options;
 use crate::ir::machine::Machine;
@@ -10,7 +11,7 @@ use crate::ir::machine::Machine;
 /// its output ports the one that says when a sample is taken, that of the valid flag, then the program's.
 pub fn lower_reused(machine: &Machine, options: &Options, latency: u32, interval: u32) -> Netlist {
     let names = &options.names;
-    let mut netlist = super::lowered(machine, &options.top, &names.clock);
+    let mut netlist = super::lowered(machine, (&options.top, &names.clock), options.fabric);
     let wanted = |name: &String, there: bool| there.then(|| name.clone());
     let reset = wanted(&names.reset, options.reset.is_some());
     let enable = wanted(&names.enable, options.enable);
@@ -28,6 +29,9 @@ pub fn lower_reused(machine: &Machine, options: &Options, latency: u32, interval
                 reset.asynchronous = asked.asynchronous;
             }
         }
+    }
+    if options.fabric.differences {
+        constants::as_differences(&mut netlist);
     }
     let flags = usize::from(valid.is_some());
     let given = usize::from(reset.is_some()) + usize::from(enable.is_some()) + flags;

@@ -1,0 +1,58 @@
+//! Who uses shared hardware when, as SVG: a row a copy, a column a phase.
+
+use super::plot::{LEFT, RIGHT, TOP, WIDTH, page, text};
+use crate::reuse::Plan;
+use std::fmt::Write;
+
+/// Copies that are drawn; the page would only grow.
+const ROWS: usize = 80;
+/// Height of a row.
+const ROW: f64 = 18.0;
+/// Colours of groups, which any two neighbours differ in.
+const COLOURS: [&str; 6] = ["#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#72b7b2"];
+
+/// Draws the copies that more than one block shares. `title` may be any text.
+pub(in crate::cli) fn svg(title: &str, plan: &Plan) -> String {
+    let shared: Vec<usize> =
+        (0..plan.groups.len()).filter(|&k| (plan.groups[k].copies as usize) < plan.groups[k].instances.len()).collect();
+    let all: usize = shared.iter().map(|&k| plan.groups[k].copies as usize).sum();
+    let rows: Vec<(usize, u32)> =
+        shared.iter().flat_map(|&k| (0..plan.groups[k].copies).map(move |copy| (k, copy))).take(ROWS).collect();
+    let bottom = TOP + ROW * rows.len().max(1) as f64;
+    let mut out = page(title, bottom + 70.0);
+    let phases = plan.interval as usize;
+    let wide = (WIDTH - LEFT - RIGHT) / phases as f64;
+    let note = match all - rows.len() {
+        0 if rows.is_empty() => "no blocks share hardware".to_owned(),
+        0 => "which block a copy computes at each phase".to_owned(),
+        more => format!("which block a copy computes at each phase; {more} more copies are not drawn"),
+    };
+    text(&mut out, LEFT, TOP - 14.0, "start", &note, "");
+    for (at, &(k, copy)) in rows.iter().enumerate() {
+        let top = TOP + ROW * at as f64;
+        text(&mut out, LEFT - 6.0, top + 13.0, "end", &format!("{k}.{copy}"), " font-size=\"11\"");
+        let colour = COLOURS[k % COLOURS.len()];
+        for (number, instance) in plan.groups[k].instances.iter().enumerate().filter(|(_, i)| i.copy == copy) {
+            let left = LEFT + wide * f64::from(instance.start % plan.interval);
+            let _ = writeln!(
+                out,
+                "<rect x=\"{left:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"{colour}\" fill-opacity=\"0.75\"/>",
+                top + 1.0,
+                (wide - 1.0).max(0.5 * wide),
+                ROW - 2.0
+            );
+            if wide >= 22.0 {
+                let middle = left + wide / 2.0;
+                text(&mut out, middle, top + 13.0, "middle", &number.to_string(), " font-size=\"11\" fill=\"#fff\"");
+            }
+        }
+    }
+    let every = phases.div_ceil(16);
+    for phase in (0..phases).step_by(every) {
+        let middle = LEFT + wide * (phase as f64 + 0.5);
+        text(&mut out, middle, bottom + 19.0, "middle", &phase.to_string(), "");
+    }
+    text(&mut out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, bottom + 43.0, "middle", "phase; rows are group.copy", "");
+    out.push_str("</svg>\n");
+    out
+}

@@ -1,0 +1,260 @@
+//! What a sample every K clocks takes: who shares hardware, multiplexers, registers, and all that beside a sample every
+//! clock.
+
+use super::super::{Failure, schema};
+use crate::compile::{self, Hardware, Spec};
+use crate::device::Estimate;
+use crate::ir::Model;
+use crate::reuse::{Figures, GroupFigures, Plan};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Groups that are shown without -v.
+const GROUPS: usize = 8;
+
+/// Intervals of one program side by side.
+#[derive(Serialize)]
+pub(super) struct ReuseTable {
+    operations: usize,
+    /// What the same options take with a sample every clock.
+    every_clock: Estimate,
+    intervals: Vec<Interval>,
+}
+
+/// A plan and what it takes.
+#[derive(Serialize)]
+struct Interval {
+    interval: u32,
+    latency: u32,
+    latency_at_least: u32,
+    blocks: usize,
+    copies: u32,
+    /// No plan of these groups has fewer.
+    copies_at_least: u32,
+    shared_percent: f64,
+    /// Logic of the copies in per cent of that of all blocks, without multiplexers.
+    left_percent: f64,
+    multiplexer_bits: u64,
+    /// Those of the netlist.
+    register_bits: u64,
+    /// Those of the plan: where whole values are held.
+    planned_register_bits: u64,
+    planned_register_bits_at_least: u64,
+    captured_bits: u64,
+    result_bits: u64,
+    estimate: Estimate,
+    groups: Vec<GroupTable>,
+}
+
+#[derive(Serialize)]
+struct GroupTable {
+    instances: usize,
+    copies: u32,
+    operations: usize,
+    input_bits: u64,
+    output_bits: u64,
+    clocks: u32,
+    phases: u32,
+    multiplexer_bits: u64,
+    multiplexers: Vec<Multiplexers>,
+    held_bits: u64,
+    passing_bits: u64,
+    stage_bits: u64,
+    unified: usize,
+}
+
+#[derive(Serialize)]
+struct Multiplexers {
+    inputs: u32,
+    bits: u64,
+}
+
+/// The hardware of one interval, and the table of this and others. Nothing if the program is constant.
+pub(super) fn table(model: &Model, spec: &Spec, intervals: &[u32]) -> Result<Option<ReuseTable>, Failure> {
+    let of = |interval: Option<u32>| {
+        let mut spec = spec.clone();
+        spec.pipeline.interval = interval;
+        compile::model(model, &spec).map_err(Failure::from)
+    };
+    let mut found = Vec::with_capacity(intervals.len());
+    for &interval in intervals {
+        let hardware = of(Some(interval))?;
+        match Interval::of(&hardware) {
+            Some(row) => found.push(row),
+            None => return Ok(None),
+        }
+    }
+    let every_clock = of(None)?.estimate();
+    Ok(Some(ReuseTable { operations: model.nodes().len(), every_clock, intervals: found }))
+}
+
+impl Interval {
+    fn of(hardware: &Hardware<'_>) -> Option<Interval> {
+        let reused = hardware.reused()?;
+        let (plan, program) = (&reused.plan, &reused.program);
+        let figures = Figures::of(program, plan);
+        let tenths = |x: f64| (10.0 * x).round() / 10.0;
+        let groups: Vec<GroupTable> =
+            (0..plan.groups.len()).map(|k| GroupTable::of(plan, k, &figures.groups[k])).collect();
+        Some(Interval {
+            interval: plan.interval,
+            latency: plan.latency,
+            latency_at_least: figures.latency_at_least,
+            blocks: groups.iter().map(|group| group.instances).sum(),
+            copies: groups.iter().map(|group| group.copies).sum(),
+            copies_at_least: groups.iter().map(|group| (group.instances as u32).div_ceil(plan.interval)).sum(),
+            shared_percent: tenths(plan.shared()),
+            left_percent: tenths(plan.left()),
+            multiplexer_bits: groups.iter().map(|group| group.multiplexer_bits).sum(),
+            register_bits: hardware.netlist.register_bits(),
+            planned_register_bits: figures.register_bits(),
+            planned_register_bits_at_least: figures.register_bits_at_least,
+            captured_bits: figures.captured_bits,
+            result_bits: figures.result_bits,
+            estimate: hardware.estimate(),
+            groups,
+        })
+    }
+}
+
+impl GroupTable {
+    fn of(plan: &Plan, number: usize, figures: &GroupFigures) -> GroupTable {
+        let group = &plan.groups[number];
+        let (template, outputs) = (&group.template, group.template.outputs().len());
+        let multiplexers = figures.multiplexers.iter().map(|(&inputs, &bits)| Multiplexers { inputs, bits });
+        GroupTable {
+            instances: group.instances.len(),
+            copies: group.copies,
+            operations: template.nodes().len(),
+            input_bits: template.input_kifs().iter().map(|kif| u64::from(kif.width())).sum(),
+            output_bits: (0..outputs).map(|j| u64::from(template.output_kif(j).width())).sum(),
+            clocks: (0..outputs).map(|j| Plan::made_after(group, j)).max().unwrap_or(1),
+            phases: figures.phases,
+            multiplexer_bits: figures.multiplexer_bits(),
+            multiplexers: multiplexers.collect(),
+            held_bits: figures.held_bits,
+            passing_bits: figures.passing_bits,
+            stage_bits: figures.stage_bits,
+            unified: figures.unified,
+        }
+    }
+}
+
+impl ReuseTable {
+    /// As a document.
+    pub(super) fn json(&self) -> String {
+        schema::document("alir2hdl.info-reuse/1", self)
+    }
+
+    /// The intervals that were looked at.
+    pub(super) fn least_shared(&self) -> Option<(u32, f64)> {
+        let least = self.intervals.iter().min_by(|a, b| a.shared_percent.total_cmp(&b.shared_percent));
+        least.map(|row| (row.interval, row.shared_percent))
+    }
+
+    /// Tables for people; `all`: every group.
+    pub(super) fn to_text(&self, all: bool) -> String {
+        let mut text = String::new();
+        let out = &mut text;
+        let _ = writeln!(out, "{} operations; estimates for {}", self.operations, self.every_clock.device);
+        let _ = writeln!(
+            out,
+            "\n{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>10}{:>9}{:>8}{:>9}{:>9}",
+            "interval", "latency", "blocks", "copies", "shared", "mux bits", "registers", "LUT", "share", "FF", "MHz"
+        );
+        let e = &self.every_clock;
+        let _ = writeln!(out, "{:>8}{:>71}{:>8}{:>9}{:>9}", 1, e.lut, "1.00", e.ff, e.clock_mhz);
+        for row in &self.intervals {
+            let e = &row.estimate;
+            let share = e.lut as f64 / self.every_clock.lut.max(1) as f64;
+            let _ = writeln!(
+                out,
+                "{:>8}{:>9}{:>8}{:>8}{:>7} %{:>10}{:>10}{:>9}{share:>8.2}{:>9}{:>9}",
+                row.interval,
+                row.latency,
+                row.blocks,
+                row.copies,
+                row.shared_percent,
+                row.multiplexer_bits,
+                row.register_bits,
+                e.lut,
+                e.ff,
+                e.clock_mhz
+            );
+        }
+        if let [row] = &self.intervals[..] {
+            row.to_text(out, all);
+        }
+        text
+    }
+}
+
+impl Interval {
+    fn to_text(&self, out: &mut String, all: bool) {
+        let clocks = if self.latency == 1 { "clock" } else { "clocks" };
+        let _ = writeln!(
+            out,
+            "\nlatency {} {clocks}, at least {} with these blocks; {} copies, at least {}; {} % of the logic is left before multiplexers",
+            self.latency, self.latency_at_least, self.copies, self.copies_at_least, self.left_percent
+        );
+        let _ = writeln!(
+            out,
+            "planned register bits {}, at least {} with these blocks: {} hold inputs, {} outputs; those of the groups are below",
+            self.planned_register_bits, self.planned_register_bits_at_least, self.captured_bits, self.result_bits
+        );
+        let _ = writeln!(
+            out,
+            "\n{:>6}{:>8}{:>8}{:>12}{:>10}{:>10}{:>8}{:>8}{:>10}{:>8}{:>9}{:>8}{:>9}",
+            "group",
+            "blocks",
+            "copies",
+            "operations",
+            "bits in",
+            "bits out",
+            "clocks",
+            "phases",
+            "mux bits",
+            "held",
+            "passing",
+            "stages",
+            "unified"
+        );
+        // What shares most first.
+        let mut order: Vec<usize> = (0..self.groups.len()).collect();
+        order.sort_by_key(|&k| {
+            std::cmp::Reverse((self.groups[k].instances - self.groups[k].copies as usize) * self.groups[k].operations)
+        });
+        let most = if all { order.len() } else { GROUPS };
+        for &k in order.iter().take(most) {
+            let g = &self.groups[k];
+            let _ = writeln!(
+                out,
+                "{k:>6}{:>8}{:>8}{:>12}{:>10}{:>10}{:>8}{:>8}{:>10}{:>8}{:>9}{:>8}{:>9}",
+                g.instances,
+                g.copies,
+                g.operations,
+                g.input_bits,
+                g.output_bits,
+                g.clocks,
+                g.phases,
+                g.multiplexer_bits,
+                g.held_bits,
+                g.passing_bits,
+                g.stage_bits,
+                g.unified
+            );
+            if all && !g.multiplexers.is_empty() {
+                let sizes = g.multiplexers.iter().map(|m| format!("{} of {}", m.bits, m.inputs));
+                let _ = writeln!(
+                    out,
+                    "{:>14} bits of multiplexers by inputs: {}",
+                    "",
+                    sizes.collect::<Vec<_>>().join(", ")
+                );
+            }
+        }
+        if order.len() > most {
+            let _ = writeln!(out, "and {} more groups (-v lists all)", order.len() - most);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! What a plan takes, in figures: multiplexers, registers, and what no plan of these groups can do without.
+
+use super::{Base, Group, Plan, Storage, free, origin};
+use crate::ir::{Model, Op, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// What a group takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupFigures {
+    /// Phases at which any of its copies is used.
+    pub phases: u32,
+    /// Bits of multiplexers in front of its copies, by how many values they choose from.
+    pub multiplexers: BTreeMap<u32, u64>,
+    /// Bits of registers that hold what it makes for K clocks.
+    pub held_bits: u64,
+    /// Bits of plain registers behind its copies.
+    pub passing_bits: u64,
+    /// Bits of registers between the stages of its copies.
+    pub stage_bits: u64,
+    /// Operations and inputs of the shared computation whose type is not that of every instance.
+    pub unified: usize,
+}
+
+impl GroupFigures {
+    /// Bits of all multiplexers.
+    pub fn multiplexer_bits(&self) -> u64 {
+        self.multiplexers.values().sum()
+    }
+}
+
+/// What a plan takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// For each group.
+    pub groups: Vec<GroupFigures>,
+    /// Bits of registers that hold the inputs.
+    pub captured_bits: u64,
+    /// Bits of registers that outputs have of their own.
+    pub result_bits: u64,
+    /// No plan of these groups and stages has a smaller latency.
+    pub latency_at_least: u32,
+    /// No plan of these groups and stages has fewer bits of registers for inputs, values and results.
+    pub register_bits_at_least: u64,
+}
+
+impl Figures {
+    /// Those of a plan that the judge accepts.
+    pub fn of(model: &Model, plan: &Plan) -> Figures {
+        let free = free(model);
+        let mut groups: Vec<GroupFigures> =
+            plan.groups.iter().map(|group| of_group(model, &free, plan, group)).collect();
+        let made: FxHashMap<ValueId, usize> = (0..)
+            .zip(&plan.groups)
+            .flat_map(|(number, group)| {
+                group.instances.iter().flat_map(move |i| i.outputs.iter().map(move |&v| (v, number)))
+            })
+            .collect();
+        let mut captured_bits = 0;
+        let mut depths: BTreeMap<(usize, u32, usize), u32> = BTreeMap::new();
+        for (base, store) in &plan.stores {
+            match (base, &store.storage) {
+                (&Base::Port(e), Storage::Held(n)) => {
+                    captured_bits += u64::from(*n) * u64::from(model.input_kifs()[e as usize].width());
+                }
+                (Base::Value(v), Storage::Held(n)) => {
+                    groups[made[v]].held_bits += u64::from(*n) * u64::from(model.kif(*v).width());
+                }
+                (_, &Storage::Passing { group, copy, output }) => {
+                    let depth = depths.entry((group, copy, output)).or_default();
+                    *depth = (store.last - store.born + 1).max(*depth);
+                }
+            }
+        }
+        for ((group, _, output), depth) in depths {
+            groups[group].passing_bits += u64::from(depth) * u64::from(output_width(&plan.groups[group], output));
+        }
+        let results = plan.own_register.iter().enumerate().filter(|(_, own)| **own);
+        let result_bits = results.map(|(j, _)| u64::from(model.output_kif(j).width())).sum();
+        Figures {
+            groups,
+            captured_bits,
+            result_bits,
+            latency_at_least: latency_at_least(model, &free, plan),
+            register_bits_at_least: register_bits_at_least(model, &free, plan),
+        }
+    }
+
+    /// Bits of registers for inputs, values and results.
+    pub fn register_bits(&self) -> u64 {
+        let group = |g: &GroupFigures| g.held_bits + g.passing_bits + g.stage_bits;
+        self.captured_bits + self.result_bits + self.groups.iter().map(group).sum::<u64>()
+    }
+}
+
+fn output_width(group: &Group, output: usize) -> u32 {
+    group.template.outputs()[output].source.map_or(0, |v| group.template.kif(v).width())
+}
+
+fn of_group(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> GroupFigures {
+    let template = &group.template;
+    let phases: FxHashSet<u32> = group.instances.iter().map(|i| i.start % plan.interval).collect();
+    let mut figures = GroupFigures { phases: phases.len() as u32, ..GroupFigures::default() };
+    // What shows a value in a clock: a register, and the wires behind it.
+    let shown = |value: ValueId, clock: u32| {
+        let origin = origin(model, free, value);
+        let register = origin.base.map(|base| {
+            let store = &plan.stores[&base];
+            match store.storage {
+                Storage::Held(_) => (Some(base), None, (clock - store.born) / plan.interval),
+                Storage::Passing { group, copy, output } => (None, Some((group, copy, output)), clock - store.born),
+            }
+        });
+        (register, origin.wires)
+    };
+    for copy in 0..group.copies {
+        for (k, kif) in template.input_kifs().iter().enumerate() {
+            let here = group.instances.iter().filter(|i| i.copy == copy);
+            let sources: FxHashSet<_> = here.map(|i| shown(i.inputs[k], i.start)).collect();
+            if sources.len() > 1 {
+                *figures.multiplexers.entry(sources.len() as u32).or_default() += u64::from(kif.width());
+            }
+        }
+    }
+    let mut last: Vec<u32> = group.stage.clone();
+    for id in template.ids() {
+        template.node(id).op.for_each_operand(|v| last[v.index()] = last[v.index()].max(group.stage[id.index()]));
+    }
+    let stages = template.ids().filter(|&v| !matches!(template.node(v).op, Op::Const { .. }));
+    let bits = |v: ValueId| u64::from(last[v.index()] - group.stage[v.index()]) * u64::from(template.kif(v).width());
+    figures.stage_bits = u64::from(group.copies) * stages.map(bits).sum::<u64>();
+    figures.unified = unified(model, group);
+    figures
+}
+
+/// Values of the template that have another type than some instance's.
+fn unified(model: &Model, group: &Group) -> usize {
+    let mut differs = vec![false; group.template.nodes().len()];
+    for instance in &group.instances {
+        for (inner, outer) in pairs(model, group, instance) {
+            differs[inner.index()] |= group.template.kif(inner) != model.kif(outer);
+        }
+    }
+    differs.into_iter().filter(|d| *d).count()
+}
+
+/// The values of a template with those of the program that an instance has in their place.
+fn pairs(model: &Model, group: &Group, instance: &super::Instance) -> Vec<(ValueId, ValueId)> {
+    let template = &group.template;
+    if group.by_rows {
+        // Operations have no counterpart.
+        let inputs = template.ids().filter_map(|id| match template.node(id).op {
+            Op::Input { input } => Some((id, instance.inputs[input as usize])),
+            _ => None,
+        });
+        let outputs =
+            template.outputs().iter().filter_map(|output| output.source).zip(instance.outputs.iter().copied());
+        return inputs.chain(outputs).collect();
+    }
+    let mut pairs = Vec::with_capacity(template.nodes().len());
+    let mut seen = vec![false; template.nodes().len()];
+    let outputs = template.outputs().iter().filter_map(|output| output.source);
+    let mut stack: Vec<(ValueId, ValueId)> = outputs.zip(instance.outputs.iter().copied()).collect();
+    while let Some((inner, outer)) = stack.pop() {
+        if std::mem::replace(&mut seen[inner.index()], true) {
+            continue;
+        }
+        pairs.push((inner, outer));
+        if !matches!(template.node(inner).op, Op::Input { .. }) {
+            stack.extend(template.node(inner).op.operands().into_iter().zip(model.node(outer).op.operands()));
+        }
+    }
+    pairs
+}
+
+/// Operations of the program from what an instance reads to what it gives.
+fn between(model: &Model, instance: &super::Instance) -> Vec<ValueId> {
+    let mut seen: FxHashSet<ValueId> = instance.inputs.iter().copied().collect();
+    let mut all = Vec::new();
+    let mut stack = instance.outputs.clone();
+    while let Some(v) = stack.pop() {
+        if seen.insert(v) && !matches!(model.node(v).op, Op::Const { .. }) {
+            all.push(v);
+            stack.extend(model.node(v).op.operands());
+        }
+    }
+    all
+}
+
+/// The latency if every group had copies enough at every clock, or, where that is more, as long as the last of a group
+/// and what follows it take.
+fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
+    let base_of = |v: ValueId| origin(model, free, v).base;
+    let mut queue: Vec<(u32, usize, usize)> = (0..)
+        .zip(&plan.groups)
+        .flat_map(|(number, group)| group.instances.iter().enumerate().map(move |(at, i)| (i.start, number, at)))
+        .collect();
+    // Starts of a plan are an order in which everything is made before it is read.
+    queue.sort_unstable();
+    let mut born: FxHashMap<Base, u32> = FxHashMap::default();
+    let birth = |born: &FxHashMap<Base, u32>, base: Base| match base {
+        Base::Port(_) => 1,
+        Base::Value(_) => born.get(&base).copied().unwrap_or(1),
+    };
+    let mut start: Vec<Vec<u32>> = plan.groups.iter().map(|g| vec![1; g.instances.len()]).collect();
+    for &(_, number, at) in &queue {
+        let group = &plan.groups[number];
+        let instance = &group.instances[at];
+        let read = instance.inputs.iter().filter_map(|&v| base_of(v)).map(|base| birth(&born, base));
+        start[number][at] = read.max().unwrap_or(1);
+        for (k, &v) in instance.outputs.iter().enumerate() {
+            born.insert(Base::Value(v), start[number][at] + Plan::made_after(group, k));
+        }
+    }
+    // From the start of an instance to the result, at least.
+    let mut after: FxHashMap<Base, u32> = FxHashMap::default();
+    let mut latency = 1;
+    for output in model.outputs() {
+        if let Some(base) = output.source.and_then(base_of) {
+            let negated = u32::from(output.neg);
+            latency = latency.max(birth(&born, base) + negated);
+            let known = after.entry(base).or_default();
+            *known = negated.max(*known);
+        }
+    }
+    let mut rest: Vec<Vec<u32>> = plan.groups.iter().map(|g| vec![0; g.instances.len()]).collect();
+    for &(_, number, at) in queue.iter().rev() {
+        let group = &plan.groups[number];
+        let instance = &group.instances[at];
+        let outputs = instance.outputs.iter().enumerate();
+        let tail = outputs.filter_map(|(k, &v)| Some(Plan::made_after(group, k) + after.get(&Base::Value(v))?));
+        let tail = tail.max().unwrap_or(0);
+        rest[number][at] = tail;
+        for base in instance.inputs.iter().filter_map(|&v| base_of(v)) {
+            let known = after.entry(base).or_default();
+            *known = tail.max(*known);
+        }
+    }
+    for (number, group) in plan.groups.iter().enumerate() {
+        let first = start[number].iter().min().copied().unwrap_or(1);
+        let last = first + (group.instances.len() as u32).div_ceil(group.copies) - 1;
+        latency = latency.max(last + rest[number].iter().min().copied().unwrap_or(0));
+    }
+    latency + u32::from(plan.registered_outputs)
+}
+
+/// A register for each input that is read, one for each output of a copy, and what the results take, which stay for K
+/// clocks: those that are no other's register.
+fn register_bits_at_least(model: &Model, free: &[bool], plan: &Plan) -> u64 {
+    let base_of = |v: ValueId| origin(model, free, v).base;
+    let width = |base: Base| match base {
+        Base::Port(e) => u64::from(model.input_kifs()[e as usize].width()),
+        Base::Value(v) => u64::from(model.kif(v).width()),
+    };
+    let ports = plan.stores.keys().filter(|base| matches!(base, Base::Port(_))).map(|&base| width(base)).sum::<u64>();
+    let mut results: BTreeMap<Base, u64> = BTreeMap::new();
+    for (j, output) in model.outputs().iter().enumerate() {
+        if let Some(base @ Base::Value(_)) = output.source.and_then(base_of) {
+            let least = results.entry(base).or_insert(width(base));
+            *least = (*least).min(u64::from(model.output_kif(j).width()));
+        }
+    }
+    let shown: u64 = results.values().sum();
+    // Behind a copy lies either a register of its own, or those of the values that it makes; of these the narrowest.
+    let mut behind = 0;
+    for group in &plan.groups {
+        for copy in 0..group.copies {
+            for output in 0..group.template.outputs().len() {
+                let here = group.instances.iter().filter(|i| i.copy == copy).map(|i| i.outputs[output]);
+                let least = here.map(|v| if results.contains_key(&Base::Value(v)) { 0 } else { width(Base::Value(v)) });
+                behind += least.min().unwrap_or(0);
+            }
+        }
+    }
+    ports + shown + behind
+}
+
+/// Where and when an operation of the program is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The group.
+    pub group: usize,
+    /// The instance of it.
+    pub instance: usize,
+    /// The copy that computes it.
+    pub copy: u32,
+    /// The clock.
+    pub clock: u32,
+}
+
+/// Where each operation of a program is computed; nothing for inputs, constants and wires behind them.
+pub fn placements(model: &Model, plan: &Plan) -> Vec<Option<Placement>> {
+    let mut placed = vec![None; model.nodes().len()];
+    for (number, group) in plan.groups.iter().enumerate() {
+        for (at, instance) in group.instances.iter().enumerate() {
+            let here = |clock| Placement { group: number, instance: at, copy: instance.copy, clock };
+            if group.by_rows {
+                for outer in between(model, instance) {
+                    placed[outer.index()] = Some(here(instance.start));
+                }
+            }
+            for (inner, outer) in pairs(model, group, instance) {
+                if !matches!(group.template.node(inner).op, Op::Input { .. } | Op::Const { .. }) {
+                    let clock = instance.start + group.stage[inner.index()];
+                    placed[outer.index()] = Some(here(clock));
+                }
+            }
+        }
+    }
+    placed
+}
