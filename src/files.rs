@@ -51,7 +51,7 @@ enum Staged {
     /// A finished neighbour of a file.
     Neighbour(tempfile::NamedTempFile, PathBuf, Unfinished),
     /// Contents for something that is not a file.
-    Aside(std::fs::File, PathBuf),
+    Held(std::fs::File, PathBuf),
     /// Contents for standard output.
     Stdout(std::fs::File),
 }
@@ -80,9 +80,9 @@ impl Batch {
         match std::fs::metadata(&target) {
             Ok(existing) if existing.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(existing) if !existing.is_file() => {
-                let mut aside = tempfile::tempfile()?;
-                write(&mut aside)?;
-                self.staged.push(Staged::Aside(aside, path.to_owned()));
+                let mut held = tempfile::tempfile()?;
+                write(&mut held)?;
+                self.staged.push(Staged::Held(held, path.to_owned()));
             }
             existing => {
                 let mut staged = temp_beside(&target)?;
@@ -102,9 +102,9 @@ impl Batch {
     /// # Errors
     /// If there is no place for temporary files.
     pub fn add_stdout(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        let mut aside = tempfile::tempfile()?;
-        write(&mut aside)?;
-        self.staged.push(Staged::Stdout(aside));
+        let mut held = tempfile::tempfile()?;
+        write(&mut held)?;
+        self.staged.push(Staged::Stdout(held));
         Ok(())
     }
 
@@ -118,8 +118,8 @@ impl Batch {
                 Staged::Neighbour(file, path, _unfinished) => {
                     file.persist(&path).map_err(|e| e.error)?;
                 }
-                Staged::Aside(aside, path) => copy(aside, &mut std::fs::OpenOptions::new().write(true).open(&path)?)?,
-                Staged::Stdout(aside) => copy(aside, &mut io::stdout().lock())?,
+                Staged::Held(held, path) => copy(held, &mut std::fs::OpenOptions::new().write(true).open(&path)?)?,
+                Staged::Stdout(held) => copy(held, &mut io::stdout().lock())?,
             }
         }
         Ok(())

@@ -270,9 +270,9 @@ impl Wires {
         let dropped = (x.frac() - frac) as u64;
         let moved = self.add_constant(x, &(BigInt::one() << (dropped - 1)), x.frac());
         let up = self.floor_of_rounded(x, &moved, frac, Round::HalfUp);
-        let gone = Interval::new(0, (BigInt::one() << dropped) - 1, x.frac());
-        let gone = self.op(Op::Quantise { x: moved.id, shift: 0 }, gone);
-        let is_no_tie = self.any(&gone);
+        let dropped_bits = Interval::new(0, (BigInt::one() << dropped) - 1, x.frac());
+        let dropped_bits = self.op(Op::Quantise { x: moved.id, shift: 0 }, dropped_bits);
+        let is_no_tie = self.any(&dropped_bits);
         let is_no_tie = self.shifted(&is_no_tie, -frac);
         let last = self.op(Op::Quantise { x: up.id, shift: 0 }, Interval::new(0, 1, frac));
         let last = Op::Binary { op: BinaryBits::And, a: last.id, b: is_no_tie.id, shift: 0 };

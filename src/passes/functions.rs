@@ -65,9 +65,9 @@ struct Function {
 fn functions(model: &Model, facts: &mut Facts) -> FxHashMap<ValueId, Function> {
     let readers = readers(model);
     let mut found = FxHashMap::default();
-    let mut gone: FxHashSet<ValueId> = FxHashSet::default();
+    let mut replaced: FxHashSet<ValueId> = FxHashSet::default();
     for id in model.ids().rev().filter(|&id| tables(model, id) > 0) {
-        if gone.contains(&id) || model.kif(id).width() > MOST_RESULT_BITS {
+        if replaced.contains(&id) || model.kif(id).width() > MOST_RESULT_BITS {
             continue;
         }
         let Some(of) = narrow_source(model, id) else { continue };
@@ -80,7 +80,7 @@ fn functions(model: &Model, facts: &mut Facts) -> FxHashMap<ValueId, Function> {
         }
         let Some((first, values)) = evaluated(model, facts, of, &cone) else { continue };
         if 3 * own_bits(first, &values, model.kif(id).width()) <= 2 * saved {
-            gone.extend(going);
+            replaced.extend(going);
             found.insert(id, Function { of, first, values });
         }
     }

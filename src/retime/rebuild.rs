@@ -17,15 +17,15 @@ pub(super) struct Replacement<'a> {
 /// The machine with these pipelines in their new form.
 pub(super) fn rebuild(machine: &Machine, replacements: &[Replacement<'_>]) -> Option<Machine> {
     let mut gone_blocks = FxHashSet::default();
-    let mut gone = FxHashSet::default();
+    let mut removed = FxHashSet::default();
     let mut sinks = FxHashSet::default();
     for Replacement { segment, .. } in replacements {
         for &(b, _) in &segment.blocks {
             let block = &machine.blocks()[b.index()];
             gone_blocks.insert(b);
-            gone.extend(block.input.into_iter().chain(block.output));
+            removed.extend(block.input.into_iter().chain(block.output));
         }
-        gone.extend(segment.registers.iter().map(|&(r, _)| r));
+        removed.extend(segment.registers.iter().map(|&(r, _)| r));
         sinks.extend(segment.sinks.iter().copied());
     }
     let mut work = Work {
@@ -45,8 +45,8 @@ pub(super) fn rebuild(machine: &Machine, replacements: &[Replacement<'_>]) -> Op
     }
     for id in machine.signal_ids() {
         let signal = machine.signal(id);
-        let becomes_wire = gone.contains(&id) && sinks.contains(&id);
-        if gone.contains(&id) && !becomes_wire {
+        let becomes_wire = removed.contains(&id) && sinks.contains(&id);
+        if removed.contains(&id) && !becomes_wire {
             continue;
         }
         let kind = match signal.kind {
@@ -59,7 +59,7 @@ pub(super) fn rebuild(machine: &Machine, replacements: &[Replacement<'_>]) -> Op
         let new = work.builder.signal(Signal { kind, reset_to, reset_if: None, ..signal.clone() });
         work.signals[id.index()] = Some(new);
     }
-    for id in machine.signal_ids().filter(|id| !gone.contains(id)) {
+    for id in machine.signal_ids().filter(|id| !removed.contains(id)) {
         if let (Some(new), Some(when)) = (work.signals[id.index()], &machine.signal(id).reset_if) {
             let when = work.access(when)?;
             work.builder.reset_if(new, when);
@@ -74,7 +74,7 @@ pub(super) fn rebuild(machine: &Machine, replacements: &[Replacement<'_>]) -> Op
     // Connections into what is gone are part of its replacement, unless they carry something under a condition.
     for (c, connection) in machine.connections().iter().enumerate() {
         let to = connection.dst.signal;
-        if gone.contains(&to) {
+        if removed.contains(&to) {
             if carried.contains(&c) {
                 work.carry(c)?;
             }

@@ -258,8 +258,8 @@ impl Writer {
         let floor = |code: &BigInt, by: u32| code >> by;
         let quantise = |of: &Value| Op::Quantise { x: of.id, shift: 0 };
         let up = self.value(quantise(&moved), floor(&moved.low, dropped), floor(&moved.high, dropped), frac);
-        let gone = self.value(quantise(&moved), BigInt::ZERO, (BigInt::one() << dropped) - 1, x.frac);
-        let is_no_half = Op::Unary { op: UnaryBits::Any, x: gone.id };
+        let dropped_bits = self.value(quantise(&moved), BigInt::ZERO, (BigInt::one() << dropped) - 1, x.frac);
+        let is_no_half = Op::Unary { op: UnaryBits::Any, x: dropped_bits.id };
         let is_no_half = self.value(is_no_half, BigInt::ZERO, BigInt::one(), 0);
         let in_place = Op::Quantise { x: is_no_half.id, shift: -frac };
         let in_place = self.value(in_place, BigInt::ZERO, BigInt::one(), frac);
