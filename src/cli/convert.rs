@@ -224,11 +224,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 
 /// Writes the output where it goes, packed if its name says so.
 fn stage(args: &Args, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<ExitStatus, Failure> {
-    let packed = args.output().extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-    let write = |out: &mut dyn Write| match packed {
-        true => formats::gzip(out, write),
-        false => write(out),
-    };
+    let write = |out: &mut dyn Write| formats::write_named(args.output(), out, write);
     let mut batch = Batch::default();
     let staged = match args.output().as_os_str() == "-" {
         true => batch.add_stdout(write),

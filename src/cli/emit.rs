@@ -324,10 +324,8 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
             }
             Form::Witness => {
                 let known = made(k).witness()?;
-                let is_packed = target.path.extension().is_some_and(|extension| extension == "gz");
-                stage(&mut batch, target, |out| match is_packed {
-                    true => formats::gzip(out, |out| witness::write(&known, out)),
-                    false => witness::write(&known, out),
+                stage(&mut batch, target, |out| {
+                    formats::write_named(target.path, out, |out| witness::write(&known, out))
                 })
             }
             Form::Interface => {

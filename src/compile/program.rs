@@ -94,8 +94,7 @@ impl Scheduled<'_> {
     pub fn lower(&self, spec: &Spec, top: &str) -> Result<(Netlist, Option<Axis>), Error> {
         let netlist = lower(&self.program, &self.outcome, &spec.core(top))?;
         let netlist = if spec.optimisation.assume_intervals { assuming(netlist, self.source) } else { netlist };
-        let around = |options| Axis::new(top, &netlist.interface, options).map_err(Error::request);
-        let axis = spec.wrapper.as_ref().map(around).transpose()?;
+        let axis = spec.wrapped(&netlist, top)?;
         Ok((netlist, axis))
     }
 
@@ -181,6 +180,15 @@ impl Scheduled<'_> {
 }
 
 impl Spec {
+    /// The wrapper of this name around a netlist, if one is wanted.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub(super) fn wrapped(&self, netlist: &Netlist, top: &str) -> Result<Option<Axis>, Error> {
+        let around = |options| Axis::new(top, &netlist.interface, options).map_err(Error::request);
+        self.wrapper.as_ref().map(around).transpose()
+    }
+
     /// What the passes take for granted.
     pub(super) fn trust(&self) -> Trust {
         if self.optimisation.assume_intervals { Trust::Intervals } else { Trust::Types }

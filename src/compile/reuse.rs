@@ -192,7 +192,7 @@ impl<'d> Reused<'d> {
             let place = Place::Flag("--retime".into());
             return Err(Error::request(Diagnostic::error("E0804", place, message).with_help("leave it out")));
         }
-        // A counter of phases that is a table of itself is none that `prove` finds.
+        // The pass would make the counter of phases a table of itself; `prove` finds that too, but a sum reads better.
         let after: Vec<&str> = spec.passes(false)?.into_iter().filter(|name| *name != "functions").collect();
         let before = match spec.optimisation.passes {
             Passes::Level(1..) => BEFORE,
@@ -249,8 +249,7 @@ impl<'d> Reused<'d> {
     /// If the checker objects, which is our mistake.
     pub(super) fn lower(&self, spec: &Spec, top: &str) -> Result<(Netlist, Option<Axis>), Error> {
         let netlist = self.netlist(spec, top)?;
-        let around = |options| Axis::new(top, &netlist.interface, options).map_err(Error::request);
-        let axis = spec.wrapper.as_ref().map(around).transpose()?;
+        let axis = spec.wrapped(&netlist, top)?;
         Ok((netlist, axis))
     }
 

@@ -167,6 +167,21 @@ pub fn gzip(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Resul
     Ok(())
 }
 
+/// Writes what goes to a file of this name, through gzip if it ends in `.gz`.
+///
+/// # Errors
+/// Those of `out` and `write`.
+pub fn write_named(
+    path: &Path,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+        true => gzip(out, write),
+        false => write(out),
+    }
+}
+
 /// Reads a model, plain or gzip, in the given format or the one that its content shows. Beside the model come notes
 /// about what the file does unusually.
 ///

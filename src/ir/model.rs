@@ -86,6 +86,15 @@ impl Model {
         (0..self.nodes.len() as u32).map(ValueId)
     }
 
+    /// How often operations and outputs read each value.
+    pub fn reader_counts(&self) -> Vec<u32> {
+        let mut readers = vec![0; self.nodes.len()];
+        let mut read = |v: ValueId| readers[v.index()] += 1;
+        self.nodes.iter().for_each(|node| node.op.for_each_operand(&mut read));
+        self.outputs.iter().filter_map(|output| output.source).for_each(&mut read);
+        readers
+    }
+
     /// Type of a value.
     pub fn kif(&self, id: ValueId) -> Kif {
         self.kifs[id.index()]

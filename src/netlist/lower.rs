@@ -501,10 +501,7 @@ fn extremes(model: &Model) -> FxHashSet<ValueId> {
     if !model.nodes().iter().any(|node| matches!(node.op, Op::Mux { .. })) {
         return found;
     }
-    let mut readers = vec![0u8; model.nodes().len()];
-    let mut read = |v: ValueId| readers[v.index()] = readers[v.index()].saturating_add(1);
-    model.nodes().iter().for_each(|node| node.op.for_each_operand(&mut read));
-    model.outputs().iter().filter_map(|output| output.source).for_each(&mut read);
+    let readers = model.reader_counts();
     for id in model.ids() {
         let Op::Mux { cond, on_true, on_false, shift: 0 } = model.node(id).op else { continue };
         let mut sign = cond;

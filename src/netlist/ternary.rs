@@ -56,11 +56,7 @@ impl Pairs {
     /// before.
     pub(super) fn of(model: &Model, schedule: &Schedule) -> Pairs {
         let n = model.nodes().len();
-        let mut readers = vec![0u32; n];
-        for node in model.nodes() {
-            node.op.for_each_operand(|v| readers[v.index()] += 1);
-        }
-        model.outputs().iter().filter_map(|out| out.source).for_each(|v| readers[v.index()] += 1);
+        let readers = model.reader_counts();
         let exact = passes::exact_sums(model);
         let stage = |v: ValueId| schedule.stage[v.index()];
         // When an operation of a stage may read each value.

@@ -32,6 +32,10 @@ const MOST_RESULT_BITS: u32 = 30;
 
 /// Writes arithmetic on narrow values as tables of them.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    // Without a choice nothing is found, and ranges need not be known.
+    if !model.nodes().iter().any(|node| is_choice(&node.op)) {
+        return None;
+    }
     let mut found = functions(model, known.whole(model));
     if found.is_empty() {
         return None;
@@ -63,7 +67,7 @@ struct Function {
 
 /// The functions that are worth being tables.
 fn functions(model: &Model, facts: &mut Facts) -> FxHashMap<ValueId, Function> {
-    let readers = readers(model);
+    let readers = model.reader_counts();
     let mut found = FxHashMap::default();
     let mut replaced: FxHashSet<ValueId> = FxHashSet::default();
     for id in model.ids().rev().filter(|&id| tables(model, id) > 0) {
@@ -75,7 +79,7 @@ fn functions(model: &Model, facts: &mut Facts) -> FxHashMap<ValueId, Function> {
         let going = without_other_readers(model, &readers, &cone);
         let saved: u32 = going.iter().map(|&v| tables(model, v)).sum();
         let goes = |what: fn(&Op) -> bool| going.iter().any(|&v| what(&model.node(v).op));
-        if saved < 2 || !goes(is_adder) || !goes(|op| matches!(op, Op::Mux { .. })) {
+        if saved < 2 || !goes(is_adder) || !goes(is_choice) {
             continue;
         }
         let Some((first, values)) = evaluated(model, facts, of, &cone) else { continue };
@@ -85,15 +89,6 @@ fn functions(model: &Model, facts: &mut Facts) -> FxHashMap<ValueId, Function> {
         }
     }
     found
-}
-
-/// How many operations and outputs read each value.
-fn readers(model: &Model) -> Vec<u32> {
-    let mut readers = vec![0; model.nodes().len()];
-    let mut read = |v: ValueId| readers[v.index()] += 1;
-    model.nodes().iter().for_each(|node| node.op.for_each_operand(&mut read));
-    model.outputs().iter().filter_map(|output| output.source).for_each(&mut read);
-    readers
 }
 
 /// The farthest value of few bits that `v` is a function of.
@@ -139,6 +134,11 @@ fn tables(model: &Model, v: ValueId) -> u32 {
         Op::Unary { .. } => 1,
         _ => width,
     }
+}
+
+/// Whether an operation chooses.
+fn is_choice(op: &Op) -> bool {
+    matches!(op, Op::Mux { .. })
 }
 
 /// Whether an operation is a carry chain.

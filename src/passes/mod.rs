@@ -188,6 +188,17 @@ pub const PASSES: &[PassInfo] = &[
 /// The level of a pass that runs only when it is named, or in [`IN_STAGES`].
 pub const BY_NAME: u8 = u8::MAX;
 
+/// What `-O2` runs, with another pass, if one is named, before signs and widths are chosen.
+macro_rules! searching {
+    ($($more:literal)?) => {
+        &[
+            "dce", "simplify", "ranges", "compose", "tables", "split", "split", "cse", "rounding", "linear", "dce",
+            $($more,)?
+            "polarity", "demand", "simplify", "ranges", "cse", "functions", "dce",
+        ]
+    };
+}
+
 /// What `-O<level>` runs, in order. Some passes come twice: the second time on what the others found.
 pub fn pipeline(level: u8) -> &'static [&'static str] {
     match level {
@@ -196,52 +207,13 @@ pub fn pipeline(level: u8) -> &'static [&'static str] {
             "dce", "simplify", "ranges", "compose", "tables", "cse", "rounding", "polarity", "demand", "simplify",
             "ranges", "cse", "dce",
         ],
-        _ => &[
-            "dce",
-            "simplify",
-            "ranges",
-            "compose",
-            "tables",
-            "split",
-            "split",
-            "cse",
-            "rounding",
-            "linear",
-            "dce",
-            "polarity",
-            "demand",
-            "simplify",
-            "ranges",
-            "cse",
-            "functions",
-            "dce",
-        ],
+        _ => searching!(),
     }
 }
 
 /// What `-O2` runs for hardware whose products are logic and whose stages are cut by what that takes: registers can
 /// stand within a long product then.
-pub const IN_STAGES: &[&str] = &[
-    "dce",
-    "simplify",
-    "ranges",
-    "compose",
-    "tables",
-    "split",
-    "split",
-    "cse",
-    "rounding",
-    "linear",
-    "dce",
-    "products",
-    "polarity",
-    "demand",
-    "simplify",
-    "ranges",
-    "cse",
-    "functions",
-    "dce",
-];
+pub const IN_STAGES: &[&str] = searching!("products");
 
 /// What one pass did to a program.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

@@ -283,3 +283,41 @@ pub(super) fn stays(rtl: &Rtl, ports: &PortRoles, phases: &Phases, e: &mut Engin
     }
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rtl::{self, Language};
+
+    /// A counter whose next value a table of so many words gives.
+    fn counter(words: usize) -> Rtl {
+        let table = ["\"01\"", "\"10\"", "\"11\"", "\"00\""][..words].join(", ");
+        let text = format!(
+            "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;\n\
+             entity top is port (clk : in std_logic; ready : out std_logic); end entity;\n\
+             architecture rtl of top is\n\
+             type words is array (0 to {}) of std_logic_vector(1 downto 0);\n\
+             constant rom : words := ({table});\n\
+             signal phase : unsigned(1 downto 0) := \"00\";\n\
+             signal following : unsigned(1 downto 0);\n\
+             begin\n\
+             following <= unsigned(rom(to_integer(phase)));\n\
+             process (clk) begin if rising_edge(clk) then phase <= following; end if; end process;\n\
+             ready <= '1' when phase = \"00\" else '0';\n\
+             end architecture;\n",
+            words - 1
+        );
+        rtl::read(Language::Vhdl, &text, None).unwrap()
+    }
+
+    #[test]
+    fn a_table_counts_if_it_has_a_word_for_every_phase() {
+        let controls = ControlValues { reset: None, enable: None };
+        let names = |rtl: &Rtl| -> Vec<String> {
+            closed(rtl, controls).into_iter().map(|s| rtl.signal(s).name.clone()).collect()
+        };
+        assert_eq!(names(&counter(4)), ["phase"]);
+        // The fourth address has no word, so that anything may follow.
+        assert_eq!(names(&counter(3)), [""; 0]);
+    }
+}

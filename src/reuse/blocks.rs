@@ -150,9 +150,8 @@ pub(super) struct Finder<'a> {
 impl<'a> Finder<'a> {
     fn new(model: &'a Model, free: &'a [bool], exact: Vec<bool>) -> Finder<'a> {
         let n = model.nodes().len();
-        let (mut rigid, mut readers, mut shown) = (vec![false; n], vec![0; n], vec![false; n]);
+        let (mut rigid, mut shown) = (vec![false; n], vec![false; n]);
         for node in model.nodes() {
-            node.op.for_each_operand(|v| readers[v.index()] += 1);
             match node.op {
                 Op::Mux { cond, .. } => rigid[cond.index()] = true,
                 Op::Unary { x, .. } => rigid[x.index()] = true,
@@ -161,9 +160,8 @@ impl<'a> Finder<'a> {
         }
         for v in model.outputs().iter().filter_map(|o| o.source) {
             shown[v.index()] = true;
-            readers[v.index()] += 1;
         }
-        Finder { model, free, exact, rigid, readers, shown }
+        Finder { model, free, exact, rigid, readers: model.reader_counts(), shown }
     }
 
     /// Whether a value and its reader belong to one block, if they are of one depth.

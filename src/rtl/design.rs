@@ -196,10 +196,8 @@ impl Rtl {
     /// `name` makes of theirs.
     pub fn renamed(&self, name: impl Fn(&str) -> String) -> Rtl {
         let mut out = self.clone();
-        let mut is_port = vec![false; self.signals.len()];
-        self.inputs.iter().chain(&self.outputs).for_each(|port| is_port[port.0 as usize] = true);
         let mut remarks = FxHashMap::default();
-        for (signal, _) in out.signals.iter_mut().zip(is_port).filter(|(_, is_port)| !is_port) {
+        for signal in out.internal() {
             let own = own_name(&signal.name);
             let new = name(&signal.name[own..]);
             if let Some(remark) = self.remark(&signal.name) {
@@ -215,16 +213,23 @@ impl Rtl {
     /// what `of` makes of theirs. Where it makes nothing of a name, that signal stays as it is.
     pub fn annotated(&self, of: impl Fn(&str) -> Option<(String, String)>) -> Rtl {
         let mut out = self.clone();
-        let mut is_port = vec![false; self.signals.len()];
-        self.inputs.iter().chain(&self.outputs).for_each(|port| is_port[port.0 as usize] = true);
-        for (signal, _) in out.signals.iter_mut().zip(is_port).filter(|(_, is_port)| !is_port) {
+        let mut remarks = std::mem::take(&mut out.remarks);
+        for signal in out.internal() {
             let own = own_name(&signal.name);
             if let Some((name, remark)) = of(&signal.name[own..]) {
                 signal.name.replace_range(own.., &name);
-                out.remarks.insert(name, remark);
+                remarks.insert(name, remark);
             }
         }
+        out.remarks = remarks;
         out
+    }
+
+    /// The signals that are no ports.
+    fn internal(&mut self) -> impl Iterator<Item = &mut Signal> {
+        let mut is_port = vec![false; self.signals.len()];
+        self.inputs.iter().chain(&self.outputs).for_each(|port| is_port[port.0 as usize] = true);
+        self.signals.iter_mut().zip(is_port).filter(|(_, is_port)| !is_port).map(|(signal, _)| signal)
     }
 
     /// An expression.

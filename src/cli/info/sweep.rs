@@ -208,3 +208,20 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
         out.push_str("* no other row has as fast a clock for fewer LUT and FF, or a faster one for as many\n");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::side_by_side;
+
+    #[test]
+    fn rows_come_in_order_whoever_makes_them() {
+        for threads in [1, 2, 5, 20] {
+            let squares = side_by_side(12, threads, |n| {
+                // The first ones take longest.
+                std::thread::sleep(std::time::Duration::from_millis(u64::from(12 - n)));
+                n * n
+            });
+            assert_eq!(squares, (1..=12).map(|n| n * n).collect::<Vec<u32>>());
+        }
+    }
+}
