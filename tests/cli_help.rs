@@ -200,9 +200,15 @@ fn the_tour_of_the_readme_runs_with_files_of_the_clone_alone() {
     assert!(commands.len() >= 8, "{commands:?}");
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(root.join("examples"), folder.path().join("examples")).unwrap();
+    fs::create_dir(folder.path().join("out")).unwrap();
     for command in commands {
         let words: Vec<&str> = command.split_whitespace().collect();
         let (code, _, said) = ran(folder.path(), &words);
         assert_eq!(code, 0, "alir2hdl {command}: {said}");
     }
+    // What it writes lies in the folder that Git ignores.
+    assert!(fs::read_to_string(root.join(".gitignore")).unwrap().lines().any(|line| line == "/out"));
+    let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["examples", "out"]);
 }

@@ -100,6 +100,29 @@ fn what_is_proved_as_it_is_written_is_written() {
 }
 
 #[test]
+fn what_was_proved_before_it_is_written_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let (model, machine) = (path("tiny_ops"), path("fsm/biquad").with_file_name("fsm.json.gz"));
+    let [model, machine] = [&model, &machine].map(|path| path.to_str().unwrap());
+    let words = [model, "--verilog", "m.v", "--vhdl", "m.vhd", "--pipeline", "2"];
+    let (code, said) = alir2hdl(&dir, &[&words, ["--prove"].as_slice()].concat());
+    for file in ["m.v", "m.vhd"] {
+        assert!(
+            code == 0 && said.contains(&format!("proved: {file} is equal to the model for every input (")),
+            "{said}"
+        );
+    }
+    let (code, said) = alir2hdl(&dir, &[machine, "--verilog", "b.v", "--prove"]);
+    assert!(
+        code == 0 && said.contains("proved: b.v is equal to the machine for every input, in every cycle ("),
+        "{said}"
+    );
+    let (_, said) = alir2hdl(&dir, &words);
+    assert!(!said.contains("proved"), "{said}");
+    assert_eq!(alir2hdl(&dir, &[&words, ["--prove", "--quiet"].as_slice()].concat()), (0, String::new()));
+}
+
+#[test]
 fn of_a_wrapper_the_pipeline_is_proved() {
     let dir = tempfile::tempdir().unwrap();
     let model = path("tiny_ops");

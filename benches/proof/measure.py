@@ -2,7 +2,7 @@
 """Measures `prove` on a corpus, and makes the table of docs/proof.md from what was measured.
 
     benches/proof/measure.py run --program target/release/alir2hdl --out results.tsv \\
-        models=/work/shared/models/jet_mlp published=/work/shared/models/published fresh=networks
+        models=../shared/models/jet_mlp published=../shared/models/published fresh=networks
     benches/proof/measure.py table results.tsv
 
 Each argument of `run` is a group and a file or folder; a folder stands for all models below it. Every model is taken at every

@@ -304,11 +304,14 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let start = Instant::now();
     let mut batch = Batch::default();
     let languages: Vec<Language> = targets.iter().filter_map(Target::language).collect();
+    let mut proofs = Vec::new();
     for (k, target) in targets.iter().enumerate() {
         let staged = match target.form {
             Form::Text(language) if args.output.prove => {
                 // Once: what is proved is what is written.
+                let begun = Instant::now();
                 let text = made(k).proved_text(language, &listener)?;
+                proofs.push(proved(target, &design, first.axis.is_some(), begun.elapsed().as_secs_f64()));
                 stage(&mut batch, target, |out| out.write_all(text.as_bytes()))
             }
             Form::Text(language) if design.operations() > LONG => stage(&mut batch, target, |out| {
@@ -346,12 +349,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
         say(&optimise::savings(passes), global);
     }
     say(&first.summary(), global);
-    if args.output.prove && first.axis.is_some() {
-        say(
-            "proved: the pipeline inside the wrapper; the wrapper itself is simulated by `verify --wrapper axis`",
-            global,
-        );
-    }
+    proofs.iter().for_each(|proof| say(proof, global));
     if args.output.json {
         let solved = file.matrix.as_ref().map(|facts| facts.solve_seconds);
         return print(laps.json(solved).as_bytes());
@@ -360,6 +358,23 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
         say(&laps.report(), global);
     }
     Ok(ExitStatus::Ok)
+}
+
+/// What was proved of a text, as `prove` says it.
+fn proved(target: &Target<'_>, design: &Design, wrapped: bool, seconds: f64) -> String {
+    let what = match design {
+        Design::Model(_) => "the model for every input",
+        Design::Machine(_) => "the machine for every input, in every cycle",
+    };
+    let inside = match wrapped {
+        true => "; that is the pipeline inside the wrapper, which itself is simulated by `verify --wrapper axis`",
+        false => "",
+    };
+    let file = match target.path.as_os_str() == "-" {
+        true => "the text".into(),
+        false => target.path.display().to_string(),
+    };
+    format!("proved: {file} is equal to {what}{inside} ({seconds:.2} s)")
 }
 
 impl Args {

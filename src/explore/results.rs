@@ -259,6 +259,8 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
         let routed = reports.iter().filter(|r| r.state == "routed").find_map(get);
         routed.or_else(|| reports.iter().find_map(get))
     };
+    // nextpnr's flip-flops include those that the flow puts around the block; yosys counted the block alone.
+    let alone = || reports.iter().filter(|r| r.tool == "yosys").find_map(|r| r.registers);
     let estimate = &facts["estimate"];
     let longest = facts["stages"]
         .as_array()
@@ -277,15 +279,23 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
         estimated_registers: estimate["ff"].as_f64(),
         estimated_mhz: estimate["clock_mhz"].as_f64(),
         luts: by_tool(|r| r.luts),
-        registers: by_tool(|r| r.registers),
+        registers: alone().or_else(|| by_tool(|r| r.registers)),
         dsps: by_tool(|r| r.dsps).or(estimate["dsp"].as_f64()),
         brams: by_tool(|r| r.brams).or(estimate["ram"].as_f64()),
-        fmax_mhz: by_tool(|r| r.fmax_mhz),
+        fmax_mhz: by_tool(every_path),
         latency_ns: None,
         best: false,
     };
     row.latency_ns = row.latency.zip(row.clock()).filter(|(_, mhz)| *mhz > 0.0).map(|(n, mhz)| n as f64 * 1000.0 / mhz);
     row
+}
+
+/// The clock at which every path is in time: a tool's own figure may be of those between registers alone, while its worst
+/// slack is of those from and to ports too.
+fn every_path(row: &report::Row) -> Option<f64> {
+    let by_slack = row.period_ns.zip(row.slack_ns).map(|(period, slack)| period - slack).filter(|ns| *ns > 0.0);
+    let clocks = row.fmax_mhz.into_iter().chain(by_slack.map(|ns| 1000.0 / ns));
+    clocks.min_by(f64::total_cmp)
 }
 
 /// Characters of a reason at most.
@@ -386,8 +396,9 @@ mod tests {
     #[test]
     fn what_a_tool_says_goes_before_the_estimate() {
         let stat = r#"{"creator":"Yosys 0.23","design":{"num_cells_by_type":{"LUT4":7,"TRELLIS_FF":5}}}"#;
-        let route =
-            r#"{"fmax":{"clk":{"achieved":80.0,"constraint":100.0}},"utilization":{"TRELLIS_COMB":{"used":8}}}"#;
+        // Flip-flops around the block are nextpnr's, not the block's.
+        let route = r#"{"fmax":{"clk":{"achieved":80.0,"constraint":100.0}},
+                        "utilization":{"TRELLIS_COMB":{"used":8},"TRELLIS_FF":{"used":21}}}"#;
         let found = folder(
             &plan(Some("yosys"), &["a"]),
             &[
@@ -403,6 +414,19 @@ mod tests {
         assert_eq!((row.luts, row.registers, row.fmax_mhz), (Some(8.0), Some(5.0), Some(80.0)));
         assert_eq!((row.status, row.proof.as_deref()), (Status::Done, Some("unknown")));
         assert_eq!((row.latency_ns, row.point()), (Some(25.0), Some((80.0, 13.0))));
+    }
+
+    #[test]
+    fn paths_of_ports_count_for_the_clock() {
+        let row =
+            |fmax_mhz, slack_ns| report::Row { period_ns: Some(5.0), slack_ns, fmax_mhz, ..report::Row::default() };
+        // Quartus' figure is of paths between registers, its worst slack of all.
+        assert_eq!(every_path(&row(Some(500.0), Some(1.0))), Some(250.0));
+        assert_eq!(every_path(&row(Some(200.0), Some(1.0))), Some(200.0));
+        assert_eq!(every_path(&row(None, Some(3.0))), Some(500.0));
+        assert_eq!(every_path(&row(Some(200.0), None)), Some(200.0));
+        // An empty path tells no clock.
+        assert_eq!(every_path(&row(None, Some(6.0))), None);
     }
 
     #[test]

@@ -229,6 +229,23 @@ impl View<'_> {
         self.ports.iter().filter(|p| self.clock.as_ref() != Some(&p.name))
     }
 
+    /// The module that stands around it for timing.
+    fn timed(&self) -> Timed {
+        // Names that no port has, whatever the ports are called.
+        let free = |base: &str| {
+            let taken = |name: &String| self.ports.iter().any(|port| port.name.starts_with(name.as_str()));
+            let longer = std::iter::successors(Some(base.to_owned()), |name| Some(format!("{name}_")));
+            longer.into_iter().find(|name| !taken(name)).expect("names of ports end")
+        };
+        let inner = free("inner");
+        let named = |(k, port): (usize, &Port)| TimedPort { port: port.clone(), inner: format!("{inner}{k}") };
+        Timed {
+            clock: self.clock.clone().unwrap_or_else(|| free("clk")),
+            ports: self.data_ports().enumerate().map(named).collect(),
+            block: free("block"),
+        }
+    }
+
     /// The clock's frequency, rounded to hertz.
     fn frequency_hz(&self) -> u64 {
         (1e9 / self.clock_ns).round() as u64
@@ -247,6 +264,22 @@ impl View<'_> {
         };
         present.map(|s| (upper(s), format!("{side}_axis_{s}"))).collect()
     }
+}
+
+/// The design between registers.
+struct Timed {
+    clock: String,
+    /// All ports but the clock.
+    ports: Vec<TimedPort>,
+    /// The design as an instance.
+    block: String,
+}
+
+/// A port with a register.
+struct TimedPort {
+    port: Port,
+    /// Between the register and the design.
+    inner: String,
 }
 
 /// How nextpnr is told the device.
@@ -291,6 +324,8 @@ templates! {
     LiberoTcl "project/libero.tcl"
     YosysScript "project/yosys.ys"
     NextpnrScript "project/ecp5.sh"
+    Registered "project/registered.v"
+    RegisteredScript "project/registered.ys"
     Component "project/component.xml"
     Core "project/fusesoc.core"
     Cocotb "project/cocotb.py"
@@ -422,6 +457,8 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
             Flow::Yosys => {
                 files.add("scripts/yosys.ys", render(&YosysScript { v: view.clone() }));
                 files.add("scripts/ecp5.sh", render(&NextpnrScript { v: view.clone() }));
+                files.add("scripts/registered.ys", render(&RegisteredScript { v: view.clone() }));
+                files.add("scripts/registered.v", render(&Registered { v: view.clone() }));
             }
             Flow::Fusesoc => {
                 files.add(format!("{top}.core"), render(&Core { v: view.clone() }));
