@@ -84,7 +84,7 @@ def main():
     parser.add_argument('-m', '--models', type=Path, default=Path(__file__).resolve().parents[2] / 'tests/data/models')
     parser.add_argument('--area-only', action='store_true', help='neither proofs nor simulations')
     parser.add_argument('rows', nargs='*')
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     wanted = lambda name, k: not arguments.rows or f'{name}:{k}' in arguments.rows
     print('| model | K | LUT + INV + SRL | of K = 1 | goal | FF | copies | mux bits | register bits (at least) | latency (at least) | proof | simulated |')
     print('|---|---|---|---|---|---|---|---|---|---|---|---|')

@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// The longest interval that is looked for.
 const LONGEST: usize = 4096;
 
+/// What some registers hold.
+type State = FxHashMap<SignalId, BigUint>;
+
 /// The counter, and at which of its phases the outputs are looked at.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phases {
@@ -64,20 +67,8 @@ pub(super) fn stated_interval(rtl: &Rtl) -> Option<u32> {
 pub(super) fn find(rtl: &Rtl, ports: &PortRoles) -> Result<Phases, String> {
     let ready = ports.ready.ok_or("there is no port that says when a sample is taken (`ready`)")?;
     let running = ControlValues::running(ports);
-    let closed = closed(rtl, running);
-    let first: FxHashMap<SignalId, BigUint> =
-        closed.iter().map(|&s| (s, initial(rtl, s).unwrap_or_default())).collect();
-    let mut sequence = vec![first.clone()];
-    loop {
-        let next = following(rtl, running, &sequence[sequence.len() - 1])?;
-        if next == first {
-            break;
-        }
-        if sequence.len() == LONGEST {
-            return Err(format!("no counter of at most {LONGEST} phases is found that nothing from outside reaches"));
-        }
-        sequence.push(next);
-    }
+    let (closed, sequence) = cycle(rtl, running)?;
+    let first = sequence[0].clone();
     if let Some((reset, idle)) = running.reset {
         let under = ControlValues { reset: Some((reset, !idle)), ..running };
         for &signal in &closed {
@@ -103,6 +94,53 @@ pub(super) fn find(rtl: &Rtl, ports: &PortRoles) -> Result<Phases, String> {
     Ok(Phases { states: Arc::new(states), interval: sequence.len() as u32, accepts, now: accepts })
 }
 
+/// The registers of the counter, and what they hold clock by clock from power-on until they hold that again. Registers
+/// that nothing from outside reaches may be on their way to what they show from then on, as those are that a constant
+/// runs through: these are no part of it, and what depends on them neither.
+fn cycle(rtl: &Rtl, running: ControlValues) -> Result<(Vec<SignalId>, Vec<State>), String> {
+    let all = (0..rtl.signals().len() as u32).map(SignalId);
+    let mut set: FxHashSet<SignalId> = all.filter(|&s| initial(rtl, s).is_some()).collect();
+    loop {
+        let closed = closed(rtl, running, set);
+        let first: State = closed.iter().map(|&s| (s, initial(rtl, s).unwrap_or_default())).collect();
+        let mut sequence = vec![first];
+        let mut seen: FxHashMap<Vec<BigUint>, usize> = FxHashMap::default();
+        let values = |state: &State| closed.iter().map(|s| state[s].clone()).collect::<Vec<BigUint>>();
+        seen.insert(values(&sequence[0]), 0);
+        let from = loop {
+            let next = following(rtl, running, &sequence[sequence.len() - 1])?;
+            if let Some(&from) = seen.get(&values(&next)) {
+                break from;
+            }
+            // Those on their way arrive within as many clocks more.
+            if sequence.len() == 2 * LONGEST {
+                return Err(format!(
+                    "no counter of at most {LONGEST} phases is found that nothing from outside reaches"
+                ));
+            }
+            seen.insert(values(&next), sequence.len());
+            sequence.push(next);
+        };
+        let period = sequence.len() - from;
+        if from == 0 {
+            if period > LONGEST {
+                return Err(format!(
+                    "no counter of at most {LONGEST} phases is found that nothing from outside reaches"
+                ));
+            }
+            return Ok((closed, sequence));
+        }
+        // What a register holds `k` clocks after power-on it holds a period later too.
+        let returns = |s: &SignalId| {
+            (0..from).all(|k| sequence[k][s] == sequence[from + (k + period - from % period) % period][s])
+        };
+        set = closed.iter().copied().filter(|s| returns(s)).collect();
+        if set.len() == closed.len() {
+            return Err("the counter of phases is not understood".into());
+        }
+    }
+}
+
 /// The power-on value of a signal that is one register.
 fn initial(rtl: &Rtl, id: SignalId) -> Option<BigUint> {
     let signal = rtl.signal(id);
@@ -111,10 +149,8 @@ fn initial(rtl: &Rtl, id: SignalId) -> Option<BigUint> {
     signal.init.filter(|_| whole).and_then(|node| rtl.as_const(node)).cloned()
 }
 
-/// The largest set of registers with power-on values whose next values depend on the set alone.
-fn closed(rtl: &Rtl, controls: ControlValues) -> Vec<SignalId> {
-    let all = (0..rtl.signals().len() as u32).map(SignalId);
-    let mut set: FxHashSet<SignalId> = all.filter(|&s| initial(rtl, s).is_some()).collect();
+/// The largest part of a set of registers with power-on values whose next values depend on that part alone.
+fn closed(rtl: &Rtl, controls: ControlValues, mut set: FxHashSet<SignalId>) -> Vec<SignalId> {
     loop {
         let leaves: Vec<SignalId> = set.iter().copied().filter(|&s| reaches_out(rtl, controls, s, &set)).collect();
         if leaves.is_empty() {
@@ -159,12 +195,8 @@ fn reaches_out(rtl: &Rtl, controls: ControlValues, id: SignalId, set: &FxHashSet
 }
 
 /// The state of the counter one clock later.
-fn following(
-    rtl: &Rtl,
-    controls: ControlValues,
-    state: &FxHashMap<SignalId, BigUint>,
-) -> Result<FxHashMap<SignalId, BigUint>, String> {
-    let mut next = FxHashMap::default();
+fn following(rtl: &Rtl, controls: ControlValues, state: &State) -> Result<State, String> {
+    let mut next = State::default();
     for &signal in state.keys() {
         let register = &rtl.signal(signal).registers[0];
         let value = constant(rtl, controls, state, register.next)?;
@@ -314,10 +346,70 @@ mod tests {
     fn a_table_counts_if_it_has_a_word_for_every_phase() {
         let controls = ControlValues { reset: None, enable: None };
         let names = |rtl: &Rtl| -> Vec<String> {
-            closed(rtl, controls).into_iter().map(|s| rtl.signal(s).name.clone()).collect()
+            cycle(rtl, controls).unwrap().0.into_iter().map(|s| rtl.signal(s).name.clone()).collect()
         };
         assert_eq!(names(&counter(4)), ["phase"]);
         // The fourth address has no word, so that anything may follow.
         assert_eq!(names(&counter(3)), [""; 0]);
+    }
+
+    /// A counter of four phases and registers that depend on nothing else: each of `extra` is a power-on value and what
+    /// the register takes.
+    fn beside(extra: &[(&str, &str)], ready: &str, reset: bool) -> Rtl {
+        let mut registers = String::new();
+        let mut takes = String::new();
+        for (k, (first, next)) in extra.iter().enumerate() {
+            registers.push_str(&format!("reg r{k} = {first};\n"));
+            takes.push_str(&format!("r{k} <= rst ? {first} : ({next});\n"));
+        }
+        let rst = if reset { "input wire rst, " } else { "" };
+        let takes = if reset { takes } else { takes.replace("rst", "1'b0") };
+        let phase = if reset { "rst ? 2'd0 : phase + 2'd1" } else { "phase + 2'd1" };
+        let text = format!(
+            "module top (input wire clk, {rst}input wire x, output wire ready);\nreg [1:0] phase = 2'd0;\n{registers}\
+             assign ready = {ready};\nalways @(posedge clk) begin\nphase <= {phase};\n{takes}end\nendmodule\n"
+        );
+        rtl::read(Language::Verilog, &text, None).unwrap_or_else(|d| panic!("{d}\n{text}"))
+    }
+
+    fn found(rtl: &Rtl) -> Result<Phases, String> {
+        let named = |list: &[SignalId], name: &str| list.iter().copied().find(|&s| rtl.signal(s).name == name);
+        let ports = PortRoles {
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            clock: named(&rtl.inputs, "clk"),
+            reset: named(&rtl.inputs, "rst"),
+            reset_low: false,
+            enable: None,
+            valid: None,
+            ready: named(&rtl.outputs, "ready"),
+            phases: None,
+            moments: None,
+        };
+        find(rtl, &ports)
+    }
+
+    /// Registers that a constant runs through show something else at first; the counter is what returns.
+    #[test]
+    fn registers_on_their_way_are_no_part_of_the_counter() {
+        let ready = "phase == 2'd0";
+        // Three that a one runs through; one that is 1 at first, one that the phase sets, both, and one that an input sets.
+        let constant = [("1'b0", "1'b1"), ("1'b0", "r0"), ("1'b0", "r1")];
+        for reset in [false, true] {
+            let phases = found(&beside(&constant, ready, reset)).unwrap();
+            assert_eq!((phases.interval, phases.accepts), (4, 0));
+            assert_eq!(phases.states.len(), 1, "{:?}", phases.states);
+            let set = [("1'b1", "1'b0"), ("1'b0", "phase == 2'd2"), ("1'b0", "r0 | r1"), ("1'b0", "x")];
+            let phases = found(&beside(&set, ready, reset)).unwrap();
+            assert_eq!((phases.interval, phases.accepts), (4, 0));
+            // The counter and r1; r2 was 1 after the first clock alone, when r0 was.
+            assert_eq!(phases.states.len(), 2, "{:?}", phases.states);
+            // What waits for such a register is not known at once.
+            assert!(found(&beside(&[("1'b0", "1'b1")], "(phase == 2'd0) & r0", reset)).is_err());
+        }
+        // Two counters: the interval is that of both.
+        assert!(found(&beside(&[("1'b0", "~r0"), ("1'b0", "r0 ^ r1")], ready, false)).is_ok());
+        let twice = beside(&[("1'b0", "r0 ^ (phase == 2'd3)")], ready, false);
+        assert!(found(&twice).unwrap_err().contains("2 clocks of 8"), "ready is 1 twice in eight clocks");
     }
 }
