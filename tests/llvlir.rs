@@ -234,3 +234,70 @@ fn real_programs() -> Vec<PathBuf> {
     assert_eq!(folders.len(), 14);
     folders
 }
+
+/// Patterns of a port: corners in the first rows, then random ones, some of them sparse or nearly full.
+fn pattern(width: u32, row: u64, random: &mut impl FnMut() -> u64) -> BigInt {
+    let modulus = BigInt::from(1) << width;
+    let corners = [BigInt::ZERO, &modulus - 1, &modulus >> 1u32, (&modulus >> 1u32) - 1, BigInt::from(1)];
+    // Two ports of a program have every pair of corners.
+    if row < 25 {
+        let which = if random() % 2 == 0 { row % 5 } else { row / 5 };
+        return &corners[which as usize] % &modulus;
+    }
+    let mut word = || (0..width.div_ceil(64)).fold(BigInt::ZERO, |word, _| (word << 64u32) | BigInt::from(random()));
+    let value = match row % 4 {
+        0 => word() & word() & word(),
+        1 => word() | word() | word(),
+        2 => word() & BigInt::from(255),
+        _ => word(),
+    };
+    value % modulus
+}
+
+/// Every eighth single row over the widths of the contract: interpreter, lowered and optimised program on ten thousand
+/// patterns.
+fn ten_thousand_patterns(share: usize) {
+    let limits = alir2hdl::ir::Limits::default();
+    for (k, line) in lines("rows/rows.jsonl.gz").iter().enumerate().filter(|(k, _)| k % 8 == share) {
+        let program = text::read(field(line, "text").as_bytes(), Limits::default()).unwrap();
+        let model = alir2hdl::llvlir::lower::lower(&program, &limits).unwrap_or_else(|d| panic!("{d}"));
+        let (optimised, _) = alir2hdl::passes::run(&model, alir2hdl::passes::pipeline(2));
+        let mut state = 0x9e37_79b9_7f4a_7c15u64 ^ k as u64;
+        let mut random = move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        let ports = program.input_elements();
+        for row in 0..10_025 {
+            let inputs: Vec<BigInt> = ports.iter().map(|port| pattern(port.width.into(), row, &mut random)).collect();
+            let expected = golden::run(&program, &inputs);
+            assert_eq!(run_lowered(&model, &inputs), expected, "{}: {inputs:?}", field(line, "name"));
+            assert_eq!(run_lowered(&optimised, &inputs), expected, "optimised {}: {inputs:?}", field(line, "name"));
+        }
+    }
+}
+
+macro_rules! shares {
+    ($($name:ident $share:literal)*) => {
+        $(
+            #[test]
+            #[ignore = "long: ten thousand patterns for an eighth of the rows (minutes)"]
+            fn $name() {
+                ten_thousand_patterns($share);
+            }
+        )*
+    };
+}
+
+shares! {
+    ten_thousand_patterns_0 0
+    ten_thousand_patterns_1 1
+    ten_thousand_patterns_2 2
+    ten_thousand_patterns_3 3
+    ten_thousand_patterns_4 4
+    ten_thousand_patterns_5 5
+    ten_thousand_patterns_6 6
+    ten_thousand_patterns_7 7
+}

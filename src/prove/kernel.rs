@@ -528,8 +528,14 @@ impl Writer<'_> {
                 count
             }
             Lane::Ones => {
-                let mut level: Vec<NodeId> = (0..width).map(|k| self.rtl.slice(a, k, 1)).collect();
-                level = level.into_iter().map(|bit| self.rtl.resize(bit, width, false)).collect();
+                let bits: Vec<NodeId> = (0..width).map(|k| self.rtl.slice(a, k, 1)).collect();
+                let bits: Vec<NodeId> = bits.into_iter().map(|bit| self.rtl.resize(bit, width, false)).collect();
+                // Six by six first, which are few enough to be compared for all their values wherever they are counted.
+                let mut level: Vec<NodeId> = Vec::new();
+                for six in bits.chunks(6) {
+                    let sum = six.iter().skip(1).fold(six[0], |sum, bit| self.rtl.binary(Binary::Add, sum, *bit));
+                    level.push(sum);
+                }
                 while level.len() > 1 {
                     level = level
                         .chunks(2)

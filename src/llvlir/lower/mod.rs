@@ -46,6 +46,7 @@ pub fn labelled(program: &Program, limits: &ir::Limits) -> Result<(Model, Labels
         m: Vec::new(),
         a: Vec::new(),
         tables: FxHashMap::default(),
+        counters: FxHashMap::default(),
         labels: Labels {
             inputs: elements.into_iter().map(|element| element.name).collect(),
             outputs: program.output_elements().into_iter().map(|element| element.name).collect(),
@@ -95,6 +96,8 @@ struct Lowering<'p> {
     a: Vec<(u32, ValueId)>,
     /// Tables by their number, part and number of entries.
     tables: FxHashMap<(u32, u32, usize), TableEntry>,
+    /// Tables of the number of ones by bits of the address.
+    counters: FxHashMap<u32, TableId>,
     labels: Labels,
     /// Operations whose results have names, in order, and the first that is not reached.
     hints: Vec<(usize, String)>,
