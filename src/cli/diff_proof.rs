@@ -130,7 +130,7 @@ pub(super) fn of_models(
             return Ok(DiffProof::differs(format!("{x} {what} elements in the first, {y} in the second")));
         }
     }
-    let (report, difference) = pair::prove(a, b, &effort.request(), Box::new(Embedded));
+    let (report, difference) = pair::prove(a, b, &effort.request(), &|| Box::new(Embedded));
     let mut proof = DiffProof::of(&report.verdict);
     if let Some(difference) = difference {
         let shown = counterexample(a, b, &difference);
@@ -165,7 +165,7 @@ pub(super) fn of_models(
 /// Whether a lowered program is what it was lowered from, with the kind of that; nothing where it was not lowered.
 fn own_meaning(model: &Model, facts: &FileFacts, effort: ProofEffort) -> Option<(String, Report)> {
     let source = facts.source(model)?;
-    let report = compile::of_lowering(model, &*source, &effort.request(), Box::new(Embedded));
+    let report = compile::of_lowering(model, &*source, &effort.request(), &|| Box::new(Embedded));
     Some((source.kind().to_owned(), report.unwrap_or_else(equiv::undecided)))
 }
 

@@ -146,7 +146,7 @@ impl HeldProgram {
     ///
     /// # Errors
     /// A limit that the source breaks, in words.
-    pub fn add_lowering(&self, report: &mut Report, solver: Box<dyn Solver>) -> Result<(), String> {
+    pub fn add_lowering(&self, report: &mut Report, solver: &dyn Fn() -> Box<dyn Solver>) -> Result<(), String> {
         match self.file.source(&self.model) {
             Some(source) => compile::add_lowering(&*source, &self.model, report, solver),
             None => Ok(()),

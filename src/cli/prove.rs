@@ -212,7 +212,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (mut report, engine) = steps::prove(&model, &rtl, told, &request, &solvers);
     drop(bar);
     if let Some(source) = file.source(&model) {
-        compile::add_lowering(&*source, &model, &mut report, solvers()).map_err(Failure::bug)?;
+        compile::add_lowering(&*source, &model, &mut report, &solvers).map_err(Failure::bug)?;
     }
     if matches!(report.verdict, Verdict::Differs { .. }) && rtl.head.iter().any(|line| line == via::INCOMPLETE) {
         let reason =

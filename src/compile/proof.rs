@@ -17,7 +17,7 @@ use crate::prove::engine::{Limits, WORK};
 use crate::prove::equiv::{self, ControlNames, Report, Request, Verdict};
 use crate::prove::sat::{Embedded, Solver};
 use crate::prove::steps::Steps;
-use crate::prove::{self, machine, program};
+use crate::prove::{self, machine, value_classes};
 use crate::rtl::{self, Rtl};
 
 fn failure(kind: ErrorKind, severity: Severity, message: String) -> Error {
@@ -199,12 +199,12 @@ pub fn of_lowering(
     lowered: &Model,
     source: &dyn Source,
     request: &Request,
-    solver: Box<dyn Solver>,
+    solver: &dyn Fn() -> Box<dyn Solver>,
 ) -> Result<Report, String> {
     let request = Request { latency: Some(0), ..request.clone() };
     Ok(match source.theorem(lowered)? {
-        Theorem::Program(meant) => equiv::prove(&meant, &program::rtl(lowered, &meant), &request, solver).0,
-        Theorem::Design(meant) => equiv::prove(lowered, &meant, &request, solver).0,
+        Theorem::Program(meant) => value_classes::prove(&meant, lowered, &request, solver).0,
+        Theorem::Design(meant) => equiv::prove(lowered, &meant, &request, solver()).0,
     })
 }
 
@@ -218,7 +218,7 @@ pub(super) fn of_source(lowered: &Model, source: &dyn Source, listener: Listener
         open(format!("whether the lowered program is the {kind} was not decided, nothing is written: {reason}"))
     };
     let request = Request { work: Some(WORK), ..Request::default() };
-    let report = of_lowering(lowered, source, &request, Box::new(Embedded)).map_err(undecided)?;
+    let report = of_lowering(lowered, source, &request, &|| Box::new(Embedded)).map_err(undecided)?;
     match report.verdict {
         Verdict::Proved => {
             tell(listener, &format!("the lowered program against the {kind}"), &matched(&report));
@@ -237,7 +237,7 @@ pub fn add_lowering(
     source: &dyn Source,
     lowered: &Model,
     report: &mut Report,
-    solver: Box<dyn Solver>,
+    solver: &dyn Fn() -> Box<dyn Solver>,
 ) -> Result<(), String> {
     let kind = source.kind();
     let request = Request { work: Some(WORK), ..Request::default() };
@@ -281,8 +281,7 @@ fn prove_pass(
     let small = Limits { sat_steps: Limits::default().sat_steps / 30, ..Limits::default() };
     // What an optimisation leaves open is compared with the model as read in the end: no long search here.
     let request = Request { latency: Some(0), limits: small, work: Some(WORK / 8), ..Request::default() };
-    let rtl = program::rtl(after, before);
-    let report = equiv::prove(before, &rtl, &request, Box::new(Embedded)).0;
+    let report = value_classes::prove(before, after, &request, &|| Box::new(Embedded)).0;
     match report.verdict {
         Verdict::Proved => {
             tell(listener, name, &matched(&report));

@@ -15,6 +15,7 @@ use super::parity;
 use super::sat::{Answer, Problem, Solver};
 use crate::num::SplitMix;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 /// Words of 64 random patterns.
@@ -262,51 +263,39 @@ impl Engine {
 
     /// Gates below `roots`, cut after `levels` shared values on a path, or at inputs.
     fn cone(&self, roots: &[Lit], levels: u32, limit: usize) -> Option<Cone> {
-        // How many more cuts may be crossed at a node; a node met again with more is looked at again.
-        let mut budget: FxHashMap<u32, u32> = FxHashMap::default();
-        let mut stack: Vec<(u32, u32)> = roots.iter().map(|l| (l.node(), levels)).collect();
-        let is_root: FxHashSet<u32> = roots.iter().map(|l| l.node()).collect();
-        let mut inner: Vec<u32> = Vec::new();
-        let mut leaves: FxHashSet<u32> = FxHashSet::default();
-        while let Some((node, left)) = stack.pop() {
-            let known = budget.get(&node).copied();
-            if known.is_some_and(|k| k >= left) {
+        // Nodes with how many more cuts may be crossed there. Gates have higher numbers than what they read, so a node that is
+        // the highest one left has all its readers behind it: the first of its entries has the most cuts, and it is looked
+        // at once.
+        let mut left: BinaryHeap<(u32, u32)> = roots.iter().map(|l| (l.node(), levels)).collect();
+        let mut done = None;
+        let (mut gates, mut leaves) = (Vec::new(), Vec::new());
+        while let Some((node, cuts)) = left.pop() {
+            if done == Some(node) {
                 continue;
             }
-            let was_leaf = leaves.remove(&node);
+            done = Some(node);
             let Some((a, b)) = self.words.aig.fanins(node) else {
                 if node != 0 {
-                    leaves.insert(node);
+                    leaves.push(node);
                 }
-                budget.insert(node, u32::MAX);
                 continue;
             };
-            budget.insert(node, left);
-            let is_cut = self.cut.contains(&node) && !is_root.contains(&node);
-            if is_cut && left == 0 {
-                leaves.insert(node);
+            let is_cut = self.cut.contains(&node) && roots.iter().all(|l| l.node() != node);
+            if is_cut && cuts == 0 {
+                leaves.push(node);
                 continue;
             }
-            if known.is_none() || was_leaf {
-                inner.push(node);
-                if inner.len() > limit {
-                    return None;
-                }
+            if gates.len() == limit {
+                return None;
             }
-            let left = left - u32::from(is_cut);
+            let (a, b) = (self.root(a), self.root(b));
+            gates.push((node, a, b));
             for fanin in [a, b] {
-                stack.push((self.root(fanin).node(), left));
+                left.push((fanin.node(), cuts - u32::from(is_cut)));
             }
         }
-        inner.sort_unstable();
-        inner.dedup();
-        let gates = inner
-            .into_iter()
-            .filter(|n| !leaves.contains(n))
-            .filter_map(|n| self.words.aig.fanins(n).map(|(a, b)| (n, self.root(a), self.root(b))))
-            .collect();
-        let mut leaves: Vec<u32> = leaves.into_iter().collect();
-        leaves.sort_unstable();
+        gates.reverse();
+        leaves.reverse();
         let complete = leaves.iter().all(|&n| self.words.aig.fanins(n).is_none());
         Some(Cone { gates, leaves, complete })
     }

@@ -148,7 +148,7 @@ fn is_one(interval: &u32) -> bool {
 
 impl Report {
     /// Nothing compared yet: what a comparison starts from.
-    fn before(register_bits: u64) -> Report {
+    pub(super) fn before(register_bits: u64) -> Report {
         Report {
             verdict: Verdict::Proved,
             latency: 0,

@@ -33,6 +33,7 @@ mod rounds;
 pub mod sat;
 pub mod steps;
 pub mod unroll;
+pub mod value_classes;
 mod word_level;
 
 /// The seeds of a test on random programs: those of the suite, or `FROM..TO` of the environment variable `PROVE_SEEDS`

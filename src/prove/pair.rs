@@ -6,8 +6,8 @@
 //! golden interpreter of both programs.
 
 use super::equiv::{self, Report, Request, Verdict};
-use super::program;
 use super::sat::Solver;
+use super::value_classes;
 use crate::interp::samples::{Port, input_ports, output_ports};
 use crate::interp::{LookupMiss, golden};
 use crate::ir::{Builder, Limits, Model, Op, Output, ValueId};
@@ -33,12 +33,17 @@ pub struct Difference {
 ///
 /// # Panics
 /// If the numbers of inputs or outputs differ.
-pub fn prove(a: &Model, b: &Model, request: &Request, solver: Box<dyn Solver>) -> (Report, Option<Difference>) {
+pub fn prove(
+    a: &Model,
+    b: &Model,
+    request: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+) -> (Report, Option<Difference>) {
     assert_eq!((a.n_inputs(), a.outputs().len()), (b.n_inputs(), b.outputs().len()), "as many ports");
     let request = Request { latency: Some(0), ..request.clone() };
     let (inputs, outputs) = ([a, b].map(input_ports), [a, b].map(output_ports));
     if inputs[0] == inputs[1] && outputs[0] == outputs[1] {
-        let report = equiv::prove(a, &program::rtl(b, a), &request, solver).0;
+        let report = value_classes::prove(a, b, &request, solver).0;
         return confirmed(report, (a, b), |codes| [codes.to_vec(), codes.to_vec()]);
     }
     let common =
@@ -51,7 +56,7 @@ pub fn prove(a: &Model, b: &Model, request: &Request, solver: Box<dyn Solver>) -
         let reason = format!("no type of up to {WIDEST} bits holds the values of both programs' ports");
         return (equiv::undecided(reason), None);
     };
-    let report = equiv::prove(&wide_a, &program::rtl(&wide_b, &wide_a), &request, solver).0;
+    let report = value_classes::prove(&wide_a, &wide_b, &request, solver).0;
     confirmed(report, (a, b), |codes| {
         [&inputs[0], &inputs[1]].map(|ports| {
             let moved = codes.iter().zip(&types).zip(ports);
@@ -154,7 +159,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn compared(a: &Model, b: &Model) -> (Verdict, Option<Difference>) {
-        let (report, difference) = prove(a, b, &Request::default(), Box::new(Embedded));
+        let (report, difference) = prove(a, b, &Request::default(), &|| Box::new(Embedded));
         (report.verdict, difference)
     }
 
@@ -306,7 +311,7 @@ mod tests {
     }
 
     fn within(a: &Model, b: &Model, work: u64) -> (Report, Option<Difference>) {
-        prove(a, b, &Request { work: Some(work), ..Request::default() }, Box::new(Embedded))
+        prove(a, b, &Request { work: Some(work), ..Request::default() }, &|| Box::new(Embedded))
     }
 
     proptest! {

@@ -7,8 +7,8 @@
 
 use super::engine::{Counts, Engine};
 use super::equiv::{self, Report, Request, Verdict};
-use super::program;
 use super::sat::Solver;
+use super::value_classes;
 use crate::interp::{LookupMiss, golden};
 use crate::ir::Model;
 use crate::rtl::Rtl;
@@ -162,8 +162,7 @@ fn by_steps(
             if program == before {
                 continue;
             }
-            let design = program::rtl(program, before);
-            let (found, mut e) = equiv::prove(before, &design, &within(budget, &combinational), solver());
+            let (found, mut e) = value_classes::prove(before, program, &within(budget, &combinational), solver);
             budget.took(&e);
             engine.questions.append(&mut e.questions);
             if found.verdict != Verdict::Proved {
