@@ -187,6 +187,7 @@ mod tests {
     use crate::netlist;
     use crate::num::SplitMix;
     use crate::passes::{self, Trust};
+    use crate::prove::program;
     use crate::prove::sat::Embedded;
     use crate::random::{Profile, Recipe, with_a_sum_for_a_difference};
 
