@@ -165,7 +165,7 @@ impl Native {
             let limits = engine::Limits { sat_steps: sat_steps.unwrap_or(limits.sat_steps), ..limits };
             let request = Request { latency, limits, ..Request::default() };
             let (mut report, _) = equiv::prove(self.held.model(), &rtl, &request, Box::new(Embedded));
-            self.held.add_lowering(&mut report, Box::new(Embedded)).map_err(PyRuntimeError::new_err)?;
+            self.held.add_lowering(&mut report, &|| Box::new(Embedded)).map_err(PyRuntimeError::new_err)?;
             serde_json::to_string(&report).map_err(|e| PyRuntimeError::new_err(e.to_string()))
         })
     }

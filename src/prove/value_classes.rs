@@ -286,7 +286,7 @@ impl<'a> Numbering<'a> {
     }
 
     /// The class that an operation is known to have, or the key under which a new one has to be entered.
-    fn known(&mut self, side: usize, id: ValueId) -> Result<u32, (Key, Range)> {
+    fn known(&mut self, side: usize, id: ValueId) -> Result<u32, Box<(Key, Range)>> {
         let (key, range) = self.key(side, id);
         if range.lo == range.hi {
             return Ok(self.constant(&range));
@@ -296,7 +296,7 @@ impl<'a> Numbering<'a> {
         {
             return Ok(class);
         }
-        self.keys.get(&key).copied().ok_or((key, range))
+        self.keys.get(&key).copied().ok_or_else(|| Box::new((key, range)))
     }
 
     /// A value of a class. A class is defined by an operation of the first program if it has one.
@@ -519,12 +519,13 @@ impl Spending<'_> {
 }
 
 /// For each value a fingerprint of the numbers that it was for some inputs, and whether it was more than one number.
-fn fingerprints(model: &Model, samples: &[Vec<BigInt>]) -> Option<Vec<(u64, bool)>> {
+fn fingerprints(model: &Model, inputs: &[Vec<BigInt>]) -> Vec<(u64, bool)> {
     let mut hashes = vec![FxHasher::default(); model.nodes().len()];
     let mut first: Vec<BigInt> = Vec::with_capacity(hashes.len());
     let mut varies = vec![false; hashes.len()];
-    for codes in samples {
-        golden_steps(model, codes, LookupMiss::Zero, |step| {
+    for codes in inputs {
+        // A lookup that misses reads zero, so every operation is shown.
+        let _ = golden_steps(model, codes, LookupMiss::Zero, |step| {
             if let Step::Op { id, code, .. } = step {
                 let at = id.index();
                 let zeros = code.trailing_zeros().unwrap_or(0);
@@ -535,10 +536,39 @@ fn fingerprints(model: &Model, samples: &[Vec<BigInt>]) -> Option<Vec<(u64, bool
                     Some(first) => varies[at] |= first != code,
                 }
             }
-        })
-        .ok()?;
+        });
     }
-    Some(hashes.into_iter().map(|h| h.finish()).zip(varies).collect())
+    hashes.into_iter().map(|h| h.finish()).zip(varies).collect()
+}
+
+/// Which values showed the same numbers for some inputs.
+struct Samples {
+    /// Classes of the first program by fingerprint, at most [`CANDIDATES`] of each.
+    first: FxHashMap<u64, Vec<u32>>,
+    /// Fingerprints of the second program's values.
+    second: Vec<u64>,
+}
+
+impl Samples {
+    fn of(numbering: &Numbering<'_>) -> Samples {
+        let [a, b] = numbering.programs;
+        let mut rng = SplitMix::new(0x76_61_6c_75);
+        let inputs: Vec<_> = (0..SAMPLES).map(|_| draw_inputs(a, &mut rng)).collect();
+        let mut first: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
+        for ((number, varies), &class) in fingerprints(a, &inputs).into_iter().zip(&numbering.of[0]) {
+            let same = first.entry(number).or_default();
+            if varies && same.len() < CANDIDATES && !same.contains(&class) {
+                same.push(class);
+            }
+        }
+        Samples { first, second: fingerprints(b, &inputs).into_iter().map(|(number, _)| number).collect() }
+    }
+
+    /// Classes of the first program that may be a value of the second.
+    fn like(&self, id: ValueId) -> Vec<u32> {
+        let number = self.second.get(id.index());
+        number.and_then(|number| self.first.get(number)).cloned().unwrap_or_default()
+    }
 }
 
 /// Proves or refutes that the second program is the first one. Their ports have the same types. Of a difference only
@@ -578,36 +608,27 @@ fn numbered<'a>(a: &'a Model, b: &'a Model, spending: &mut Spending<'_>) -> Numb
         of: [Vec::with_capacity(a.nodes().len()), Vec::with_capacity(b.nodes().len())],
     };
     for id in a.ids() {
-        let class = numbering.known(0, id).unwrap_or_else(|(key, range)| {
+        let class = numbering.known(0, id).unwrap_or_else(|new| {
+            let (key, range) = *new;
             let class = numbering.class(Some((0, id)), range);
             numbering.keys.insert(key, class);
             class
         });
         numbering.enter(0, id, class);
     }
-    // Values of the first program by what they showed, and what those of the second did: made once it is needed.
-    let mut showed: Option<(FxHashMap<u64, Vec<u32>>, Vec<(u64, bool)>)> = None;
+    // Made once it is needed.
+    let mut showed: Option<Samples> = None;
     let lemmas = spending.spent + most;
     for id in b.ids() {
         let class = match numbering.known(1, id) {
             Ok(class) => class,
-            Err((key, range)) => {
-                let (by_number, second) = showed.get_or_insert_with(|| {
+            Err(new) => {
+                let (key, range) = *new;
+                let samples = showed.get_or_insert_with(|| {
                     spending.spend(NUMBERING.1 * operations);
-                    let mut rng = SplitMix::new(0x76_61_6c_75);
-                    let samples: Vec<_> = (0..SAMPLES).map(|_| draw_inputs(a, &mut rng)).collect();
-                    let mut by_number: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
-                    let (first, second) = (fingerprints(a, &samples), fingerprints(b, &samples));
-                    for (&(number, varies), &class) in first.iter().flatten().zip(&numbering.of[0]) {
-                        let same = by_number.entry(number).or_default();
-                        if varies && !same.contains(&class) {
-                            same.push(class);
-                        }
-                    }
-                    (by_number, second.unwrap_or_default())
+                    Samples::of(&numbering)
                 });
-                let same = second.get(id.index()).and_then(|(number, _)| by_number.get(number));
-                let candidates: Vec<u32> = same.map_or(Vec::new(), |s| s.iter().copied().take(CANDIDATES).collect());
+                let candidates = samples.like(id);
                 let own = numbering.class(Some((1, id)), range.clone());
                 let found = candidates
                     .into_iter()
