@@ -30,6 +30,7 @@ mod projects;
 mod python;
 mod readers;
 mod registers;
+mod reuse;
 #[path = "../tests/common/schema.rs"]
 mod schema;
 mod semantics;

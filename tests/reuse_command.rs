@@ -52,7 +52,7 @@ fn a_written_file_is_proved_and_a_wrong_interval_is_not() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = model("sort_topk");
     let ran = |arguments: &[&str]| run(folder.path(), arguments);
-    let options = ["--ii", "5", "--valid", "--enable", "--reset", "sync", "--prove", "-q"];
+    let options = ["--ii", "5", "--ii-engine", "fold", "--valid", "--enable", "--reset", "sync", "--prove", "-q"];
     let written = ran(&[&[file.as_str(), "--verilog", "s.v", "--vhdl", "s.vhd"], &options[..]].concat());
     assert_eq!(written.0, 0, "{}", written.2);
     let (code, said, _) = ran(&["prove", &file, "s.vhd"]);
@@ -119,7 +119,8 @@ fn what_does_not_go_with_it_is_refused_and_nothing_is_written() {
 #[test]
 fn little_that_is_shared_is_said() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (code, _, said) = run(folder.path(), &[&model("jet_mlp"), "--ii", "4", "--verilog", "j.v"]);
+    let (code, _, said) =
+        run(folder.path(), &[&model("jet_mlp"), "--ii", "4", "--ii-engine", "fold", "--verilog", "j.v"]);
     assert!(code == 0 && said.contains("W0810"), "{said}");
 }
 
@@ -132,9 +133,10 @@ fn info_shows_who_shares_and_compares_intervals() {
         assert_eq!(code, 0, "{wrong}");
         said
     };
-    let said = shown(&["--ii", "8"]);
+    let said = shown(&["--ii", "8", "--ii-engine", "fold"]);
     assert!(said.contains("latency") && said.contains("at least") && said.contains("mux bits"), "{said}");
-    let facts: Value = serde_json::from_str(&shown(&["--ii", "1,4,16", "--json"])).expect("JSON");
+    let facts: Value =
+        serde_json::from_str(&shown(&["--ii", "1,4,16", "--ii-engine", "fold", "--json"])).expect("JSON");
     let rows = facts["intervals"].as_array().expect("rows");
     assert_eq!(rows.iter().map(|row| row["interval"].as_u64()).collect::<Vec<_>>(), [Some(4), Some(16)]);
     for row in rows {
@@ -171,7 +173,9 @@ fn the_same_latency_wherever_it_is_told() {
 #[test]
 fn the_page_and_its_picture_show_copies_and_phases() {
     let folder = tempfile::tempdir().expect("a folder");
-    let view = ["view", &model("sort_topk"), "--ii", "4", "-o", "p.html", "--svg", "p.svg"];
+    let fold = ["--ii-engine", "fold"];
+    let file = model("sort_topk");
+    let view = [&["view", &file, "--ii", "4", "-o", "p.html", "--svg", "p.svg"][..], &fold].concat();
     let (code, _, said) = run(folder.path(), &view);
     assert!(code == 0 && said.contains("a sample every 4 clocks"), "{said}");
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
@@ -290,6 +294,23 @@ fn a_hundred_wrong_uses() {
         uses.push((vec!["--ii", "4", "--max-latency", latency], "E0819"));
     }
     uses.push((vec!["--max-latency", "9"], "--ii"));
+    uses.push((vec!["--ii-engine", "serial"], "--ii"));
+    for engine in ["", "other", "fold,serial", "Serial", "2"] {
+        uses.push((vec!["--ii", "4", "--ii-engine", engine], "--ii-engine"));
+    }
+    let serial = ["--ii", "32", "--ii-engine", "serial"];
+    for (with, code) in [
+        (["--max-latency", "2"], "E0819"),
+        (["--ii-share", "100"], "E0815"),
+        (["--pipeline", "3"], "E0816"),
+        (["--ready-name", "clk"], "E0602"),
+        (["--retime", "registers"], "E0804"),
+        (["--max-stage-delay", "0"], "E050"),
+    ] {
+        uses.push(([&serial[..], &with].concat(), code));
+    }
+    uses.push(([&serial[..], &["--clock-period", "0.3", "--device", "ultrascale+"]].concat(), "E050"));
+    uses.push((vec!["--ii", "0", "--ii-engine", "serial"], "E0810"));
     uses.push((vec!["--ii-share", "9"], "--ii"));
     uses.push((vec!["--ii", "4", "--passes", "nothing"], "E0301"));
     uses.push((vec!["--ii", "4", "--wrapper", "avalon"], "--wrapper"));
@@ -366,9 +387,109 @@ fn every_model_has_a_plan() {
         "var_mul",
         "wide_acc",
     ] {
-        for interval in ["3", "18"] {
-            let (code, _, said) = run(folder.path(), &[&model(name), "--ii", interval, "--verilog", "m.v", "-q"]);
+        for (interval, engine) in [("3", "fold"), ("18", "auto")] {
+            let how = ["--ii", interval, "--ii-engine", engine, "--verilog", "m.v", "-q"];
+            let (code, _, said) = run(folder.path(), &[&[model(name).as_str()], &how[..]].concat());
             assert_eq!(code, 0, "{name} --ii {interval}: {said}");
         }
     }
+}
+
+#[test]
+fn bit_serial_files_are_proved_and_wrong_ones_are_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = model("tiny_ops");
+    let ran = |arguments: &[&str]| run(folder.path(), arguments);
+    let serial = ["--ii", "40", "--ii-engine", "serial"];
+    let options = ["--valid", "--enable", "--reset", "async", "--interface", "t.json", "--prove", "-q"];
+    let written = ran(&[&[file.as_str(), "--verilog", "t.v", "--vhdl", "t.vhd"], &serial[..], &options[..]].concat());
+    assert_eq!(written.0, 0, "{}", written.2);
+    let facts = fs::read_to_string(folder.path().join("t.json")).expect("the interface");
+    let facts: Value = serde_json::from_str(&facts).expect("JSON");
+    assert_eq!((&facts["initiation_interval"], &facts["reuse"]["engine"]), (&Value::from(40), &Value::from("serial")));
+    for text in ["t.v", "t.vhd"] {
+        let (code, said, _) = ran(&["prove", &file, text]);
+        assert!(code == 0 && said.contains("a sample every 40 clocks"), "{text}: {said}");
+    }
+    // Gates that are others, and carries that begin with the other bit.
+    let text = fs::read_to_string(folder.path().join("t.v")).expect("the text");
+    let (mut differ, mut tried) = (0, 0);
+    for (from, to) in [(" ^ ", " | "), (" & ", " | "), (" | ", " & "), ("~", ""), ("_carry", "")] {
+        let places: Vec<usize> = text.match_indices(from).map(|(at, _)| at).collect();
+        for k in 0..3 {
+            let Some(&at) = places.get(places.len() * (k + 1) / 4) else { continue };
+            let line = text[..at].rfind('\n').unwrap_or(0);
+            if text[line..at].contains("//") {
+                continue;
+            }
+            fs::write(folder.path().join("wrong.v"), format!("{}{to}{}", &text[..at], &text[at + from.len()..]))
+                .expect("written");
+            let (code, said, _) = ran(&["prove", &file, "wrong.v"]);
+            assert!(code != 0 || said.contains("proved"), "{said}");
+            tried += 1;
+            differ += usize::from(code != 0);
+        }
+    }
+    assert!(tried >= 8 && 2 * differ > tried, "{differ} of {tried}");
+}
+
+#[test]
+fn info_and_view_show_streams() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = model("jet_mlp");
+    let serial = ["--ii", "16", "--ii-engine", "serial"];
+    let (code, said, wrong) = run(folder.path(), &[&["info", file.as_str()], &serial[..]].concat());
+    assert!(code == 0 && said.contains("full adders") && !wrong.contains("W0810"), "{said}{wrong}");
+    let (_, said, _) = run(folder.path(), &[&["info", file.as_str(), "--json"], &serial[..]].concat());
+    let facts: Value = serde_json::from_str(&said).expect("JSON");
+    let row = &facts["intervals"][0];
+    let number = |key: &str| row[key].as_u64().expect(key);
+    assert_eq!(row["engine"], "serial");
+    let planned = ["captured_bits", "result_bits", "delay_bits", "whole_bits", "streams", "full_adders"];
+    assert!(planned.iter().map(|key| number(key)).sum::<u64>() <= number("register_bits"), "{row}");
+    assert!(row["estimate"]["lut"].as_u64() < facts["every_clock"]["lut"].as_u64().map(|all| all / 2), "{facts}");
+    let view = [&["view", file.as_str(), "-o", "p.html", "--svg", "p.svg"][..], &serial].concat();
+    let (code, _, said) = run(folder.path(), &view);
+    assert!(code == 0 && said.contains("full adders"), "{said}");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
+    assert!(read("p.html").contains("its bits are shown in clocks"));
+    assert!(read("p.svg").contains("rows are streams"));
+}
+
+#[test]
+fn by_default_the_engine_is_the_one_that_takes_fewer_tables() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut chosen = Vec::new();
+    for (name, interval) in [("jet_mlp", "16"), ("sort_topk", "4"), ("var_mul", "8"), ("wide_acc", "3")] {
+        let file = model(name);
+        let made = |engine: &[&str]| {
+            let (code, said, wrong) =
+                run(folder.path(), &[&["info", &file, "--ii", interval, "--json"], engine].concat());
+            (code == 0).then(|| serde_json::from_str::<Value>(&said).expect(&wrong)["intervals"][0].take())
+        };
+        let tables = |row: &Value| row["estimate"]["lut"].as_u64().expect("tables");
+        let auto = made(&[]).expect("auto");
+        let least = ["fold", "serial"].iter().filter_map(|engine| made(&["--ii-engine", engine]));
+        assert_eq!(Some(tables(&auto)), least.map(|row| tables(&row)).min(), "{name}");
+        chosen.push(auto["engine"].as_str().expect("an engine").to_owned());
+    }
+    assert!(chosen.iter().any(|e| e == "fold") && chosen.iter().any(|e| e == "serial"), "{chosen:?}");
+}
+
+#[test]
+fn the_smallest_interval_of_bit_serial_hardware_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = model("wide_acc");
+    let write = |k: &str| run(folder.path(), &[&file, "--ii", k, "--ii-engine", "serial", "--verilog", "j.v"]);
+    let (code, _, said) = write("3");
+    assert!(
+        code == 2 && said.contains("E0817") && fs::read_dir(folder.path()).expect("a folder").count() == 0,
+        "{said}"
+    );
+    let from = said.split("ask for --ii ").nth(1).and_then(|t| t.split(' ').next()).expect("the smallest").to_owned();
+    let less = (from.parse::<u32>().expect("a number") - 1).to_string();
+    assert_eq!(write(&less).0, 2);
+    assert_eq!(write(&from).0, 0);
+    let (code, _, said) = run(folder.path(), &[&file, "--ii-engine", "serial", "--verilog", "k.v"]);
+    assert!(code == 2 && said.contains("--ii"), "{said}");
 }

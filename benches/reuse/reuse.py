@@ -5,7 +5,8 @@
 A row is MODEL:K, as conv_small:8; without any all rows of ROWS. MODELS holds a folder for each model with
 model.json.gz. Both modules are made with the same options and synthesised by yosys for UltraScale+ (`xcup`); counted
 are look-up tables, inverters and shift registers, multiplexers included. Each file is proved, and simulated in every
-simulator that `alir2hdl verify` finds, in Verilog and, of models up to SMALL operations, in VHDL. The model marked
+simulator that `alir2hdl verify` finds, in Verilog and, of models up to SMALL operations, in VHDL. The engine is the one
+that the program chooses, unless --engine names one. The model marked
 `info` is too large for synthesis: its figures are the estimates of `alir2hdl info`. Results of yosys are kept under
 target/qor/cache, so that a run after a change measures only what the change touched.
 """
@@ -78,20 +79,30 @@ def simulated(program, model, k, language):
     return ', '.join(f'{run["simulator"]} {run["result"]}' for run in runs)
 
 
+def made(row):
+    """Copies, multiplexer bits and registers, or what takes their place bit by bit."""
+    if row['engine'] == 'serial':
+        return f'{row["full_adders"]:,} full adders, {row["bits_per_clock"]} bit a clock | - | {row["register_bits"]:,}'
+    return (f'{row["copies"]} of {row["blocks"]} | {row["multiplexer_bits"]:,} '
+            f'| {row["planned_register_bits"]:,} ({row["planned_register_bits_at_least"]:,})')
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('program', type=lambda path: str(Path(path).resolve()))
     parser.add_argument('-m', '--models', type=Path, default=Path(__file__).resolve().parents[2] / 'tests/data/models')
+    parser.add_argument('--engine', choices=['auto', 'fold', 'serial'], default='auto')
     parser.add_argument('--area-only', action='store_true', help='neither proofs nor simulations')
     parser.add_argument('rows', nargs='*')
     arguments = parser.parse_intermixed_args()
     wanted = lambda name, k: not arguments.rows or f'{name}:{k}' in arguments.rows
-    print('| model | K | LUT + INV + SRL | of K = 1 | goal | FF | copies | mux bits | register bits (at least) | latency (at least) | proof | simulated |')
-    print('|---|---|---|---|---|---|---|---|---|---|---|---|')
+    print('| model | K | engine | LUT + INV + SRL | of K = 1 | goal | FF | copies | mux bits | register bits (at least) | latency (at least) | proof | simulated |')
+    print('|---|---|---|---|---|---|---|---|---|---|---|---|---|')
+    OPTIONS.extend(['--ii-engine', arguments.engine] if arguments.engine != 'auto' else [])
     for name, k, goal in [row for row in ROWS if wanted(*row[:2])]:
         model = arguments.models / name / 'model.json.gz'
         with tempfile.TemporaryDirectory() as folder:
-            before, after = cells(arguments.program, model, [], folder), cells(arguments.program, model, ['--ii', k], folder)
+            before, after = cells(arguments.program, model, ['--ii', 1], folder), cells(arguments.program, model, ['--ii', k], folder)
             _, said, _ = tool(arguments.program, 'info', model, *OPTIONS, '--ii', k, '--json')
             facts = json.loads(said)
             row = facts['intervals'][0]
@@ -105,21 +116,19 @@ def main():
             print(f'| {name} | {k} | yosys took too long |')
             continue
         total = lambda c: c['lut'] + c['inv'] + c['srl']
-        print(f'| {name} | {k} | {after["lut"]:,} + {after["inv"]:,} + {after["srl"]:,} | {total(after) / total(before):.3f} of {total(before):,} '
-              f'| {goal:.2f} | {after["ff"]:,} | {row["copies"]} of {row["blocks"]} | {row["multiplexer_bits"]:,} '
-              f'| {row["planned_register_bits"]:,} ({row["planned_register_bits_at_least"]:,}) '
+        print(f'| {name} | {k} | {row["engine"]} | {after["lut"]:,} + {after["inv"]:,} + {after["srl"]:,} | {total(after) / total(before):.3f} of {total(before):,} '
+              f'| {goal:.2f} | {after["ff"]:,} | {made(row)} '
               f'| {row["latency"]} ({row["latency_at_least"]}) | {"; ".join(proofs)} | {"; ".join(sims)} |', flush=True)
     for name, k, goal in [row for row in BY_INFO if wanted(*row[:2])]:
         model = arguments.models / name / 'model.json.gz'
         if not model.exists():
             print(f'| {name} | {k} | not there: give its folder with -m |')
             continue
-        _, said, seconds = tool(arguments.program, 'info', model, '--ii', k, '--json')
+        _, said, seconds = tool(arguments.program, 'info', model, *OPTIONS[1:], '--ii', k, '--json')
         facts = json.loads(said)
         row, one = facts['intervals'][0], facts['every_clock']
-        print(f'| {name} (info) | {k} | {row["estimate"]["lut"]:,} | {row["estimate"]["lut"] / one["lut"]:.3f} of {one["lut"]:,} | {goal:.2f} '
-              f'| {row["estimate"]["ff"]:,} | {row["copies"]} of {row["blocks"]} | {row["multiplexer_bits"]:,} '
-              f'| {row["planned_register_bits"]:,} ({row["planned_register_bits_at_least"]:,}) '
+        print(f'| {name} (info) | {k} | {row["engine"]} | {row["estimate"]["lut"]:,} | {row["estimate"]["lut"] / one["lut"]:.3f} of {one["lut"]:,} | {goal:.2f} '
+              f'| {row["estimate"]["ff"]:,} | {made(row)} '
               f'| {row["latency"]} ({row["latency_at_least"]}) | {seconds:.1f} s of CPU | - |', flush=True)
 
 

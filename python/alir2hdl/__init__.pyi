@@ -34,6 +34,7 @@ class _Pipeline(TypedDict, total=False):
     assume_intervals: bool
     pipeline: int | Literal["auto"]
     ii: int | Literal["auto"]
+    ii_engine: Literal["auto", "fold", "serial"]
     ii_share: float
     max_stage_delay: float | None
     clock_period: float | None

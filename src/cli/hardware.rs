@@ -2,7 +2,7 @@
 //! [`Spec`].
 
 use super::device::{DelayModelArg, DeviceArgs};
-use crate::compile::{Budget, Clock, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top};
+use crate::compile::{Budget, Clock, Engine, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top};
 use crate::diag::{Diagnostic, Place};
 use crate::netlist::{Ports, ResetOptions};
 use crate::schedule::{Effort, Objective};
@@ -34,6 +34,9 @@ pub(super) struct PipelineArgs {
     /// Most clocks from a sample to its result with --ii
     #[arg(long, value_name = "L", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
     pub(super) max_latency: Option<u32>,
+    /// How hardware is used again with --ii
+    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, requires = "ii")]
+    pub(super) ii_engine: EngineArg,
     /// Also register the inputs: one more clock of latency
     #[arg(long)]
     pub(super) register_inputs: bool,
@@ -90,6 +93,18 @@ pub(super) enum UseDspArg {
     No,
     /// Into the blocks of --device, wide ones split to their size, with attributes that ask for them
     Yes,
+}
+
+/// How hardware is used again, as it is typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum EngineArg {
+    /// The one of the two that is estimated to take fewer tables
+    #[default]
+    Auto,
+    /// Parts of the model that are equal share hardware
+    Fold,
+    /// Values go through bit by bit, the lowest first, one or a few a clock: nothing has to repeat
+    Serial,
 }
 
 /// A number of stages as it is typed.
@@ -166,6 +181,11 @@ impl PipelineArgs {
             least_share: self.ii_share,
             max_latency: self.max_latency,
             compared: self.ii.iter().flat_map(|ii| ii.0.iter().skip(1).copied()).collect(),
+            engine: match self.ii_engine {
+                EngineArg::Auto => Engine::Auto,
+                EngineArg::Fold => Engine::Fold,
+                EngineArg::Serial => Engine::Serial,
+            },
         };
         spec.clock =
             Clock { period: self.clock_period, delay_unit: self.delay_unit, uncertainty: self.clock_uncertainty };
@@ -187,6 +207,7 @@ impl PipelineArgs {
             ("--delay-model", self.device.delay_model.is_some()),
             ("--pipeline", self.pipeline.is_some()),
             ("--ii", self.ii.is_some()),
+            ("--ii-engine", self.ii_engine != EngineArg::default()),
             ("--register-inputs", self.register_inputs),
             ("--register-outputs", self.register_outputs),
             ("--max-stage-delay", self.max_stage_delay.is_some()),

@@ -12,6 +12,7 @@ use crate::compile::Hardware;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Model, Op};
 use crate::netlist::Interface;
+use crate::reuse::MAX_INTERVAL;
 
 /// The options of a sub-command that are looked at.
 #[derive(Clone, Copy, Debug)]
@@ -84,19 +85,25 @@ pub(super) fn warnings(asked: GivenOptions<'_>, design: &Design, registers: Regi
 
 /// A warning where an interval between samples saves little.
 pub(super) fn saves_little(hardware: &Hardware<'_>) -> Option<Diagnostic> {
-    let plan = hardware.reused().map(|reused| &reused.plan)?;
-    little_is_shared(plan.interval, plan.shared())
+    let reused = hardware.reused()?;
+    let plan = reused.fold()?;
+    little_is_shared(plan.interval, plan.shared(), reused.serial_from)
 }
 
-/// The same, of a share in per cent.
-pub(super) fn little_is_shared(interval: u32, shared: f64) -> Option<Diagnostic> {
+/// The same, of a share in per cent; `serial_from`: the smallest interval at which values can go through bit by bit.
+pub(super) fn little_is_shared(interval: u32, shared: f64, serial_from: Option<u32>) -> Option<Diagnostic> {
     if shared >= LITTLE {
         return None;
     }
     let message = format!(
         "--ii {interval} saves little: {shared:.1} % of the logic is in parts that are equal and worth sharing, the rest is made as ever"
     );
-    let help = "without --ii a sample is taken every clock, by about as much hardware";
+    let help = match serial_from.filter(|&from| from <= MAX_INTERVAL) {
+        Some(from) => {
+            format!("from --ii {from} on values can go through bit by bit, for which nothing has to repeat")
+        }
+        None => "without --ii a sample is taken every clock, by about as much hardware".into(),
+    };
     Some(Diagnostic::warning("W0810", Place::Flag("--ii".into()), message).with_help(help))
 }
 

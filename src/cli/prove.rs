@@ -205,9 +205,11 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Some(known) => Some(known.steps()),
         None => guessed.as_ref().and_then(|steps| steps()),
     };
+    let bit_by_bit = compile::goes_bit_by_bit(&rtl.head);
     let is_told = !request.gates_only
-        && request.interval.is_none_or(|interval| interval == 1)
+        && (bit_by_bit || request.interval.is_none_or(|interval| interval == 1))
         && (known.is_some() || guessed.is_some());
+    let request = Request { gates_only: request.gates_only || bit_by_bit, ..request };
     let told = is_told.then_some(&programs as &dyn Fn() -> Option<steps::Steps>);
     let (mut report, engine) = steps::prove(&model, &rtl, told, &request, &solvers);
     drop(bar);

@@ -8,7 +8,7 @@ use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::text::RomStyleArg;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, report, say};
-use crate::compile::{self, Spec, Top};
+use crate::compile::{self, Planned, Spec, Top};
 use crate::emit::{self, Language};
 use crate::files::Batch;
 use crate::interp::samples::{self, Reader, Values};
@@ -143,14 +143,24 @@ impl Args {
         let spec = self.spec();
         let hardware = compile::model(model, &spec)?;
         if let Some(reused) = hardware.reused() {
-            let (program, plan) = (&reused.program, &reused.plan);
-            let mut drawing = Drawing::of_plan(program, plan, &*spec.delays(program), spec.unit(program).0, layers);
+            let program = &reused.program;
+            let (delay, unit) = (&*spec.delays(program), spec.unit(program).0);
+            let name = super::verify::stem(&self.input.model);
+            let (mut drawing, chart) = match &reused.plan {
+                Planned::Fold(plan) => (
+                    Drawing::of_plan(program, plan, delay, unit, layers),
+                    occupancy::svg(&format!("Copies of {name}"), plan),
+                ),
+                Planned::Serial(graph, plan) => (
+                    Drawing::of_streams(program, (graph, plan), delay, unit, layers),
+                    occupancy::streams(&format!("Streams of {name}"), graph, plan),
+                ),
+            };
             self.observe(&mut drawing, program)?;
             let summary = hardware.summary();
             let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts).to_owned();
-            let title = format!("Copies of {}", super::verify::stem(&self.input.model));
-            let chart = Some(occupancy::svg(&title, plan));
-            return Ok(PageContent { drawing, facts, registers: Registers::of(&hardware.netlist.interface), chart });
+            let registers = Registers::of(&hardware.netlist.interface);
+            return Ok(PageContent { drawing, facts, registers, chart: Some(chart) });
         }
         let (netlist, scheduled) = (&hardware.netlist, hardware.scheduled().expect("a program"));
         let (optimised, outcome) = (&*scheduled.program, &scheduled.outcome);

@@ -34,14 +34,14 @@ mod steps;
 pub use machine::{OptimisedMachine, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
 pub use proof::{ProvedPasses, add_lowering, of_lowering};
-pub use reuse::Reused;
+pub use reuse::{Planned, Reused};
 pub use source::{NetworkSource, Source, Theorem};
 pub use spec::{
-    Budget, Clock, DelayModel, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products, Provenance, Retime,
-    Spec, Stages, Target, Text, Top,
+    Budget, Clock, DelayModel, Engine, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products, Provenance,
+    Retime, Spec, Stages, Target, Text, Top,
 };
 
-pub use steps::{SignalOrigin, Witness, steps_of_text};
+pub use steps::{SignalOrigin, Witness, goes_bit_by_bit, steps_of_text};
 
 use crate::device::Estimate;
 use crate::diag::{Diagnostic, Diagnostics, Severity};
@@ -154,7 +154,7 @@ pub fn model_sharing_proofs<'d>(
     }
     let mut seconds = Seconds::default();
     if let Some(interval) = spec.interval() {
-        if let Some(reused) = seconds.take(Phase::Schedule, || Reused::within(model, spec, interval))? {
+        if let Some(reused) = seconds.take(Phase::Schedule, || Reused::of(model, spec, interval))? {
             return Hardware::of(Arc::new(Origin::Reused(Box::new(reused))), spec, &spec.top(), seconds);
         }
         // Constants take no clock, and there is nothing to repeat.

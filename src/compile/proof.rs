@@ -3,6 +3,7 @@
 //! Each optimisation's program is the one before it; the netlist is the program as it was handed in, so is each text.
 //! Where that is not decided, they are compared with the optimised program, if every optimisation was proved.
 
+use super::Planned;
 use super::source::{Source, Theorem};
 use super::spec::Spec;
 use super::steps;
@@ -166,10 +167,17 @@ pub(super) fn of_reused(
 ) -> Result<(), Error> {
     hardware.spec().every_input("--prove").map_err(Error::request)?;
     let interface = &hardware.netlist.interface;
-    let request = || Request {
+    let spec = hardware.spec();
+    // What goes through bit by bit is the optimised program's gates.
+    let is_serial = matches!(hardware.reused().map(|reused| &reused.plan), Some(Planned::Serial(..)));
+    let names = super::reuse::passes_after(spec)?;
+    let programs = || Some(steps::with_sums_of_two(model, steps::of_passes(model, &names).programs));
+    let told = is_serial.then_some(&programs as &dyn Fn() -> Option<Steps>);
+    let request = Request {
         latency: Some(interface.latency),
         interval: Some(interface.initiation_interval),
-        names: control_names(hardware.spec()),
+        names: control_names(spec),
+        gates_only: is_serial,
         ..Request::default()
     };
     // Of a wrapper's text, the pipeline in it.
@@ -178,7 +186,7 @@ pub(super) fn of_reused(
     for (what, rtl) in
         [("netlist".to_owned(), &elaborated::rtl(&hardware.netlist)), (format!("{language:?} text"), &rtl)]
     {
-        let report = equiv::prove(model, rtl, &request(), Box::new(Embedded)).0;
+        let report = prove::steps::prove(model, rtl, told, &request, &|| Box::new(Embedded)).0;
         match report.verdict {
             Verdict::Proved => tell(listener, &format!("{what} against the model as read"), &matched(&report)),
             Verdict::Differs { reason, .. } => return Err(wrong(format!("the {what} is not the model: {reason}"))),

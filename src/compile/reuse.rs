@@ -1,23 +1,43 @@
 //! Programs that take a sample every few clocks ([`super::Pipeline::interval`]): planned, judged, lowered.
 
-use super::spec::{Budget, DelayModel, Passes, Pipeline, Spec, Stages};
-use super::{Error, bug};
+use super::spec::{Budget, DelayModel, Engine, Passes, Pipeline, Spec, Stages};
+use super::{Error, ErrorKind, bug};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::emit::axis::Axis;
 use crate::emit::{ReuseFacts, ReuseGroup};
 use crate::ir::machine::Machine;
-use crate::ir::{Model, Op};
+use crate::ir::{Builder, Model, Op, Output};
 use crate::netlist::{Netlist, lower_reused};
-use crate::num::Kif;
+use crate::num::{Interval, Kif};
 use crate::passes;
+use crate::reuse::serial::{self, Graph, Refusal};
 use crate::reuse::{self, Group, MAX_INTERVAL, Plan};
 use crate::schedule::Effort;
 
 /// Passes before blocks are looked for: those that do the same to equal parts of a program.
 const BEFORE: &[&str] = &["dce", "simplify", "cse", "dce"];
 
+/// The pass that is left out: it would make the counter of phases a table of itself. `prove` finds that too, but a sum
+/// reads better.
+pub(super) const LEFT_OUT: &str = "functions";
+
 /// Plans that are made until one meets the clock.
 const ROUNDS: u32 = 6;
+
+/// Operations from which on a program is not looked at bit by bit unless that is asked for.
+const SERIAL_OPERATIONS: usize = 50_000;
+
+/// What the head of a text says where values go through bit by bit.
+pub(super) const BIT_BY_BIT: &str = "bit by bit";
+
+/// Who shares which hardware, and when.
+#[derive(Clone, Debug)]
+pub enum Planned {
+    /// Equal parts of the program share copies.
+    Fold(Plan),
+    /// Values go through bit by bit.
+    Serial(Graph, serial::Plan),
+}
 
 /// A program with its plan.
 #[derive(Clone, Debug)]
@@ -27,9 +47,29 @@ pub struct Reused<'d> {
     /// As it was planned.
     pub program: Model,
     /// Who shares which hardware, and when.
-    pub plan: Plan,
+    pub plan: Planned,
+    /// The smallest interval at which values can go through bit by bit, where this one is smaller.
+    pub serial_from: Option<u32>,
     /// The plan as a state machine, its logic optimised.
     machine: Machine,
+}
+
+impl Planned {
+    /// A sample every so many clocks.
+    pub fn interval(&self) -> u32 {
+        match self {
+            Planned::Fold(plan) => plan.interval,
+            Planned::Serial(_, plan) => plan.interval,
+        }
+    }
+
+    /// Clocks from the edge that accepts a sample to its result.
+    pub fn latency(&self) -> u32 {
+        match self {
+            Planned::Fold(plan) => plan.latency,
+            Planned::Serial(_, plan) => plan.latency,
+        }
+    }
 }
 
 impl Spec {
@@ -112,13 +152,17 @@ impl Spec {
 }
 
 impl<'d> Reused<'d> {
-    /// [`Reused::of`], if it is within what is asked of its latency and of what it shares.
-    ///
-    /// # Errors
-    /// Those of [`Reused::of`]; if it is not.
-    pub(super) fn within(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
-        let Some(made) = Reused::of(source, spec, interval)? else { return Ok(None) };
-        let (plan, share) = (&made.plan, made.plan.shared());
+    /// The percentage of the program's estimated logic that is used again and again for a sample.
+    pub fn shared(&self) -> f64 {
+        match &self.plan {
+            Planned::Fold(plan) => plan.shared(),
+            Planned::Serial(..) => serial::shared(&self.program),
+        }
+    }
+
+    /// Refuses what is not within what is asked of its latency and of what it shares.
+    fn within(&self, spec: &Spec) -> Result<(), Error> {
+        let (interval, latency, share) = (self.plan.interval(), self.plan.latency(), self.shared());
         if let Some(least) = spec.pipeline.least_share.filter(|least| share < *least) {
             let message =
                 format!("{share:.1} % of the logic share hardware with --ii {interval}, and {least} % are asked for");
@@ -127,17 +171,21 @@ impl<'d> Reused<'d> {
             let place = Place::Flag("--ii-share".into());
             return Err(Error::request(Diagnostic::error("E0815", place, message).with_help(help)));
         }
-        if let Some(most) = spec.pipeline.max_latency.filter(|most| plan.latency > *most) {
-            let least = reuse::Figures::of(&made.program, plan).latency_at_least;
+        if let Some(most) = spec.pipeline.max_latency.filter(|most| latency > *most) {
+            let help = match &self.plan {
+                Planned::Fold(plan) => {
+                    let least = reuse::Figures::of(&self.program, plan).latency_at_least;
+                    format!("ask for {latency}; no plan of these blocks has less than {least}")
+                }
+                Planned::Serial(..) => format!("ask for {latency}, or for --ii-engine fold"),
+            };
             let message = format!(
-                "with --ii {interval} the smallest latency that was found is {} clocks, and {most} are asked for",
-                plan.latency
+                "with --ii {interval} the smallest latency that was found is {latency} clocks, and {most} are asked for"
             );
-            let help = format!("ask for {}; no plan of these blocks has less than {least}", plan.latency);
             let place = Place::Flag("--max-latency".into());
             return Err(Error::request(Diagnostic::error("E0819", place, message).with_help(help)));
         }
-        Ok(Some(made))
+        Ok(())
     }
 
     /// The smallest interval of those that are tried whose estimate is within a budget. Those up to 16 are all tried,
@@ -184,16 +232,15 @@ impl<'d> Reused<'d> {
     /// Plans a program; nothing if it computes constants alone, which take no clock.
     ///
     /// # Errors
-    /// If a pass that was named does not exist, or a block cannot be cut as short as the clock asks; if the checker
-    /// objects to the plan, which is our mistake.
+    /// If a pass that was named does not exist, a block cannot be cut as short as the clock asks, or the engine that is
+    /// asked for cannot do it; if the checker objects to the plan, which is our mistake.
     pub(super) fn of(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
         if spec.optimisation.retime.is_some() {
             let message = "--retime does not go with a program, which has no registers of its own";
             let place = Place::Flag("--retime".into());
             return Err(Error::request(Diagnostic::error("E0804", place, message).with_help("leave it out")));
         }
-        // The pass would make the counter of phases a table of itself; `prove` finds that too, but a sum reads better.
-        let after: Vec<&str> = spec.passes(false)?.into_iter().filter(|name| *name != "functions").collect();
+        let after = passes_after(spec)?;
         let before = match spec.optimisation.passes {
             Passes::Level(1..) => BEFORE,
             _ => &["dce"],
@@ -204,6 +251,93 @@ impl<'d> Reused<'d> {
         if sources.into_iter().all(|v| reuse::origin(&program, &free, v).base.is_none()) {
             return Ok(None);
         }
+        let engine = spec.pipeline.engine;
+        let serial = match engine {
+            Engine::Fold => None,
+            Engine::Auto if program.nodes().len() > SERIAL_OPERATIONS => None,
+            Engine::Auto | Engine::Serial => Some(Self::serial(source, spec, interval, &after, before)),
+        };
+        let (serial, serial_from) = match serial {
+            Some(Ok(Ok(serial))) => (Some(serial.within(spec).map(|()| serial)), None),
+            Some(Ok(Err(refusal))) if engine == Engine::Serial => return Err(not_serial(interval, &refusal)),
+            Some(Ok(Err(Refusal::NeedsInterval(from)))) => (None, Some(from)),
+            Some(Err(why)) => (Some(Err(why)), None),
+            Some(Ok(Err(Refusal::Operation(_)))) | None => (None, None),
+        };
+        if engine == Engine::Serial {
+            return serial.transpose();
+        }
+        let serial = match serial {
+            Some(Err(why)) if why.kind == ErrorKind::Bug => return Err(why),
+            serial => serial.and_then(Result::ok),
+        };
+        let fold = Self::folded(source, program, spec, interval, &after);
+        let fold = fold.and_then(|fold| fold.within(spec).map(|()| Reused { serial_from, ..fold }));
+        Ok(Some(match (fold, serial) {
+            (Ok(fold), None) => fold,
+            (Ok(fold), Some(serial)) => {
+                let tables = |one: &Reused<'_>| Ok::<_, Error>(spec.estimate(&one.netlist(spec, "model")?).lut);
+                if tables(&serial)? < tables(&fold)? { serial } else { fold }
+            }
+            (Err(why), Some(serial)) if why.kind != ErrorKind::Bug => serial,
+            (Err(why), _) => return Err(why),
+        }))
+    }
+
+    /// The program with values that go through bit by bit.
+    fn serial(
+        source: &'d Model,
+        spec: &Spec,
+        interval: u32,
+        passes: &[&str],
+        light: &[&str],
+    ) -> Result<Result<Reused<'d>, Refusal>, Error> {
+        let program = serial::sums_of_two(&passes::run(source, passes).0);
+        let graph = serial::graph(&program);
+        let plan = match serial::plan(&graph, interval) {
+            Ok(plan) if spec.pipeline.register_outputs => plan.with_registered_outputs(),
+            Ok(plan) => plan,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let judged = serial::check(&graph, &plan);
+        judged.map_err(|why| bug(diagnostic(format!("the bit-serial plan of --ii {interval} is wrong: {why}"))))?;
+        let machine = serial::machine(&program, &graph, &plan, &spec.with_ready("model"));
+        let machine = machine.with_blocks(|model| passes::run(model, light).0);
+        let plan = Planned::Serial(graph, plan);
+        let reused = Reused { source, program, plan, serial_from: None, machine };
+        if spec.clock.period.or(spec.pipeline.max_stage_delay).is_some() {
+            let mut whole = spec.clone();
+            whole.pipeline = Pipeline {
+                interval: None,
+                effort: Effort::Fast,
+                register_inputs: false,
+                register_outputs: false,
+                ..whole.pipeline
+            };
+            match spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device) {
+                Some(period) => {
+                    // Whether there is such a clock at all, seen at a wire.
+                    whole.stages_of(&wire())?;
+                    let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
+                    if found > period {
+                        return Err(too_slow(interval, found));
+                    }
+                }
+                // What is longer than a stage by itself cannot be done in a clock either.
+                None => drop(whole.stages_of(&reused.program)?),
+            }
+        }
+        Ok(Ok(reused))
+    }
+
+    /// The program with equal parts that share copies.
+    fn folded(
+        source: &'d Model,
+        program: Model,
+        spec: &Spec,
+        interval: u32,
+        after: &[&str],
+    ) -> Result<Reused<'d>, Error> {
         let mut block = spec.clone();
         block.pipeline = Pipeline {
             interval: None,
@@ -226,21 +360,19 @@ impl<'d> Reused<'d> {
             let judged = reuse::check(&program, &plan);
             judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
             let machine = reuse::machine(&program, &plan, &spec.with_ready("model"));
-            let machine = machine.with_blocks(|model| passes::run(model, &after).0);
-            let reused = Reused { source, program: program.clone(), plan, machine };
-            let Some(period) = period else { return Ok(Some(reused)) };
+            let machine = machine.with_blocks(|model| passes::run(model, after).0);
+            let plan = Planned::Fold(plan);
+            let reused = Reused { source, program: program.clone(), plan, serial_from: None, machine };
+            let Some(period) = period else { return Ok(reused) };
             // Blocks are cut as if nothing stood before them; multiplexers do.
             let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
             if found <= period {
-                return Ok(Some(reused));
+                return Ok(reused);
             }
             best = best.min(found);
             block.pipeline.input_delay += found - period;
         }
-        let message =
-            format!("with --ii {interval} the shortest period that was found is {best:.2} ns by the estimate");
-        let help = format!("ask for --clock-period {}", (100.0 * best).ceil() / 100.0);
-        Err(Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help)))
+        Err(too_slow(interval, best))
     }
 
     /// The netlist called `top`, judged by the independent checker.
@@ -255,9 +387,25 @@ impl<'d> Reused<'d> {
 
     /// The netlist alone.
     fn netlist(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
-        let netlist = lower_reused(&self.machine, &spec.with_ready(top), self.plan.latency, self.plan.interval);
+        let (interval, latency) = (self.plan.interval(), self.plan.latency());
+        let mut netlist = lower_reused(&self.machine, &spec.with_ready(top), latency, interval);
+        if let Planned::Serial(..) = &self.plan {
+            // Who proves the text finds the program by this line.
+            let count = self.program.nodes().len();
+            netlist
+                .header
+                .insert(1, format!("{top}: {count} operation{}, {BIT_BY_BIT}", if count == 1 { "" } else { "s" }));
+        }
         netlist.check().map_err(|found| bug(Diagnostics(found)))?;
         Ok(netlist)
+    }
+
+    /// The plan, where equal parts share copies.
+    pub fn fold(&self) -> Option<&Plan> {
+        match &self.plan {
+            Planned::Fold(plan) => Some(plan),
+            Planned::Serial(..) => None,
+        }
     }
 
     /// What the interface file says of who shares what.
@@ -275,12 +423,44 @@ impl<'d> Reused<'d> {
             }
         };
         let tenths = |x: f64| (10.0 * x).round() / 10.0;
-        ReuseFacts { shared_percent: tenths(self.plan.shared()), groups: self.plan.groups.iter().map(group).collect() }
+        match &self.plan {
+            Planned::Fold(plan) => ReuseFacts {
+                engine: "fold",
+                bits_per_clock: None,
+                shared_percent: Some(tenths(plan.shared())),
+                groups: plan.groups.iter().map(group).collect(),
+            },
+            Planned::Serial(_, plan) => ReuseFacts {
+                engine: "serial",
+                bits_per_clock: Some(plan.digit),
+                shared_percent: None,
+                groups: Vec::new(),
+            },
+        }
     }
 
     /// One line about what was made.
     pub(super) fn summary(&self, netlist: &Netlist) -> String {
-        let Plan { interval, latency, groups, .. } = &self.plan;
+        let Plan { interval, latency, groups, .. } = match &self.plan {
+            Planned::Fold(plan) => plan,
+            Planned::Serial(graph, plan) => {
+                let streams = plan.streams.iter().flatten().count();
+                let sum = |(node, stream): (&serial::Node, &Option<_>)| {
+                    stream.is_some() && matches!(node.kind, serial::Kind::Sum { .. })
+                };
+                let bits = if plan.digit == 1 { "one bit".into() } else { format!("{} bits", plan.digit) };
+                return format!(
+                    "{}: {} operations, a sample every {} clocks, latency {}, {} register bits; {bits} a clock: {streams} \
+                     streams, {} full adders",
+                    netlist.interface.top,
+                    self.program.nodes().len(),
+                    plan.interval,
+                    plan.latency,
+                    netlist.register_bits(),
+                    plan.digit as usize * graph.nodes.iter().zip(&plan.streams).filter(|&pair| sum(pair)).count(),
+                );
+            }
+        };
         let shared = groups.iter().filter(|group| (group.copies as usize) < group.instances.len());
         let (mut blocks, mut copies) = (0, 0);
         shared.for_each(|group| {
@@ -294,10 +474,18 @@ impl<'d> Reused<'d> {
             self.program.nodes().len(),
             netlist.register_bits(),
             groups.iter().map(|group| group.instances.len()).sum::<usize>(),
-            self.plan.shared(),
-            self.plan.left(),
+            self.fold().map_or(0.0, Plan::shared),
+            self.fold().map_or(0.0, Plan::left),
         )
     }
+}
+
+/// The passes that run on what was planned, or before values go through bit by bit.
+///
+/// # Errors
+/// If a pass that was named does not exist.
+pub(super) fn passes_after(spec: &Spec) -> Result<Vec<&str>, Error> {
+    Ok(spec.passes(false)?.into_iter().filter(|name| *name != LEFT_OUT).collect())
 }
 
 impl Spec {
@@ -316,8 +504,41 @@ impl Spec {
     }
 }
 
+/// A program that passes a bit through.
+fn wire() -> Model {
+    let mut b = Builder::new(vec![0]);
+    let x = b.op(Op::Input { input: 0 }, Interval::new(0, 1, 0));
+    b.output(Output { source: Some(x), shift: 0, neg: false });
+    b.finish().unwrap_or_else(|problems| panic!("a wire is a program: {:?}", problems.first()))
+}
+
 fn diagnostic(message: String) -> Diagnostic {
     let mut diagnostic = Diagnostic::error("E0816", Place::Flag("--ii".into()), message);
     diagnostic.severity = Severity::Bug;
     diagnostic
+}
+
+/// The complaint that nothing was found that meets the clock.
+fn too_slow(interval: u32, best: f64) -> Error {
+    let message = format!("with --ii {interval} the shortest period that was found is {best:.2} ns by the estimate");
+    let help = format!("ask for --clock-period {}", (100.0 * best).ceil() / 100.0);
+    Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
+}
+
+/// The complaint that values cannot go through bit by bit.
+fn not_serial(interval: u32, refusal: &Refusal) -> Error {
+    let place = Place::Flag("--ii-engine".into());
+    let fold = "ask for --ii-engine fold".to_owned();
+    let (message, help) = match refusal {
+        Refusal::NeedsInterval(from) => (
+            format!(
+                "--ii {interval} is too small for the widest value to go through bit by bit, {} bits a clock at most: that \
+                 takes {from} clocks",
+                serial::MAX_DIGIT
+            ),
+            if *from <= MAX_INTERVAL { format!("ask for --ii {from} or more, or for --ii-engine fold") } else { fold },
+        ),
+        Refusal::Operation(what) => (format!("values cannot go through bit by bit: {what}"), fold),
+    };
+    Error::request(Diagnostic::error("E0817", place, message).with_help(help))
 }

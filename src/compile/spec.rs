@@ -151,6 +151,8 @@ pub struct Pipeline {
     /// Clocks between two samples, by hardware that is used again and again for each; nothing or 1: a sample every
     /// clock.
     pub interval: Option<u32>,
+    /// How hardware is used again.
+    pub engine: Engine,
     /// What the hardware may take: the smallest interval whose estimate is within it.
     pub budget: Option<Budget>,
     /// Least share of the logic, in per cent, that shall share hardware.
@@ -168,6 +170,18 @@ pub struct Budget {
     pub luts: Option<u64>,
     /// Flip-flops.
     pub ffs: Option<u64>,
+}
+
+/// How hardware is used again where a sample is taken every few clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// The one that is estimated to take fewer tables.
+    #[default]
+    Auto,
+    /// Equal parts of the program share copies.
+    Fold,
+    /// Values go through bit by bit.
+    Serial,
 }
 
 /// How many stages.

@@ -1,5 +1,6 @@
 //! The programs between a model and its text, told to the prover ([`crate::prove::steps`]), which trusts nothing of it.
 
+use super::reuse::{BIT_BY_BIT, LEFT_OUT};
 use super::spec::DEFAULT_LEVEL;
 use super::{Error, Hardware};
 use crate::diag::{Diagnostic, Place};
@@ -7,6 +8,7 @@ use crate::ir::{Model, Op};
 use crate::netlist::{self, NetId};
 use crate::passes::{self, Trust};
 use crate::prove::steps::Steps;
+use crate::reuse::serial::sums_of_two;
 use rustc_hash::FxHashMap;
 
 /// The programs that these passes make, one after another: each that differs from the one before.
@@ -18,6 +20,16 @@ pub(super) fn of_passes(model: &Model, names: &[&str]) -> Steps {
         if next != *before {
             programs.push(next);
         }
+    }
+    with_names(programs)
+}
+
+/// The programs and the last one's with every sum as sums of two.
+pub(super) fn with_sums_of_two(model: &Model, mut programs: Vec<Model>) -> Steps {
+    let before = programs.last().unwrap_or(model);
+    let split = sums_of_two(before);
+    if split != *before {
+        programs.push(split);
     }
     with_names(programs)
 }
@@ -118,8 +130,21 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
             }
         }
     }
+    let bit_by_bit = goes_bit_by_bit(head);
     Some(move || {
-        let mut steps = candidates.iter().map(|names| of_passes(model, names));
+        let mut steps = candidates.iter().map(|names| match bit_by_bit {
+            true => {
+                let names: Vec<&str> = names.iter().copied().filter(|name| *name != LEFT_OUT).collect();
+                with_sums_of_two(model, of_passes(model, &names).programs)
+            }
+            false => of_passes(model, names),
+        });
         steps.find(|steps| steps.programs.last().is_some_and(|last| last.nodes().len() == operations))
     })
+}
+
+/// Whether the comments at the head of a text say that values go through bit by bit: then its gates are those of the
+/// program, and forms of whole values say nothing of it.
+pub fn goes_bit_by_bit(head: &[String]) -> bool {
+    head.iter().any(|line| line.trim_end().ends_with(BIT_BY_BIT))
 }

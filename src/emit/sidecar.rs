@@ -68,8 +68,14 @@ struct AxisFacts<'a> {
 /// Which parts of the program share hardware.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReuseFacts {
-    /// Logic in parts that share hardware, as it is estimated, in per cent.
-    pub shared_percent: f64,
+    /// How: equal parts share copies (`fold`), or values go through bit by bit (`serial`).
+    pub engine: &'static str,
+    /// Bits of each value that go through in a clock; of `serial`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bits_per_clock: Option<u32>,
+    /// Logic in parts that share hardware, as it is estimated, in per cent; of equal parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_percent: Option<f64>,
     /// The groups of equal parts; a part that stands alone is one of one instance.
     pub groups: Vec<ReuseGroup>,
 }

@@ -8,7 +8,7 @@
 use super::engine::{Counts, Engine};
 use super::equiv::{self, Report, Request, Verdict};
 use super::sat::Solver;
-use super::value_classes;
+use super::{phases, value_classes};
 use crate::interp::{LookupMiss, golden};
 use crate::ir::Model;
 use crate::rtl::Rtl;
@@ -17,7 +17,9 @@ use rustc_hash::FxHashMap;
 /// Units of work that the text may take without steps, before these are taken: a constant, and an amount for each
 /// operation of the model. Most files are proved with less.
 const DIRECTLY: (u64, u64) = (200_000_000, 40_000);
-/// The same for one step, and for the text against the last program.
+/// Part of it for a text that takes a sample every few clocks.
+const REPEATED: u64 = 8;
+/// Units of work for one step, and for the text against the last program.
 const EACH: (u64, u64) = (600_000_000, 60_000);
 
 /// Programs between the model and a text, in order, and what the text's signals show of the last one. Nothing of it is
@@ -94,7 +96,13 @@ pub fn prove(
     let amount = |(constant, each): (u64, u64)| constant + each * operations;
     let work = request.work.unwrap_or(super::engine::WORK);
     let mut budget = Budget { left: work, spent: 0, counts: Counts::default() };
-    let part = Request { work: Some(amount(DIRECTLY).min(budget.left)), ..request.clone() };
+    // Hardware that is used again and again for one sample shows its program bit by bit, or not at all: seen at once or
+    // hardly ever.
+    let directly = match phases::stated_interval(rtl) {
+        Some(2..) => amount(DIRECTLY) / REPEATED,
+        _ => amount(DIRECTLY),
+    };
+    let part = Request { work: Some(directly.min(budget.left)), ..request.clone() };
     let (report, mut engine) = equiv::prove(model, rtl, &part, solver());
     budget.took(&engine);
     if !matches!(report.verdict, Verdict::Unknown { .. }) || budget.left == 0 {
@@ -156,7 +164,8 @@ fn by_steps(
     }
     if !steps.are_proved {
         let names = equiv::ControlNames::default();
-        let combinational = Request { latency: Some(0), interval: None, names, ..part.clone() };
+        // Programs compute words, whatever the text does.
+        let combinational = Request { latency: Some(0), interval: None, names, gates_only: false, ..part.clone() };
         let mut before = model;
         for program in &steps.programs {
             if program == before {

@@ -164,6 +164,15 @@ impl<'a, W: Clone> Unroll<'a, W> {
         named.unwrap_or(SignalId(0))
     }
 
+    /// Whether an expression is a signal that is known before anything that it is made of.
+    fn is_given<D: Domain<Word = W>>(&self, d: &mut D, node: NodeId, k: u32) -> bool {
+        match self.rtl.expr(node) {
+            Expr::Signal(signal) => d.known(*signal, k).is_some(),
+            Expr::Not(x) => matches!(self.rtl.expr(*x), Expr::Signal(signal) if d.known(*signal, k).is_some()),
+            _ => false,
+        }
+    }
+
     fn advance<D: Domain<Word = W>>(&self, d: &mut D, node: NodeId, k: u32) -> Result<Next<W>, Fault> {
         let rtl = self.rtl;
         let width = rtl.width(node);
@@ -187,6 +196,31 @@ impl<'a, W: Clone> Unroll<'a, W> {
                 return Ok(Next::Needs(open.map(|n| (n, k)).collect()));
             };
             return d.mux(c, yes, no, width).map(Next::Ready);
+        }
+        // So does a bit that is 0 in a conjunction, and one that is 1 in a disjunction: how bits that are chosen by phase
+        // stop what went on before them.
+        if let Expr::Binary(op @ (Binary::And | Binary::Or), a, b) = expr
+            && width == 1
+        {
+            let decides = |d: &D, word: &W| d.truth(word) == Some(*op == Binary::Or);
+            for n in [a, b] {
+                if let Some(word) = self.known(*n, k)
+                    && decides(d, word)
+                {
+                    return Ok(Next::Ready(word.clone()));
+                }
+            }
+            // What is known at once first, then one after the other.
+            for n in [a, b] {
+                if self.known(*n, k).is_none() && self.is_given(d, *n, k) {
+                    return Ok(Next::Needs(vec![(*n, k)]));
+                }
+            }
+            for n in [b, a] {
+                if self.known(*n, k).is_none() {
+                    return Ok(Next::Needs(vec![(*n, k)]));
+                }
+            }
         }
         let mut missing = Vec::new();
         crate::rtl::operands(expr, &mut |&n| {

@@ -48,21 +48,26 @@ fn is_linear(op: &Op) -> bool {
 
 /// Logic of a block as it is estimated, in tables.
 pub(super) fn area(model: &Model) -> f64 {
-    let width = |v: ValueId| f64::from(model.kif(v).width());
     let mut area = 0.0;
     for id in model.ids() {
-        let w = width(id);
-        area += match &model.node(id).op {
-            Op::Input { .. } | Op::Const { .. } | Op::Quantise { .. } => 0.0,
-            Op::Add { .. } | Op::Sub { .. } | Op::Neg { .. } | Op::AddConst { .. } => w,
-            Op::Sum { terms } => w * terms.len() as f64,
-            Op::Relu { .. } | Op::Binary { .. } | Op::Mux { .. } => w / 2.0,
-            Op::Mul { a, b } => width(*a) * width(*b),
-            Op::Lookup { x, .. } => w * (width(*x) - 5.0).exp2().clamp(0.5, 1e6),
-            Op::Unary { x, .. } => width(*x) / 5.0,
-        };
+        area += operation_area(model, id);
     }
     area
+}
+
+/// Logic of an operation as it is estimated, in tables.
+pub(super) fn operation_area(model: &Model, id: ValueId) -> f64 {
+    let width = |v: ValueId| f64::from(model.kif(v).width());
+    let w = width(id);
+    match &model.node(id).op {
+        Op::Input { .. } | Op::Const { .. } | Op::Quantise { .. } => 0.0,
+        Op::Add { .. } | Op::Sub { .. } | Op::Neg { .. } | Op::AddConst { .. } => w,
+        Op::Sum { terms } => w * terms.len() as f64,
+        Op::Relu { .. } | Op::Binary { .. } | Op::Mux { .. } => w / 2.0,
+        Op::Mul { a, b } => width(*a) * width(*b),
+        Op::Lookup { x, .. } => w * (width(*x) - 5.0).exp2().clamp(0.5, 1e6),
+        Op::Unary { x, .. } => width(*x) / 5.0,
+    }
 }
 
 /// All blocks of a program, in classes; the first instances of the classes in the order of the program. Blocks that are

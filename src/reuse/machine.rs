@@ -3,14 +3,15 @@
 //! The block reads the phase, the ports and every register, and computes what each register takes. Every register is
 //! either plain or loaded at one phase.
 
+use super::frame::{BIT, Frame, Load};
 use super::{Base, Group, Plan, Storage, free, origin};
-use crate::ir::machine::{Access, BlockId, Connection, Machine, MachineBuilder, Signal, SignalId, SignalKind};
-use crate::ir::{BinaryBits, Builder, Limits, Model, Node, Op, Output, Table, TableId, UnaryBits, ValueId};
-use crate::netlist::{Options, Ports};
+use crate::ir::machine::Machine;
+use crate::ir::{Model, Op, Output, Table, TableId, ValueId};
+use crate::netlist::Options;
 use crate::num::{Code, Interval, Kif};
-use num_bigint::BigInt;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 
 /// The machine of a plan, with the ports that are asked for: `clk` comes with the registers. Its reset is active high
 /// and on the clock's edge.
@@ -25,20 +26,9 @@ pub fn machine(model: &Model, plan: &Plan, options: &Options) -> Machine {
             drawing.copy(number, group, copy);
         }
     }
-    drawing.valid();
+    drawing.valid(plan.latency);
     drawing.outputs();
-    drawing.finish()
-}
-
-const BIT: Kif = Kif { signed: false, int: 1, frac: 0 };
-
-/// A register.
-struct Register {
-    signal: SignalId,
-    /// What it takes, once that is known.
-    next: Option<ValueId>,
-    /// The phase that it is loaded at; nothing: in every clock.
-    phase: Option<u32>,
+    drawing.frame.finish()
 }
 
 /// Registers of a value, and what they show in the block.
@@ -48,206 +38,41 @@ struct Stored {
 }
 
 struct Drawing<'a> {
-    model: &'a Model,
+    frame: Frame<'a>,
     plan: &'a Plan,
-    options: &'a Options,
     free: Vec<bool>,
-    builder: MachineBuilder,
-    names: FxHashSet<String>,
-    nodes: Vec<Node>,
-    tables: Vec<Table>,
-    /// What the block reads.
-    inputs: Vec<(Access, Kif)>,
-    /// What it gives, and where that goes.
-    outputs: Vec<(Output, Connection)>,
-    registers: Vec<Register>,
     held: BTreeMap<Base, Stored>,
     passing: FxHashMap<(usize, u32, usize), Stored>,
-    /// Data ports: the place of each element.
-    ports: Vec<Access>,
-    phase: ValueId,
-    phase_kif: Kif,
-    reset: Option<Access>,
-    enable: Option<ValueId>,
-    valid_in: Option<ValueId>,
-    /// Conditions by phase.
-    at_phase: FxHashMap<u32, ValueId>,
-    loads: FxHashMap<Option<u32>, Option<usize>>,
     wired: FxHashMap<(Option<ValueId>, ValueId), ValueId>,
     /// Choices by phase: indices, and their bits.
     choices: FxHashMap<Vec<i32>, Vec<ValueId>>,
 }
 
-fn element(signal: SignalId, k: usize) -> Access {
-    Access { signal, lo: k, hi: k + 1, dynamic: None }
+impl<'a> Deref for Drawing<'a> {
+    type Target = Frame<'a>;
+
+    fn deref(&self) -> &Frame<'a> {
+        &self.frame
+    }
+}
+
+impl DerefMut for Drawing<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.frame
+    }
 }
 
 impl<'a> Drawing<'a> {
     fn new(model: &'a Model, plan: &'a Plan, options: &'a Options) -> Drawing<'a> {
-        let bits = (32 - (plan.interval - 1).leading_zeros()).max(1);
-        let mut drawing = Drawing {
-            model,
+        Drawing {
+            frame: Frame::new(model, plan.interval, options),
             plan,
-            options,
             free: free(model),
-            builder: MachineBuilder::default(),
-            names: FxHashSet::default(),
-            nodes: Vec::new(),
-            tables: model.tables().to_vec(),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            registers: Vec::new(),
             held: BTreeMap::new(),
             passing: FxHashMap::default(),
-            ports: Vec::new(),
-            phase: ValueId(0),
-            phase_kif: Kif { signed: false, int: bits as i32, frac: 0 },
-            reset: None,
-            enable: None,
-            valid_in: None,
-            at_phase: FxHashMap::default(),
-            loads: FxHashMap::default(),
             wired: FxHashMap::default(),
             choices: FxHashMap::default(),
-        };
-        drawing.input_ports();
-        drawing.counter();
-        drawing
-    }
-
-    // ---- signals ----
-
-    fn signal(&mut self, name: &str, kind: SignalKind, output: bool, elements: Vec<Kif>) -> SignalId {
-        let mut name = name.to_owned();
-        while !self.names.insert(name.to_ascii_lowercase()) {
-            name.push('x');
         }
-        let signal = Signal { name, kind, output, elements, reset_to: None, reset_if: None, schedule: None };
-        self.builder.signal(signal)
-    }
-
-    fn input_ports(&mut self) {
-        let (options, model) = (self.options, self.model);
-        let names = &options.names;
-        let control = |drawing: &mut Self, name: &str, wanted: bool| {
-            wanted.then(|| element(drawing.signal(name, SignalKind::Input, false, vec![BIT]), 0))
-        };
-        self.reset = control(self, &names.reset, options.reset.is_some());
-        let enable = control(self, &names.enable, options.enable);
-        let valid = control(self, &names.valid_in, options.valid);
-        self.enable = enable.map(|access| self.read(access, BIT));
-        self.valid_in = valid.map(|access| self.read(access, BIT));
-        let kifs = model.input_kifs().to_vec();
-        match options.ports {
-            Ports::Packed if kifs.is_empty() => {}
-            Ports::Packed => {
-                let n = kifs.len();
-                let port = self.signal(&names.inputs, SignalKind::Input, false, kifs);
-                self.ports = (0..n).map(|k| element(port, k)).collect();
-            }
-            Ports::Split => {
-                for (k, kif) in kifs.into_iter().enumerate() {
-                    let name = format!("{}_{k}", names.input_prefix);
-                    let port = self.signal(&name, SignalKind::Input, false, vec![kif]);
-                    self.ports.push(element(port, 0));
-                }
-            }
-        }
-    }
-
-    /// A register; `starts` gives it a first value, to which the reset sets it too.
-    fn register(&mut self, name: &str, kif: Kif, phase: Option<u32>, starts: bool) -> (usize, ValueId) {
-        let signal = self.signal(name, SignalKind::Register, false, vec![kif]);
-        if starts || self.options.reset.is_some_and(|reset| reset.data) {
-            self.builder.reset_to(signal, Some(vec![BigInt::ZERO]));
-            if let Some(reset) = self.reset.clone() {
-                self.builder.reset_if(signal, reset);
-            }
-        }
-        self.registers.push(Register { signal, next: None, phase });
-        let shown = self.read(element(signal, 0), kif);
-        (self.registers.len() - 1, shown)
-    }
-
-    // ---- operations of the block ----
-
-    fn op(&mut self, op: Op, interval: Interval) -> ValueId {
-        let origin = self.nodes.len() as u32;
-        self.nodes.push(Node { op, interval, latency: 0.0, cost: 0.0, origin });
-        ValueId(origin)
-    }
-
-    fn kif(&self, v: ValueId) -> Kif {
-        self.nodes[v.index()].interval.kif()
-    }
-
-    fn constant(&mut self, value: u64) -> ValueId {
-        self.op(Op::Const { value: Code::from(value as i64) }, Interval::new(value as i64, value as i64, 0))
-    }
-
-    /// What the block reads somewhere.
-    fn read(&mut self, access: Access, kif: Kif) -> ValueId {
-        if kif.is_zero() {
-            return self.constant(0);
-        }
-        let input = self.inputs.len() as u32;
-        self.inputs.push((access, kif));
-        self.op(Op::Input { input }, Interval::full(kif))
-    }
-
-    fn and(&mut self, a: ValueId, b: ValueId) -> ValueId {
-        self.op(Op::Binary { op: BinaryBits::And, a, b, shift: 0 }, Interval::full(BIT))
-    }
-
-    /// A value in another type.
-    fn quantised(&mut self, x: ValueId, kif: Kif) -> ValueId {
-        if self.kif(x) == kif { x } else { self.op(Op::Quantise { x, shift: 0 }, Interval::full(kif)) }
-    }
-
-    /// Whether the phase is this one.
-    fn at(&mut self, phase: u32) -> ValueId {
-        if let Some(&known) = self.at_phase.get(&phase) {
-            return known;
-        }
-        let flips = ((1u64 << self.phase_kif.width()) - 1) ^ u64::from(phase);
-        let mut x = self.phase;
-        if flips != 0 {
-            let b = self.constant(flips);
-            let op = Op::Binary { op: BinaryBits::Xor, a: x, b, shift: 0 };
-            x = self.op(op, Interval::full(self.phase_kif));
-        }
-        let at = self.op(Op::Unary { op: UnaryBits::All, x }, Interval::full(BIT));
-        self.at_phase.insert(phase, at);
-        at
-    }
-
-    /// The counter of phases, and the port that says when a sample is taken.
-    fn counter(&mut self) {
-        let kif = self.phase_kif;
-        let (register, phase) = self.register("phase", kif, None, true);
-        self.phase = phase;
-        let one = Op::AddConst { x: phase, value: Code::from(1), shift: 0 };
-        let more = self.op(one, Interval::new(1, 1i64 << kif.width(), 0));
-        let interval = Interval::full(kif);
-        let next = if self.plan.interval.is_power_of_two() {
-            self.op(Op::Quantise { x: more, shift: 0 }, interval)
-        } else {
-            let cond = self.at(self.plan.interval - 1);
-            let on_true = self.constant(0);
-            self.op(Op::Mux { cond, on_true, on_false: more, shift: 0 }, interval)
-        };
-        self.registers[register].next = Some(next);
-        let ready = self.at(0);
-        let name = self.options.names.ready.clone();
-        let port = self.signal(&name, SignalKind::Wire, true, vec![BIT]);
-        self.gives(Output { source: Some(ready), shift: 0, neg: false }, element(port, 0));
-    }
-
-    fn gives(&mut self, output: Output, dst: Access) -> usize {
-        // The place in the block's output is filled in when that signal is there.
-        let src = dst.clone();
-        self.outputs.push((output, Connection { src, dst, enable_if: None, alternative: None }));
-        self.outputs.len() - 1
     }
 
     // ---- registers of values ----
@@ -267,7 +92,7 @@ impl<'a> Drawing<'a> {
                     let mut registers = Vec::new();
                     for k in 1..=n {
                         let name = format!("{name}_s{k}");
-                        registers.push(self.register(&name, kif, Some(phase), false));
+                        registers.push(self.register(&name, kif, Load::At(phase), false));
                     }
                     self.chain(&registers);
                     self.held.insert(base, Stored { registers });
@@ -282,7 +107,7 @@ impl<'a> Drawing<'a> {
             let template = &plan.groups[group].template;
             let kif = template.outputs()[output].source.map_or(Kif::ZERO, |v| template.kif(v));
             let name = |k| format!("group{group}_copy{copy}_out{output}_d{k}");
-            let registers: Vec<_> = (1..=depth).map(|k| self.register(&name(k), kif, None, false)).collect();
+            let registers: Vec<_> = (1..=depth).map(|k| self.register(&name(k), kif, Load::Always, false)).collect();
             self.chain(&registers);
             self.passing.insert((group, copy, output), Stored { registers });
         }
@@ -291,15 +116,9 @@ impl<'a> Drawing<'a> {
             let Some(&(first, _)) = self.held.get(&Base::Port(e as u32)).and_then(|s| s.registers.first()) else {
                 continue;
             };
-            let value = self.read(self.ports[e].clone(), kif);
+            let port = self.ports[e].clone();
+            let value = self.read(port, kif);
             self.registers[first].next = Some(value);
-        }
-    }
-
-    /// Each register behind the first takes what the one before it shows.
-    fn chain(&mut self, registers: &[(usize, ValueId)]) {
-        for pair in registers.windows(2) {
-            self.registers[pair[1].0].next = Some(pair[0].1);
         }
     }
 
@@ -360,7 +179,8 @@ impl<'a> Drawing<'a> {
         let table = Table { entries: entries.clone(), out: interval.clone(), hash: String::new(), inp_width: 0 };
         self.tables.push(table);
         let table = TableId(self.tables.len() as u32 - 1);
-        let index = self.op(Op::Lookup { x: self.phase, table, base: Code::ZERO }, interval.clone());
+        let phase = self.phase;
+        let index = self.op(Op::Lookup { x: phase, table, base: Code::ZERO }, interval.clone());
         let bits = (0..interval.kif().width() as i32)
             .map(|bit| self.op(Op::Quantise { x: index, shift: -bit }, Interval::full(BIT)))
             .collect::<Vec<_>>();
@@ -436,13 +256,14 @@ impl<'a> Drawing<'a> {
         for (k, output) in template.outputs().iter().enumerate() {
             let source = output.source.expect("an output of a block is a value");
             let value = made[&(source, group.stage[source.index()])];
-            if let Some(first) = self.passing.get(&(number, copy, k)).and_then(|s| s.registers.first()) {
+            if let Some(first) = self.passing.get(&(number, copy, k)).and_then(|s| s.registers.first()).copied() {
                 self.registers[first.0].next = Some(value);
             }
             for instance in &instances {
                 let v = instance.outputs[k];
                 if let Some(&(first, _)) = self.held.get(&Base::Value(v)).and_then(|s| s.registers.first()) {
-                    self.registers[first].next = Some(self.quantised(value, self.model.kif(v)));
+                    let kif = self.model.kif(v);
+                    self.registers[first].next = Some(self.quantised(value, kif));
                 }
             }
         }
@@ -466,7 +287,8 @@ impl<'a> Drawing<'a> {
             value = match made.get(&(v, at)) {
                 Some(&known) => known,
                 None => {
-                    let (register, shown) = self.register(&format!("{name}_{v}_s{at}"), self.kif(value), None, false);
+                    let kif = self.kif(value);
+                    let (register, shown) = self.register(&format!("{name}_{v}_s{at}"), kif, Load::Always, false);
                     self.registers[register].next = Some(value);
                     made.insert((v, at), shown);
                     shown
@@ -478,41 +300,9 @@ impl<'a> Drawing<'a> {
 
     // ---- results ----
 
-    /// The valid flag, held beside the data and shown in the first clock of a result.
-    fn valid(&mut self) {
-        let Some(valid_in) = self.valid_in else { return };
-        let (latency, interval) = (self.plan.latency, self.plan.interval);
-        let mut flag = valid_in;
-        // Captured with the sample, then once an interval.
-        for k in 0..(latency - 1).div_ceil(interval) {
-            let (register, shown) = self.register(&format!("valid_s{}", k + 1), BIT, Some(0), true);
-            self.registers[register].next = Some(flag);
-            flag = shown;
-        }
-        let now = self.at((latency - 1) % interval);
-        let (register, shown) = self.register("valid_now", BIT, None, true);
-        self.registers[register].next = Some(self.and(flag, now));
-        let name = self.options.names.valid_out.clone();
-        let port = self.signal(&name, SignalKind::Wire, true, vec![BIT]);
-        self.gives(Output { source: Some(shown), shift: 0, neg: false }, element(port, 0));
-    }
-
     fn outputs(&mut self) {
-        let (model, plan, options) = (self.model, self.plan, self.options);
-        let kifs: Vec<Kif> = (0..model.outputs().len()).map(|j| model.output_kif(j)).collect();
-        let ports: Vec<Access> = match options.ports {
-            Ports::Packed if kifs.is_empty() => Vec::new(),
-            Ports::Packed => {
-                let n = kifs.len();
-                let port = self.signal(&options.names.outputs.clone(), SignalKind::Wire, true, kifs);
-                (0..n).map(|k| element(port, k)).collect()
-            }
-            Ports::Split => {
-                let name = |k| format!("{}_{k}", options.names.output_prefix);
-                let port = |(k, kif)| element(self.signal(&name(k), SignalKind::Wire, true, vec![kif]), 0);
-                kifs.into_iter().enumerate().map(port).collect()
-            }
-        };
+        let (model, plan) = (self.model, self.plan);
+        let ports = self.output_ports();
         for (j, (output, port)) in model.outputs().iter().zip(ports).enumerate() {
             let Some(source) = output.source else {
                 self.gives(Output { source: None, shift: 0, neg: false }, port);
@@ -526,81 +316,16 @@ impl<'a> Drawing<'a> {
             let mut shown = self.op(op, interval.clone());
             if own {
                 let phase = (plan.settled() - 1) % plan.interval;
-                let (register, held) = self.register(&format!("result_{j}"), kif, Some(phase), false);
+                let (register, held) = self.register(&format!("result_{j}"), kif, Load::At(phase), false);
                 self.registers[register].next = Some(shown);
                 shown = self.op(Op::Quantise { x: held, shift: 0 }, interval.clone());
             }
             if plan.registered_outputs {
-                let (register, held) = self.register(&format!("shown_{j}"), kif, None, false);
+                let (register, held) = self.register(&format!("shown_{j}"), kif, Load::Always, false);
                 self.registers[register].next = Some(shown);
                 shown = self.op(Op::Quantise { x: held, shift: 0 }, interval);
             }
             self.gives(Output { source: Some(shown), shift: output.shift, neg: false }, port);
         }
-    }
-
-    /// When registers of a phase load: the place among the block's outputs.
-    fn load(&mut self, phase: Option<u32>, enables: &mut Vec<ValueId>) -> Option<usize> {
-        if let Some(&known) = self.loads.get(&phase) {
-            return known;
-        }
-        let at = phase.map(|phase| self.at(phase));
-        let condition = match (at, self.enable) {
-            (Some(at), Some(enable)) => Some(self.and(at, enable)),
-            (at, enable) => at.or(enable),
-        };
-        let place = condition.map(|condition| {
-            enables.push(condition);
-            enables.len() - 1
-        });
-        self.loads.insert(phase, place);
-        place
-    }
-
-    fn finish(mut self) -> Machine {
-        let block = BlockId(0);
-        let registers = std::mem::take(&mut self.registers);
-        let mut enables = Vec::new();
-        for register in &registers {
-            let place = self.load(register.phase, &mut enables);
-            let output = Output { source: register.next, shift: 0, neg: false };
-            let at = self.gives(output, element(register.signal, 0));
-            // The number of the condition; where that is becomes known below.
-            self.outputs[at].1.alternative = place.map(|place| element(register.signal, place));
-        }
-        let given = self.outputs.len();
-        let inputs = std::mem::take(&mut self.inputs);
-        let mut b = Builder::new(vec![0; inputs.len()]);
-        b.limits(Limits::derived());
-        for table in std::mem::take(&mut self.tables) {
-            b.table(table);
-        }
-        for node in std::mem::take(&mut self.nodes) {
-            b.push(node);
-        }
-        for (output, _) in &self.outputs {
-            b.output(*output);
-        }
-        for &condition in &enables {
-            b.output(Output { source: Some(condition), shift: 0, neg: false });
-        }
-        let model = b.finish().unwrap_or_else(|problems| panic!("the logic is valid: {:?}", problems.first()));
-        let kifs: Vec<Kif> = (0..model.outputs().len()).map(|j| model.output_kif(j)).collect();
-        let input_kifs = model.input_kifs().to_vec();
-        self.builder.block("logic".into(), model);
-        if !inputs.is_empty() {
-            let reads = self.signal("logic_inp", SignalKind::BlockInput(block), false, input_kifs);
-            for (k, (src, _)) in inputs.into_iter().enumerate() {
-                let dst = element(reads, k);
-                self.builder.connection(Connection { src, dst, enable_if: None, alternative: None });
-            }
-        }
-        let gives = self.signal("logic_outp", SignalKind::BlockOutput(block), false, kifs);
-        for (k, (_, mut connection)) in std::mem::take(&mut self.outputs).into_iter().enumerate() {
-            connection.src = element(gives, k);
-            connection.enable_if = connection.alternative.take().map(|place| element(gives, given + place.lo));
-            self.builder.connection(connection);
-        }
-        self.builder.finish().unwrap_or_else(|problems| panic!("the machine is valid: {problems:?}"))
     }
 }

@@ -19,15 +19,19 @@
 //! | `check` | the independent judge of a plan |
 //! | `machine` | a plan as a state machine |
 //! | `figures` | what a plan takes, and what none can do without |
+//! | `serial` | the other engine: one bit a clock |
+//! | `frame` | what the machines of all plans have in common |
 //!
 //! Nothing here is random or depends on time.
 
 mod blocks;
 mod check;
 mod figures;
+mod frame;
 mod machine;
 mod plan;
 mod rows;
+pub mod serial;
 
 pub use check::check;
 pub use figures::{Figures, GroupFigures, Placement, placements};
@@ -209,13 +213,14 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::{self, Hardware, Passes, Products, Spec};
+    use crate::compile::{self, Engine, Hardware, Passes, Products, Spec};
     use crate::emit::Language;
     use crate::ir::{Builder, Limits, Node, Output};
-    use crate::netlist::{Evaluator, ResetOptions};
+    use crate::netlist::{Evaluator, Netlist, ResetOptions};
     use crate::num::{Code, Interval, Kif, SplitMix};
-    use crate::prove::equiv::{self, Request, Verdict};
+    use crate::prove::equiv::{Request, Verdict};
     use crate::prove::sat::Embedded;
+    use crate::prove::steps::{self, Steps};
     use crate::random::{Profile, Recipe};
     use crate::rtl;
     use crate::verify::{Cycles, Vectors};
@@ -245,9 +250,10 @@ mod tests {
         b.finish().unwrap()
     }
 
-    fn spec(interval: u32, rng: &mut SplitMix) -> Spec {
+    fn spec(interval: u32, engine: Engine, rng: &mut SplitMix) -> Spec {
         let mut spec = Spec::default();
         spec.pipeline.interval = Some(interval);
+        spec.pipeline.engine = engine;
         spec.optimisation.passes = Passes::Level(rng.below(3) as u8);
         spec.module.valid = rng.below(2) == 1;
         spec.module.enable = rng.below(2) == 1;
@@ -266,9 +272,15 @@ mod tests {
     }
 
     /// Simulates the netlist as testbenches do.
-    fn simulated(model: &Model, hardware: &Hardware<'_>, seed: u64) {
-        let netlist = &hardware.netlist;
-        let vectors = Vectors::of(model, None, hardware.spec(), 6, seed).unwrap();
+    fn simulated(model: &Model, spec: &Spec, netlist: &Netlist, seed: u64) {
+        if let Err(why) = compared(model, spec, netlist, seed) {
+            panic!("seed {seed}: {why}");
+        }
+    }
+
+    /// The same, with what is wrong.
+    pub(super) fn compared(model: &Model, spec: &Spec, netlist: &Netlist, seed: u64) -> Result<(), String> {
+        let vectors = Vectors::of(model, None, spec, 6, seed).unwrap();
         let cycles = Cycles::of(netlist, &vectors, seed);
         let mut evaluator = Evaluator::new(netlist);
         let mut seen = vec![0; vectors.inputs.len()];
@@ -279,13 +291,16 @@ mod tests {
             evaluator.settle();
             if let Some(sample) = cycle.sample.and_then(|row| cycles.sample_of(row)) {
                 seen[sample] += 1;
-                assert_eq!(evaluator.outputs(), vectors.outputs.row(sample), "cycle {at}, sample {sample}");
+                let (found, wanted) = (evaluator.outputs(), vectors.outputs.row(sample));
+                if found != wanted {
+                    return Err(format!("cycle {at}, sample {sample}: {found:?}, not {wanted:?}"));
+                }
             }
             evaluator.tick();
         }
         // Each is there for a whole interval, unless a reset ends it.
         let least = if netlist.interface.reset.is_some() { 1 } else { netlist.interface.initiation_interval };
-        assert!(seen.iter().all(|&n| n >= least), "{seen:?}");
+        if seen.iter().all(|&n| n >= least) { Ok(()) } else { Err(format!("results are seen {seen:?} times")) }
     }
 
     fn proved(model: &Model, hardware: &Hardware<'_>, language: Language) {
@@ -299,27 +314,60 @@ mod tests {
         let request = Request {
             latency: Some(interface.latency),
             interval: Some(interface.initiation_interval),
+            gates_only: compile::goes_bit_by_bit(&rtl.head),
             ..Request::default()
         };
-        let report = equiv::prove(model, &rtl, &request, Box::new(Embedded)).0;
+        let programs = || hardware.reused().map(|r| Steps { programs: vec![r.program.clone()], ..Steps::default() });
+        let report = steps::prove(model, &rtl, Some(&programs), &request, &|| Box::new(Embedded)).0;
         assert_eq!(report.verdict, Verdict::Proved, "{:?}\n{text}", report.notes);
     }
 
-    fn held(model: &Model, interval: u32, seed: u64) {
+    /// Makes hardware, simulates and proves it; whether it could be made.
+    pub(super) fn held(model: &Model, interval: u32, engine: Engine, seed: u64) -> bool {
         let mut rng = SplitMix::new(seed);
-        let spec = spec(interval, &mut rng);
+        let spec = spec(interval, engine, &mut rng);
         let hardware = match compile::model(model, &spec) {
             Ok(hardware) => hardware,
             // An operation by itself may be longer than a stage.
-            Err(error) if error.kind == compile::ErrorKind::Request => return,
+            Err(error) if error.kind == compile::ErrorKind::Request => return false,
             Err(error) => panic!("seed {seed}: {error}"),
         };
-        let Some(reused) = hardware.reused() else { return };
-        assert_eq!(check(&reused.program, &reused.plan), Ok(()));
+        let Some(reused) = hardware.reused() else { return false };
+        if let Some(plan) = reused.fold() {
+            assert_eq!(check(&reused.program, plan), Ok(()));
+        }
         assert_eq!(hardware.netlist.interface.initiation_interval, interval);
-        simulated(model, &hardware, seed);
+        simulated(model, &spec, &hardware.netlist, seed);
         let language = if seed.is_multiple_of(2) { Language::Verilog } else { Language::Vhdl };
         proved(model, &hardware, language);
+        true
+    }
+
+    /// A random program, half of them with parts that are equal, at a random interval.
+    fn any(seed: u64) -> (Model, u32) {
+        let mut rng = SplitMix::new(seed ^ 0x1155);
+        let profile =
+            [Profile::TINY, Profile::TINY, Profile::SMALL, Profile::ADDERS, Profile::LOGIC][rng.below(5) as usize];
+        let model = Recipe::seeded(profile, 4 + rng.below(16) as usize, seed).build();
+        let model = if rng.below(2) == 0 { repeated(&model, 2 + rng.below(7) as u32) } else { model };
+        (model, 2 + rng.below(63) as u32)
+    }
+
+    #[test]
+    #[ignore = "long: 300 random programs by both engines, simulated and proved; minutes"]
+    fn hundreds_of_random_programs_by_both_engines() {
+        let mut made = [0; 2];
+        let seeds = crate::prove::seeds(5000..5300);
+        let programs = (seeds.end - seeds.start) as usize;
+        for seed in seeds {
+            let (model, interval) = any(seed);
+            for (k, engine) in [Engine::Fold, Engine::Serial].into_iter().enumerate() {
+                made[k] += usize::from(held(&model, interval, engine, seed));
+            }
+        }
+        println!("{made:?} made by fold and serial");
+        // The others need more clocks, or have nothing to compute.
+        assert!(made.iter().all(|&n| n >= programs / 3), "{made:?} of {programs}");
     }
 
     #[test]
@@ -327,7 +375,7 @@ mod tests {
         for seed in crate::prove::seeds(0..24) {
             let model = Recipe::seeded(Profile::TINY, 14, seed).build();
             let interval = [2, 3, 4, 5, 7, 8, 16, 25, 33, 64][(seed % 10) as usize];
-            held(&model, interval, seed);
+            held(&model, interval, Engine::Auto, seed);
         }
     }
 
@@ -338,11 +386,12 @@ mod tests {
             let block = Recipe::seeded(Profile::TINY, 10, seed).build();
             let model = repeated(&block, 3 + (seed % 6) as u32);
             let interval = [2, 3, 4, 5, 8, 13][(seed % 6) as usize];
-            held(&model, interval, seed);
+            held(&model, interval, Engine::Fold, seed);
             let mut spec = Spec::default();
             spec.pipeline.interval = Some(interval);
+            spec.pipeline.engine = Engine::Fold;
             let hardware = compile::model(&model, &spec).unwrap();
-            shared += hardware.reused().map_or(0, |r| usize::from(r.plan.shared() > 0.0));
+            shared += hardware.reused().map_or(0, |r| usize::from(r.fold().is_some_and(|plan| plan.shared() > 0.0)));
         }
         assert!(shared >= 5, "only {shared} share anything");
     }
@@ -415,11 +464,12 @@ mod tests {
             let places = 3 + rng.below(9) as u32;
             let model = same_rows_other_sums(places, &mut rng);
             let interval = [2, 3, 4, 5, 8, 13, 64][(seed % 7) as usize];
-            held(&model, interval, seed);
+            held(&model, interval, Engine::Fold, seed);
             let mut spec = Spec::default();
             spec.pipeline.interval = Some(interval);
+            spec.pipeline.engine = Engine::Fold;
             let hardware = compile::model(&model, &spec).unwrap();
-            let groups = &hardware.reused().unwrap().plan.groups;
+            let groups = &hardware.reused().unwrap().fold().unwrap().groups;
             by_rows += usize::from(groups.iter().any(|group| group.by_rows && group.instances.len() > 1));
         }
         assert!(by_rows >= 5, "only {by_rows} share by rows");

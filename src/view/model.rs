@@ -5,6 +5,7 @@ use crate::interp::samples::{Port, Values};
 use crate::interp::{LookupMiss, Step, batch, golden_steps, meaning};
 use crate::ir::{Model, ValueId};
 use crate::network::layers::Layers;
+use crate::reuse::serial::{self, Graph};
 use crate::reuse::{self, Placement, Plan};
 use crate::schedule::{self, Delay};
 use num_bigint::BigInt;
@@ -151,8 +152,58 @@ impl Drawing {
                 drawn.meaning.push_str(&format!("; group {group}, {who}, clock {clock}, phase {phase}"));
             }
         }
+        Drawing::by_clock(model, nodes, &clocks, plan.interval, unit, layers)
+    }
+
+    /// The drawing of a program whose values go through bit by bit: a column for each clock in which streams begin. What
+    /// it is made of says in which clocks its bits are shown.
+    pub fn of_streams(
+        model: &Model,
+        (graph, plan): (&Graph, &serial::Plan),
+        delay: &dyn Delay,
+        unit: &'static str,
+        layers: Option<&Layers>,
+    ) -> Drawing {
+        // Wires stand beside what they read; inputs, constants and wires behind them before the first clock.
+        let mut begins: Vec<u32> = vec![0; model.nodes().len()];
+        let mut shown = vec![None; model.nodes().len()];
+        for id in model.ids() {
+            shown[id.index()] = graph.of[id.index()].and_then(|node| serial::clocks(graph, plan, node));
+            begins[id.index()] = match shown[id.index()] {
+                Some([first, _]) => first.max(1),
+                None => {
+                    let mut latest = 0;
+                    model.node(id).op.for_each_operand(|v| latest = latest.max(begins[v.index()]));
+                    latest
+                }
+            };
+        }
+        let mut clocks: Vec<u32> = begins.iter().copied().filter(|&clock| clock > 0).collect();
+        clocks.sort_unstable();
+        clocks.dedup();
+        let declared = Declarations::of("");
+        let place = |clock: u32| clocks.partition_point(|&c| c < clock) as u32 + u32::from(clock > 0);
+        let mut nodes = nodes(model, "", 0, delay, &declared, |id| place(begins[id.index()]));
+        for ((node, drawn), shown) in model.nodes().iter().zip(&mut nodes).zip(&shown) {
+            drawn.layer = layers.and_then(|layers| layers.of(node.origin as usize));
+            if let Some([first, last]) = shown {
+                drawn.meaning.push_str(&format!("; its bits are shown in clocks {first} to {last}"));
+            }
+        }
+        Drawing::by_clock(model, nodes, &clocks, plan.interval, unit, layers)
+    }
+
+    /// A drawing with a column for each of these clocks, and one before them.
+    fn by_clock(
+        model: &Model,
+        nodes: Vec<Node>,
+        clocks: &[u32],
+        interval: u32,
+        unit: &'static str,
+        layers: Option<&Layers>,
+    ) -> Drawing {
         let named = |clock: &u32| Column {
-            title: format!("clock {clock}, phase {}", clock % plan.interval),
+            title: format!("clock {clock}, phase {}", clock % interval),
             short: clock.to_string(),
             delay: None,
             register_bits: 0,

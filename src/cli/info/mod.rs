@@ -220,7 +220,7 @@ fn of_intervals(
     }
     spec.pipeline.compared.clear();
     if spec.pipeline.budget.is_some() {
-        let Some(found) = compile::model(model, &spec)?.reused().map(|reused| reused.plan.interval) else {
+        let Some(found) = compile::model(model, &spec)?.reused().map(|reused| reused.plan.interval()) else {
             return Ok(None);
         };
         spec.pipeline.budget = None;
@@ -232,7 +232,7 @@ fn of_intervals(
     let Some(table) = reuse::table(model, &spec, &others)? else { return Ok(None) };
     let asked = GivenOptions::of_look(&args.pipeline, args.rom_style);
     let mut said = warnings(asked, design, Registers { any: true, cuts: true, ready: true }, false);
-    said.0.extend(table.least_shared().and_then(|(interval, shared)| little_is_shared(interval, shared)));
+    said.0.extend(table.least_shared().and_then(|(interval, shared, from)| little_is_shared(interval, shared, from)));
     report(&said, global);
     let text = if args.json { table.json() } else { table.to_text(global.verbose) };
     print(text.as_bytes()).map(Some)

@@ -2,6 +2,7 @@
 
 use super::plot::{LEFT, RIGHT, TOP, WIDTH, page, text};
 use crate::reuse::Plan;
+use crate::reuse::serial::{self, Graph};
 use std::fmt::Write;
 
 /// Copies that are drawn; the page would only grow.
@@ -53,6 +54,49 @@ pub(in crate::cli) fn svg(title: &str, plan: &Plan) -> String {
         text(&mut out, middle, bottom + 19.0, "middle", &phase.to_string(), "");
     }
     text(&mut out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, bottom + 43.0, "middle", "phase; rows are group.copy", "");
+    out.push_str("</svg>\n");
+    out
+}
+
+/// Draws when each stream of bit-serial hardware shows the bits of one sample. `title` may be any text.
+pub(in crate::cli) fn streams(title: &str, graph: &Graph, plan: &serial::Plan) -> String {
+    let shown: Vec<(usize, [u32; 2])> =
+        (0..graph.nodes.len()).filter_map(|id| Some((id, serial::clocks(graph, plan, id)?))).collect();
+    let rows = &shown[..shown.len().min(ROWS)];
+    let bottom = TOP + ROW * rows.len().max(1) as f64;
+    let mut out = page(title, bottom + 70.0);
+    let clocks = plan.latency as usize + 1;
+    let wide = (WIDTH - LEFT - RIGHT) / clocks as f64;
+    let note = match shown.len() - rows.len() {
+        0 => "when each stream shows the bits of a sample".to_owned(),
+        more => format!("when each stream shows the bits of a sample; {more} more streams are not drawn"),
+    };
+    text(&mut out, LEFT, TOP - 14.0, "start", &note, "");
+    for (at, (id, [first, last])) in rows.iter().enumerate() {
+        let top = TOP + ROW * at as f64;
+        let node = &graph.nodes[*id];
+        let name = match node.kind {
+            serial::Kind::Port(element) => format!("inp[{element}]"),
+            _ => format!("v{}", node.origin),
+        };
+        text(&mut out, LEFT - 6.0, top + 13.0, "end", &name, " font-size=\"11\"");
+        let colour = COLOURS[at % COLOURS.len()];
+        let _ = writeln!(
+            out,
+            "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"{colour}\" fill-opacity=\"0.75\"/>",
+            LEFT + wide * f64::from(*first),
+            top + 1.0,
+            wide * f64::from(last - first + 1),
+            ROW - 2.0
+        );
+    }
+    let every = clocks.div_ceil(16);
+    for clock in (0..clocks).step_by(every) {
+        let middle = LEFT + wide * (clock as f64 + 0.5);
+        text(&mut out, middle, bottom + 19.0, "middle", &clock.to_string(), "");
+    }
+    let what = "clocks since the sample was accepted; rows are streams";
+    text(&mut out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, bottom + 43.0, "middle", what, "");
     out.push_str("</svg>\n");
     out
 }

@@ -2,9 +2,10 @@
 //! clock.
 
 use super::super::{Failure, schema};
-use crate::compile::{self, Hardware, Spec};
+use crate::compile::{self, Hardware, Planned, Spec};
 use crate::device::Estimate;
 use crate::ir::Model;
+use crate::reuse::serial;
 use crate::reuse::{Figures, GroupFigures, Plan};
 use serde::Serialize;
 use std::fmt::Write;
@@ -25,24 +26,43 @@ pub(super) struct ReuseTable {
 #[derive(Serialize)]
 struct Interval {
     interval: u32,
+    /// `fold` or `serial`.
+    engine: &'static str,
     latency: u32,
     latency_at_least: u32,
+    shared_percent: f64,
+    /// Those of the netlist.
+    register_bits: u64,
+    estimate: Estimate,
+    #[serde(flatten)]
+    made: Made,
+    /// From which interval on values can go through bit by bit, where this one is smaller.
+    #[serde(skip)]
+    serial_from: Option<u32>,
+}
+
+/// What it is made of.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Made {
+    Fold(FoldFigures),
+    Serial(serial::Figures),
+}
+
+#[derive(Serialize)]
+struct FoldFigures {
     blocks: usize,
     copies: u32,
     /// No plan of these groups has fewer.
     copies_at_least: u32,
-    shared_percent: f64,
     /// Logic of the copies in per cent of that of all blocks, without multiplexers.
     left_percent: f64,
     multiplexer_bits: u64,
-    /// Those of the netlist.
-    register_bits: u64,
     /// Those of the plan: where whole values are held.
     planned_register_bits: u64,
     planned_register_bits_at_least: u64,
     captured_bits: u64,
     result_bits: u64,
-    estimate: Estimate,
     groups: Vec<GroupTable>,
 }
 
@@ -88,32 +108,50 @@ pub(super) fn table(model: &Model, spec: &Spec, intervals: &[u32]) -> Result<Opt
     Ok(Some(ReuseTable { operations: model.nodes().len(), every_clock, intervals: found }))
 }
 
+fn tenths(x: f64) -> f64 {
+    (10.0 * x).round() / 10.0
+}
+
 impl Interval {
     fn of(hardware: &Hardware<'_>) -> Option<Interval> {
         let reused = hardware.reused()?;
-        let (plan, program) = (&reused.plan, &reused.program);
-        let figures = Figures::of(program, plan);
-        let tenths = |x: f64| (10.0 * x).round() / 10.0;
+        let (engine, latency_at_least, made) = match &reused.plan {
+            Planned::Fold(plan) => {
+                let figures = Figures::of(&reused.program, plan);
+                ("fold", figures.latency_at_least, Made::Fold(FoldFigures::of(plan, &figures)))
+            }
+            Planned::Serial(graph, plan) => ("serial", plan.latency, Made::Serial(serial::Figures::of(graph, plan))),
+        };
+        Some(Interval {
+            interval: reused.plan.interval(),
+            engine,
+            latency: reused.plan.latency(),
+            latency_at_least,
+            shared_percent: tenths(reused.shared()),
+            register_bits: hardware.netlist.register_bits(),
+            estimate: hardware.estimate(),
+            made,
+            serial_from: reused.serial_from,
+        })
+    }
+}
+
+impl FoldFigures {
+    fn of(plan: &Plan, figures: &Figures) -> FoldFigures {
         let groups: Vec<GroupTable> =
             (0..plan.groups.len()).map(|k| GroupTable::of(plan, k, &figures.groups[k])).collect();
-        Some(Interval {
-            interval: plan.interval,
-            latency: plan.latency,
-            latency_at_least: figures.latency_at_least,
+        FoldFigures {
             blocks: groups.iter().map(|group| group.instances).sum(),
             copies: groups.iter().map(|group| group.copies).sum(),
             copies_at_least: groups.iter().map(|group| (group.instances as u32).div_ceil(plan.interval)).sum(),
-            shared_percent: tenths(plan.shared()),
             left_percent: tenths(plan.left()),
             multiplexer_bits: groups.iter().map(|group| group.multiplexer_bits).sum(),
-            register_bits: hardware.netlist.register_bits(),
             planned_register_bits: figures.register_bits(),
             planned_register_bits_at_least: figures.register_bits_at_least,
             captured_bits: figures.captured_bits,
             result_bits: figures.result_bits,
-            estimate: hardware.estimate(),
             groups,
-        })
+        }
     }
 }
 
@@ -146,10 +184,12 @@ impl ReuseTable {
         schema::document("alir2hdl.info-reuse/1", self)
     }
 
-    /// The intervals that were looked at.
-    pub(super) fn least_shared(&self) -> Option<(u32, f64)> {
-        let least = self.intervals.iter().min_by(|a, b| a.shared_percent.total_cmp(&b.shared_percent));
-        least.map(|row| (row.interval, row.shared_percent))
+    /// Of those that share copies, the one that shares the least of the logic: its interval, the share, and from which
+    /// interval on values can go through bit by bit.
+    pub(super) fn least_shared(&self) -> Option<(u32, f64, Option<u32>)> {
+        let fold = self.intervals.iter().filter(|row| matches!(row.made, Made::Fold(_)));
+        let least = fold.min_by(|a, b| a.shared_percent.total_cmp(&b.shared_percent));
+        least.map(|row| (row.interval, row.shared_percent, row.serial_from))
     }
 
     /// Tables for people; `all`: every group.
@@ -159,43 +199,69 @@ impl ReuseTable {
         let _ = writeln!(out, "{} operations; estimates for {}", self.operations, self.every_clock.device);
         let _ = writeln!(
             out,
-            "\n{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>10}{:>9}{:>8}{:>9}{:>9}",
-            "interval", "latency", "blocks", "copies", "shared", "mux bits", "registers", "LUT", "share", "FF", "MHz"
+            "\n{:>8}{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>10}{:>9}{:>8}{:>9}{:>9}",
+            "interval",
+            "engine",
+            "latency",
+            "blocks",
+            "copies",
+            "shared",
+            "mux bits",
+            "registers",
+            "LUT",
+            "share",
+            "FF",
+            "MHz"
         );
         let e = &self.every_clock;
-        let _ = writeln!(out, "{:>8}{:>71}{:>8}{:>9}{:>9}", 1, e.lut, "1.00", e.ff, e.clock_mhz);
+        let _ = writeln!(out, "{:>8}{:>79}{:>8}{:>9}{:>9}", 1, e.lut, "1.00", e.ff, e.clock_mhz);
         for row in &self.intervals {
             let e = &row.estimate;
             let share = e.lut as f64 / self.every_clock.lut.max(1) as f64;
+            let [blocks, copies, multiplexers] = match &row.made {
+                Made::Fold(fold) => {
+                    [fold.blocks.to_string(), fold.copies.to_string(), fold.multiplexer_bits.to_string()]
+                }
+                Made::Serial(_) => [(); 3].map(|()| "-".to_owned()),
+            };
             let _ = writeln!(
                 out,
-                "{:>8}{:>9}{:>8}{:>8}{:>7} %{:>10}{:>10}{:>9}{share:>8.2}{:>9}{:>9}",
-                row.interval,
-                row.latency,
-                row.blocks,
-                row.copies,
-                row.shared_percent,
-                row.multiplexer_bits,
-                row.register_bits,
-                e.lut,
-                e.ff,
-                e.clock_mhz
+                "{:>8}{:>8}{:>9}{blocks:>8}{copies:>8}{:>7} %{multiplexers:>10}{:>10}{:>9}{share:>8.2}{:>9}{:>9}",
+                row.interval, row.engine, row.latency, row.shared_percent, row.register_bits, e.lut, e.ff, e.clock_mhz
             );
         }
         if let [row] = &self.intervals[..] {
-            row.to_text(out, all);
+            match &row.made {
+                Made::Fold(fold) => fold.to_text(row, out, all),
+                Made::Serial(figures) => serial_text(figures, row, out),
+            }
         }
         text
     }
 }
 
-impl Interval {
-    fn to_text(&self, out: &mut String, all: bool) {
-        let clocks = if self.latency == 1 { "clock" } else { "clocks" };
+/// What bit-serial hardware is made of.
+fn serial_text(figures: &serial::Figures, row: &Interval, out: &mut String) {
+    let bits = if figures.bits_per_clock == 1 { "bit" } else { "bits" };
+    let _ = writeln!(
+        out,
+        "\nlatency {} clocks, no plan of these streams has less; {} {bits} a clock: {} streams, {} full adders",
+        row.latency, figures.bits_per_clock, figures.streams, figures.full_adders
+    );
+    let _ = writeln!(
+        out,
+        "register bits: {} hold inputs, {} outputs, {} delay streams, {} whole values; {} operations are computed whole",
+        figures.captured_bits, figures.result_bits, figures.delay_bits, figures.whole_bits, figures.whole_operations
+    );
+}
+
+impl FoldFigures {
+    fn to_text(&self, row: &Interval, out: &mut String, all: bool) {
+        let clocks = if row.latency == 1 { "clock" } else { "clocks" };
         let _ = writeln!(
             out,
             "\nlatency {} {clocks}, at least {} with these blocks; {} copies, at least {}; {} % of the logic is left before multiplexers",
-            self.latency, self.latency_at_least, self.copies, self.copies_at_least, self.left_percent
+            row.latency, row.latency_at_least, self.copies, self.copies_at_least, self.left_percent
         );
         let _ = writeln!(
             out,

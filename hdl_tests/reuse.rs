@@ -1,0 +1,92 @@
+//! Hardware that takes a sample every few clocks, in every simulator of both languages: gaps, pauses, resets, and
+//! garbage on the inputs in all clocks in which none is taken.
+
+use crate::harness::{Case, assert_equal_everywhere, read_model};
+use alir2hdl::compile::{self, Engine, Spec};
+use alir2hdl::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
+use alir2hdl::netlist::ResetOptions;
+use alir2hdl::num::SplitMix;
+use alir2hdl::random::{Profile, Recipe};
+use alir2hdl::verify::{Cycles, Vectors};
+
+/// Several copies of a program side by side.
+fn repeated(first: &Model, times: u32) -> Model {
+    let n = first.n_inputs() as u32;
+    let mut b = Builder::new(first.inp_shifts().iter().copied().cycle().take((n * times) as usize).collect());
+    b.limits(Limits::derived());
+    for table in first.tables() {
+        b.table(table.clone());
+    }
+    for time in 0..times {
+        let base = b.nodes().len() as u32;
+        for node in first.nodes() {
+            let mut op = node.op.clone();
+            op.map_operands(|v| ValueId(v.0 + base));
+            if let Op::Input { input } = &mut op {
+                *input += n * time;
+            }
+            b.push(Node { op, ..node.clone() });
+        }
+        for output in first.outputs() {
+            b.output(Output { source: output.source.map(|v| ValueId(v.0 + base)), ..*output });
+        }
+    }
+    b.finish().expect("copies of a program are one")
+}
+
+/// Hardware with random controls; nothing if the engine cannot make it.
+fn case(model: &Model, top: &str, (interval, engine): (u32, Engine), samples: usize, seed: u64) -> Option<Case> {
+    let mut rng = SplitMix::new(seed);
+    let mut bit = || rng.below(2) == 1;
+    let mut spec = Spec::default();
+    spec.pipeline.interval = Some(interval);
+    spec.pipeline.engine = engine;
+    spec.module.valid = bit();
+    spec.module.enable = bit();
+    if bit() {
+        spec.module.reset = Some(ResetOptions { asynchronous: bit(), active_high: bit(), data: bit() });
+    }
+    spec.module.top = compile::Top::Named(top.into());
+    let hardware = match compile::model(model, &spec) {
+        Ok(hardware) => hardware,
+        Err(error) if error.kind == compile::ErrorKind::Request => return None,
+        Err(error) => panic!("{top}: {error}"),
+    };
+    let vectors = Vectors::of(model, None, &spec, samples, seed).expect("samples");
+    let netlist = hardware.netlist.clone();
+    let cycles = Cycles::of(&netlist, &vectors, seed);
+    hardware.reused()?;
+    Some(Case { netlist, cycles, emit: Default::default() })
+}
+
+#[test]
+fn sim_bit_serial_programs_are_equal_in_every_simulator() {
+    let random = (0..36).filter_map(|seed| {
+        let model = Recipe::seeded(Profile::TINY, 14, seed).build();
+        let interval = [12, 17, 24, 32, 40, 65][(seed % 6) as usize];
+        case(&model, &format!("serial_{seed}"), (interval, Engine::Serial), 12, seed)
+    });
+    let mut cases: Vec<Case> = random.collect();
+    assert!(cases.len() >= 12, "only {}", cases.len());
+    for (name, interval) in [("tiny_ops", 40), ("sort_topk", 25), ("bit_logic", 64)] {
+        let model = read_model(name);
+        cases.push(case(&model, name, (interval, Engine::Serial), 12, 7).expect(name));
+    }
+    assert_equal_everywhere(&cases);
+}
+
+#[test]
+fn sim_programs_that_share_copies_are_equal_in_every_simulator() {
+    let random = (0..24).filter_map(|seed| {
+        let model = Recipe::seeded(Profile::TINY, 10, seed).build();
+        let model = if seed % 4 == 3 { model } else { repeated(&model, 2 + (seed % 6) as u32) };
+        let interval = [2, 3, 4, 7, 16, 64][(seed / 4 % 6) as usize];
+        case(&model, &format!("fold_{seed}"), (interval, Engine::Fold), 12, seed)
+    });
+    let mut cases: Vec<Case> = random.collect();
+    assert!(cases.len() >= 12, "only {}", cases.len());
+    for (name, interval) in [("tiny_ops", 3), ("sort_topk", 8)] {
+        cases.push(case(&read_model(name), name, (interval, Engine::Fold), 12, 7).expect(name));
+    }
+    assert_equal_everywhere(&cases);
+}

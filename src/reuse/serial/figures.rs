@@ -1,0 +1,61 @@
+//! What a bit-serial plan takes, in figures.
+
+use super::plan::Planner;
+use super::{Graph, Kind, Plan, lowest};
+use serde::Serialize;
+
+/// What a plan takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Figures {
+    /// Bits of each value that go through in a clock.
+    pub bits_per_clock: u32,
+    /// Values that go through bit by bit.
+    pub streams: usize,
+    /// Full adders of all sums.
+    pub full_adders: usize,
+    /// Operations that are computed on whole values.
+    pub whole_operations: usize,
+    /// Bits of registers that hold the inputs.
+    pub captured_bits: u64,
+    /// Bits of registers that hold the results.
+    pub result_bits: u64,
+    /// Bits of registers behind streams that are read later.
+    pub delay_bits: u64,
+    /// Bits of registers that hold what was computed on whole values.
+    pub whole_bits: u64,
+}
+
+impl Figures {
+    /// Those of a plan that the judge accepts.
+    pub fn of(graph: &Graph, plan: &Plan) -> Figures {
+        let mut figures = Figures { bits_per_clock: plan.digit, ..Figures::default() };
+        for (node, stream) in graph.nodes.iter().zip(&plan.streams) {
+            if stream.is_none() {
+                continue;
+            }
+            figures.streams += 1;
+            let width = u64::from(node.kif.width());
+            match &node.kind {
+                Kind::Sum { .. } => figures.full_adders += plan.digit as usize,
+                Kind::Port(_) => figures.captured_bits += width,
+                Kind::Whole { .. } => {
+                    figures.whole_operations += 1;
+                    figures.whole_bits += width;
+                }
+                _ => {}
+            }
+        }
+        let registers = 1 + u64::from(plan.registered_outputs);
+        figures.result_bits = graph.outputs.iter().flatten().map(|(_, kif)| registers * u64::from(kif.width())).sum();
+        figures.delay_bits = Planner::of_plan(graph, plan).delays();
+        figures
+    }
+}
+
+/// The first and the last clock in which a node's stream shows bits of a sample, counted from the edge that accepts it;
+/// nothing if it has none.
+pub fn clocks(graph: &Graph, plan: &Plan, id: usize) -> Option<[u32; 2]> {
+    let stream = plan.streams[id]?;
+    let clock = |weight: i32| (stream.time + weight).div_euclid(plan.digit as i32).max(0) as u32;
+    Some([clock(lowest(graph.nodes[id].kif)), clock(stream.high)])
+}
