@@ -7,7 +7,7 @@ alir2hdl=${ALIR2HDL:-alir2hdl} out=${1:-build}
 mkdir -p "$out"
 
 # 1. What a patch of 12 x 12 pixels every 144 clocks takes, and what one every clock would.
-"$alir2hdl" info conv.json.gz --ii 144 | sed -n '3p;5p' | cut -c1-43
+"$alir2hdl" info conv.json.gz --ii 144 | sed -n '3p;5p' | cut -c1-51
 
 # 2. The hardware with AXI4-Stream ports a pixel wide, proved as it is written (the core inside the wrapper).
 "$alir2hdl" conv.json.gz --ii 144 --verilog "$out/conv.v" --top conv --wrapper axis --axis-width 8 --prove --quiet
