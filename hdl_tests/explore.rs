@@ -9,8 +9,9 @@ use std::process::{Command, Output};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// What stands in for yosys: writes a line into `count` for each synthesis (not for the registers around it) and a report. It fails for the variants that
-/// `fail` names, and ends Snakemake without warning once `kill` has this many lines left.
+/// What stands in for yosys: writes a line into `count` for each synthesis (not for the registers around it) and a
+/// report. It fails for the variants that `fail` names, and ends Snakemake without warning once `kill` has this many
+/// lines left.
 const YOSYS: &str = r#"#!/bin/sh
 case "$*" in *registered.ys) exit 0 ;; esac
 base=@BASE@ variant=$(basename "$(dirname "$PWD")")

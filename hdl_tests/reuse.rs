@@ -3,36 +3,11 @@
 
 use crate::harness::{Case, assert_equal_everywhere, read_model};
 use alir2hdl::compile::{self, Engine, Spec};
-use alir2hdl::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
+use alir2hdl::ir::Model;
 use alir2hdl::netlist::ResetOptions;
 use alir2hdl::num::SplitMix;
-use alir2hdl::random::{Profile, Recipe};
+use alir2hdl::random::{Profile, Recipe, side_by_side};
 use alir2hdl::verify::{Cycles, Vectors};
-
-/// Several copies of a program side by side.
-fn repeated(first: &Model, times: u32) -> Model {
-    let n = first.n_inputs() as u32;
-    let mut b = Builder::new(first.inp_shifts().iter().copied().cycle().take((n * times) as usize).collect());
-    b.limits(Limits::derived());
-    for table in first.tables() {
-        b.table(table.clone());
-    }
-    for time in 0..times {
-        let base = b.nodes().len() as u32;
-        for node in first.nodes() {
-            let mut op = node.op.clone();
-            op.map_operands(|v| ValueId(v.0 + base));
-            if let Op::Input { input } = &mut op {
-                *input += n * time;
-            }
-            b.push(Node { op, ..node.clone() });
-        }
-        for output in first.outputs() {
-            b.output(Output { source: output.source.map(|v| ValueId(v.0 + base)), ..*output });
-        }
-    }
-    b.finish().expect("copies of a program are one")
-}
 
 /// Hardware with random controls; nothing if the engine cannot make it.
 fn case(model: &Model, top: &str, (interval, engine): (u32, Engine), samples: usize, seed: u64) -> Option<Case> {
@@ -79,7 +54,7 @@ fn sim_bit_serial_programs_are_equal_in_every_simulator() {
 fn sim_programs_that_share_copies_are_equal_in_every_simulator() {
     let random = (0..24).filter_map(|seed| {
         let model = Recipe::seeded(Profile::TINY, 10, seed).build();
-        let model = if seed % 4 == 3 { model } else { repeated(&model, 2 + (seed % 6) as u32) };
+        let model = if seed % 4 == 3 { model } else { side_by_side(&model, 2 + (seed % 6) as u32) };
         let interval = [2, 3, 4, 7, 16, 64][(seed / 4 % 6) as usize];
         case(&model, &format!("fold_{seed}"), (interval, Engine::Fold), 12, seed)
     });

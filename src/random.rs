@@ -15,7 +15,7 @@ pub mod machine;
 pub mod rounded;
 pub mod tables;
 
-use crate::ir::{BinaryBits, Builder, Model, Node, Op, Output, Table, TableId, Term, UnaryBits, ValueId};
+use crate::ir::{BinaryBits, Builder, Limits, Model, Node, Op, Output, Table, TableId, Term, UnaryBits, ValueId};
 use crate::num::{Code, Interval, Kif, align};
 use num_bigint::BigInt;
 use std::fmt;
@@ -194,6 +194,35 @@ pub fn with_a_sum_for_a_difference(model: &Model) -> Option<Model> {
         other.table(table.clone());
     }
     other.finish().ok()
+}
+
+/// Copies of a program beside each other, each with inputs and outputs of its own.
+///
+/// # Panics
+/// If there are more inputs then than a program can have.
+pub fn side_by_side(model: &Model, times: u32) -> Model {
+    let n = model.n_inputs() as u32;
+    let shifts = model.inp_shifts().iter().copied().cycle().take((n * times) as usize);
+    let mut all = Builder::new(shifts.collect());
+    all.limits(Limits::derived());
+    for table in model.tables() {
+        all.table(table.clone());
+    }
+    for time in 0..times {
+        let base = all.nodes().len() as u32;
+        for node in model.nodes() {
+            let mut op = node.op.clone();
+            op.map_operands(|v| ValueId(v.0 + base));
+            if let Op::Input { input } = &mut op {
+                *input += n * time;
+            }
+            all.push(Node { op, ..node.clone() });
+        }
+        for output in model.outputs() {
+            all.output(Output { source: output.source.map(|v| ValueId(v.0 + base)), ..*output });
+        }
+    }
+    all.finish().expect("copies of a program are one")
 }
 
 /// Words from which a program is made.

@@ -19,7 +19,7 @@ const BEFORE: &[&str] = &["dce", "simplify", "cse", "dce"];
 
 /// The pass that is left out: it would make the counter of phases a table of itself. `prove` finds that too, but a sum
 /// reads better.
-pub(super) const LEFT_OUT: &str = "functions";
+const LEFT_OUT: &str = "functions";
 
 /// Plans that are made until one meets the clock.
 const ROUNDS: u32 = 6;
@@ -444,20 +444,18 @@ impl<'d> Reused<'d> {
         let Plan { interval, latency, groups, .. } = match &self.plan {
             Planned::Fold(plan) => plan,
             Planned::Serial(graph, plan) => {
-                let streams = plan.streams.iter().flatten().count();
-                let sum = |(node, stream): (&serial::Node, &Option<_>)| {
-                    stream.is_some() && matches!(node.kind, serial::Kind::Sum { .. })
-                };
+                let figures = serial::Figures::of(graph, plan);
                 let bits = if plan.digit == 1 { "one bit".into() } else { format!("{} bits", plan.digit) };
                 return format!(
-                    "{}: {} operations, a sample every {} clocks, latency {}, {} register bits; {bits} a clock: {streams} \
+                    "{}: {} operations, a sample every {} clocks, latency {}, {} register bits; {bits} a clock: {} \
                      streams, {} full adders",
                     netlist.interface.top,
                     self.program.nodes().len(),
                     plan.interval,
                     plan.latency,
                     netlist.register_bits(),
-                    plan.digit as usize * graph.nodes.iter().zip(&plan.streams).filter(|&pair| sum(pair)).count(),
+                    figures.streams,
+                    figures.full_adders,
                 );
             }
         };
@@ -485,7 +483,12 @@ impl<'d> Reused<'d> {
 /// # Errors
 /// If a pass that was named does not exist.
 pub(super) fn passes_after(spec: &Spec) -> Result<Vec<&str>, Error> {
-    Ok(spec.passes(false)?.into_iter().filter(|name| *name != LEFT_OUT).collect())
+    Ok(without_left_out(spec.passes(false)?))
+}
+
+/// Of these passes those that hardware with an interval takes.
+pub(super) fn without_left_out<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+    names.into_iter().filter(|name| *name != LEFT_OUT).collect()
 }
 
 impl Spec {

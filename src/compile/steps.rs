@@ -1,6 +1,6 @@
 //! The programs between a model and its text, told to the prover ([`crate::prove::steps`]), which trusts nothing of it.
 
-use super::reuse::{BIT_BY_BIT, LEFT_OUT};
+use super::reuse::{BIT_BY_BIT, without_left_out};
 use super::spec::DEFAULT_LEVEL;
 use super::{Error, Hardware};
 use crate::diag::{Diagnostic, Place};
@@ -133,10 +133,7 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
     let bit_by_bit = goes_bit_by_bit(head);
     Some(move || {
         let mut steps = candidates.iter().map(|names| match bit_by_bit {
-            true => {
-                let names: Vec<&str> = names.iter().copied().filter(|name| *name != LEFT_OUT).collect();
-                with_sums_of_two(model, of_passes(model, &names).programs)
-            }
+            true => with_sums_of_two(model, of_passes(model, &without_left_out(names.iter().copied())).programs),
             false => of_passes(model, names),
         });
         steps.find(|steps| steps.programs.last().is_some_and(|last| last.nodes().len() == operations))

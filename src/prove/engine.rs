@@ -267,6 +267,7 @@ impl Engine {
         // the highest one left has all its readers behind it: the first of its entries has the most cuts, and it is looked
         // at once.
         let mut left: BinaryHeap<(u32, u32)> = roots.iter().map(|l| (l.node(), levels)).collect();
+        let is_root: FxHashSet<u32> = roots.iter().map(|l| l.node()).collect();
         let mut done = None;
         let (mut gates, mut leaves) = (Vec::new(), Vec::new());
         while let Some((node, cuts)) = left.pop() {
@@ -280,7 +281,7 @@ impl Engine {
                 }
                 continue;
             };
-            let is_cut = self.cut.contains(&node) && roots.iter().all(|l| l.node() != node);
+            let is_cut = self.cut.contains(&node) && !is_root.contains(&node);
             if is_cut && cuts == 0 {
                 leaves.push(node);
                 continue;

@@ -98,6 +98,7 @@ pub(super) fn find(rtl: &Rtl, ports: &PortRoles) -> Result<Phases, String> {
 /// that nothing from outside reaches may be on their way to what they show from then on, as those are that a constant
 /// runs through: these are no part of it, and what depends on them neither.
 fn cycle(rtl: &Rtl, running: ControlValues) -> Result<(Vec<SignalId>, Vec<State>), String> {
+    let none = || format!("no counter of at most {LONGEST} phases is found that nothing from outside reaches");
     let all = (0..rtl.signals().len() as u32).map(SignalId);
     let mut set: FxHashSet<SignalId> = all.filter(|&s| initial(rtl, s).is_some()).collect();
     loop {
@@ -114,21 +115,14 @@ fn cycle(rtl: &Rtl, running: ControlValues) -> Result<(Vec<SignalId>, Vec<State>
             }
             // Those on their way arrive within as many clocks more.
             if sequence.len() == 2 * LONGEST {
-                return Err(format!(
-                    "no counter of at most {LONGEST} phases is found that nothing from outside reaches"
-                ));
+                return Err(none());
             }
             seen.insert(values(&next), sequence.len());
             sequence.push(next);
         };
         let period = sequence.len() - from;
         if from == 0 {
-            if period > LONGEST {
-                return Err(format!(
-                    "no counter of at most {LONGEST} phases is found that nothing from outside reaches"
-                ));
-            }
-            return Ok((closed, sequence));
+            return if period > LONGEST { Err(none()) } else { Ok((closed, sequence)) };
         }
         // What a register holds `k` clocks after power-on it holds a period later too.
         let returns = |s: &SignalId| {

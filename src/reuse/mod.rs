@@ -215,40 +215,15 @@ mod tests {
     use super::*;
     use crate::compile::{self, Engine, Hardware, Passes, Products, Spec};
     use crate::emit::Language;
-    use crate::ir::{Builder, Limits, Node, Output};
+    use crate::ir::{Builder, Limits, Output};
     use crate::netlist::{Evaluator, Netlist, ResetOptions};
     use crate::num::{Code, Interval, Kif, SplitMix};
     use crate::prove::equiv::{Request, Verdict};
     use crate::prove::sat::Embedded;
     use crate::prove::steps::{self, Steps};
-    use crate::random::{Profile, Recipe};
+    use crate::random::{Profile, Recipe, side_by_side};
     use crate::rtl;
     use crate::verify::{Cycles, Vectors};
-
-    /// Several copies of a program side by side, and of another one behind each.
-    fn repeated(first: &Model, times: u32) -> Model {
-        let n = first.n_inputs() as u32;
-        let mut b = Builder::new(first.inp_shifts().iter().copied().cycle().take((n * times) as usize).collect());
-        b.limits(Limits::derived());
-        for table in first.tables() {
-            b.table(table.clone());
-        }
-        for time in 0..times {
-            let base = b.nodes().len() as u32;
-            for node in first.nodes() {
-                let mut op = node.op.clone();
-                op.map_operands(|v| ValueId(v.0 + base));
-                if let Op::Input { input } = &mut op {
-                    *input += n * time;
-                }
-                b.push(Node { op, ..node.clone() });
-            }
-            for output in first.outputs() {
-                b.output(Output { source: output.source.map(|v| ValueId(v.0 + base)), ..*output });
-            }
-        }
-        b.finish().unwrap()
-    }
 
     fn spec(interval: u32, engine: Engine, rng: &mut SplitMix) -> Spec {
         let mut spec = Spec::default();
@@ -349,7 +324,7 @@ mod tests {
         let profile =
             [Profile::TINY, Profile::TINY, Profile::SMALL, Profile::ADDERS, Profile::LOGIC][rng.below(5) as usize];
         let model = Recipe::seeded(profile, 4 + rng.below(16) as usize, seed).build();
-        let model = if rng.below(2) == 0 { repeated(&model, 2 + rng.below(7) as u32) } else { model };
+        let model = if rng.below(2) == 0 { side_by_side(&model, 2 + rng.below(7) as u32) } else { model };
         (model, 2 + rng.below(63) as u32)
     }
 
@@ -384,7 +359,7 @@ mod tests {
         let mut shared = 0;
         for seed in crate::prove::seeds(0..24) {
             let block = Recipe::seeded(Profile::TINY, 10, seed).build();
-            let model = repeated(&block, 3 + (seed % 6) as u32);
+            let model = side_by_side(&block, 3 + (seed % 6) as u32);
             let interval = [2, 3, 4, 5, 8, 13][(seed % 6) as usize];
             held(&model, interval, Engine::Fold, seed);
             let mut spec = Spec::default();
@@ -522,7 +497,7 @@ mod tests {
     fn figures_and_bounds_fit_together() {
         for seed in crate::prove::seeds(0..12) {
             let block = Recipe::seeded(Profile::TINY, 10, seed).build();
-            let model = repeated(&block, 2 + (seed % 7) as u32);
+            let model = side_by_side(&block, 2 + (seed % 7) as u32);
             let interval = [2, 3, 4, 8][(seed % 4) as usize];
             let plan = plan(&model, interval, |t| Ok::<_, ()>(vec![0; t.nodes().len()])).unwrap();
             for plan in [plan.clone(), plan.with_registered_outputs()] {
@@ -542,7 +517,7 @@ mod tests {
     #[test]
     fn the_judge_finds_what_is_wrong_with_a_plan() {
         let block = Recipe::seeded(Profile::TINY, 10, 5).build();
-        let model = repeated(&block, 6);
+        let model = side_by_side(&block, 6);
         let (mut tried, mut found) = (0, 0);
         for interval in [2, 3, 4] {
             let stages = |t: &Model| Ok::<_, ()>(vec![0; t.nodes().len()]);

@@ -2,7 +2,7 @@
 
 use super::{Kind, Node, Read};
 use crate::ir::{Builder, Model, Node as Operation, Op, Output, Term, ValueId};
-use crate::num::{Interval, Kif};
+use crate::num::{Interval, Kif, wrap};
 use num_bigint::BigInt;
 
 /// Operations on streams, each behind its operands.
@@ -68,7 +68,8 @@ pub fn sums_of_two(model: &Model) -> Model {
 /// # Panics
 /// If a sum of many terms is among them; see [`sums_of_two`].
 pub fn graph(model: &Model) -> Graph {
-    let mut lowering = Lowering { model, nodes: Vec::new(), of: Vec::with_capacity(model.nodes().len()), zero: None };
+    let of = Vec::with_capacity(model.nodes().len());
+    let mut lowering = Lowering { model, nodes: Vec::new(), of, ports: vec![None; model.n_inputs()], zero: None };
     for id in model.ids() {
         let node = lowering.operation(id);
         lowering.of.push(node);
@@ -95,6 +96,8 @@ struct Lowering<'a> {
     nodes: Vec<Node>,
     /// The node of each operation; none where it is always zero.
     of: Vec<Option<usize>>,
+    /// The nodes of the input elements that are read so far.
+    ports: Vec<Option<Read>>,
     zero: Option<usize>,
 }
 
@@ -136,15 +139,15 @@ impl Lowering<'_> {
                 if port.is_zero() {
                     Kind::Constant { code: BigInt::ZERO, low: 0 }
                 } else {
-                    let seen = self.nodes.iter().position(|n| n.kind == Kind::Port(*input));
-                    let port = match seen {
-                        Some(node) => Read { node, shift: 0 },
+                    let read = match self.ports[*input as usize] {
+                        Some(read) => read,
                         None => self.push(Kind::Port(*input), port, node.origin),
                     };
-                    Kind::Quantised(port)
+                    self.ports[*input as usize] = Some(read);
+                    Kind::Quantised(read)
                 }
             }
-            Op::Const { value } => Kind::Constant { code: wrapped(value.to_big(), kif), low: -kif.frac },
+            Op::Const { value } => Kind::Constant { code: wrap(&value.to_big(), kif), low: -kif.frac },
             Op::Neg { x } => Kind::Sum { a: None, b: self.value(*x), minus: true },
             Op::Add { a, b, shift } => Kind::Sum { a: Some(self.value(*a)), b: self.scaled(*b, *shift), minus: false },
             Op::Sub { a, b, shift } => Kind::Sum { a: Some(self.value(*a)), b: self.scaled(*b, *shift), minus: true },
@@ -189,11 +192,4 @@ fn both(a: &Interval, (b, shift): (&Interval, i32), minus: bool) -> Interval {
     let (low, high) = (at(&b.min, b.frac - shift), at(&b.max, b.frac - shift));
     let (low, high) = if minus { (-high, -low) } else { (low, high) };
     Interval::new(at(&a.min, a.frac) + low, at(&a.max, a.frac) + high, frac)
-}
-
-/// A code in a type.
-fn wrapped(code: BigInt, kif: Kif) -> BigInt {
-    let modulus = BigInt::from(1) << kif.width();
-    let code = ((code % &modulus) + &modulus) % &modulus;
-    if code > kif.max_code() { code - modulus } else { code }
 }
