@@ -11,7 +11,8 @@
 //! | `sums` | values as sums of others: equal in whatever order they are added up |
 //! | `words` | sums, products, choices, tables of gates |
 //! | `program` | ALIR JSON, and what it means |
-//! | `verilog` | Verilog as alir2hdl writes it |
+//! | `text` | what the texts that alir2hdl writes have in common in both languages |
+//! | `verilog`, `vhdl` | how each language spells it |
 //! | `certificate` | the file of the records |
 //!
 //! What is trusted when it says `holds`: these files, the reading of JSON and gzip, and that the compiler and the
@@ -22,7 +23,9 @@ mod clauses;
 pub mod graph;
 pub mod program;
 mod sums;
-pub mod verilog;
+pub mod text;
+mod verilog;
+mod vhdl;
 mod words;
 
 use certificate::{Certificate, Step};
@@ -30,7 +33,7 @@ use graph::{Graph, Lit};
 use program::Program;
 use std::path::Path;
 use sums::Sums;
-use verilog::Text;
+use text::Text;
 
 /// The place of records that are applied when all values are there.
 pub const AT_THE_END: usize = u32::MAX as usize;
@@ -47,12 +50,12 @@ pub enum Side<'a> {
 pub struct Compared {
     /// The gates of both.
     pub graph: Graph,
-    /// Bits of each output by the first side.
+    /// Bits of each output by the first side; if the text has valid flags, behind them that of the inputs.
     pub expected: Vec<Vec<Lit>>,
     /// By the second.
     pub found: Vec<Vec<Lit>>,
-    /// Clocks from input to output of the second.
-    pub latency: u32,
+    /// What a proof says of the text.
+    pub statement: String,
     /// Bits of each input element.
     pub inputs: Vec<Vec<Lit>>,
 }
@@ -79,35 +82,28 @@ pub fn compare(
     };
     let inputs: Vec<Vec<Lit>> = first.inputs.iter().map(|kind| input(&mut graph, kind.width)).collect();
     let mut sums = Sums::default();
-    let expected = first.build(&mut graph, &mut sums, &inputs, begun)?;
-    let (found, latency) = match second {
+    let mut expected = first.build(&mut graph, &mut sums, &inputs, begun)?;
+    let (found, statement) = match second {
         Side::Program(program) => {
             if program.inputs != first.inputs || program.outputs() != first.outputs() {
                 return Err("the ports of a program have other types than those of the one before".to_owned());
             }
-            (program.build(&mut graph, &mut sums, &inputs, made)?, 0)
+            (program.build(&mut graph, &mut sums, &inputs, made)?, String::new())
         }
         Side::Text(text) => {
             let widths: Vec<usize> = expected.iter().map(Vec::len).collect();
-            let ports = (inputs.iter().map(Vec::len).sum(), widths.iter().sum());
-            if text.widths() != ports {
-                return Err(format!("ports of {:?} bits in the text, of {ports:?} in the model", text.widths()));
+            let mut built = text.build(&mut graph, &inputs, &widths, made)?;
+            if let Some((of_inputs, of_outputs)) = built.flags {
+                expected.push(vec![of_inputs]);
+                built.outputs.push(vec![of_outputs]);
             }
-            let built = text.build(&mut graph, &inputs.concat(), made)?;
-            let mut rest = &built.output[..];
-            let mut found = Vec::new();
-            for width in widths {
-                let (own, behind) = rest.split_at(width);
-                found.push(own.to_vec());
-                rest = behind;
-            }
-            (found, built.latency)
+            (built.outputs, built.statement)
         }
     };
     if graph.is_full() {
         return Err("more gates than are built here".to_owned());
     }
-    Ok(Compared { graph, expected, found, latency, inputs })
+    Ok(Compared { graph, expected, found, statement, inputs })
 }
 
 impl Compared {
@@ -154,9 +150,9 @@ pub fn replay(first: &Program, second: &Side<'_>, step: &Step) -> Result<Compare
 /// What a replay says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Every output is the model's, for every input; clocks from input to output.
-    Holds(u32),
-    /// An output that differs, and the bits of each input element there.
+    /// Every output is the model's; what is said by that.
+    Holds(String),
+    /// An output that differs (the valid flag, if it is none of the model's), and the bits of each input element there.
     Refuted(usize, Vec<String>),
     /// Outputs that the certificate does not show, of how many.
     NotShown(Vec<usize>, usize),
@@ -177,10 +173,10 @@ pub fn check(
     let certificate = Certificate::read(proof)?;
     let case = certificate.case.as_deref();
     let replayed = steps(&model, &text, &certificate, program);
-    if let Ok((shown, latency)) = &replayed
+    if let Ok((shown, statement)) = &replayed
         && shown.iter().all(|&shown| shown)
     {
-        return Ok(Answer::Holds(*latency));
+        return Ok(Answer::Holds(statement.clone()));
     }
     // What is not shown may be wrong.
     let straight = compare(&model, &Side::Text(&text), case, &mut |_, _, _| Ok(()), &mut |_, _, _| Ok(()))?;
@@ -192,15 +188,15 @@ pub fn check(
     Ok(Answer::NotShown(open.collect(), shown.len()))
 }
 
-/// Which outputs are the model's in each step, and the clocks of the last.
+/// Which outputs are the model's in each step, and what is said of the text.
 fn steps(
     model: &Program,
     text: &Text<'_>,
     certificate: &Certificate,
     program: &dyn Fn(&str) -> Result<Vec<u8>, String>,
-) -> Result<(Vec<bool>, u32), String> {
+) -> Result<(Vec<bool>, String), String> {
     let mut shown = vec![true; model.outputs().len()];
-    let mut latency = 0;
+    let mut statement = String::new();
     let mut before = model.clone();
     for step in &certificate.steps {
         let compared = match &step.program {
@@ -212,10 +208,11 @@ fn steps(
             }
             None => replay(&before, &Side::Text(text), step)?,
         };
-        latency = compared.latency;
+        shown.resize(compared.expected.len(), true);
         shown.iter_mut().enumerate().for_each(|(j, shown)| *shown &= compared.is_shown(j));
+        statement = compared.statement;
     }
-    Ok((shown, latency))
+    Ok((shown, statement))
 }
 
 /// The program itself: what it says, and its exit code.
@@ -233,8 +230,7 @@ pub fn run(arguments: &[String]) -> (u8, String) {
         check(&model, &string(Path::new(text))?, &string(&dir.join("proof.txt"))?, &|name| bytes(&dir.join(name)))
     });
     match answer {
-        Ok(Answer::Holds(0)) => (0, "holds: combinational, for every input\n".to_owned()),
-        Ok(Answer::Holds(latency)) => (0, format!("holds: after {latency} clocks, for every input\n")),
+        Ok(Answer::Holds(statement)) => (0, format!("holds: {statement}\n")),
         Ok(Answer::Refuted(output, inputs)) => {
             (1, format!("refuted: output {output} differs where the input elements are {}\n", inputs.join(" ")))
         }

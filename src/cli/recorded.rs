@@ -10,7 +10,7 @@ use crate::prove::equiv::{Report, Verdict};
 use crate::prove::steps::Steps;
 use alir2hdl_check::certificate::{Certificate, Step};
 use alir2hdl_check::program::Program;
-use alir2hdl_check::verilog::Text;
+use alir2hdl_check::text::Text;
 use std::path::Path;
 
 /// Adds the files to the batch, and to the report's notes what the checker will be shown, or why there is nothing for it.

@@ -9,7 +9,7 @@ use super::sat;
 use alir2hdl_check::certificate::{Certificate, HEAD, Step};
 use alir2hdl_check::graph::{Graph, Lit, Reason, Record, WORDS};
 use alir2hdl_check::program::Program;
-use alir2hdl_check::verilog::Text;
+use alir2hdl_check::text::Text;
 use alir2hdl_check::{AT_THE_END, Compared, Side, compare};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -241,6 +241,7 @@ pub fn record(model: &Program, between: &[(String, Program)], text: &Text<'_>) -
         let (mut made, compared) = step(before, &side)?;
         made.program = name.cloned();
         over.certificate.steps.push(made);
+        over.shown.resize(compared.expected.len(), true);
         over.shown.iter_mut().zip(shown(&compared)).for_each(|(all, own)| *all &= own);
         if let Side::Program(program) = side {
             before = program;
@@ -330,25 +331,76 @@ mod tests {
             else {
                 continue;
             };
-            let code = |bits: &[Lit], kif: Kif, at: usize| {
-                let mut raw = BigInt::ZERO;
-                for (i, &bit) in bits.iter().enumerate() {
-                    raw.set_bit(i as u64, compared.graph.sampled(bit)[at / 64] >> (at % 64) & 1 == 1);
-                }
-                wrap(&raw, kif)
-            };
-            for at in 0..64 {
-                let inputs: Vec<BigInt> =
-                    compared.inputs.iter().zip(model.input_kifs()).map(|(bits, &kif)| code(bits, kif, at)).collect();
-                let expected = golden(&model, &inputs, LookupMiss::Zero).unwrap();
-                for (j, expected) in expected.iter().enumerate() {
-                    assert!(compared.is_shown(j), "seed {seed}: a program is itself");
-                    assert_eq!(code(&compared.found[j], model.output_kif(j), at), *expected, "seed {seed} output {j}");
-                    compared_outputs += 1;
-                }
-            }
+            compared_outputs += agrees(&model, &compared, &format!("seed {seed}"));
+            (0..model.outputs().len()).for_each(|j| assert!(compared.is_shown(j), "seed {seed}: a program is itself"));
         }
         assert!(compared_outputs > 10_000, "{compared_outputs}");
+    }
+
+    /// So are those of a text, as it is read, in both languages with all kinds of ports.
+    #[test]
+    fn the_checkers_reading_of_texts_agrees_with_the_golden_interpreter() {
+        use crate::netlist::{Options, PortNames, Ports, ResetOptions, lower};
+        use crate::rtl::Language;
+        let mut compared_outputs = 0;
+        for seed in 0..160u64 {
+            let model = drawn(seed);
+            let Some(same) = program(&model) else { continue };
+            let (optimised, _) = crate::passes::run(&model, crate::passes::pipeline((seed % 3) as u8));
+            let schedule = match seed / 3 % 4 {
+                0 => crate::schedule::Schedule::combinational(optimised.nodes().len()),
+                stages => crate::schedule::random(&optimised, stages as u32, seed.is_multiple_of(2), seed),
+            };
+            let bit = |at: u32| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (32 + at) & 1 == 1;
+            let reset = ResetOptions { asynchronous: bit(0), active_high: bit(1), data: bit(2) };
+            let netlist = lower(
+                &optimised,
+                &schedule,
+                &Options {
+                    ports: if bit(3) { Ports::Split } else { Ports::Packed },
+                    valid: bit(4),
+                    enable: bit(5),
+                    reset: bit(6).then_some(reset),
+                    names: PortNames { reset: if bit(1) { "rst" } else { "rst_n" }.into(), ..PortNames::default() },
+                    ..Options::default()
+                },
+            );
+            let emitted = crate::emit::Options { keep_names: bit(7), use_dsp: bit(8), ..Default::default() };
+            for language in [Language::Verilog, Language::Vhdl] {
+                let text = crate::emit::text(&netlist, language, &emitted);
+                let what = format!("seed {seed}\n{text}");
+                let read = Text::read(&text).unwrap_or_else(|why| panic!("{why}: {what}"));
+                let mut none = |_: &mut Graph, _, _: &[Lit]| Ok(());
+                let compared = compare(&same, &Side::Text(&read), None, &mut none, &mut |_, _, _| Ok(()));
+                let compared = compared.unwrap_or_else(|why| panic!("{why}: {what}"));
+                compared_outputs += agrees(&model, &compared, &what);
+                let has_flags = compared.expected.len() > model.outputs().len();
+                assert!(has_flags == bit(4) && (!has_flags || compared.is_shown(model.outputs().len())), "{what}");
+                let latency = netlist.interface.latency;
+                let clocks = if latency == 0 { "combinational".into() } else { format!("after {latency} clocks") };
+                assert!(compared.statement.starts_with(&clocks), "{}: {what}", compared.statement);
+            }
+        }
+        assert!(compared_outputs > 50_000, "{compared_outputs}");
+    }
+
+    /// For the assignments that were looked at, the second side is what the golden interpreter says; how many outputs.
+    fn agrees(model: &Model, compared: &Compared, what: &str) -> usize {
+        let code = |bits: &[Lit], kif: Kif, at: usize| {
+            let mut raw = BigInt::ZERO;
+            for (i, &bit) in bits.iter().enumerate() {
+                raw.set_bit(i as u64, compared.graph.sampled(bit)[at / 64] >> (at % 64) & 1 == 1);
+            }
+            wrap(&raw, kif)
+        };
+        for at in 0..64 {
+            let inputs: Vec<BigInt> =
+                compared.inputs.iter().zip(model.input_kifs()).map(|(bits, &kif)| code(bits, kif, at)).collect();
+            for (j, expected) in golden(model, &inputs, LookupMiss::Zero).unwrap().iter().enumerate() {
+                assert_eq!(code(&compared.found[j], model.output_kif(j), at), *expected, "output {j} of {what}");
+            }
+        }
+        64 * model.outputs().len()
     }
 
     /// What records and sums make equal between two different programs is equal: gates with one root have the same samples.
