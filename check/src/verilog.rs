@@ -132,6 +132,16 @@ impl<'a> Reader<'_, 'a> {
                     self.expect(";")?;
                 }
                 "always" => self.always(g)?,
+                // What registers hold at power-on; no statement is about that.
+                "initial" => {
+                    self.expect("begin")?;
+                    while !self.eat("end") {
+                        self.word()?;
+                        self.expect("=")?;
+                        self.bits()?;
+                        self.expect(";")?;
+                    }
+                }
                 "assign" => {
                     let target = self.target()?;
                     self.expect("=")?;

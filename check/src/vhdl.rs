@@ -87,6 +87,10 @@ impl<'a> Reader<'_, 'a> {
                     let name = self.word()?;
                     self.expect(":")?;
                     let width = self.vector("unsigned")?;
+                    // What it holds at power-on; no statement is about that.
+                    if self.eat(":=") {
+                        self.bits()?;
+                    }
                     self.expect(";")?;
                     self.declare(name, width)?;
                 }
