@@ -1,6 +1,7 @@
 """Register bits at the same stages and the same stage delay: alkaid's RTLModel against ours.
 
 Usage: registers.py [--stages 2-8] [--level 0] [--yosys] MODEL...
+       registers.py --recipe 2.1,1.5 [--level 1] MODEL...     at alkaid's own latency cutoff and clock period (ns)
        registers.py --summary registers.md     the README's table, from the table that the first form printed
 
 alkaid schedules the program (`RTLModel(comb, n_stages=N)`), writes it and saves what it scheduled: the whole program after
@@ -11,7 +12,8 @@ plain linear program, where a register holds a whole value or nothing of it, and
 below it comes from holding bits instead (those that a gate makes and a gate reads; what is mere wiring is not held), which
 the emitted file shows. The last columns give our bits at the smallest possible stage delay. Every figure of ours is proved
 to be the fewest, or the run fails, and with --yosys all are counted again by yosys on the emitted file. What alkaid cannot
-do is listed.
+do is listed. With --recipe it chooses the number of stages itself (`latency_cutoff`, `clock_period`, no uncertainty); ours has
+at most as many, the number with the fewest bits, and no longer stage.
 """
 
 import argparse
@@ -47,12 +49,17 @@ def stage_delay(fsm: dict) -> float:
     return max(longest_path(m['model'] if isinstance(m, dict) else m) for m in fsm['fsm']['logic'].values())
 
 
-def peer_child(model: str, stages: int, folder: str) -> None:
-    """Runs in a process of its own: writes into the folder and prints the register bits."""
+def peer_child(model: str, how: str, folder: str) -> None:
+    """Runs in a process of its own: writes into the folder and prints the register bits. `how`: stages, or cutoff and period."""
     from alkaid.codegen import RTLModel
     from alkaid.types import CombLogic
 
-    rtl = RTLModel(CombLogic.load(model), folder, n_stages=stages, print_latency=False)
+    if ',' in how:
+        cutoff, period = map(float, how.split(','))
+        chosen = {'latency_cutoff': cutoff, 'clock_period': period, 'clock_uncertainty': 0.0}
+    else:
+        chosen = {'n_stages': int(how)}
+    rtl = RTLModel(CombLogic.load(model), folder, print_latency=False, **chosen)
     rtl.write()
     print(json.dumps({'bits': rtl.reg_bits}))
 
@@ -94,6 +101,27 @@ def ours(program: Path, binary: Path, folder: str, yosys: bool, level: int, *opt
     return facts
 
 
+def at_recipe(model: str, args: argparse.Namespace) -> tuple[int, float, int, int, int]:
+    """alkaid's stages, longest stage and bits by its own recipe; our stages and bits at no more of both."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(sys.executable, __file__, '--child', model, args.recipe, folder)
+        bits = json.loads(done.splitlines()[-1])['bits']
+        fsm = load(Path(folder) / 'model/fsm.json.gz')
+        stages, delay = len(fsm['fsm']['logic']), stage_delay(fsm)
+        program = Path(folder) / 'model/comb.json.gz'
+        found = []
+        for fewer in range(stages, 0, -1):
+            try:
+                options = ('--pipeline', str(fewer), '--max-stage-delay', repr(delay))
+                found.append((ours(program, args.ours, folder, args.yosys, args.level, *options)['register_bits'], fewer))
+            except SystemExit as refused:
+                if '--max-stage-delay' not in str(refused) and 'stage delay' not in str(refused):
+                    raise
+                break
+        best, with_stages = min(found)
+        return stages, delay, bits, with_stages, best
+
+
 def mean(ratios: list[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
@@ -119,7 +147,7 @@ def main() -> None:
         print_summary(Path(sys.argv[2]))
         return
     if len(sys.argv) > 1 and sys.argv[1] == '--child':
-        peer_child(sys.argv[2], int(sys.argv[3]), sys.argv[4])
+        peer_child(*sys.argv[2:5])
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('models', nargs='+')
@@ -127,7 +155,14 @@ def main() -> None:
     parser.add_argument('--level', type=int, default=0, help='optimisation level of ours')
     parser.add_argument('--yosys', action='store_true', help='count the registers of each emitted file too')
     parser.add_argument('--ours', type=Path, default=ROOT / 'target/release/alir2hdl')
+    parser.add_argument('--recipe', help="alkaid's latency cutoff and clock period in ns, as 2.1,1.5, instead of --stages")
     args = parser.parse_args()
+    if args.recipe:
+        print("| model | stages | longest stage | alkaid bits | our stages | our bits | ratio |\n|---|---|---|---|---|---|---|")
+        for model in args.models:
+            stages, delay, bits, fewer, best = at_recipe(model, args)
+            print(f'| {name_of(Path(model))} | {stages} | {delay:.3f} | {bits} | {fewer} | {best} | {best / bits:.2f} |', flush=True)
+        return
     first, last = map(int, args.stages.split('-'))
     print('| model | stages | stage delay | alkaid bits | whole values | our bits | ratio | smallest delay | our bits there |')
     print('|---|---|---|---|---|---|---|---|---|')
