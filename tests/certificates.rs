@@ -116,10 +116,10 @@ fn what_is_no_proof_is_never_called_one() {
     std::fs::write(dir.path().join("open.v"), text.replacen(line, "", 1)).unwrap();
     refused(&[&model, "open.v", "proof"], 2, "");
     // A certificate that shows nothing.
-    std::fs::write(dir.path().join("proof/proof.txt"), "alir2hdl-certificate 1\nstep text\n").unwrap();
+    std::fs::write(dir.path().join("proof/proof.txt"), "alir2hdl-certificate 2\nstep text\n").unwrap();
     let (status, said) = checker(&dir, &[&model, "m.v", "proof"]);
     assert!(status == 0 || status == 5, "{said}");
-    for wrong in ["", "alir2hdl-certificate 2\nstep text\n", "alir2hdl-certificate 1\nstep ../m.json\nstep text\n"] {
+    for wrong in ["", "alir2hdl-certificate 9\nstep text\n", "alir2hdl-certificate 2\nstep ../m.json\nstep text\n"] {
         std::fs::write(dir.path().join("proof/proof.txt"), wrong).unwrap();
         refused(&[&model, "m.v", "proof"], 2, "certificate");
     }

@@ -5,9 +5,9 @@ use crate::graph::{Lit, Reason, Record};
 use std::collections::HashMap;
 
 /// The first line.
-pub const HEAD: &str = "alir2hdl-certificate 1";
+pub const HEAD: &str = "alir2hdl-certificate 2";
 
-/// A comparison of a program with what is made of it: another program, or the text.
+/// Another program, or the text, over the gates of all before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
     /// The file of the other program; the text without.

@@ -1,8 +1,8 @@
 //! `alir2hdl-check MODEL TEXT DIR`: replays the certificate that `alir2hdl prove --certificate DIR` wrote.
 //!
-//! The model becomes gates, and so does each program between and the text; each second side of a step is built value by
-//! value over the gates of the first, and the records of the certificate say which gates are equal and why. Nothing is
-//! searched. When all is built each output bit is the same gate on both sides, or it is not shown.
+//! The model becomes gates, and so does each program between and the text, value by value over the gates of all before; the
+//! records of the certificate say which gates are equal and why. Nothing is searched. When all is built each output bit is
+//! the same gate by the model and by the text, or it is not shown.
 //!
 //! | file | what |
 //! |---|---|
@@ -30,7 +30,7 @@ mod words;
 
 use certificate::{Certificate, Step};
 use graph::{Graph, Lit};
-use program::Program;
+use program::{Program, Type};
 use std::path::Path;
 use sums::Sums;
 use text::Text;
@@ -46,13 +46,16 @@ pub enum Side<'a> {
     Text(&'a Text<'a>),
 }
 
-/// Both sides of a step, built.
+/// The model and what was made of it, one after another over the gates of all before: what is known of them stays known.
 pub struct Compared {
-    /// The gates of both.
+    /// The gates of all.
     pub graph: Graph,
-    /// Bits of each output by the first side; if the text has valid flags, behind them that of the inputs.
+    sums: Sums,
+    /// Types of inputs and outputs.
+    types: (Vec<Type>, Vec<Type>),
+    /// Bits of each output by the model; if the text has valid flags, behind them that of the inputs.
     pub expected: Vec<Vec<Lit>>,
-    /// By the second.
+    /// By what was built last.
     pub found: Vec<Vec<Lit>>,
     /// What a proof says of the text.
     pub statement: String,
@@ -60,57 +63,76 @@ pub struct Compared {
     pub inputs: Vec<Vec<Lit>>,
 }
 
-/// Who is told of each value of the second side when its bits are there: its number, and the bits.
+/// Who is told of each value when its bits are there: its number, and the bits.
 pub type Made<'a> = &'a mut dyn FnMut(&mut Graph, usize, &[Lit]) -> Result<(), String>;
 
-/// Builds both sides. `begun` is told the bits of each value of the first side, `made` those of the second. `case` are input
-/// bits that are looked at in any case.
-///
-/// # Errors
-/// If the ports of the two have other types; what the sides or `made` object to.
-pub fn compare(
-    first: &Program,
-    second: &Side<'_>,
-    case: Option<&[bool]>,
-    begun: Made<'_>,
-    made: Made<'_>,
-) -> Result<Compared, String> {
-    let mut graph = Graph::new();
-    let mut case = case.unwrap_or(&[]).iter();
-    let mut input = |graph: &mut Graph, width: usize| -> Vec<Lit> {
-        (0..width).map(|_| graph.input(case.next().copied())).collect()
-    };
-    let inputs: Vec<Vec<Lit>> = first.inputs.iter().map(|kind| input(&mut graph, kind.width)).collect();
-    let mut sums = Sums::default();
-    let mut expected = first.build(&mut graph, &mut sums, &inputs, begun)?;
-    let (found, statement) = match second {
-        Side::Program(program) => {
-            if program.inputs != first.inputs || program.outputs() != first.outputs() {
-                return Err("the ports of a program have other types than those of the one before".to_owned());
-            }
-            (program.build(&mut graph, &mut sums, &inputs, made)?, String::new())
-        }
-        Side::Text(text) => {
-            let widths: Vec<usize> = expected.iter().map(Vec::len).collect();
-            let mut built = text.build(&mut graph, &inputs, &widths, made)?;
-            if let Some((of_inputs, of_outputs)) = built.flags {
-                expected.push(vec![of_inputs]);
-                built.outputs.push(vec![of_outputs]);
-            }
-            (built.outputs, built.statement)
-        }
-    };
-    if graph.is_full() {
-        return Err("more gates than are built here".to_owned());
-    }
-    Ok(Compared { graph, expected, found, statement, inputs })
-}
-
 impl Compared {
+    /// Builds the model. `case` are input bits that are looked at in any case.
+    ///
+    /// # Errors
+    /// Those of `made`.
+    pub fn of(model: &Program, case: Option<&[bool]>, made: Made<'_>) -> Result<Compared, String> {
+        let mut graph = Graph::new();
+        let mut case = case.unwrap_or(&[]).iter();
+        let mut input = |graph: &mut Graph, width: usize| -> Vec<Lit> {
+            (0..width).map(|_| graph.input(case.next().copied())).collect()
+        };
+        let inputs: Vec<Vec<Lit>> = model.inputs.iter().map(|kind| input(&mut graph, kind.width)).collect();
+        let mut sums = Sums::default();
+        let expected = model.build(&mut graph, &mut sums, &inputs, made)?;
+        let (found, types) = (expected.clone(), (model.inputs.clone(), model.outputs()));
+        Ok(Compared { graph, sums, types, expected, found, statement: String::new(), inputs })
+    }
+
+    /// Builds what was made of it.
+    ///
+    /// # Errors
+    /// If the ports have other types; what the side or `made` object to.
+    pub fn follow(&mut self, side: &Side<'_>, made: Made<'_>) -> Result<(), String> {
+        match side {
+            Side::Program(program) => {
+                if program.inputs != self.types.0 || program.outputs() != self.types.1 {
+                    return Err("the ports of a program have other types than those of the model".to_owned());
+                }
+                self.found = program.build(&mut self.graph, &mut self.sums, &self.inputs, made)?;
+            }
+            Side::Text(text) => {
+                let widths: Vec<usize> = self.expected.iter().map(Vec::len).collect();
+                let built = text.build(&mut self.graph, &self.inputs, &widths, made)?;
+                (self.found, self.statement) = (built.outputs, built.statement);
+                if let Some((of_inputs, of_outputs)) = built.flags {
+                    self.expected.push(vec![of_inputs]);
+                    self.found.push(vec![of_outputs]);
+                }
+            }
+        }
+        if self.graph.is_full() { Err("more gates than are built here".to_owned()) } else { Ok(()) }
+    }
+
+    /// Builds it with the records of its step.
+    ///
+    /// # Errors
+    /// As [`Compared::follow`]; a record that does not hold.
+    pub fn replay(&mut self, side: &Side<'_>, step: &Step) -> Result<(), String> {
+        let applied = |graph: &mut Graph, at: usize| {
+            let records = step.records.get(&at).map_or(&[][..], Vec::as_slice);
+            records.iter().try_for_each(|record| {
+                graph.apply(record).map_err(|why| format!("a record behind value {at} does not hold: {why}"))
+            })
+        };
+        self.follow(side, &mut |graph, at, _| applied(graph, at))?;
+        applied(&mut self.graph, AT_THE_END)
+    }
+
     /// Whether an output is the same gates on both sides.
     pub fn is_shown(&self, output: usize) -> bool {
         let pairs = self.expected[output].iter().zip(&self.found[output]);
         pairs.into_iter().all(|(&a, &b)| self.graph.root(a) == self.graph.root(b))
+    }
+
+    /// Outputs that are not the same gates on both sides.
+    pub fn open(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.expected.len()).filter(|&output| !self.is_shown(output))
     }
 
     /// An output that differs for one of the assignments that were looked at, and the bits of the inputs there.
@@ -129,22 +151,6 @@ impl Compared {
         }
         None
     }
-}
-
-/// Builds both sides of a step, with its records.
-///
-/// # Errors
-/// As [`compare`]; a record that does not hold.
-pub fn replay(first: &Program, second: &Side<'_>, step: &Step) -> Result<Compared, String> {
-    let applied = |graph: &mut Graph, at: usize| {
-        let records = step.records.get(&at).map_or(&[][..], Vec::as_slice);
-        records.iter().try_for_each(|record| {
-            graph.apply(record).map_err(|why| format!("a record behind value {at} does not hold: {why}"))
-        })
-    };
-    let mut compared = compare(first, second, None, &mut |_, _, _| Ok(()), &mut |graph, at, _| applied(graph, at))?;
-    applied(&mut compared.graph, AT_THE_END)?;
-    Ok(compared)
 }
 
 /// What a replay says.
@@ -173,46 +179,38 @@ pub fn check(
     let certificate = Certificate::read(proof)?;
     let case = certificate.case.as_deref();
     let replayed = steps(&model, &text, &certificate, program);
-    if let Ok((shown, statement)) = &replayed
-        && shown.iter().all(|&shown| shown)
+    if let Ok(replayed) = &replayed
+        && replayed.open().next().is_none()
     {
-        return Ok(Answer::Holds(statement.clone()));
+        return Ok(Answer::Holds(replayed.statement.clone()));
     }
     // What is not shown may be wrong.
-    let straight = compare(&model, &Side::Text(&text), case, &mut |_, _, _| Ok(()), &mut |_, _, _| Ok(()))?;
+    let mut straight = Compared::of(&model, case, &mut |_, _, _| Ok(()))?;
+    straight.follow(&Side::Text(&text), &mut |_, _, _| Ok(()))?;
     if let Some((output, inputs)) = straight.difference() {
         return Ok(Answer::Refuted(output, inputs));
     }
-    let (shown, _) = replayed?;
-    let open = shown.iter().enumerate().filter(|(_, shown)| !**shown).map(|(j, _)| j);
-    Ok(Answer::NotShown(open.collect(), shown.len()))
+    let replayed = replayed?;
+    Ok(Answer::NotShown(replayed.open().collect(), replayed.expected.len()))
 }
 
-/// Which outputs are the model's in each step, and what is said of the text.
 fn steps(
     model: &Program,
     text: &Text<'_>,
     certificate: &Certificate,
     program: &dyn Fn(&str) -> Result<Vec<u8>, String>,
-) -> Result<(Vec<bool>, String), String> {
-    let mut shown = vec![true; model.outputs().len()];
-    let mut statement = String::new();
-    let mut before = model.clone();
+) -> Result<Compared, String> {
+    let mut compared = Compared::of(model, None, &mut |_, _, _| Ok(()))?;
     for step in &certificate.steps {
-        let compared = match &step.program {
+        match &step.program {
             Some(name) => {
                 let next = Program::read(&program(name)?).map_err(|why| format!("{name}: {why}"))?;
-                let compared = replay(&before, &Side::Program(&next), step)?;
-                before = next;
-                compared
+                compared.replay(&Side::Program(&next), step)?;
             }
-            None => replay(&before, &Side::Text(text), step)?,
-        };
-        shown.resize(compared.expected.len(), true);
-        shown.iter_mut().enumerate().for_each(|(j, shown)| *shown &= compared.is_shown(j));
-        statement = compared.statement;
+            None => compared.replay(&Side::Text(text), step)?,
+        }
     }
-    Ok((shown, statement))
+    Ok(compared)
 }
 
 /// The program itself: what it says, and its exit code.

@@ -2,7 +2,7 @@
 
 use crate::Made;
 use crate::graph::{Graph, Lit};
-use crate::sums::{Range, Sum, Sums};
+use crate::sums::{Range, Sum, Sums, both};
 use crate::words::{add, all, any, choose, multiply, negate, resize, subtract, table};
 use num_bigint::{BigInt, Sign};
 use serde::Deserialize;
@@ -258,10 +258,10 @@ impl Program {
                 fits.filter(|_| sum.is_multiple(kind.frac)).map(|(own, _)| own)
             };
             let sum = op.sum(&known).and_then(|sum| is_whole(&sum).map(|own| (sum, own)));
-            if let (Some((_, own)), Some((lo, hi))) = (&sum, range) {
-                range = Some((lo.max(own.0), hi.min(own.1)));
-            }
-            let mut word = tightened(word, range);
+            range = both(range, sum.as_ref().map(|(_, own)| *own));
+            let whole = word;
+            let mut word = tightened(&whole, range);
+            whole.iter().zip(&word).for_each(|(&a, &b)| g.merge(a, b));
             if let Some((sum, _)) = &sum
                 && let Some(same) = sums.same(sum, &word, kind)
             {
@@ -270,7 +270,9 @@ impl Program {
             }
             made(g, at, &word)?;
             // What is no sum is a term, by the gates that it is known to be now.
-            known.push(sum.map(|(sum, _)| sum).or_else(|| sums.term(g, &word, kind, range)));
+            let sum = sum.map(|(sum, _)| sum).or_else(|| sums.term(g, &word, kind, range));
+            range = both(range, sum.as_ref().and_then(|sum| sums.range(sum, kind.frac)));
+            known.push(sum);
             bits.push(word);
             ranges.push(range);
         }
@@ -660,7 +662,8 @@ fn moved(range: Range, from: i64, to: i64) -> Range {
 }
 
 /// Bits above what the range needs are copies of the sign, or constants.
-fn tightened(mut bits: Vec<Lit>, range: Range) -> Vec<Lit> {
+fn tightened(bits: &[Lit], range: Range) -> Vec<Lit> {
+    let mut bits = bits.to_vec();
     let Some((lo, hi)) = range else { return bits };
     let magnitude = |v: i128| 128 - (if v < 0 { !v } else { v }).leading_zeros() as usize;
     let needed = magnitude(lo).max(magnitude(hi));

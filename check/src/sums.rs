@@ -30,6 +30,14 @@ pub(crate) struct Sums {
     values: HashMap<Sum, (Vec<Lit>, i64)>,
 }
 
+/// What is in two ranges.
+pub(crate) fn both(a: Range, b: Range) -> Range {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a.0.max(b.0), a.1.min(b.1))),
+        (a, b) => a.or(b),
+    }
+}
+
 impl Sum {
     fn normal(mut self) -> Option<Sum> {
         self.terms.retain(|_, factor| *factor != 0);
@@ -101,8 +109,10 @@ impl Sums {
         let range = range.map(|(lo, hi)| (lo >> zeros, hi >> zeros));
         let next = self.ranges.len() as u32;
         let term = *self.terms.entry(word).or_insert(next);
-        if term == next {
-            self.ranges.push(range);
+        // All of them are right.
+        match self.ranges.get_mut(term as usize) {
+            None => self.ranges.push(range),
+            Some(own) => *own = both(*own, range),
         }
         Some(Sum { terms: BTreeMap::from([(term, 1)]), constant: 0, frac })
     }

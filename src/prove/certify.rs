@@ -10,7 +10,7 @@ use alir2hdl_check::certificate::{Certificate, HEAD, Step};
 use alir2hdl_check::graph::{Graph, Lit, Reason, Record, WORDS};
 use alir2hdl_check::program::Program;
 use alir2hdl_check::text::Text;
-use alir2hdl_check::{AT_THE_END, Compared, Side, compare};
+use alir2hdl_check::{AT_THE_END, Compared, Side};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -184,24 +184,32 @@ struct Cut {
     is_whole: bool,
 }
 
-/// What the checker needs to see that the second side is the first, and both sides with it.
+/// The model's gates, and a search that knows them.
 ///
 /// # Errors
 /// What the checker objects to.
-fn step(first: &Program, second: &Side<'_>) -> Result<(Step, Compared), String> {
+fn begin(model: &Program) -> Result<(Compared, RefCell<Search>), String> {
     let search = RefCell::new(Search::new());
-    let mut begun = |g: &mut Graph, _, bits: &[Lit]| {
+    let compared = Compared::of(model, None, &mut |g: &mut Graph, _, bits: &[Lit]| {
         search.borrow_mut().learn(g, bits);
         Ok(())
-    };
-    let mut made = |g: &mut Graph, at, bits: &[Lit]| {
+    })?;
+    Ok((compared, search))
+}
+
+/// What the checker needs to see that this is the model, over what was built before.
+///
+/// # Errors
+/// What the checker objects to.
+fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> Result<Step, String> {
+    (search.borrow_mut().steps, search.borrow_mut().gates) = OF_STEP;
+    compared.follow(side, &mut |g: &mut Graph, at, bits: &[Lit]| {
         let mut search = search.borrow_mut();
         bits.iter().for_each(|&bit| search.place(g, at, bit));
         search.learn(g, bits);
         Ok(())
-    };
-    let mut compared = compare(first, second, None, &mut begun, &mut made)?;
-    let mut search = search.into_inner();
+    })?;
+    let mut search = search.borrow_mut();
     // What is open at the outputs gets more.
     let all = |side: &[Vec<Lit>]| side.concat();
     let pairs: Vec<(Lit, Lit)> = all(&compared.expected).into_iter().zip(all(&compared.found)).collect();
@@ -212,7 +220,7 @@ fn step(first: &Program, second: &Side<'_>) -> Result<(Step, Compared), String> 
             search.equal(g, AT_THE_END, (x, y), OF_OUTPUT);
         }
     }
-    Ok((Step { program: None, records: search.records.into_iter().collect() }, compared))
+    Ok(Step { program: None, records: std::mem::take(&mut search.records).into_iter().collect() })
 }
 
 /// Whether each output is the same gates on both sides.
@@ -234,32 +242,26 @@ pub struct Recorded {
 /// # Errors
 /// What the checker objects to in the text or a program.
 pub fn record(model: &Program, between: &[(String, Program)], text: &Text<'_>) -> Result<Recorded, String> {
-    let mut over = Recorded { certificate: Certificate::default(), shown: vec![true; model.outputs().len()] };
-    let mut before = model;
+    let (mut compared, search) = begin(model)?;
+    let mut certificate = Certificate::default();
     let programs = between.iter().map(|(name, program)| (Some(name), Side::Program(program)));
     for (name, side) in programs.chain([(None, Side::Text(text))]) {
-        let (mut made, compared) = step(before, &side)?;
-        made.program = name.cloned();
-        over.certificate.steps.push(made);
-        over.shown.resize(compared.expected.len(), true);
-        over.shown.iter_mut().zip(shown(&compared)).for_each(|(all, own)| *all &= own);
-        if let Side::Program(program) = side {
-            before = program;
-        }
-        if !over.shown.is_empty() && !over.shown.contains(&true) {
-            break;
-        }
+        let made = step(&mut compared, &search, &side)?;
+        certificate.steps.push(Step { program: name.cloned(), ..made });
     }
+    let over = Recorded { certificate, shown: shown(&compared) };
     if between.is_empty() || over.shown.iter().all(|&shown| shown) {
         return Ok(over);
     }
-    let (made, compared) = step(model, &Side::Text(text))?;
+    drop((compared, search));
+    let (mut compared, search) = begin(model)?;
+    let steps = vec![step(&mut compared, &search, &Side::Text(text))?];
     let straight = shown(&compared);
     let count = |list: &[bool]| list.iter().filter(|&&shown| shown).count();
     if count(&over.shown) > count(&straight) {
         return Ok(over);
     }
-    Ok(Recorded { certificate: Certificate { steps: vec![made], case: None }, shown: straight })
+    Ok(Recorded { certificate: Certificate { steps, case: None }, shown: straight })
 }
 
 /// The lines of the file of a certificate.
@@ -326,11 +328,8 @@ mod tests {
         for seed in 0..300 {
             let model = drawn(seed);
             let Some(same) = program(&model) else { continue };
-            let Ok(compared) =
-                compare(&same, &Side::Program(&same), None, &mut |_, _, _| Ok(()), &mut |_, _, _| Ok(()))
-            else {
-                continue;
-            };
+            let Ok(mut compared) = Compared::of(&same, None, &mut |_, _, _| Ok(())) else { continue };
+            compared.follow(&Side::Program(&same), &mut |_, _, _| Ok(())).unwrap();
             compared_outputs += agrees(&model, &compared, &format!("seed {seed}"));
             (0..model.outputs().len()).for_each(|j| assert!(compared.is_shown(j), "seed {seed}: a program is itself"));
         }
@@ -370,9 +369,9 @@ mod tests {
                 let text = crate::emit::text(&netlist, language, &emitted);
                 let what = format!("seed {seed}\n{text}");
                 let read = Text::read(&text).unwrap_or_else(|why| panic!("{why}: {what}"));
-                let mut none = |_: &mut Graph, _, _: &[Lit]| Ok(());
-                let compared = compare(&same, &Side::Text(&read), None, &mut none, &mut |_, _, _| Ok(()));
-                let compared = compared.unwrap_or_else(|why| panic!("{why}: {what}"));
+                let mut compared = Compared::of(&same, None, &mut |_, _, _| Ok(())).unwrap();
+                let built = compared.follow(&Side::Text(&read), &mut |_, _, _| Ok(()));
+                built.unwrap_or_else(|why| panic!("{why}: {what}"));
                 compared_outputs += agrees(&model, &compared, &what);
                 let has_flags = compared.expected.len() > model.outputs().len();
                 assert!(has_flags == bit(4) && (!has_flags || compared.is_shown(model.outputs().len())), "{what}");
@@ -434,7 +433,8 @@ mod tests {
             }
             let Ok(other) = other.finish() else { continue };
             let (Some(first), Some(second)) = (program(&model), program(&other)) else { continue };
-            let Ok((made, compared)) = step(&first, &Side::Program(&second)) else { continue };
+            let Ok((mut compared, search)) = begin(&first) else { continue };
+            let Ok(made) = step(&mut compared, &search, &Side::Program(&second)) else { continue };
             let g = &compared.graph;
             for node in 0..g.len() as u32 {
                 let lit = Lit(node << 1);
@@ -444,7 +444,8 @@ mod tests {
             let certificate = Certificate { steps: vec![made], case: None };
             let read = Certificate::read(&text(&certificate)).unwrap();
             assert_eq!(read, certificate);
-            let again = alir2hdl_check::replay(&first, &Side::Program(&second), &read.steps[0]).unwrap();
+            let mut again = Compared::of(&first, None, &mut |_, _, _| Ok(())).unwrap();
+            again.replay(&Side::Program(&second), &read.steps[0]).unwrap();
             for j in 0..compared.expected.len() {
                 assert_eq!(again.is_shown(j), compared.is_shown(j), "seed {seed} output {j}");
             }
