@@ -26,7 +26,7 @@ pub(crate) struct Sum {
 pub(crate) struct Sums {
     terms: HashMap<Vec<Lit>, u32>,
     ranges: Vec<Range>,
-    /// Exact bits and fractional bits of a value with this sum.
+    /// Exact bits of a value with this sum at point 0, and its fractional bits beside that point.
     values: HashMap<Sum, (Vec<Lit>, i64)>,
 }
 
@@ -131,9 +131,11 @@ impl Sums {
 
     /// The bits of a value with this sum, in a type that holds it; nothing if there is none yet. Then this one is kept.
     pub(crate) fn same(&mut self, sum: &Sum, bits: &[Lit], kind: Type) -> Option<Vec<Lit>> {
-        if let Some((known, frac)) = self.values.get(sum) {
+        // Moved by some places it is the same: what counts is where its bits lie beside the sum's own point.
+        let (key, lead) = (Sum { frac: 0, ..sum.clone() }, kind.frac - sum.frac);
+        if let Some((known, from)) = self.values.get(&key) {
             let sign = known[known.len() - 1];
-            let bit = |i: usize| match i as i64 + frac - kind.frac {
+            let bit = |i: usize| match i as i64 + from - lead {
                 below if below < 0 => Lit::FALSE,
                 place => known.get(place as usize).copied().unwrap_or(sign),
             };
@@ -143,7 +145,7 @@ impl Sums {
         if !kind.signed || exact.is_empty() {
             exact.push(Lit::FALSE);
         }
-        self.values.insert(sum.clone(), (exact, kind.frac));
+        self.values.insert(key, (exact, lead));
         None
     }
 }
