@@ -3,8 +3,9 @@
 
     benches/proof/certificates.py FOLDER... [--levels 0 1 2] [--stages 0 3] [--programs target/quick] [--seconds 120]
 
-Each model.json.gz below the folders becomes Verilog at each level and number of stages, is proved with --certificate, and the
-certificate is replayed. Times are processor time (user and system). The proof's time is that of a run without --certificate.
+Each model.json.gz below the folders becomes a text at each level and number of stages, is proved with --certificate, and the
+certificate is replayed. Times are processor time (user and system), and so is the limit. The proof's time is that of a run
+without --certificate.
 """
 import argparse
 import pathlib
@@ -15,13 +16,11 @@ import tempfile
 
 
 def run(seconds, *words):
-    """Exit code (None after the time), what was said, processor seconds."""
+    """Exit code (None after that many processor seconds), what was said, processor seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    try:
-        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=seconds)
-        code, said = done.returncode, done.stdout + done.stderr
-    except subprocess.TimeoutExpired:
-        code, said = None, "stopped after the time"
+    limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, preexec_fn=limit)
+    code, said = (done.returncode, done.stdout + done.stderr) if done.returncode >= 0 else (None, "stopped after the time")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return code, said, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -32,7 +31,9 @@ def main():
     parser.add_argument("--levels", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--stages", nargs="+", type=int, default=[0, 3])
     parser.add_argument("--programs", type=pathlib.Path, default=pathlib.Path("target/quick"))
-    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--seconds", type=float, default=120, help="processor seconds of a run")
+    parser.add_argument("--vhdl", action="store_true", help="VHDL instead of Verilog")
+    parser.add_argument("--options", default="", help="further options of the text, such as '--enable --ports split'")
     args = parser.parse_args()
     prover, checker = args.programs / "alir2hdl", args.programs / "alir2hdl-check"
     print("| model | level | stages | proof, s | with records, s | replay, s | verdict | replay | bytes |")
@@ -42,8 +43,11 @@ def main():
         for level in args.levels:
             for stages in args.stages:
                 with tempfile.TemporaryDirectory() as folder:
-                    text, proof = pathlib.Path(folder) / "m.v", pathlib.Path(folder) / "proof"
-                    code, said, _ = run(args.seconds, prover, model, "--verilog", text, f"-O{level}", "--pipeline", stages, "-q")
+                    text, proof = pathlib.Path(folder) / ("m.vhd" if args.vhdl else "m.v"), pathlib.Path(folder) / "proof"
+                    language = "--vhdl" if args.vhdl else "--verilog"
+                    code, said, _ = run(
+                        args.seconds, prover, model, language, text, f"-O{level}", "--pipeline", stages, "-q", *args.options.split()
+                    )
                     if code != 0:
                         print(f"| {model.parent.name} | {level} | {stages} | | | | not written | | |", flush=True)
                         continue

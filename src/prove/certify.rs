@@ -324,16 +324,22 @@ mod tests {
     /// The checker's gates of a program, for random inputs, are what the golden interpreter says.
     #[test]
     fn the_checkers_gates_agree_with_the_golden_interpreter() {
-        let mut compared_outputs = 0;
+        let (mut compared_outputs, mut recorded) = (0, 0);
         for seed in 0..300 {
             let model = drawn(seed);
             let Some(same) = program(&model) else { continue };
             let Ok(mut compared) = Compared::of(&same, None, &mut |_, _, _| Ok(())) else { continue };
             compared.follow(&Side::Program(&same), &mut |_, _, _| Ok(())).unwrap();
             compared_outputs += agrees(&model, &compared, &format!("seed {seed}"));
-            (0..model.outputs().len()).for_each(|j| assert!(compared.is_shown(j), "seed {seed}: a program is itself"));
+            // Ranges that are known by then may make other gates of it; a record shows that those are the same.
+            if compared.open().next().is_some() {
+                let (mut again, search) = begin(&same).unwrap();
+                step(&mut again, &search, &Side::Program(&same)).unwrap();
+                assert_eq!(again.open().next(), None, "seed {seed}: a program is itself");
+                recorded += 1;
+            }
         }
-        assert!(compared_outputs > 10_000, "{compared_outputs}");
+        assert!(compared_outputs > 10_000 && recorded < 10, "{compared_outputs} {recorded}");
     }
 
     /// So are those of a text, as it is read, in both languages with all kinds of ports.
