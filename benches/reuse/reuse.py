@@ -22,10 +22,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'qor'))
 import flows  # noqa: E402
 
-OPTIONS = ['-O2']
+OPTIONS = ['-O2', '--use-dsp', 'no']
 SMALL = 2500
 VECTORS = '300'
-# Multiplications go into tables, so that what is compared is one thing; shift registers may be made.
+# Multiplications go into tables (OPTIONS too), so that what is compared is one thing; shift registers may be made.
 flows.SYNTHESIS['xcup-srl'] = 'synth_xilinx -family xcup -flatten -noiopad -noclkbuf -nodsp -nobram -top {top}'
 
 # Model, interval, share of the tables that is the goal.

@@ -9,11 +9,11 @@
 //! shifts, tables, binary points and what they read alike. Types may differ where a sum never wraps, for any input:
 //! then the widest serves all.
 
-use super::{free, rows};
+use super::{Base, free, merge, origin, rows};
 use crate::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
 use crate::num::{Interval, Kif};
 use crate::passes;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
@@ -42,8 +42,13 @@ pub(super) struct Class {
 }
 
 /// Whether an operation is a sum: the values that blocks are held together by.
-fn is_linear(op: &Op) -> bool {
+pub(super) fn is_linear(op: &Op) -> bool {
     matches!(op, Op::Add { .. } | Op::Sub { .. } | Op::Neg { .. } | Op::AddConst { .. } | Op::Sum { .. })
+}
+
+/// Whether a block ends with an operation whatever reads it: one that changes nothing, as `planes` puts it there.
+pub(super) fn ends(model: &Model, id: ValueId) -> bool {
+    matches!(model.node(id).op, Op::Quantise { x, shift: 0 } if model.kif(x) == model.kif(id))
 }
 
 /// Logic of a block as it is estimated, in tables.
@@ -76,7 +81,7 @@ pub(super) fn classes(model: &Model, interval: u32) -> Vec<Class> {
     let exact = passes::exact_sums(model);
     let free = free(model);
     let finder = Finder::new(model, &free, exact);
-    let parts = finder.parts();
+    let parts = merge::merged(&finder, finder.parts(), interval);
     let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
     let mut found: Vec<Vec<usize>> = Vec::new();
     for (at, (part, _)) in parts.iter().enumerate() {
@@ -114,7 +119,7 @@ pub(super) fn classes(model: &Model, interval: u32) -> Vec<Class> {
 }
 
 /// What tells a block from others.
-type Key = (Vec<u64>, Vec<Op>);
+pub(super) type Key = (Vec<u64>, Vec<Op>);
 
 impl Class {
     /// Whether copies and the multiplexers in front of them take less than a block for each instance.
@@ -123,22 +128,40 @@ impl Class {
         n.div_ceil(interval as usize) < n && self.taken(interval) < area(&self.template) * n as f64
     }
 
+    /// From how many values an input of one of so many copies chooses, at most.
+    pub(super) fn most_sources(&self, copies: usize) -> usize {
+        let each = self.instances.len().div_ceil(copies);
+        let sources = |k: usize| self.instances.iter().map(|(inputs, _)| inputs[k]).collect::<FxHashSet<_>>().len();
+        (0..self.template.n_inputs()).map(sources).max().unwrap_or(0).min(each)
+    }
+
     /// Tables that copies and the multiplexers in front of them are estimated to take.
     pub(super) fn taken(&self, interval: u32) -> f64 {
-        /// Tables for a bit of each further input of a multiplexer, and for a bit of what drives it.
-        const CHOICE: f64 = 0.3;
         let n = self.instances.len();
         let copies = n.div_ceil(interval as usize);
-        let each = n.div_ceil(copies);
-        let mut choices = 0.0;
-        for (k, kif) in self.template.input_kifs().iter().enumerate() {
-            let mut sources: Vec<ValueId> = self.instances.iter().map(|(inputs, _)| inputs[k]).collect();
-            sources.sort_unstable();
-            sources.dedup();
-            choices += CHOICE * f64::from(kif.width()) * (each.min(sources.len()) - 1) as f64;
-        }
-        (area(&self.template) + choices + 2.0) * copies as f64
+        let widths: Vec<u32> = self.template.input_kifs().iter().map(|kif| kif.width()).collect();
+        let choices = choices(&widths, n, copies, |i, k| self.instances[i].0[k]);
+        (area(&self.template) + choices) * copies as f64
     }
+}
+
+/// Tables for a bit of each further input of a multiplexer.
+pub(super) const CHOICE: f64 = 0.3;
+
+/// Tables that the multiplexers in front of a copy are estimated to take, if these are the widths of a block's inputs, so
+/// many blocks share so many copies, and this is what input `k` of block `i` reads.
+pub(super) fn choices(widths: &[u32], n: usize, copies: usize, read: impl Fn(usize, usize) -> ValueId) -> f64 {
+    /// For what drives the multiplexers of a copy.
+    const CONTROL: f64 = 2.0;
+    let each = n.div_ceil(copies);
+    let mut tables = CONTROL;
+    for (k, &width) in widths.iter().enumerate() {
+        let mut sources: Vec<ValueId> = (0..n).map(|i| read(i, k)).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        tables += CHOICE * f64::from(width) * (each.min(sources.len()) - 1) as f64;
+    }
+    tables
 }
 
 pub(super) struct Finder<'a> {
@@ -149,7 +172,7 @@ pub(super) struct Finder<'a> {
     rigid: Vec<bool>,
     readers: Vec<u32>,
     /// Whether an output shows a value.
-    shown: Vec<bool>,
+    pub(super) shown: Vec<bool>,
 }
 
 impl<'a> Finder<'a> {
@@ -171,6 +194,9 @@ impl<'a> Finder<'a> {
 
     /// Whether a value and its reader belong to one block, if they are of one depth.
     fn joined(&self, value: ValueId, reader: &Op) -> bool {
+        if ends(self.model, value) {
+            return false;
+        }
         let made = &self.model.node(value).op;
         let alone = self.readers[value.index()] == 1 && reader.operands().len() == 1;
         is_linear(made) || alone
@@ -205,11 +231,18 @@ impl<'a> Finder<'a> {
             op.for_each_operand(|v| {
                 if !self.free[v.index()] {
                     deepest = deepest.max(depth[v.index()] + u32::from(!self.joined(v, op)));
+                } else if let Some(Base::Value(behind)) = origin(model, self.free, v).base {
+                    deepest = deepest.max(depth[behind.index()] + 1);
                 }
             });
             depth[id.index()] = deepest;
+        }
+        self.lower_planes(&mut depth);
+        for id in model.ids().filter(|v| !self.free[v.index()]) {
+            let op = &model.node(id).op;
             op.for_each_operand(|v| {
-                if !self.free[v.index()] && depth[v.index()] == deepest && self.joined(v, op) {
+                let same = !self.free[v.index()] && depth[v.index()] == depth[id.index()];
+                if same && self.joined(v, op) {
                     let (a, b) = (root(&mut parent, v.0), root(&mut parent, id.0));
                     parent[a.max(b) as usize] = a.min(b);
                 }
@@ -237,8 +270,32 @@ impl<'a> Finder<'a> {
         members.into_iter().map(|(ids, depth)| (self.part(&ids, &outside), depth)).collect()
     }
 
+    /// Sums that only go into what is added to the plane before belong to that plane's block, so they are as deep as it.
+    fn lower_planes(&self, depth: &mut [u32]) {
+        let model = self.model;
+        // The smallest depth of the readers, as long as all of them are such.
+        let mut least: Vec<Option<u32>> = vec![None; depth.len()];
+        let mut others = self.shown.clone();
+        for id in model.ids().rev().filter(|v| !self.free[v.index()]) {
+            let op = &model.node(id).op;
+            let adds = matches!(op, Op::Add { b, .. } if ends(model, *b));
+            let lowered = is_linear(op) && !others[id.index()] && least[id.index()].is_some();
+            if let Some(deepest) = least[id.index()].filter(|_| lowered) {
+                depth[id.index()] = deepest;
+            }
+            op.for_each_operand(|v| {
+                if lowered || adds {
+                    let known = &mut least[v.index()];
+                    *known = Some(known.map_or(depth[id.index()], |least| least.min(depth[id.index()])));
+                } else {
+                    others[v.index()] = true;
+                }
+            });
+        }
+    }
+
     /// A block in canonical order.
-    fn part(&self, ids: &[ValueId], outside: &[bool]) -> Part {
+    pub(super) fn part(&self, ids: &[ValueId], outside: &[bool]) -> Part {
         let model = self.model;
         let inside: FxHashMap<ValueId, usize> = ids.iter().enumerate().map(|(at, &v)| (v, at)).collect();
         // Colours: what an operation computes, then also who reads it.
@@ -342,7 +399,7 @@ impl<'a> Finder<'a> {
     }
 
     /// What tells a block from others: operations with their operands by place, and what must be the same of values.
-    fn key(&self, part: &Part) -> Key {
+    pub(super) fn key(&self, part: &Part) -> Key {
         let mut place: FxHashMap<ValueId, u32> = FxHashMap::default();
         let mut same = vec![part.inputs.len() as u64, part.outputs.len() as u64];
         let mut ops = Vec::with_capacity(part.order.len());

@@ -1,6 +1,7 @@
 //! What a plan takes, in figures: multiplexers, registers, and what no plan of these groups can do without.
 
-use super::{Base, Group, Plan, Storage, free, origin};
+use super::blocks::CHOICE;
+use super::{Base, Group, Plan, Storage, WIDE, free, origin};
 use crate::ir::{Model, Op, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -50,30 +51,9 @@ impl Figures {
         let free = free(model);
         let mut groups: Vec<GroupFigures> =
             plan.groups.iter().map(|group| of_group(model, &free, plan, group)).collect();
-        let made: FxHashMap<ValueId, usize> = (0..)
-            .zip(&plan.groups)
-            .flat_map(|(number, group)| {
-                group.instances.iter().flat_map(move |i| i.outputs.iter().map(move |&v| (v, number)))
-            })
-            .collect();
-        let mut captured_bits = 0;
-        let mut depths: BTreeMap<(usize, u32, usize), u32> = BTreeMap::new();
-        for (base, store) in &plan.stores {
-            match (base, &store.storage) {
-                (&Base::Port(e), Storage::Held(n)) => {
-                    captured_bits += u64::from(*n) * u64::from(model.input_kifs()[e as usize].width());
-                }
-                (Base::Value(v), Storage::Held(n)) => {
-                    groups[made[v]].held_bits += u64::from(*n) * u64::from(model.kif(*v).width());
-                }
-                (_, &Storage::Passing { group, copy, output }) => {
-                    let depth = depths.entry((group, copy, output)).or_default();
-                    *depth = (store.last - store.born + 1).max(*depth);
-                }
-            }
-        }
-        for ((group, _, output), depth) in depths {
-            groups[group].passing_bits += u64::from(depth) * u64::from(output_width(&plan.groups[group], output));
+        let (captured_bits, of_values) = stored_bits(model, plan);
+        for (group, (held, passing)) in groups.iter_mut().zip(of_values) {
+            (group.held_bits, group.passing_bits) = (held, passing);
         }
         let results = plan.own_register.iter().enumerate().filter(|(_, own)| **own);
         let result_bits = results.map(|(j, _)| u64::from(model.output_kif(j).width())).sum();
@@ -101,6 +81,46 @@ fn of_group(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> GroupFi
     let template = &group.template;
     let phases: FxHashSet<u32> = group.instances.iter().map(|i| i.start % plan.interval).collect();
     let mut figures = GroupFigures { phases: phases.len() as u32, ..GroupFigures::default() };
+    figures.multiplexers = multiplexers(model, free, plan, group);
+    let mut last: Vec<u32> = group.stage.clone();
+    for id in template.ids() {
+        template.node(id).op.for_each_operand(|v| last[v.index()] = last[v.index()].max(group.stage[id.index()]));
+    }
+    let stages = template.ids().filter(|&v| !matches!(template.node(v).op, Op::Const { .. }));
+    let bits = |v: ValueId| u64::from(last[v.index()] - group.stage[v.index()]) * u64::from(template.kif(v).width());
+    figures.stage_bits = u64::from(group.copies) * stages.map(bits).sum::<u64>();
+    // In the middle of a wide multiplexer a register for each four, in place of one behind it.
+    let mut begins = vec![u32::MAX; template.nodes().len()];
+    for id in template.ids() {
+        let stage = group.stage[id.index()];
+        template.node(id).op.for_each_operand(|v| begins[v.index()] = begins[v.index()].min(stage));
+    }
+    for id in template.ids() {
+        let Op::Input { input } = template.node(id).op else { continue };
+        if begins[id.index()] > 0 && begins[id.index()] < u32::MAX {
+            let width = u64::from(template.kif(id).width());
+            for sources in sources_of(model, free, plan, group, input as usize).into_iter().filter(|&n| n > WIDE) {
+                figures.stage_bits += (sources.div_ceil(4) - 1) as u64 * width;
+            }
+        }
+    }
+    figures.unified = unified(model, group);
+    figures
+}
+
+/// Bits of multiplexers in front of a group's copies, by how many values they choose from.
+fn multiplexers(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> BTreeMap<u32, u64> {
+    let mut multiplexers: BTreeMap<u32, u64> = BTreeMap::new();
+    for (k, kif) in group.template.input_kifs().iter().enumerate() {
+        for sources in sources_of(model, free, plan, group, k).into_iter().filter(|&n| n > 1) {
+            *multiplexers.entry(sources as u32).or_default() += u64::from(kif.width());
+        }
+    }
+    multiplexers
+}
+
+/// For each copy of a group, from how many values its input `k` chooses.
+fn sources_of(model: &Model, free: &[bool], plan: &Plan, group: &Group, k: usize) -> Vec<usize> {
     // What shows a value in a clock: a register, and the wires behind it.
     let shown = |value: ValueId, clock: u32| {
         let origin = origin(model, free, value);
@@ -113,24 +133,56 @@ fn of_group(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> GroupFi
         });
         (register, origin.wires)
     };
-    for copy in 0..group.copies {
-        for (k, kif) in template.input_kifs().iter().enumerate() {
-            let here = group.instances.iter().filter(|i| i.copy == copy);
-            let sources: FxHashSet<_> = here.map(|i| shown(i.inputs[k], i.start)).collect();
-            if sources.len() > 1 {
-                *figures.multiplexers.entry(sources.len() as u32).or_default() += u64::from(kif.width());
+    let mut sources = vec![FxHashSet::default(); group.copies as usize];
+    for i in &group.instances {
+        sources[i.copy as usize].insert(shown(i.inputs[k], i.start));
+    }
+    sources.into_iter().map(|sources| sources.len()).collect()
+}
+
+/// Bits of registers that hold the inputs, and for each group those that hold what it makes and those that let it pass.
+fn stored_bits(model: &Model, plan: &Plan) -> (u64, Vec<(u64, u64)>) {
+    let made: FxHashMap<ValueId, usize> = (0..)
+        .zip(&plan.groups)
+        .flat_map(|(number, group)| {
+            group.instances.iter().flat_map(move |i| i.outputs.iter().map(move |&v| (v, number)))
+        })
+        .collect();
+    let mut captured_bits = 0;
+    let mut of_values = vec![(0, 0); plan.groups.len()];
+    let mut depths: BTreeMap<(usize, u32, usize), u32> = BTreeMap::new();
+    for (base, store) in &plan.stores {
+        match (base, &store.storage) {
+            (&Base::Port(e), Storage::Held(n)) => {
+                captured_bits += u64::from(*n) * u64::from(model.input_kifs()[e as usize].width());
+            }
+            (Base::Value(v), Storage::Held(n)) => {
+                of_values[made[v]].0 += u64::from(*n) * u64::from(model.kif(*v).width());
+            }
+            (_, &Storage::Passing { group, copy, output }) => {
+                let depth = depths.entry((group, copy, output)).or_default();
+                *depth = (store.last - store.born + 1).max(*depth);
             }
         }
     }
-    let mut last: Vec<u32> = group.stage.clone();
-    for id in template.ids() {
-        template.node(id).op.for_each_operand(|v| last[v.index()] = last[v.index()].max(group.stage[id.index()]));
+    for ((group, _, output), depth) in depths {
+        of_values[group].1 += u64::from(depth) * u64::from(output_width(&plan.groups[group], output));
     }
-    let stages = template.ids().filter(|&v| !matches!(template.node(v).op, Op::Const { .. }));
-    let bits = |v: ValueId| u64::from(last[v.index()] - group.stage[v.index()]) * u64::from(template.kif(v).width());
-    figures.stage_bits = u64::from(group.copies) * stages.map(bits).sum::<u64>();
-    figures.unified = unified(model, group);
-    figures
+    (captured_bits, of_values)
+}
+
+/// What multiplexers and registers of a plan are estimated to take in tables, to compare plans of the same groups.
+pub(super) fn taken(model: &Model, free: &[bool], plan: &Plan) -> f64 {
+    /// For a bit of a register.
+    const REGISTER: f64 = 0.1;
+    let mut tables = 0.0;
+    for group in &plan.groups {
+        for (sources, bits) in multiplexers(model, free, plan, group) {
+            tables += CHOICE * f64::from(sources - 1) * bits as f64;
+        }
+    }
+    let (captured, of_values) = stored_bits(model, plan);
+    tables + REGISTER * (captured + of_values.iter().map(|(held, passing)| held + passing).sum::<u64>()) as f64
 }
 
 /// Values of the template that have another type than some instance's.

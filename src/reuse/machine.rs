@@ -4,7 +4,7 @@
 //! either plain or loaded at one phase.
 
 use super::frame::{BIT, Frame, Load};
-use super::{Base, Group, Plan, Storage, free, origin};
+use super::{Base, Group, Plan, Storage, WIDE, free, origin};
 use crate::ir::machine::Machine;
 use crate::ir::{Model, Op, Output, Table, TableId, ValueId};
 use crate::netlist::Options;
@@ -12,6 +12,14 @@ use crate::num::{Code, Interval, Kif};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
+
+/// How many values the first of two multiplexers one behind the other chooses from: what a table of six inputs can.
+const FOUR: usize = 4;
+
+/// Bits of a place among so many.
+fn bits_of(n: usize) -> usize {
+    (usize::BITS - (n - 1).leading_zeros()) as usize
+}
 
 /// The machine of a plan, with the ports that are asked for: `clk` comes with the registers. Its reset is active high
 /// and on the clock's edge.
@@ -188,33 +196,64 @@ impl<'a> Drawing<'a> {
         bits
     }
 
-    /// The value that the phase selects among these.
-    fn chosen(&mut self, at: &[(u32, ValueId)], kif: Kif) -> ValueId {
+    /// The value that the phase selects among these. If it may be there a clock later, many are chosen from in two
+    /// clocks; whether it is.
+    fn chosen(&mut self, at: &[(u32, ValueId)], kif: Kif, later: Option<&str>) -> (ValueId, bool) {
+        let interval = self.plan.interval;
         let mut sources: Vec<ValueId> = Vec::new();
-        let mut by_phase: Vec<Option<i32>> = vec![None; self.plan.interval as usize];
+        let mut places: Vec<(u32, i32)> = Vec::with_capacity(at.len());
         for &(phase, source) in at {
             let place = sources.iter().position(|&s| s == source).unwrap_or_else(|| {
                 sources.push(source);
                 sources.len() - 1
             });
-            by_phase[phase as usize] = Some(place as i32);
+            places.push((phase, place as i32));
         }
-        if sources.len() > 1 {
-            for bit in self.choice(by_phase) {
-                let pairs: Vec<Vec<ValueId>> = sources.chunks(2).map(<[ValueId]>::to_vec).collect();
-                sources = Vec::with_capacity(pairs.len());
-                for pair in pairs {
-                    sources.push(match pair[..] {
-                        [off, on] => {
-                            let op = Op::Mux { cond: bit, on_true: on, on_false: off, shift: 0 };
-                            self.op(op, Interval::full(kif))
-                        }
-                        _ => pair[0],
-                    });
-                }
+        let by_phase = |delay: u32, entry: &dyn Fn(i32) -> i32| {
+            let mut by_phase: Vec<Option<i32>> = vec![None; interval as usize];
+            for &(phase, place) in &places {
+                by_phase[((phase + delay) % interval) as usize] = Some(entry(place));
+            }
+            by_phase
+        };
+        let Some(name) = later.filter(|_| sources.len() > WIDE) else {
+            if sources.len() > 1 {
+                let index = self.choice(by_phase(0, &|place| place));
+                sources = vec![self.selected(sources, &index, kif)];
+            }
+            return (self.quantised(sources[0], kif), false);
+        };
+        // Of each four, held for the next clock; one of these there.
+        let low = self.choice(by_phase(0, &|place| place % FOUR as i32));
+        let mut held = Vec::new();
+        for (k, four) in sources.chunks(FOUR).enumerate() {
+            let one = self.selected(four.to_vec(), &low[..bits_of(four.len())], kif);
+            let one = self.quantised(one, kif);
+            let (register, shown) = self.register(&format!("{name}_{k}"), kif, Load::Always, false);
+            self.registers[register].next = Some(one);
+            held.push(shown);
+        }
+        let high = self.choice(by_phase(1, &|place| place / FOUR as i32));
+        let value = self.selected(held, &high, kif);
+        (self.quantised(value, kif), true)
+    }
+
+    /// One of several values, by the bits of its place, lowest first.
+    fn selected(&mut self, mut sources: Vec<ValueId>, index: &[ValueId], kif: Kif) -> ValueId {
+        for &bit in index {
+            let pairs: Vec<Vec<ValueId>> = sources.chunks(2).map(<[ValueId]>::to_vec).collect();
+            sources = Vec::with_capacity(pairs.len());
+            for pair in pairs {
+                sources.push(match pair[..] {
+                    [off, on] => {
+                        let op = Op::Mux { cond: bit, on_true: on, on_false: off, shift: 0 };
+                        self.op(op, Interval::full(kif))
+                    }
+                    _ => pair[0],
+                });
             }
         }
-        self.quantised(sources[0], kif)
+        sources[0]
     }
 
     /// One copy of a group: what it reads at each phase, its logic, and where its results go.
@@ -222,13 +261,24 @@ impl<'a> Drawing<'a> {
         let (plan, template) = (self.plan, &group.template);
         let mut instances: Vec<_> = group.instances.iter().filter(|i| i.copy == copy).collect();
         instances.sort_by_key(|i| i.start % plan.interval);
+        let mut begins = vec![u32::MAX; template.n_inputs()];
+        for id in template.ids() {
+            template.node(id).op.for_each_operand(|v| {
+                if let Op::Input { input } = template.node(v).op {
+                    let first = &mut begins[input as usize];
+                    *first = group.stage[id.index()].min(*first);
+                }
+            });
+        }
         let mut inputs = Vec::with_capacity(template.n_inputs());
         for (k, &kif) in template.input_kifs().iter().enumerate() {
             let mut sources = Vec::with_capacity(instances.len());
             for instance in &instances {
                 sources.push((instance.start % plan.interval, self.value(instance.inputs[k], instance.start)));
             }
-            inputs.push(self.chosen(&sources, kif));
+            let later = begins[k] > 0;
+            let name = format!("group{number}_copy{copy}_in{k}");
+            inputs.push(self.chosen(&sources, kif, later.then_some(&name)));
         }
         // Values by operation and stage.
         let mut made: FxHashMap<(ValueId, u32), ValueId> = FxHashMap::default();
@@ -237,7 +287,12 @@ impl<'a> Drawing<'a> {
             let stage = group.stage[id.index()];
             let mut op = node.op.clone();
             let value = match &op {
-                Op::Input { input } => self.quantised(inputs[*input as usize], template.kif(id)),
+                Op::Input { input } => {
+                    let (value, later) = inputs[*input as usize];
+                    let value = self.quantised(value, template.kif(id));
+                    made.insert((id, stage + u32::from(later)), value);
+                    continue;
+                }
                 _ => {
                     op.map_operands(|v| {
                         self.in_stage(
@@ -278,7 +333,11 @@ impl<'a> Drawing<'a> {
         made: &mut FxHashMap<(ValueId, u32), ValueId>,
         name: &str,
     ) -> ValueId {
-        let own = stages[v.index()];
+        let mut own = stages[v.index()];
+        if !made.contains_key(&(v, own)) {
+            // What is chosen in two clocks.
+            own += 1;
+        }
         let mut value = made[&(v, own)];
         if matches!(template.node(v).op, Op::Const { .. }) {
             return value;

@@ -14,7 +14,9 @@
 //! | file | what |
 //! |---|---|
 //! | `blocks` | the parts of a program, and which of them are equal |
+//! | `merge` | larger blocks of those that feed each other |
 //! | `rows` | those that are equal although their operations differ |
+//! | `planes` | sums that stand alone, a few digits of their operands at a time |
 //! | `plan` | copies, clocks, registers |
 //! | `check` | the independent judge of a plan |
 //! | `machine` | a plan as a state machine |
@@ -29,7 +31,9 @@ mod check;
 mod figures;
 mod frame;
 mod machine;
+mod merge;
 mod plan;
+mod planes;
 mod rows;
 pub mod serial;
 
@@ -37,12 +41,16 @@ pub use check::check;
 pub use figures::{Figures, GroupFigures, Placement, placements};
 pub use machine::machine;
 pub use plan::plan;
+pub use planes::planes;
 
 use crate::ir::{Model, Op, ValueId};
 use std::collections::BTreeMap;
 
 /// The longest interval.
 pub const MAX_INTERVAL: u32 = 4096;
+
+/// Multiplexers of more inputs than these have registers in the middle, in a clock of their own.
+const WIDE: usize = 16;
 
 /// What a register holds, before any wiring behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -135,13 +143,18 @@ pub struct Origin {
     pub wires: Vec<ValueId>,
 }
 
-/// Which operations are wires behind an input port, or constants.
+/// Which operations are constants, or wires behind an input port or behind a register: that is what a quantisation is of
+/// a value that no sum makes, if that has other readers or if a block ends with it.
 pub fn free(model: &Model) -> Vec<bool> {
+    let readers = model.reader_counts();
     let mut free = vec![false; model.nodes().len()];
     for id in model.ids() {
         free[id.index()] = match model.node(id).op {
             Op::Input { .. } | Op::Const { .. } => true,
-            Op::Quantise { x, .. } => free[x.index()],
+            Op::Quantise { x, .. } => {
+                let several = readers[x.index()] > 1 && !blocks::is_linear(&model.node(x).op);
+                free[x.index()] || several || blocks::ends(model, x)
+            }
             _ => false,
         };
     }

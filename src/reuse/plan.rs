@@ -1,11 +1,14 @@
 //! Copies, clocks and registers.
 //!
-//! Blocks are placed one after the other, those of smaller depth first, each as early as what it reads allows at a
-//! phase that a copy of its group is free in. Nothing feeds back, so there always is such a clock.
+//! Blocks are placed one after the other, those of smaller depth first, of these those that can begin first, then in the
+//! order of the input elements that they read, each as early as what it reads allows at a phase that a copy of its group
+//! is free in. Nothing feeds back, so there always is such a clock. In this order what lies in a raster is computed in
+//! rows, and the next layer reads each value a constant time after it was made: from plain registers, without a choice.
+//! Elsewhere the order of the program may be the better one, so both are tried.
 
 use super::blocks::classes;
-use super::{Base, Group, Instance, Plan, Storage, Store, free, origin};
-use crate::ir::{Model, ValueId};
+use super::{Base, Group, Instance, Plan, Storage, Store, WIDE, figures, free, origin};
+use crate::ir::{Model, Op, ValueId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -19,43 +22,74 @@ const PASSING: u32 = 16;
 /// Those of `stages`.
 pub fn plan<E>(model: &Model, interval: u32, mut stages: impl FnMut(&Model) -> Result<Vec<u32>, E>) -> Result<Plan, E> {
     let mut groups = Vec::new();
-    let mut queue: Vec<(u32, ValueId, usize, usize)> = Vec::new();
+    let mut levels: BTreeMap<u32, Vec<(usize, usize)>> = BTreeMap::new();
     for class in classes(model, interval) {
-        let stage = stages(&class.template)?;
+        let mut stage = stages(&class.template)?;
         let copies = u32::try_from(class.instances.len()).expect("fewer than 2^32 blocks").div_ceil(interval);
+        if class.most_sources(copies as usize) > WIDE {
+            for id in class.template.ids() {
+                let made = !matches!(class.template.node(id).op, Op::Input { .. } | Op::Const { .. });
+                stage[id.index()] += u32::from(made);
+            }
+        }
         let place = |(at, (inputs, outputs)): (usize, (Vec<ValueId>, Vec<ValueId>))| {
-            let first = outputs.iter().min().copied().unwrap_or(ValueId(0));
-            queue.push((class.depths[at], first, groups.len(), at));
+            levels.entry(class.depths[at]).or_default().push((groups.len(), at));
             Instance { inputs, outputs, copy: 0, start: 0 }
         };
         let instances = class.instances.into_iter().enumerate().map(place).collect();
         groups.push(Group { template: class.template, stage, copies, instances, by_rows: class.by_rows });
     }
-    queue.sort_unstable();
     let free = free(model);
+    let levels: Vec<Vec<(usize, usize)>> = levels.into_values().collect();
+    let plans = [true, false].map(|by_ports| placed(model, &free, interval, groups.clone(), (&levels, by_ports)));
+    let [one, other] = plans;
+    let taken = |plan: &Plan| figures::taken(model, &free, plan);
+    Ok(if taken(&other) < taken(&one) { other } else { one })
+}
+
+/// A plan of these groups, level by level; of blocks that can begin in the same clock those first that read the first
+/// input elements, or that come first in the program.
+fn placed(
+    model: &Model,
+    free: &[bool],
+    interval: u32,
+    mut groups: Vec<Group>,
+    (levels, by_ports): (&[Vec<(usize, usize)>], bool),
+) -> Plan {
     let mut born: BTreeMap<Base, u32> = BTreeMap::new();
-    let base_of = |v: ValueId| origin(model, &free, v).base;
+    let base_of = |v: ValueId| origin(model, free, v).base;
     let birth = |born: &BTreeMap<Base, u32>, base: Base| match base {
         Base::Port(_) => 1,
         Base::Value(_) => born[&base],
     };
     // How many copies of each group are taken at a phase.
     let mut taken: FxHashMap<(usize, u32), u32> = FxHashMap::default();
-    for &(_, _, group, at) in &queue {
-        let ready =
-            groups[group].instances[at].inputs.iter().filter_map(|&v| base_of(v)).map(|base| birth(&born, base));
-        let ready = ready.max().unwrap_or(1);
-        let free_at = |start: &u32| taken.get(&(group, start % interval)).is_none_or(|&n| n < groups[group].copies);
-        let start = (ready..ready + interval).find(free_at).expect("a group has room for its instances");
-        let copy = taken.entry((group, start % interval)).or_default();
-        let instance = &mut groups[group].instances[at];
-        (instance.copy, instance.start) = (*copy, start);
-        *copy += 1;
-        for (k, v) in groups[group].instances[at].outputs.iter().enumerate() {
-            born.insert(Base::Value(*v), start + Plan::made_after(&groups[group], k));
+    for level in levels {
+        // What a block reads is made by blocks of smaller depth.
+        let place = |&(group, at): &(usize, usize)| {
+            let instance: &Instance = &groups[group].instances[at];
+            let bases = || instance.inputs.iter().filter_map(|&v| base_of(v));
+            let ready = bases().map(|base| birth(&born, base)).max().unwrap_or(1);
+            let port = bases().filter(|base| by_ports && matches!(base, Base::Port(_))).min();
+            let first = instance.outputs.iter().min().copied();
+            let begins = if by_ports { ready } else { 0 };
+            (begins, port.is_none(), port, first, group, at, ready)
+        };
+        let mut queue: Vec<_> = level.iter().map(place).collect();
+        queue.sort_unstable();
+        for (.., group, at, ready) in queue {
+            let free_at = |start: &u32| taken.get(&(group, start % interval)).is_none_or(|&n| n < groups[group].copies);
+            let start = (ready..ready + interval).find(free_at).expect("a group has room for its instances");
+            let copy = taken.entry((group, start % interval)).or_default();
+            let instance = &mut groups[group].instances[at];
+            (instance.copy, instance.start) = (*copy, start);
+            *copy += 1;
+            for (k, v) in groups[group].instances[at].outputs.iter().enumerate() {
+                born.insert(Base::Value(*v), start + Plan::made_after(&groups[group], k));
+            }
         }
     }
-    choose_copies(model, &free, interval, &mut groups, &born);
+    choose_copies(model, free, interval, &mut groups, &born);
     let mut last: BTreeMap<Base, u32> = BTreeMap::new();
     let mut read = |base: Base, clock: u32| {
         let known = last.entry(base).or_insert(clock);
@@ -98,7 +132,7 @@ pub fn plan<E>(model: &Model, interval: u32, mut stages: impl FnMut(&Model) -> R
             }
         }
     }
-    Ok(Plan { interval, latency, groups, stores, own_register, registered_outputs: false })
+    Plan { interval, latency, groups, stores, own_register, registered_outputs: false }
 }
 
 /// What an input of a copy reads, if values pass behind the copies that make them: what makes it and how long ago, or a
