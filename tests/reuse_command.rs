@@ -120,7 +120,7 @@ fn what_does_not_go_with_it_is_refused_and_nothing_is_written() {
 fn little_that_is_shared_is_said() {
     let folder = tempfile::tempdir().expect("a folder");
     let (code, _, said) =
-        run(folder.path(), &[&model("jet_mlp"), "-O0", "--ii", "4", "--ii-engine", "fold", "--verilog", "j.v"]);
+        run(folder.path(), &[&model("jet_mlp"), "--ii", "4", "--ii-engine", "fold", "--verilog", "j.v"]);
     assert!(code == 0 && said.contains("W0810"), "{said}");
 }
 

@@ -271,10 +271,6 @@ impl<'d> Reused<'d> {
             Some(Err(why)) if why.kind == ErrorKind::Bug => return Err(why),
             serial => serial.and_then(Result::ok),
         };
-        let program = match spec.optimisation.passes {
-            Passes::Level(0) => program,
-            _ => reuse::planes(&program, interval).unwrap_or(program),
-        };
         let fold = Self::folded(source, program, spec, interval, &after);
         let fold = fold.and_then(|fold| fold.within(spec).map(|()| Reused { serial_from, ..fold }));
         Ok(Some(match (fold, serial) {

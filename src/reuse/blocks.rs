@@ -9,7 +9,7 @@
 //! shifts, tables, binary points and what they read alike. Types may differ where a sum never wraps, for any input:
 //! then the widest serves all.
 
-use super::{Base, free, merge, origin, rows};
+use super::{free, merge, rows};
 use crate::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
 use crate::num::{Interval, Kif};
 use crate::passes;
@@ -42,13 +42,8 @@ pub(super) struct Class {
 }
 
 /// Whether an operation is a sum: the values that blocks are held together by.
-pub(super) fn is_linear(op: &Op) -> bool {
+fn is_linear(op: &Op) -> bool {
     matches!(op, Op::Add { .. } | Op::Sub { .. } | Op::Neg { .. } | Op::AddConst { .. } | Op::Sum { .. })
-}
-
-/// Whether a block ends with an operation whatever reads it: one that changes nothing, as `planes` puts it there.
-pub(super) fn ends(model: &Model, id: ValueId) -> bool {
-    matches!(model.node(id).op, Op::Quantise { x, shift: 0 } if model.kif(x) == model.kif(id))
 }
 
 /// Logic of a block as it is estimated, in tables.
@@ -194,9 +189,6 @@ impl<'a> Finder<'a> {
 
     /// Whether a value and its reader belong to one block, if they are of one depth.
     fn joined(&self, value: ValueId, reader: &Op) -> bool {
-        if ends(self.model, value) {
-            return false;
-        }
         let made = &self.model.node(value).op;
         let alone = self.readers[value.index()] == 1 && reader.operands().len() == 1;
         is_linear(made) || alone
@@ -231,18 +223,11 @@ impl<'a> Finder<'a> {
             op.for_each_operand(|v| {
                 if !self.free[v.index()] {
                     deepest = deepest.max(depth[v.index()] + u32::from(!self.joined(v, op)));
-                } else if let Some(Base::Value(behind)) = origin(model, self.free, v).base {
-                    deepest = deepest.max(depth[behind.index()] + 1);
                 }
             });
             depth[id.index()] = deepest;
-        }
-        self.lower_planes(&mut depth);
-        for id in model.ids().filter(|v| !self.free[v.index()]) {
-            let op = &model.node(id).op;
             op.for_each_operand(|v| {
-                let same = !self.free[v.index()] && depth[v.index()] == depth[id.index()];
-                if same && self.joined(v, op) {
+                if !self.free[v.index()] && depth[v.index()] == deepest && self.joined(v, op) {
                     let (a, b) = (root(&mut parent, v.0), root(&mut parent, id.0));
                     parent[a.max(b) as usize] = a.min(b);
                 }
@@ -268,30 +253,6 @@ impl<'a> Finder<'a> {
             model.node(id).op.for_each_operand(|v| outside[v.index()] |= block_of.get(&v) != own);
         }
         members.into_iter().map(|(ids, depth)| (self.part(&ids, &outside), depth)).collect()
-    }
-
-    /// Sums that only go into what is added to the plane before belong to that plane's block, so they are as deep as it.
-    fn lower_planes(&self, depth: &mut [u32]) {
-        let model = self.model;
-        // The smallest depth of the readers, as long as all of them are such.
-        let mut least: Vec<Option<u32>> = vec![None; depth.len()];
-        let mut others = self.shown.clone();
-        for id in model.ids().rev().filter(|v| !self.free[v.index()]) {
-            let op = &model.node(id).op;
-            let adds = matches!(op, Op::Add { b, .. } if ends(model, *b));
-            let lowered = is_linear(op) && !others[id.index()] && least[id.index()].is_some();
-            if let Some(deepest) = least[id.index()].filter(|_| lowered) {
-                depth[id.index()] = deepest;
-            }
-            op.for_each_operand(|v| {
-                if lowered || adds {
-                    let known = &mut least[v.index()];
-                    *known = Some(known.map_or(depth[id.index()], |least| least.min(depth[id.index()])));
-                } else {
-                    others[v.index()] = true;
-                }
-            });
-        }
     }
 
     /// A block in canonical order.

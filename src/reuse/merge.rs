@@ -10,7 +10,6 @@
 //! from the one class to the other. The step that saves most of the estimate is made, as long as there is one.
 
 use super::blocks::{Finder, Key, Part, choices, operation_area};
-use super::{Base, origin};
 use crate::ir::ValueId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,24 +122,16 @@ impl<'a> Search<'a> {
         self.blocks[number].as_ref().expect("blocks of a class are there")
     }
 
-    /// The blocks that a block reads, each as often as it does, and whether without wires between them.
-    fn read_by<'s>(&'s self, part: &'s Part) -> impl Iterator<Item = (usize, bool)> + 's {
-        part.inputs.iter().filter_map(|&v| match origin(self.finder.model, self.finder.free, v).base {
-            Some(Base::Value(base)) => self.owner.get(&base).map(|&maker| (maker, base == v)),
-            _ => None,
-        })
-    }
-
-    /// Those without wires between them, which alone may be one block with it.
-    fn read_at_once<'s>(&'s self, part: &'s Part) -> impl Iterator<Item = usize> + 's {
-        self.read_by(part).filter(|&(_, at_once)| at_once).map(|(maker, _)| maker)
+    /// The blocks that a block reads, each as often as it does.
+    fn read_by<'s>(&'s self, part: &'s Part) -> impl Iterator<Item = usize> + 's {
+        part.inputs.iter().filter_map(|v| self.owner.get(v).copied())
     }
 
     /// Makes the step that saves most; whether there was one. Nothing once the work is done.
     fn step(&mut self) -> Option<bool> {
         let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
         for block in self.blocks.iter().flatten().filter(|block| self.members[block.class].len() > 1) {
-            let makers = self.read_at_once(&block.part).map(|maker| self.block(maker).class);
+            let makers = self.read_by(&block.part).map(|maker| self.block(maker).class);
             pairs.extend(makers.filter(|&class| self.members[class].len() > 1).map(|class| (class, block.class)));
         }
         let mut best: Vec<((usize, usize), f64)> = Vec::new();
@@ -228,7 +219,7 @@ impl<'a> Search<'a> {
             at
         }
         for &number in &self.members[to] {
-            for maker in self.read_at_once(&self.block(number).part) {
+            for maker in self.read_by(&self.block(number).part) {
                 if maker != number && self.block(maker).class == from {
                     let (a, b) = (root(&mut parent, maker), root(&mut parent, number));
                     parent.entry(a).or_insert(a);
@@ -323,14 +314,7 @@ impl<'a> Search<'a> {
         let mut waits = vec![0usize; self.blocks.len()];
         for (number, block) in self.blocks.iter().enumerate() {
             let Some(block) = block else { continue };
-            for (maker, at_once) in self.read_by(&block.part) {
-                if one[maker] == one[number] {
-                    // Wires are behind registers, which are behind blocks.
-                    if !at_once {
-                        return None;
-                    }
-                    continue;
-                }
+            for maker in self.read_by(&block.part).filter(|&maker| one[maker] != one[number]) {
                 readers[one[maker]].push(one[number]);
                 waits[one[number]] += 1;
             }
@@ -459,5 +443,17 @@ mod tests {
             groups(&model, interval);
             assert!(held(&model, interval, Engine::Fold, seed));
         }
+    }
+
+    #[test]
+    fn wide_multiplexers_take_a_clock_of_their_own() {
+        // Every window has three sources of its own.
+        let model = windows(24, |_, shown, _| shown.to_vec());
+        let mut made = 0;
+        for (seed, interval) in [(1, 24), (2, 32), (3, 20), (4, 17), (5, 25), (6, 40)] {
+            groups(&model, interval);
+            made += usize::from(held(&model, interval, Engine::Fold, seed));
+        }
+        assert!(made >= 3, "{made}");
     }
 }

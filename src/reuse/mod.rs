@@ -16,7 +16,6 @@
 //! | `blocks` | the parts of a program, and which of them are equal |
 //! | `merge` | larger blocks of those that feed each other |
 //! | `rows` | those that are equal although their operations differ |
-//! | `planes` | sums that stand alone, a few digits of their operands at a time |
 //! | `plan` | copies, clocks, registers |
 //! | `check` | the independent judge of a plan |
 //! | `machine` | a plan as a state machine |
@@ -33,7 +32,6 @@ mod frame;
 mod machine;
 mod merge;
 mod plan;
-mod planes;
 mod rows;
 pub mod serial;
 
@@ -41,7 +39,6 @@ pub use check::check;
 pub use figures::{Figures, GroupFigures, Placement, placements};
 pub use machine::machine;
 pub use plan::plan;
-pub use planes::planes;
 
 use crate::ir::{Model, Op, ValueId};
 use std::collections::BTreeMap;
@@ -143,18 +140,13 @@ pub struct Origin {
     pub wires: Vec<ValueId>,
 }
 
-/// Which operations are constants, or wires behind an input port or behind a register: that is what a quantisation is of
-/// a value that no sum makes, if that has other readers or if a block ends with it.
+/// Which operations are wires behind an input port, or constants.
 pub fn free(model: &Model) -> Vec<bool> {
-    let readers = model.reader_counts();
     let mut free = vec![false; model.nodes().len()];
     for id in model.ids() {
         free[id.index()] = match model.node(id).op {
             Op::Input { .. } | Op::Const { .. } => true,
-            Op::Quantise { x, .. } => {
-                let several = readers[x.index()] > 1 && !blocks::is_linear(&model.node(x).op);
-                free[x.index()] || several || blocks::ends(model, x)
-            }
+            Op::Quantise { x, .. } => free[x.index()],
             _ => false,
         };
     }

@@ -176,8 +176,6 @@ pub struct LinearForms {
     form_of: FxHashMap<u64, FormId>,
     atoms: Vec<Atom>,
     atom_ranges: Vec<Range>,
-    /// Of an atom `floor(a / 2^m)` the atom `a` and `m`: several such, and `a` itself, have bits in common.
-    bits_of: Vec<Option<(AtomId, u32)>>,
     atom_of: FxHashMap<Atom, AtomId>,
     floors: FxHashMap<(FormId, u32), FormId>,
     negatives: FxHashMap<FormId, FormId>,
@@ -418,9 +416,6 @@ impl LinearForms {
             let (x, y) = (mul(lo, c)?, mul(hi, c)?);
             range = (add(range.0, x.min(y))?, add(range.1, x.max(y))?);
         }
-        if let Some((low, high)) = self.range_by_bits(sum) {
-            range = (range.0.max(low), range.1.min(high));
-        }
         let id = FormId(self.forms.len() as u32);
         let start = u32::try_from(self.term_atoms.len()).map_err(|_| Overflow)?;
         self.term_atoms.extend(sum.terms.iter().map(|t| t.0));
@@ -428,47 +423,6 @@ impl LinearForms {
         self.forms.push(FormData { start, len: sum.terms.len() as u32, constant: sum.constant, range });
         self.form_of.insert(key, id);
         Ok(id)
-    }
-
-    /// Bounds of a sum in which floors of one atom by several powers of two occur: those of sums of its digits, which are
-    /// free of each other. Nothing where there are no such terms, or numbers become too large.
-    fn range_by_bits(&mut self, sum: &Sum) -> Option<Range> {
-        if !sum.terms.iter().any(|t| self.bits_of[t.0.0 as usize].is_some()) {
-            return None;
-        }
-        self.work += sum.terms.len() as u64;
-        let of = |&(a, c): &(AtomId, i128)| {
-            let (whole, shift) = self.bits_of[a.0 as usize].unwrap_or((a, 0));
-            (whole, shift, a, c)
-        };
-        let mut terms: Vec<(AtomId, u32, AtomId, i128)> = sum.terms.iter().map(of).collect();
-        terms.sort_unstable();
-        if terms.windows(2).all(|pair| pair[0].0 != pair[1].0) {
-            return None;
-        }
-        let mut range = (sum.constant, sum.constant);
-        let mut plus = |factor: i128, (low, high): Range| {
-            let (x, y) = (mul(low, factor).ok()?, mul(high, factor).ok()?);
-            range = (add(range.0, x.min(y)).ok()?, add(range.1, x.max(y)).ok()?);
-            Some(())
-        };
-        // floor(a / 2^m) = digit + 2^(n - m) floor(a / 2^n): what a digit is multiplied by is passed on to the next.
-        let mut factor = 0;
-        for (k, &(whole, shift, a, c)) in terms.iter().enumerate() {
-            factor = add(factor, c).ok()?;
-            match terms.get(k + 1).filter(|next| next.0 == whole) {
-                Some(next) => {
-                    let step = power(next.1 - shift).ok()?;
-                    plus(factor, (0, step - 1))?;
-                    factor = mul(factor, step).ok()?;
-                }
-                None => {
-                    plus(factor, self.atom_range(a))?;
-                    factor = 0;
-                }
-            }
-        }
-        Some(range)
     }
 
     /// The atom, with bounds of its value if it is new.
@@ -480,13 +434,6 @@ impl LinearForms {
         }
         let id = AtomId(self.atoms.len() as u32);
         self.tables += u32::from(matches!(atom, Atom::Table(..)));
-        let bits_of = match &atom {
-            Atom::Floor(x, m) if self.len(*x) == 1 && self.constant_of(*x) == 0 => {
-                self.terms(*x).next().filter(|term| term.1 == 1).map(|(a, _)| (a, *m))
-            }
-            _ => None,
-        };
-        self.bits_of.push(bits_of);
         self.atoms.push(atom.clone());
         self.atom_ranges.push(range);
         self.atom_of.insert(atom, id);

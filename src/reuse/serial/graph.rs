@@ -186,7 +186,7 @@ impl Lowering<'_> {
 }
 
 /// The interval of `a ± b * 2^shift`, exactly.
-pub(in super::super) fn both(a: &Interval, (b, shift): (&Interval, i32), minus: bool) -> Interval {
+fn both(a: &Interval, (b, shift): (&Interval, i32), minus: bool) -> Interval {
     let frac = a.frac.max(b.frac - shift);
     let at = |code: &crate::num::Code, own: i32| code.to_big() << (frac - own);
     let (low, high) = (at(&b.min, b.frac - shift), at(&b.max, b.frac - shift));

@@ -30,7 +30,6 @@ mod plan;
 
 pub use check::check;
 pub use figures::{Figures, clocks};
-pub(super) use graph::both;
 pub use graph::{Graph, graph, sums_of_two};
 pub use machine::machine;
 pub use plan::plan;
