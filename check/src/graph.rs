@@ -78,6 +78,8 @@ pub struct Graph {
     /// Operands; of the constant and of inputs nothing.
     gates: Vec<Option<(Lit, Lit)>>,
     made: HashMap<(Lit, Lit), u32>,
+    /// Gates over each one, as long as it is equal to no older one.
+    readers: Vec<Vec<u32>>,
     /// What each gate was shown to be equal to: an older literal, or itself.
     equal: Vec<Lit>,
     /// Values for some random assignments, 64 in each word.
@@ -95,6 +97,7 @@ impl Graph {
         Graph {
             gates: vec![None],
             equal: vec![Lit::FALSE],
+            readers: vec![Vec::new()],
             samples: vec![[0; WORDS]],
             random: 0x9e37_79b9_7f4a_7c15,
             ..Graph::default()
@@ -109,6 +112,7 @@ impl Graph {
         let lit = Lit((self.gates.len() as u32) << 1);
         self.gates.push(gate);
         self.equal.push(lit);
+        self.readers.push(Vec::new());
         self.samples.push(samples);
         lit
     }
@@ -165,22 +169,35 @@ impl Graph {
         self.samples[lit.node()].map(|word| if lit.is_negated() { !word } else { word })
     }
 
-    /// `a` and `b`.
-    pub fn and(&mut self, a: Lit, b: Lit) -> Lit {
+    /// Operands by their roots, and what is known to be the AND of them.
+    fn known(&self, a: Lit, b: Lit) -> ((Lit, Lit), Option<Lit>) {
         let (a, b) = (self.root(a), self.root(b));
         let (a, b) = (a.min(b), a.max(b));
-        if a == Lit::FALSE || a == !b {
-            return Lit::FALSE;
-        }
-        if a == Lit::TRUE || a == b {
-            return b;
-        }
-        if let Some(&node) = self.made.get(&(a, b)) {
-            return self.root(Lit(node << 1));
+        let known = match (a, b) {
+            _ if a == Lit::FALSE || a == !b => Some(Lit::FALSE),
+            _ if a == Lit::TRUE || a == b => Some(b),
+            _ => self.made.get(&(a, b)).map(|&node| self.root(Lit(node << 1))),
+        };
+        ((a, b), known)
+    }
+
+    fn enter(&mut self, (a, b): (Lit, Lit), node: u32) {
+        self.made.insert((a, b), node);
+        self.readers[a.node()].push(node);
+        self.readers[b.node()].push(node);
+    }
+
+    /// `a` and `b`.
+    pub fn and(&mut self, a: Lit, b: Lit) -> Lit {
+        let ((a, b), known) = self.known(a, b);
+        if let Some(known) = known {
+            return known;
         }
         let (p, q) = (self.sampled(a), self.sampled(b));
         let lit = self.push(Some((a, b)), std::array::from_fn(|i| p[i] & q[i]));
-        self.made.insert((a, b), lit.0 >> 1);
+        if !self.is_full {
+            self.enter((a, b), lit.0 >> 1);
+        }
         lit
     }
 
@@ -269,12 +286,23 @@ impl Graph {
         Ok(())
     }
 
-    /// Makes two literals equal that were shown to be.
+    /// Makes two literals equal that were shown to be, and then gates with operands that are.
     pub(crate) fn merge(&mut self, x: Lit, y: Lit) {
-        let (x, y) = (self.root(x), self.root(y));
-        let (new, old) = if x.node() > y.node() { (x, y) } else { (y, x) };
-        if new.node() != old.node() {
+        let mut pairs = vec![(x, y)];
+        while let Some((x, y)) = pairs.pop() {
+            let (x, y) = (self.root(x), self.root(y));
+            let (new, old) = if x.node() > y.node() { (x, y) } else { (y, x) };
+            if new.node() == old.node() {
+                continue;
+            }
             self.equal[new.node()] = old.flipped(new.is_negated());
+            for node in std::mem::take(&mut self.readers[new.node()]) {
+                let (a, b) = self.gates[node as usize].expect("an input reads nothing");
+                match self.known(a, b) {
+                    (_, Some(known)) => pairs.push((Lit(node << 1), known)),
+                    (operands, None) => self.enter(operands, node),
+                }
+            }
         }
     }
 
