@@ -194,12 +194,38 @@ impl<T: Int> Finish<T> {
     }
 
     #[inline(always)]
-    fn apply<const NEEDED: bool>(self, v: T) -> T {
-        if NEEDED { v.max(self.floor).shr(self.shr).shl(self.sign).shr(self.sign).and(self.mask) } else { v }
+    fn apply(self, v: T) -> T {
+        v.max(self.floor).shr(self.shr).shl(self.sign).shr(self.sign).and(self.mask)
     }
 }
 
+/// Writes the finished `$value` of each sample `$i` to `$dst`. What a step does not need is left out of the loop: shifts of
+/// bytes take several instructions each. (Iterators of closures are not inlined everywhere, and then nothing is vectorised.)
+macro_rules! finished {
+    ($f:expr, $dst:expr, $i:ident => $value:expr) => {{
+        let (f, n) = ($f, $dst.len());
+        if f.shr > 0 || f.sign > 0 {
+            for $i in 0..n {
+                $dst[$i] = f.apply($value);
+            }
+        } else if f.floor == T::ZERO || f.mask != T::of(-1) {
+            for $i in 0..n {
+                let value: T = $value;
+                $dst[$i] = value.max(f.floor).and(f.mask);
+            }
+        } else {
+            for $i in 0..n {
+                $dst[$i] = $value;
+            }
+        }
+    }};
+}
+
 /// The kernels. All are `unsafe` for the reason of [`Kernel`].
+#[expect(
+    clippy::needless_range_loop,
+    reason = "iterator adaptors are not inlined into functions of an instruction set"
+)]
 mod body {
     use super::*;
 
@@ -211,8 +237,11 @@ mod body {
         let (c, f, sa) = (T::of(e.constants[s.constant as usize]), Finish::of(s), s.sa.into());
         // -v is !v + 1.
         let (flip, c) = if s.extra != 0 { (T::of(-1), c.add(T::of(1))) } else { (T::ZERO, c) };
-        for (d, &a) in dst.iter_mut().zip(a) {
-            *d = f.apply::<true>(a.shl(sa).xor(flip).add(c));
+        let a = &a[..dst.len()];
+        if sa == 0 && flip == T::ZERO {
+            finished!(f, dst, i => a[i].add(c));
+        } else {
+            finished!(f, dst, i => a[i].shl(sa).xor(flip).add(c));
         }
     }
 
@@ -226,10 +255,17 @@ mod body {
         let (dst, a, b) = unsafe { (e.slot_mut::<T>(s.dst), e.slot::<T>(s.a), e.slot::<T>(s.b)) };
         let (c, f) = (T::of(e.constants[s.constant as usize]), Finish::of(s));
         let (sa, sb) = (s.sa.into(), s.sb.into());
-        for ((d, &a), &b) in dst.iter_mut().zip(a).zip(b) {
-            let (a, b) = if SHIFT { (a.shl(sa), b.shl(sb)) } else { (a, b) };
-            let sum = if SUB { a.sub(b) } else { a.add(b) };
-            *d = if REST { f.apply::<true>(sum.add(c)) } else { sum };
+        let (a, b) = (&a[..dst.len()], &b[..dst.len()]);
+        let sum = |i: usize| {
+            let (a, b) = if SHIFT { (a[i].shl(sa), b[i].shl(sb)) } else { (a[i], b[i]) };
+            if SUB { a.sub(b) } else { a.add(b) }
+        };
+        if REST {
+            finished!(f, dst, i => sum(i).add(c));
+        } else {
+            for i in 0..dst.len() {
+                dst[i] = sum(i);
+            }
         }
     }
 
@@ -256,7 +292,7 @@ mod body {
                 }
             }
             for (d, sum) in dst.iter_mut().zip(sum) {
-                *d = f.apply::<true>(sum);
+                *d = f.apply(sum);
             }
         }
     }
@@ -266,9 +302,8 @@ mod body {
         // SAFETY: see `Exec`.
         let (dst, a, b) = unsafe { (e.slot_mut::<T>(s.dst), e.slot::<T>(s.a), e.slot::<T>(s.b)) };
         let (f, sa) = (Finish::of(s), s.sa.into());
-        for ((d, &a), &b) in dst.iter_mut().zip(a).zip(b) {
-            *d = f.apply::<true>(a.mul(b).shl(sa));
-        }
+        let (a, b) = (&a[..dst.len()], &b[..dst.len()]);
+        finished!(f, dst, i => a[i].mul(b[i]).shl(sa));
     }
 
     /// `OP`: 0 and, 1 or, 2 exclusive or.
@@ -277,13 +312,16 @@ mod body {
         // SAFETY: see `Exec`.
         let (dst, a, b) = unsafe { (e.slot_mut::<T>(s.dst), e.slot::<T>(s.a), e.slot::<T>(s.b)) };
         let (f, sa, sb) = (Finish::of(s), s.sa.into(), s.sb.into());
-        for ((d, &a), &b) in dst.iter_mut().zip(a).zip(b) {
-            let (a, b) = (a.shl(sa), b.shl(sb));
-            *d = f.apply::<true>(match OP {
-                0 => a.and(b),
-                1 => a.or(b),
-                _ => a.xor(b),
-            });
+        let of = |a: T, b: T| match OP {
+            0 => a.and(b),
+            1 => a.or(b),
+            _ => a.xor(b),
+        };
+        let (a, b) = (&a[..dst.len()], &b[..dst.len()]);
+        if sa == 0 && sb == 0 {
+            finished!(f, dst, i => of(a[i], b[i]));
+        } else {
+            finished!(f, dst, i => of(a[i].shl(sa), b[i].shl(sb)));
         }
     }
 
@@ -304,9 +342,24 @@ mod body {
         let on_false = shifter::<T>(other[1].shl, other[1].offset as u8, other[1].neg);
         let bit = T::of(1).shl(s.extra.into());
         let f = Finish::of(s);
-        for (((d, &a), &b), &c) in dst.iter_mut().zip(a).zip(b).zip(c) {
-            let chosen = if c.and(bit) != T::ZERO { on_true(a) } else { on_false(b) };
-            *d = f.apply::<true>(chosen);
+        let shifted = other.iter().any(|shifts| shifts.shl > 0 || shifts.offset > 0);
+        for (k, dst) in dst.chunks_mut(CHUNK).enumerate() {
+            let from = k * CHUNK;
+            let n = dst.len();
+            let (a, b, c) = (&a[from..][..n], &b[from..][..n], &c[from..][..n]);
+            // Masks in a loop of their own: in one loop they become branches, and nothing is vectorised.
+            let mut masks = [T::ZERO; CHUNK];
+            for i in 0..n {
+                masks[i] = if c[i].and(bit) == T::ZERO { T::ZERO } else { T::of(-1) };
+            }
+            if shifted {
+                finished!(f, dst, i => {
+                    let (a, b) = (on_true(a[i]), on_false(b[i]));
+                    b.xor(a.xor(b).and(masks[i]))
+                });
+            } else {
+                finished!(f, dst, i => b[i].xor(a[i].xor(b[i]).and(masks[i])));
+            }
         }
     }
 
@@ -317,10 +370,8 @@ mod body {
         let (dst, a) = unsafe { (e.slot_mut::<T>(s.dst), e.slot::<T>(s.a)) };
         let (than, f) = (T::of(e.constants[s.constant as usize]), Finish::of(s));
         let eq = s.extra != 0;
-        for (d, &a) in dst.iter_mut().zip(a) {
-            let one = if (a == than) == eq { T::of(1) } else { T::ZERO };
-            *d = f.apply::<true>(one);
-        }
+        let a = &a[..dst.len()];
+        finished!(f, dst, i => if (a[i] == than) == eq { T::of(1) } else { T::ZERO });
     }
 
     /// Table `c`.

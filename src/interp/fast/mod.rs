@@ -28,6 +28,8 @@ mod plan;
 mod run;
 #[cfg(target_arch = "x86_64")]
 mod tiles;
+#[cfg(target_arch = "x86_64")]
+mod tiles_avx2;
 mod wide;
 
 pub use cpp::cpp_header;

@@ -189,7 +189,7 @@ impl<'p> Runner<'p> {
             let found = faults.len();
             let (mut inputs_done, mut outputs_done) = (0, 0);
             #[cfg(target_arch = "x86_64")]
-            if plan.set >= InstructionSet::Avx512
+            if plan.set >= InstructionSet::Avx2
                 && let Some(rows) = inputs.reals()
             {
                 self.load_tiles(rows, start, n, &mut faults);
@@ -200,7 +200,7 @@ impl<'p> Runner<'p> {
             }
             self.stages();
             #[cfg(target_arch = "x86_64")]
-            if plan.set >= InstructionSet::Avx512
+            if plan.set >= InstructionSet::Avx2
                 && let Some(rows) = outputs.reals()
             {
                 self.store_tiles(rows, start, n);

@@ -1,4 +1,4 @@
-//! Rows of doubles to columns of codes and back, eight by eight, for AVX-512.
+//! Rows of doubles to columns of codes and back, eight by eight, for AVX-512; for AVX2 see [`super::tiles_avx2`].
 //!
 //! Samples come as rows and lanes are columns. One number at a time, that change of direction costs more than the
 //! programs themselves; here a tile of eight rows and eight columns is converted in vectors and turned by shuffles: of
@@ -11,13 +11,14 @@
 
 use super::convert;
 use super::lower::{Code, Lane, OutputConversion, Reg};
-use super::plan::Plan;
+use super::plan::{InstructionSet, Plan};
 use super::run::{Fault, Real, RealOut, Runner};
+use super::tiles_avx2;
 use crate::ir::Model;
 use std::arch::x86_64::*;
 
 /// Rows and columns of a tile.
-const TILE: usize = 8;
+pub(super) const TILE: usize = 8;
 
 /// Bytes of rows that go through all tiles before the next: they stay in the first-level cache.
 const STRIP_BYTES: usize = 1 << 15;
@@ -29,17 +30,17 @@ const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 pub(super) struct InputTile {
     /// The first.
     column: usize,
-    count: usize,
+    pub(super) count: usize,
     /// Conversions, by number.
     inputs: [Option<u32>; 8],
     /// Whether all lanes are of 16 bits at most.
-    narrow: bool,
+    pub(super) narrow: bool,
     /// Powers of two that the numbers are multiplied with; 0 for columns that are left out.
-    scale: [f64; 8],
+    pub(super) scale: [f64; 8],
     /// Distance of the two shifts that extend the sign bit of each type in 32 bits; 0 for none.
-    sign: [i32; 8],
+    pub(super) sign: [i32; 8],
     /// Bits to keep of unsigned types; all for others.
-    mask: [i32; 8],
+    pub(super) mask: [i32; 8],
 }
 
 /// Up to eight columns of outputs that are converted together.
@@ -49,10 +50,10 @@ pub(super) struct OutputTile {
     column: usize,
     /// Outputs, by number.
     outputs: [Option<u32>; 8],
-    narrow: bool,
-    scale: [f64; 8],
+    pub(super) narrow: bool,
+    pub(super) scale: [f64; 8],
     /// Codes that are read as unsigned.
-    zero: [bool; 8],
+    pub(super) zero: [bool; 8],
 }
 
 /// Sorts the inputs into tiles and the rest: the tiles, all inputs with those of tiles first, and how many these are.
@@ -146,7 +147,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Loads the inputs of all tiles for the block of `n` samples that begins with row `start`. For plans of AVX-512.
+    /// Loads the inputs of all tiles for the block of `n` samples that begins with row `start`. For plans of AVX2 and later.
     pub(super) fn load_tiles(&mut self, rows: &[f64], start: usize, n: usize, faults: &mut Vec<Fault>) {
         let plan: &Plan = self.plan;
         let stride = plan.n_inputs;
@@ -157,6 +158,7 @@ impl Runner<'_> {
             plan.input_tiles.iter().map(|tile| registers(tile).map(|reg| self.lanes(reg))).collect();
         let mut odd = vec![0u8; lanes.len()];
         let strip = strip(stride);
+        let wide = plan.set >= InstructionSet::Avx512;
         for row in (0..whole).step_by(strip) {
             let count = strip.min(whole - row);
             // The next strip comes from memory while this one is worked on.
@@ -171,9 +173,10 @@ impl Runner<'_> {
                 // SAFETY: the rows are in `block`, which has all columns; slots have room for a block; the processor was
                 // asked.
                 *odd |= unsafe {
-                    match tile.narrow {
-                        true => load_narrow(first, stride, count, tile, &lanes),
-                        false => load(first, stride, count, tile, &lanes),
+                    match (wide, tile.narrow) {
+                        (true, true) => load_narrow(first, stride, count, tile, &lanes),
+                        (true, false) => load(first, stride, count, tile, &lanes),
+                        (false, _) => tiles_avx2::load(first, stride, count, tile, &lanes),
                     }
                 };
             }
@@ -191,7 +194,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Stores the outputs of all tiles for the block of `n` samples that begins with row `start`. For plans of AVX-512.
+    /// Stores the outputs of all tiles for the block of `n` samples that begins with row `start`. For plans of AVX2 and later.
     pub(super) fn store_tiles(&mut self, rows: &mut [f64], start: usize, n: usize) {
         let plan: &Plan = self.plan;
         let stride = plan.n_outputs;
@@ -201,6 +204,7 @@ impl Runner<'_> {
         let lanes: Vec<[Lanes; 8]> =
             plan.output_tiles.iter().map(|tile| tile.outputs.map(|j| self.lanes(register(j)))).collect();
         let strip = strip(stride);
+        let wide = plan.set >= InstructionSet::Avx512;
         for row in (0..whole).step_by(strip) {
             let count = strip.min(whole - row);
             for (tile, lanes) in plan.output_tiles.iter().zip(&lanes) {
@@ -209,9 +213,10 @@ impl Runner<'_> {
                 // SAFETY: the rows are in `block`, which has all columns; slots have a block of codes; the processor was
                 // asked.
                 unsafe {
-                    match tile.narrow {
-                        true => store_narrow(first, stride, count, tile, &lanes),
-                        false => store(first, stride, count, tile, &lanes),
+                    match (wide, tile.narrow) {
+                        (true, true) => store_narrow(first, stride, count, tile, &lanes),
+                        (true, false) => store(first, stride, count, tile, &lanes),
+                        (false, _) => tiles_avx2::store(first, stride, count, tile, &lanes),
                     }
                 }
             }
@@ -226,7 +231,7 @@ impl Runner<'_> {
 
 /// Where a column of codes goes, or comes from.
 #[derive(Clone, Copy)]
-enum Lanes {
+pub(super) enum Lanes {
     /// Nowhere.
     None,
     B1(*mut i8),
@@ -247,8 +252,8 @@ impl Lanes {
 }
 
 /// Turns 8 rows of 8 integers into 8 columns.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
-fn turn(r: [__m256i; 8]) -> [__m256i; 8] {
+#[target_feature(enable = "avx2")]
+pub(super) fn turn(r: [__m256i; 8]) -> [__m256i; 8] {
     let mut a = r;
     for k in 0..4 {
         a[2 * k] = _mm256_unpacklo_epi32(r[2 * k], r[2 * k + 1]);
@@ -391,7 +396,7 @@ unsafe fn load_narrow(first: *const f64, stride: usize, rows: usize, tile: &Inpu
 }
 
 /// The columns of a tile that are written.
-fn written(tile: &OutputTile) -> u8 {
+pub(super) fn written(tile: &OutputTile) -> u8 {
     tile.outputs.iter().enumerate().fold(0, |m, (k, out)| m | u8::from(out.is_some()) << k)
 }
 

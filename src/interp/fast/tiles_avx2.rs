@@ -1,0 +1,264 @@
+//! The tiles of [`super::tiles`] in AVX2: four doubles a vector.
+//!
+//! A product here is rounded to nearest. With a factor of at least one it is exact; with a smaller one a negative number
+//! may become minus zero, whose floor is not its own, so such a column is sent to the slow road.
+
+#![expect(
+    clippy::needless_range_loop,
+    reason = "iterator adaptors are not inlined into functions of an instruction set"
+)]
+
+use super::tiles::{InputTile, Lanes, OutputTile, TILE, turn, written};
+use std::arch::x86_64::*;
+
+/// For `_mm256_maskload_pd`: the columns of each half of a tile that are there.
+#[target_feature(enable = "avx2")]
+fn present(count: usize) -> [__m256i; 2] {
+    let of = |k: usize| if k < count { -1i64 } else { 0 };
+    [_mm256_setr_epi64x(of(0), of(1), of(2), of(3)), _mm256_setr_epi64x(of(4), of(5), of(6), of(7))]
+}
+
+/// As [`super::tiles`]' `load`, for any lanes of at most 32 bits.
+///
+/// # Safety
+/// `first` begins `rows` rows (a multiple of [`TILE`]) of `stride` doubles of which the tile's columns are read; each of
+/// `lanes` has room for `rows` codes. The processor has AVX2.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &InputTile, lanes: &[Lanes; 8]) -> u8 {
+    let present = present(tile.count);
+    // SAFETY: arrays of eight.
+    let (scale, sign, mask) = unsafe {
+        (
+            [_mm256_loadu_pd(tile.scale.as_ptr()), _mm256_loadu_pd(tile.scale.as_ptr().add(4))],
+            _mm256_loadu_si256(tile.sign.as_ptr().cast()),
+            _mm256_loadu_si256(tile.mask.as_ptr().cast()),
+        )
+    };
+    let shrinks = tile.scale.iter().any(|&s| s > 0.0 && s < 1.0);
+    let zero = _mm256_setzero_pd();
+    let mut least = _mm256_setzero_si256();
+    let mut lost = [zero; 2];
+    for row in (0..rows).step_by(TILE) {
+        let mut codes = [_mm256_setzero_si256(); 8];
+        for k in 0..TILE {
+            let mut halves = [_mm_setzero_si128(); 2];
+            for h in 0..2 {
+                // SAFETY: row and columns are within what the caller promised; columns that are not there are not touched.
+                let x = unsafe { _mm256_maskload_pd(first.wrapping_add((row + k) * stride + 4 * h), present[h]) };
+                let y = _mm256_mul_pd(x, scale[h]);
+                if shrinks {
+                    let vanished =
+                        _mm256_and_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(x, zero), _mm256_cmp_pd::<_CMP_EQ_OQ>(y, zero));
+                    lost[h] = _mm256_or_pd(lost[h], vanished);
+                }
+                halves[h] = _mm256_cvtpd_epi32(_mm256_floor_pd(y));
+            }
+            let floors = _mm256_set_m128i(halves[1], halves[0]);
+            least = _mm256_min_epi32(least, floors);
+            codes[k] = _mm256_and_si256(_mm256_srav_epi32(_mm256_sllv_epi32(floors, sign), sign), mask);
+        }
+        // SAFETY: there is room for `rows` codes.
+        unsafe {
+            match tile.narrow {
+                true => put_words(codes, row, lanes),
+                false => put_columns(codes, row, lanes),
+            }
+        }
+    }
+    let odd = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(least, _mm256_set1_epi32(i32::MIN))));
+    (odd | _mm256_movemask_pd(lost[0]) | _mm256_movemask_pd(lost[1]) << 4) as u8
+}
+
+/// Eight rows of codes into their columns.
+///
+/// # Safety
+/// Each of `lanes` has room for eight codes from `row` on.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn put_columns(rows: [__m256i; 8], row: usize, lanes: &[Lanes; 8]) {
+    let low_bytes = _mm_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    let low_words = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
+    let columns = turn(rows);
+    for k in 0..TILE {
+        let column = columns[k];
+        let (low, high) = (_mm256_castsi256_si128(column), _mm256_extracti128_si256::<1>(column));
+        // SAFETY: the caller's promise.
+        unsafe {
+            match lanes[k] {
+                Lanes::None => {}
+                Lanes::B1(to) => {
+                    let bytes = _mm_unpacklo_epi32(_mm_shuffle_epi8(low, low_bytes), _mm_shuffle_epi8(high, low_bytes));
+                    _mm_storel_epi64(to.add(row).cast(), bytes);
+                }
+                Lanes::B2(to) => {
+                    let words = _mm_unpacklo_epi64(_mm_shuffle_epi8(low, low_words), _mm_shuffle_epi8(high, low_words));
+                    _mm_storeu_si128(to.add(row).cast(), words);
+                }
+                Lanes::B4(to) => _mm256_storeu_si256(to.add(row).cast(), column),
+            }
+        }
+    }
+}
+
+/// [`put_columns`] for lanes of at most 16 bits: rows are paired before they are turned.
+///
+/// # Safety
+/// As [`put_columns`].
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn put_words(rows: [__m256i; 8], row: usize, lanes: &[Lanes; 8]) {
+    let low_bytes = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, -1, -1, -1, -1, -1, -1, -1, -1);
+    let mut pairs = [_mm256_setzero_si256(); 4];
+    for k in 0..4 {
+        pairs[k] = _mm256_blend_epi16::<0xaa>(rows[2 * k], _mm256_slli_epi32::<16>(rows[2 * k + 1]));
+    }
+    // Column c is in the lower half of vector c, column c + 4 in its upper half.
+    let turned = turn_four(pairs);
+    for c in 0..4 {
+        let columns = [_mm256_castsi256_si128(turned[c]), _mm256_extracti128_si256::<1>(turned[c])];
+        for h in 0..2 {
+            let column = columns[h];
+            // SAFETY: the caller's promise.
+            unsafe {
+                match lanes[c + 4 * h] {
+                    Lanes::B1(to) => _mm_storel_epi64(to.add(row).cast(), _mm_shuffle_epi8(column, low_bytes)),
+                    Lanes::B2(to) => _mm_storeu_si128(to.add(row).cast(), column),
+                    Lanes::None | Lanes::B4(_) => {}
+                }
+            }
+        }
+    }
+}
+
+/// Turns 4 rows of 4 integers into columns, in each half of the vectors for itself.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn turn_four(r: [__m256i; 4]) -> [__m256i; 4] {
+    let (a, b) = (_mm256_unpacklo_epi32(r[0], r[1]), _mm256_unpackhi_epi32(r[0], r[1]));
+    let (c, d) = (_mm256_unpacklo_epi32(r[2], r[3]), _mm256_unpackhi_epi32(r[2], r[3]));
+    [_mm256_unpacklo_epi64(a, c), _mm256_unpackhi_epi64(a, c), _mm256_unpacklo_epi64(b, d), _mm256_unpackhi_epi64(b, d)]
+}
+
+/// As [`super::tiles`]' `store`, for any lanes of at most 32 bits.
+///
+/// # Safety
+/// As [`load`], `first` being written and the lanes read.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &OutputTile, lanes: &[Lanes; 8]) {
+    let wanted = written(tile);
+    // SAFETY: an array of eight.
+    let scale = unsafe { [_mm256_loadu_pd(tile.scale.as_ptr()), _mm256_loadu_pd(tile.scale.as_ptr().add(4))] };
+    for row in (0..rows).step_by(TILE) {
+        // SAFETY: there are `rows` codes.
+        let codes = unsafe {
+            match tile.narrow {
+                true => words_of(row, tile, lanes),
+                false => columns_of(row, tile, lanes),
+            }
+        };
+        for k in 0..TILE {
+            let halves = [_mm256_castsi256_si128(codes[k]), _mm256_extracti128_si256::<1>(codes[k])];
+            for h in 0..2 {
+                let reals = _mm256_mul_pd(_mm256_cvtepi32_pd(halves[h]), scale[h]);
+                // SAFETY: row and columns are within what the caller promised; others are not touched.
+                unsafe { put(first.wrapping_add((row + k) * stride + 4 * h), reals, wanted >> (4 * h) & 15) };
+            }
+        }
+    }
+}
+
+/// Eight rows of the columns' codes.
+///
+/// # Safety
+/// Each of `lanes` has eight codes from `row` on.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn columns_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8]) -> [__m256i; 8] {
+    let mut columns = [_mm256_setzero_si256(); 8];
+    for c in 0..TILE {
+        let zero = tile.zero[c];
+        // SAFETY: the caller's promise.
+        columns[c] = unsafe {
+            match lanes[c] {
+                Lanes::None => continue,
+                Lanes::B1(from) => {
+                    let bytes = _mm_loadl_epi64(from.add(row).cast());
+                    if zero { _mm256_cvtepu8_epi32(bytes) } else { _mm256_cvtepi8_epi32(bytes) }
+                }
+                Lanes::B2(from) => {
+                    let words = _mm_loadu_si128(from.add(row).cast());
+                    if zero { _mm256_cvtepu16_epi32(words) } else { _mm256_cvtepi16_epi32(words) }
+                }
+                Lanes::B4(from) => _mm256_loadu_si256(from.add(row).cast()),
+            }
+        };
+    }
+    turn(columns)
+}
+
+/// [`columns_of`] for lanes of at most 16 bits: rows are turned in pairs.
+///
+/// # Safety
+/// As [`columns_of`].
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn words_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8]) -> [__m256i; 8] {
+    let mut columns = [_mm_setzero_si128(); 8];
+    for c in 0..TILE {
+        let zero = tile.zero[c];
+        // SAFETY: the caller's promise.
+        columns[c] = unsafe {
+            match lanes[c] {
+                Lanes::B1(from) => {
+                    let bytes = _mm_loadl_epi64(from.add(row).cast());
+                    if zero { _mm_cvtepu8_epi16(bytes) } else { _mm_cvtepi8_epi16(bytes) }
+                }
+                Lanes::B2(from) => _mm_loadu_si128(from.add(row).cast()),
+                Lanes::None | Lanes::B4(_) => continue,
+            }
+        };
+    }
+    let of = |k: usize| if tile.zero[k] { 0xffff } else { -1 };
+    let keep = _mm256_setr_epi32(of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7));
+    let mut both = [_mm256_setzero_si256(); 4];
+    for c in 0..4 {
+        both[c] = _mm256_set_m128i(columns[c + 4], columns[c]);
+    }
+    let pairs = turn_four(both);
+    let mut rows = [_mm256_setzero_si256(); 8];
+    for k in 0..4 {
+        rows[2 * k] = _mm256_and_si256(_mm256_srai_epi32::<16>(_mm256_slli_epi32::<16>(pairs[k])), keep);
+        rows[2 * k + 1] = _mm256_and_si256(_mm256_srai_epi32::<16>(pairs[k]), keep);
+    }
+    rows
+}
+
+/// Writes those of four doubles that `wanted` has. (A masked store takes many times as long on some processors.)
+///
+/// # Safety
+/// `to` has room for what is wanted.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn put(to: *mut f64, reals: __m256d, wanted: u8) {
+    let (low, high) = (_mm256_castpd256_pd128(reals), _mm256_extractf128_pd::<1>(reals));
+    // SAFETY: the caller's promise.
+    unsafe {
+        match wanted {
+            0 => {}
+            0b1111 => _mm256_storeu_pd(to, reals),
+            0b0001 => _mm_store_sd(to, low),
+            0b0011 => _mm_storeu_pd(to, low),
+            0b0111 => {
+                _mm_storeu_pd(to, low);
+                _mm_store_sd(to.add(2), high);
+            }
+            _ => {
+                let mut each = [0.0; 4];
+                _mm256_storeu_pd(each.as_mut_ptr(), reals);
+                for (k, real) in each.into_iter().enumerate().filter(|(k, _)| wanted >> k & 1 == 1) {
+                    to.add(k).write(real);
+                }
+            }
+        }
+    }
+}
