@@ -65,9 +65,14 @@ struct Search<'a> {
     /// How often those of a class have changed.
     versions: Vec<u32>,
     /// Steps of two classes, with the versions of these that they are of.
-    steps: BTreeMap<(usize, usize), ((u32, u32), Option<Step>)>,
+    steps: BTreeMap<(usize, usize), VersionedStep>,
     work: usize,
 }
+
+/// A step of two classes, or that there is none worth making, with the versions of the classes that it is of.
+type VersionedStep = ((u32, u32), Option<Step>);
+/// Equal parts that hang together, each with the blocks that it is made of.
+type Kind = Vec<(Part, Vec<usize>)>;
 
 impl<'a> Search<'a> {
     fn new(finder: &'a Finder<'a>, parts: &[(Part, u32)], interval: u32) -> Search<'a> {
@@ -207,7 +212,7 @@ impl<'a> Search<'a> {
     }
 
     /// What hangs together by values from one class to another, in kinds of equal ones.
-    fn kinds(&mut self, from: usize, to: usize) -> Option<Vec<Vec<(Part, Vec<usize>)>>> {
+    fn kinds(&mut self, from: usize, to: usize) -> Option<Vec<Kind>> {
         let mut parent: BTreeMap<usize, usize> = BTreeMap::new();
         fn root(parent: &mut BTreeMap<usize, usize>, mut at: usize) -> usize {
             let above = |parent: &BTreeMap<usize, usize>, at: usize| parent.get(&at).copied().unwrap_or(at);
@@ -235,7 +240,7 @@ impl<'a> Search<'a> {
         let mut outside = vec![false; self.finder.model.nodes().len()];
         self.spend(outside.len() / 16)?;
         let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
-        let mut kinds: Vec<Vec<(Part, Vec<usize>)>> = Vec::new();
+        let mut kinds: Vec<Kind> = Vec::new();
         for numbers in together.into_values() {
             let mut ids: Vec<ValueId> =
                 numbers.iter().flat_map(|&number| self.block(number).part.order.iter().copied()).collect();
