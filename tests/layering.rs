@@ -51,6 +51,7 @@ const UNSAFE: &[&str] = &[
     "interp/fast/kernels.rs",
     "interp/fast/run.rs",
     "interp/fast/tiles.rs",
+    "interp/fast/tiles_avx2.rs",
     "interp/samples/npy.rs",
 ];
 
