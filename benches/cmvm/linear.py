@@ -8,7 +8,6 @@ text with `linear` is proved. Columns: look-up tables without and with the pass,
 """
 
 import argparse
-import math
 import os
 import re
 import resource
@@ -57,7 +56,7 @@ def main():
         shown = ['-' if x is None else f'{x:,}' for x in found]
         print(f'| {name} | {shown[0]} | {shown[1]} | {"-" if ratio is None else f"{ratio:.3f}"} | '
               f'{verdict} | {seconds:.1f} |', flush=True)
-    print(f'\nGeometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f}, largest {max(ratios):.3f}')
+    print(f'\nGeometric mean {qor.mean(ratios):.3f}, largest {max(ratios):.3f}')
 
 
 if __name__ == '__main__':

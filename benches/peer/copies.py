@@ -11,7 +11,6 @@ need not, since what stands behind the cut can be computed once more before it. 
 Not looked at: an operation behind the cut for its short readers alone, whose long readers have a copy before it.
 """
 
-import gzip
 import json
 import math
 import sys
@@ -83,7 +82,7 @@ class Network:
 def bits(ops, outputs, delay, copies):
     n = len(ops)
     reads = [[] if op[1] == -1 else sorted(set(op[0])) for op in ops]
-    own = [0.0 if op[1] in (-1, 5) or not op[0] else max(0.0, op[-2] - max(ops[u][-2] for u in op[0])) for op in ops]
+    own = registers.own_delays(ops)
     arrival, after, needed = [0.0] * n, [0.0] * n, [False] * n
     for v in range(n):
         arrival[v] = own[v] + max((arrival[u] for u in reads[v]), default=0.0)
@@ -114,7 +113,7 @@ def main():
     for model in sys.argv[1:]:
         with tempfile.TemporaryDirectory() as folder:
             said = registers.run(sys.executable, registers.__file__, '--child', model, '2', folder)
-            file = json.loads(gzip.open(Path(folder) / 'model/comb.json.gz').read())
+            file = registers.load(Path(folder) / 'model/comb.json.gz')
             delay = registers.stage_delay(registers.load(Path(folder) / 'model/fsm.json.gz'))
         program = file['model']
         ops, outputs = program[5], [v for v in program[2] if v >= 0]

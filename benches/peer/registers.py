@@ -33,15 +33,18 @@ def load(path: Path) -> dict:
     return json.loads(gzip.open(path).read())
 
 
+def own_delays(ops: list) -> list[float]:
+    """What each operation adds to a path, by the latency fields."""
+    latency = [op[-2] for op in ops]
+    added = lambda op, late: 0.0 if op[1] in (-1, 5) or not op[0] else max(0.0, late - max(latency[a] for a in op[0]))
+    return [added(op, late) for op, late in zip(ops, latency)]
+
+
 def longest_path(model: list) -> float:
     """The longest path of a program by its latency fields."""
-    ops = model[5]
-    latency = [op[-2] for op in ops]
     arrival: list[float] = []
-    for op, late in zip(ops, latency):
-        addr, opcode = op[0], op[1]
-        own = 0.0 if opcode in (-1, 5) or not addr else max(0.0, late - max(latency[a] for a in addr))
-        arrival.append(own + max((arrival[a] for a in addr), default=0.0))
+    for op, own in zip(model[5], own_delays(model[5])):
+        arrival.append(own + max((arrival[a] for a in op[0]), default=0.0))
     return max(arrival, default=0.0)
 
 

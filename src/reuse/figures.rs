@@ -1,6 +1,7 @@
 //! What a plan takes, in figures: multiplexers, registers, and what no plan of these groups can do without.
 
 use super::blocks::CHOICE;
+use super::machine::FOUR;
 use super::{Base, Group, Plan, Storage, WIDE, free, origin};
 use crate::ir::{Model, Op, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -90,18 +91,10 @@ fn of_group(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> GroupFi
     let bits = |v: ValueId| u64::from(last[v.index()] - group.stage[v.index()]) * u64::from(template.kif(v).width());
     figures.stage_bits = u64::from(group.copies) * stages.map(bits).sum::<u64>();
     // In the middle of a wide multiplexer a register for each four, in place of one behind it.
-    let mut begins = vec![u32::MAX; template.nodes().len()];
-    for id in template.ids() {
-        let stage = group.stage[id.index()];
-        template.node(id).op.for_each_operand(|v| begins[v.index()] = begins[v.index()].min(stage));
-    }
-    for id in template.ids() {
-        let Op::Input { input } = template.node(id).op else { continue };
-        if begins[id.index()] > 0 && begins[id.index()] < u32::MAX {
-            let width = u64::from(template.kif(id).width());
-            for sources in sources_of(model, free, plan, group, input as usize).into_iter().filter(|&n| n > WIDE) {
-                figures.stage_bits += (sources.div_ceil(4) - 1) as u64 * width;
-            }
+    let read = Plan::first_readings(group);
+    for (k, kif) in template.input_kifs().iter().enumerate().filter(|(k, _)| read[*k] > 0 && read[*k] < u32::MAX) {
+        for sources in sources_of(model, free, plan, group, k).into_iter().filter(|&n| n > WIDE) {
+            figures.stage_bits += (sources.div_ceil(FOUR) - 1) as u64 * u64::from(kif.width());
         }
     }
     figures.unified = unified(model, group);

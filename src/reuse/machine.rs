@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
 /// How many values the first of two multiplexers one behind the other chooses from: what a table of six inputs can.
-const FOUR: usize = 4;
+pub(super) const FOUR: usize = 4;
 
 /// Bits of a place among so many.
 fn bits_of(n: usize) -> usize {
@@ -261,22 +261,14 @@ impl<'a> Drawing<'a> {
         let (plan, template) = (self.plan, &group.template);
         let mut instances: Vec<_> = group.instances.iter().filter(|i| i.copy == copy).collect();
         instances.sort_by_key(|i| i.start % plan.interval);
-        let mut begins = vec![u32::MAX; template.n_inputs()];
-        for id in template.ids() {
-            template.node(id).op.for_each_operand(|v| {
-                if let Op::Input { input } = template.node(v).op {
-                    let first = &mut begins[input as usize];
-                    *first = group.stage[id.index()].min(*first);
-                }
-            });
-        }
+        let first = Plan::first_readings(group);
         let mut inputs = Vec::with_capacity(template.n_inputs());
         for (k, &kif) in template.input_kifs().iter().enumerate() {
             let mut sources = Vec::with_capacity(instances.len());
             for instance in &instances {
                 sources.push((instance.start % plan.interval, self.value(instance.inputs[k], instance.start)));
             }
-            let later = begins[k] > 0;
+            let later = first[k] > 0;
             let name = format!("group{number}_copy{copy}_in{k}");
             inputs.push(self.chosen(&sources, kif, later.then_some(&name)));
         }

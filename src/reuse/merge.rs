@@ -263,12 +263,7 @@ impl<'a> Search<'a> {
     }
 
     /// Estimated tables of two classes if so many of each kind of larger blocks are made of them.
-    fn cost_with(
-        &mut self,
-        (from, to): (usize, usize),
-        kinds: &[Vec<(Part, Vec<usize>)>],
-        counts: &[usize],
-    ) -> Option<f64> {
+    fn cost_with(&mut self, (from, to): (usize, usize), kinds: &[Kind], counts: &[usize]) -> Option<f64> {
         let mut gone: FxHashSet<usize> = FxHashSet::default();
         let (mut cost, mut work) = (0.0, 0);
         for (kind, &count) in kinds.iter().zip(counts) {

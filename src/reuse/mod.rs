@@ -178,6 +178,21 @@ impl Plan {
         group.template.outputs()[output].source.map_or(1, |v| group.stage[v.index()] + 1)
     }
 
+    /// The first stage of an operation that reads each input of a group's blocks; `u32::MAX` for those that none reads.
+    pub(crate) fn first_readings(group: &Group) -> Vec<u32> {
+        let template = &group.template;
+        let mut first = vec![u32::MAX; template.n_inputs()];
+        for id in template.ids() {
+            template.node(id).op.for_each_operand(|v| {
+                if let Op::Input { input } = template.node(v).op {
+                    let first = &mut first[input as usize];
+                    *first = group.stage[id.index()].min(*first);
+                }
+            });
+        }
+        first
+    }
+
     /// Clocks from the edge that accepts a sample to its result, registers at the ports aside.
     pub fn settled(&self) -> u32 {
         self.latency - u32::from(self.registered_outputs)

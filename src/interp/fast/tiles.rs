@@ -249,6 +249,51 @@ impl Lanes {
             Lanes::B4(p) => Lanes::B4(p.wrapping_add(row)),
         }
     }
+
+    /// Eight codes from `row` on as 32 bits each, those of 8 and 16 bits extended by zeros or by their signs; zeros from
+    /// nowhere.
+    ///
+    /// # Safety
+    /// They are there, and the processor has AVX2.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(super) unsafe fn codes(self, row: usize, zero: bool) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Lanes::None => _mm256_setzero_si256(),
+                Lanes::B1(from) => {
+                    let bytes = _mm_loadl_epi64(from.add(row).cast());
+                    if zero { _mm256_cvtepu8_epi32(bytes) } else { _mm256_cvtepi8_epi32(bytes) }
+                }
+                Lanes::B2(from) => {
+                    let words = _mm_loadu_si128(from.add(row).cast());
+                    if zero { _mm256_cvtepu16_epi32(words) } else { _mm256_cvtepi16_epi32(words) }
+                }
+                Lanes::B4(from) => _mm256_loadu_si256(from.add(row).cast()),
+            }
+        }
+    }
+
+    /// [`Lanes::codes`] as 16 bits each, for lanes of at most that; zeros from others.
+    ///
+    /// # Safety
+    /// As [`Lanes::codes`].
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(super) unsafe fn words(self, row: usize, zero: bool) -> __m128i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Lanes::B1(from) => {
+                    let bytes = _mm_loadl_epi64(from.add(row).cast());
+                    if zero { _mm_cvtepu8_epi16(bytes) } else { _mm_cvtepi8_epi16(bytes) }
+                }
+                Lanes::B2(from) => _mm_loadu_si128(from.add(row).cast()),
+                Lanes::None | Lanes::B4(_) => _mm_setzero_si128(),
+            }
+        }
+    }
 }
 
 /// Turns 8 rows of 8 integers into 8 columns.
@@ -414,20 +459,7 @@ unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &OutputTile, 
         let mut columns = [_mm256_setzero_si256(); 8];
         for ((c, lane), &zero) in columns.iter_mut().zip(lanes).zip(&tile.zero) {
             // SAFETY: there are `rows` codes.
-            *c = unsafe {
-                match *lane {
-                    Lanes::None => continue,
-                    Lanes::B1(from) => {
-                        let bytes = _mm_loadl_epi64(from.add(row).cast());
-                        if zero { _mm256_cvtepu8_epi32(bytes) } else { _mm256_cvtepi8_epi32(bytes) }
-                    }
-                    Lanes::B2(from) => {
-                        let words = _mm_loadu_si128(from.add(row).cast());
-                        if zero { _mm256_cvtepu16_epi32(words) } else { _mm256_cvtepi16_epi32(words) }
-                    }
-                    Lanes::B4(from) => _mm256_loadu_si256(from.add(row).cast()),
-                }
-            };
+            *c = unsafe { lane.codes(row, zero) };
         }
         for (k, codes) in turn(columns).into_iter().enumerate() {
             let reals = _mm512_mul_pd(_mm512_cvtepi32_pd(codes), scale);
@@ -457,16 +489,7 @@ unsafe fn store_narrow(first: *mut f64, stride: usize, rows: usize, tile: &Outpu
         let mut columns = [_mm_setzero_si128(); 8];
         for ((c, lane), &zero) in columns.iter_mut().zip(lanes).zip(&tile.zero) {
             // SAFETY: there are `rows` codes.
-            *c = unsafe {
-                match *lane {
-                    Lanes::B1(from) => {
-                        let bytes = _mm_loadl_epi64(from.add(row).cast());
-                        if zero { _mm_cvtepu8_epi16(bytes) } else { _mm_cvtepi8_epi16(bytes) }
-                    }
-                    Lanes::B2(from) => _mm_loadu_si128(from.add(row).cast()),
-                    Lanes::None | Lanes::B4(_) => continue,
-                }
-            };
+            *c = unsafe { lane.words(row, zero) };
         }
         let join = |a: __m128i, b: __m128i| _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(a), b);
         let four = |k: usize| {

@@ -176,22 +176,8 @@ pub(super) unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &O
 unsafe fn columns_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8]) -> [__m256i; 8] {
     let mut columns = [_mm256_setzero_si256(); 8];
     for c in 0..TILE {
-        let zero = tile.zero[c];
         // SAFETY: the caller's promise.
-        columns[c] = unsafe {
-            match lanes[c] {
-                Lanes::None => continue,
-                Lanes::B1(from) => {
-                    let bytes = _mm_loadl_epi64(from.add(row).cast());
-                    if zero { _mm256_cvtepu8_epi32(bytes) } else { _mm256_cvtepi8_epi32(bytes) }
-                }
-                Lanes::B2(from) => {
-                    let words = _mm_loadu_si128(from.add(row).cast());
-                    if zero { _mm256_cvtepu16_epi32(words) } else { _mm256_cvtepi16_epi32(words) }
-                }
-                Lanes::B4(from) => _mm256_loadu_si256(from.add(row).cast()),
-            }
-        };
+        columns[c] = unsafe { lanes[c].codes(row, tile.zero[c]) };
     }
     turn(columns)
 }
@@ -205,18 +191,8 @@ unsafe fn columns_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8]) -> [__m2
 unsafe fn words_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8]) -> [__m256i; 8] {
     let mut columns = [_mm_setzero_si128(); 8];
     for c in 0..TILE {
-        let zero = tile.zero[c];
         // SAFETY: the caller's promise.
-        columns[c] = unsafe {
-            match lanes[c] {
-                Lanes::B1(from) => {
-                    let bytes = _mm_loadl_epi64(from.add(row).cast());
-                    if zero { _mm_cvtepu8_epi16(bytes) } else { _mm_cvtepi8_epi16(bytes) }
-                }
-                Lanes::B2(from) => _mm_loadu_si128(from.add(row).cast()),
-                Lanes::None | Lanes::B4(_) => continue,
-            }
-        };
+        columns[c] = unsafe { lanes[c].words(row, tile.zero[c]) };
     }
     let of = |k: usize| if tile.zero[k] { 0xffff } else { -1 };
     let keep = _mm256_setr_epi32(of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7));
