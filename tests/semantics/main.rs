@@ -72,6 +72,18 @@ fn batch_engine_avx512() {
     check(|model, samples| by_engine(model, samples, InstructionSet::Avx512));
 }
 
+#[cfg(all(target_arch = "x86_64", unix))]
+#[test]
+fn batch_engine_machine_code_of_avx2() {
+    check(|model, samples| by_engine(model, samples, InstructionSet::CompiledAvx2));
+}
+
+#[cfg(all(target_arch = "x86_64", unix))]
+#[test]
+fn batch_engine_machine_code_of_avx512() {
+    check(|model, samples| by_engine(model, samples, InstructionSet::Compiled));
+}
+
 #[test]
 fn combinational_netlist() {
     check(|model, samples| by_netlist(model, samples, &Schedule::combinational(model.nodes().len())));

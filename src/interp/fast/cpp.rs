@@ -66,7 +66,7 @@ pub(super) fn guard(namespace: &str) -> String {
 /// What stands inside the namespace of a program.
 pub(super) fn program(model: &Model) -> String {
     let mut code = lower::lower(model, LookupMiss::Zero);
-    order::improve(&mut code, |_, _| true);
+    order::improve(&mut code, order::Registers::AVX512, |_, _| true);
     let places = Places::of(&code, &vec![true; code.lanes.len()], &[]);
     let bytes = places.bytes_per_sample();
     let block = BLOCKS.into_iter().find(|b| b * bytes <= ARENA).unwrap_or(BLOCKS[BLOCKS.len() - 1]);

@@ -12,39 +12,47 @@
 
 use super::lower::{Code, Ins, Lane};
 
-/// Vector registers that a program can count on.
-const REGISTERS: u32 = 28;
+/// The vector registers that a program can count on.
+#[derive(Clone, Copy)]
+pub(super) struct Registers {
+    pub(super) count: u32,
+    /// Of one.
+    pub(super) bytes: u32,
+    /// Samples that go through them together.
+    pub(super) group: u32,
+}
+
+impl Registers {
+    /// Those of AVX-512.
+    pub(super) const AVX512: Registers = Registers { count: 28, bytes: 64, group: 32 };
+
+    /// Vectors of a group in a lane.
+    fn vectors(self, lane: Lane) -> u32 {
+        let bytes = if lane == Lane::Wide { 16 } else { lane.bytes() };
+        (self.group * bytes).div_ceil(self.bytes)
+    }
+}
 
 const NONE: u32 = u32::MAX;
 
 /// Puts the instructions into the better of the file's order and the depth-first one. `straight` tells the kind.
 /// Takes time linear in the code.
-pub(super) fn improve(code: &mut Code, straight: impl Fn(&Code, &Ins) -> bool) {
-    if code.ins.len() < REGISTERS as usize {
+pub(super) fn improve(code: &mut Code, registers: Registers, straight: impl Fn(&Code, &Ins) -> bool) {
+    if code.ins.len() < registers.count as usize {
         return;
     }
     let straight: Vec<bool> = code.ins.iter().map(|ins| straight(code, ins)).collect();
     let file: Vec<u32> = (0..code.ins.len() as u32).collect();
     let depth_first = Dag::new(code).depth_first(&straight);
-    if far_reads(code, &depth_first, &straight) < far_reads(code, &file, &straight) {
+    if far_reads(code, registers, &depth_first, &straight) < far_reads(code, registers, &file, &straight) {
         code.ins = depth_first.iter().map(|&k| code.ins[k as usize]).collect();
     }
 }
 
-/// Vectors of 64 bytes that 32 samples of a lane take.
-fn vectors(lane: Lane) -> u32 {
-    match lane {
-        Lane::B1 | Lane::B2 => 1,
-        Lane::B4 => 2,
-        Lane::B8 => 4,
-        Lane::B16 | Lane::Wide => 8,
-    }
-}
-
-/// Vectors that are read after more than [`REGISTERS`] others were written since they were last at hand, or in another
+/// Vectors that are read after more others than there are registers were written since they were last at hand, or in another
 /// part than the one they were at hand in: an estimate of the loads from memory, as if registers were given back by
 /// age.
-fn far_reads(code: &Code, order: &[u32], straight: &[bool]) -> u64 {
+fn far_reads(code: &Code, registers: Registers, order: &[u32], straight: &[bool]) -> u64 {
     // When a register was last at hand: vectors written until then, and the part.
     let mut at_hand = vec![(0u64, NONE); code.lanes.len()];
     let (mut written, mut part, mut far) = (0u64, 0, 0u64);
@@ -55,16 +63,16 @@ fn far_reads(code: &Code, order: &[u32], straight: &[bool]) -> u64 {
             (part, last_kind) = (part + 1, straight[k as usize]);
         }
         ins.for_each_source(code, |r| {
-            let size = vectors(code.lanes[r as usize]);
+            let size = registers.vectors(code.lanes[r as usize]);
             let (when, where_) = at_hand[r as usize];
-            if where_ != part || written - when > u64::from(REGISTERS) {
+            if where_ != part || written - when > u64::from(registers.count) {
                 far += u64::from(size);
                 written += u64::from(size);
             }
             at_hand[r as usize] = (written, part);
         });
         let dst = ins.dst() as usize;
-        written += u64::from(vectors(code.lanes[dst]));
+        written += u64::from(registers.vectors(code.lanes[dst]));
         at_hand[dst] = (written, part);
     }
     far
@@ -235,9 +243,9 @@ mod tests {
         let mut code = lower::lower(&b.finish().expect("a program"), LookupMiss::Error);
         let straight = vec![true; code.ins.len()];
         let file: Vec<u32> = (0..code.ins.len() as u32).collect();
-        let before = far_reads(&code, &file, &straight);
-        improve(&mut code, |_, _| true);
-        let after = far_reads(&code, &file, &straight);
+        let before = far_reads(&code, Registers::AVX512, &file, &straight);
+        improve(&mut code, Registers::AVX512, |_, _| true);
+        let after = far_reads(&code, Registers::AVX512, &file, &straight);
         assert!(4 * after < before, "{before} reads from memory before, {after} after");
     }
 }

@@ -1,7 +1,7 @@
 //! A program made ready: registers have places, instructions have kernels.
 
 #[cfg(all(target_arch = "x86_64", unix))]
-use super::jit::{self, MachineCode};
+use super::jit::{self, Machine, MachineCode};
 use super::kernels::{self, Kernels, NaryTerm, Step};
 use super::lower::{self, Code, Ins, Lane, Reg, Term, Wrap};
 use super::order;
@@ -22,14 +22,21 @@ pub enum InstructionSet {
     Avx2,
     /// AVX-512 with byte and word instructions.
     Avx512,
-    /// Machine code for the program at hand, of AVX-512 with GFNI instructions; loops for what it leaves out.
+    /// Machine code for the program at hand, of AVX2 instructions; loops for what it leaves out.
+    CompiledAvx2,
+    /// The same of AVX-512 with GFNI instructions.
     Compiled,
 }
 
 impl InstructionSet {
     /// All of them, the plainest first.
-    pub const ALL: [InstructionSet; 4] =
-        [InstructionSet::Baseline, InstructionSet::Avx2, InstructionSet::Avx512, InstructionSet::Compiled];
+    pub const ALL: [InstructionSet; 5] = [
+        InstructionSet::Baseline,
+        InstructionSet::Avx2,
+        InstructionSet::Avx512,
+        InstructionSet::CompiledAvx2,
+        InstructionSet::Compiled,
+    ];
 
     /// Whether this machine has it.
     pub fn is_available(self) -> bool {
@@ -46,6 +53,8 @@ impl InstructionSet {
                     && is_x86_feature_detected!("avx512dq")
             }
             #[cfg(all(target_arch = "x86_64", unix))]
+            InstructionSet::CompiledAvx2 => InstructionSet::Avx2.is_available(),
+            #[cfg(all(target_arch = "x86_64", unix))]
             InstructionSet::Compiled => InstructionSet::Avx512.is_available() && is_x86_feature_detected!("gfni"),
             #[expect(unreachable_patterns, reason = "reachable on other machines")]
             _ => false,
@@ -57,12 +66,13 @@ impl InstructionSet {
         InstructionSet::ALL.into_iter().rev().find(|s| s.is_available()).unwrap_or(InstructionSet::Baseline)
     }
 
-    /// By its name in lower case: `baseline`, `avx2`, `avx512`, `compiled`.
+    /// By its name in lower case: `baseline`, `avx2`, `avx512`, `compiled-avx2`, `compiled`.
     pub fn from_name(name: &str) -> Option<InstructionSet> {
         match name {
             "baseline" => Some(InstructionSet::Baseline),
             "avx2" => Some(InstructionSet::Avx2),
             "avx512" => Some(InstructionSet::Avx512),
+            "compiled-avx2" => Some(InstructionSet::CompiledAvx2),
             "compiled" => Some(InstructionSet::Compiled),
             _ => None,
         }
@@ -73,12 +83,21 @@ impl InstructionSet {
         InstructionSet::from_name(std::env::var("ALIR2HDL_INSTRUCTION_SET").ok()?.as_str())
     }
 
+    /// The loops that go with it.
+    fn loops(self) -> InstructionSet {
+        match self {
+            InstructionSet::CompiledAvx2 if !InstructionSet::Avx512.is_available() => InstructionSet::Avx2,
+            InstructionSet::CompiledAvx2 | InstructionSet::Compiled => InstructionSet::Avx512,
+            loops => loops,
+        }
+    }
+
     fn kernels(self) -> &'static Kernels {
         match self {
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx2 => &kernels::avx2::KERNELS,
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 | InstructionSet::Compiled => &kernels::avx512::KERNELS,
+            InstructionSet::Avx512 => &kernels::avx512::KERNELS,
             _ => &kernels::baseline::KERNELS,
         }
     }
@@ -125,6 +144,7 @@ pub struct Plan {
     pub(super) inp_shifts: Vec<i32>,
     pub(super) input_kifs: Vec<Kif>,
     pub(super) code: Code,
+    /// Of the loops and tiles.
     pub(super) set: InstructionSet,
     /// Inputs by number, those of tiles first.
     pub(super) input_order: Vec<u32>,
@@ -139,6 +159,8 @@ pub struct Plan {
     options: PlanOptions,
     /// For few samples, and where machine code cannot be.
     loops: Layout,
+    #[cfg(all(target_arch = "x86_64", unix))]
+    machine: Option<Machine>,
     /// For many; made when they come.
     #[cfg(all(target_arch = "x86_64", unix))]
     compiled: std::sync::OnceLock<Option<Layout>>,
@@ -174,14 +196,20 @@ pub(super) enum Stage {
 impl Plan {
     /// Plans a program. Takes time linear in it.
     pub fn new(model: &Model, options: PlanOptions) -> Plan {
-        let mut code = lower::lower(model, options.lookup_miss);
-        #[cfg(all(target_arch = "x86_64", unix))]
-        order::improve(&mut code, jit::knows);
-        #[cfg(not(all(target_arch = "x86_64", unix)))]
-        order::improve(&mut code, |_, _| true);
         let options =
             PlanOptions { instruction_set: options.instruction_set.or_else(InstructionSet::forced), ..options };
         let set = options.instruction_set.filter(|s| s.is_available()).unwrap_or_else(InstructionSet::best);
+        let mut code = lower::lower(model, options.lookup_miss);
+        #[cfg(all(target_arch = "x86_64", unix))]
+        let machine = Machine::of(set, &code, options.block);
+        #[cfg(all(target_arch = "x86_64", unix))]
+        match machine {
+            Some(machine) => order::improve(&mut code, machine.registers(), |code, ins| machine.knows(code, ins)),
+            None => order::improve(&mut code, order::Registers::AVX512, |_, _| true),
+        }
+        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        order::improve(&mut code, order::Registers::AVX512, |_, _| true);
+        let set = set.loops();
         let kernels = set.kernels();
         let everything = vec![true; code.lanes.len()];
         let places = Places::of(&code, &everything, &[]);
@@ -216,6 +244,8 @@ impl Plan {
             options,
             loops,
             #[cfg(all(target_arch = "x86_64", unix))]
+            machine,
+            #[cfg(all(target_arch = "x86_64", unix))]
             compiled: std::sync::OnceLock::new(),
         }
     }
@@ -225,7 +255,7 @@ impl Plan {
         /// Compiling costs as much as some hundred samples.
         const MANY: usize = 512;
         #[cfg(all(target_arch = "x86_64", unix))]
-        if self.set == InstructionSet::Compiled && (samples >= MANY || self.options.instruction_set.is_some()) {
+        if self.machine.is_some() && (samples >= MANY || self.options.instruction_set.is_some()) {
             return self.compiled.get_or_init(|| self.compile()).as_ref().unwrap_or(&self.loops);
         }
         let _ = (samples, MANY);
@@ -234,8 +264,8 @@ impl Plan {
 
     #[cfg(all(target_arch = "x86_64", unix))]
     fn compile(&self) -> Option<Layout> {
-        let code = &self.code;
-        let straight = jit::straight_parts(code);
+        let (code, machine) = (&self.code, self.machine?);
+        let straight = jit::straight_parts(code, machine);
         let in_arena = jit::in_arena(code, &straight);
         let mut kept = Vec::new();
         jit::watched(code, &straight).for_each(|ins| ins.for_each_source(code, |r| kept.push(r)));
@@ -247,7 +277,7 @@ impl Plan {
         if layout.arena_bytes > i32::MAX as usize {
             return None;
         }
-        layout.machine = Some(MachineCode::compile(code, &straight, &in_arena, &layout.offsets)?);
+        layout.machine = Some(machine.compile(code, &straight, &in_arena, &layout.offsets)?);
         let mut next = 0;
         for (n, range) in straight.iter().enumerate() {
             code.ins[next..range.start].iter().for_each(|ins| layout.step(code, self.kernels, ins));

@@ -249,7 +249,7 @@ impl<'p> Runner<'p> {
                 #[cfg(all(target_arch = "x86_64", unix))]
                 Stage::Machine(part) => {
                     let Some(machine) = &layout.machine else { continue };
-                    let groups = layout.block.div_ceil(super::jit::GROUP) as u64;
+                    let groups = layout.block.div_ceil(machine.group) as u64;
                     let (arena, spill) = (self.arena.as_mut_ptr().cast(), self.spill.as_mut_ptr().cast());
                     // SAFETY: the code was compiled for this layout, whose slots have room for whole groups; the
                     // processor was asked.
@@ -640,7 +640,8 @@ mod tests {
     use crate::interp::{LookupMiss, PlanOptions, fast::InstructionSet, golden};
     use crate::ir::{Builder, Model, Op, Output, Table};
     use crate::num::Interval;
-    use crate::random::{self, SplitMix};
+    use crate::random::{self, Gene, Profile, Recipe, SplitMix};
+    use proptest::prelude::*;
 
     /// Runs `samples` random samples through a plan and the golden interpreter.
     fn agree(model: &Model, options: PlanOptions, samples: usize, rng: &mut SplitMix) {
@@ -693,7 +694,7 @@ mod tests {
         for seed in 0..1500 {
             let model = random::model(seed);
             let mut rng = SplitMix::new(seed);
-            let set = InstructionSet::ALL[seed as usize % 4];
+            let set = InstructionSet::ALL[seed as usize % InstructionSet::ALL.len()];
             let samples = 1 + rng.below(90) as usize;
             let block = [32, 40, 256][rng.below(3) as usize];
             let options = PlanOptions { lookup_miss: LookupMiss::Zero, instruction_set: Some(set), block: Some(block) };
@@ -775,15 +776,52 @@ mod tests {
                 for base in [least, least + (1i64 << width) - len as i64] {
                     let entries = (0..len).map(|_| rng.below(1 << bits) as i32 - (1 << (bits - 1))).collect();
                     let model = lookup(width, signed, base, entries);
-                    for (set, miss) in [
-                        (InstructionSet::Compiled, LookupMiss::Error),
-                        (InstructionSet::Compiled, LookupMiss::Zero),
-                        (InstructionSet::ALL[case % 4], LookupMiss::Error),
+                    for (set, miss, block) in [
+                        (InstructionSet::Compiled, LookupMiss::Error, 64),
+                        (InstructionSet::Compiled, LookupMiss::Zero, 64),
+                        (InstructionSet::CompiledAvx2, LookupMiss::Error, 64),
+                        (InstructionSet::CompiledAvx2, LookupMiss::Zero, 48),
+                        (InstructionSet::ALL[case % InstructionSet::ALL.len()], LookupMiss::Error, 64),
                     ] {
-                        let options = PlanOptions { lookup_miss: miss, instruction_set: Some(set), block: Some(64) };
+                        let options = PlanOptions { lookup_miss: miss, instruction_set: Some(set), block: Some(block) };
                         agree(&model, options, 150, &mut rng);
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn machine_code_of_programs_with_more_values_than_registers_agrees_with_the_golden_interpreter() {
+        for seed in 0..60 {
+            let model = Recipe::seeded(Profile::ALL[seed as usize % Profile::ALL.len()].1, 500, seed).build();
+            for (set, block) in
+                [(InstructionSet::CompiledAvx2, 16), (InstructionSet::CompiledAvx2, 64), (InstructionSet::Compiled, 64)]
+            {
+                let options =
+                    PlanOptions { lookup_miss: LookupMiss::Zero, instruction_set: Some(set), block: Some(block) };
+                agree(&model, options, 40, &mut SplitMix::new(seed));
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// As the random programs below; what fails here is made small.
+        #[test]
+        fn machine_code_agrees_with_the_golden_interpreter(
+            genes in proptest::collection::vec(any::<Gene>(), 1..60), which in 0..Profile::ALL.len(), zero: bool, seed: u64,
+        ) {
+            let model = Recipe::new(Profile::ALL[which].1, genes).build();
+            let lookup_miss = if zero { LookupMiss::Zero } else { LookupMiss::Error };
+            for (set, block) in [
+                (InstructionSet::CompiledAvx2, 16),
+                (InstructionSet::CompiledAvx2, 64),
+                (InstructionSet::Compiled, 64),
+            ] {
+                let options = PlanOptions { lookup_miss, instruction_set: Some(set), block: Some(block) };
+                agree(&model, options, 40, &mut SplitMix::new(seed));
             }
         }
     }
@@ -799,8 +837,8 @@ mod tests {
         for seed in first..first + programs.unwrap_or(3000) {
             let model = random::model(seed);
             let mut rng = SplitMix::new(seed);
-            let set = InstructionSet::ALL[seed as usize % 4];
-            let miss = if seed / 4 % 2 == 0 { LookupMiss::Error } else { LookupMiss::Zero };
+            let set = InstructionSet::ALL[seed as usize % InstructionSet::ALL.len()];
+            let miss = if seed / 8 % 2 == 0 { LookupMiss::Error } else { LookupMiss::Zero };
             let block = [1, 3, 7, 64, 65, 200][rng.below(6) as usize];
             let options = PlanOptions { lookup_miss: miss, instruction_set: Some(set), block: Some(block) };
             let ran =
