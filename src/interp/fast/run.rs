@@ -740,6 +740,40 @@ mod tests {
         );
     }
 
+    #[test]
+    fn shifts_and_wraps_of_every_lane_agree_with_the_golden_interpreter() {
+        let mut rng = SplitMix::new(8);
+        for (case, lane) in [8, 16, 32, 64].into_iter().enumerate() {
+            let ends = [0, 1, 3, lane / 2 - 1, lane / 2, lane - 3, lane - 2, lane - 1];
+            let mut b = Builder::new(vec![0, 0]);
+            for (input, signed) in [false, true].into_iter().enumerate() {
+                let kif = |signed: bool, width: i32, frac: i32| {
+                    Interval::full(Kif { signed, int: width - i32::from(signed) - frac, frac })
+                };
+                let x = b.op(Op::Input { input: input as u32 }, kif(signed, lane, 0));
+                let relu = b.op(Op::Relu { x, shift: 0 }, kif(signed, lane, 0));
+                for x in [x, relu] {
+                    for shr in ends {
+                        for width in ends.into_iter().chain([lane - shr]).filter(|&w| w > 0) {
+                            for to in [false, true] {
+                                let y = b.op(Op::Quantise { x, shift: 0 }, kif(to, width, -shr));
+                                b.output(Output { source: Some(y), shift: 0, neg: false });
+                            }
+                        }
+                    }
+                }
+            }
+            let model = b.finish().expect("a program");
+            for (set, block) in
+                InstructionSet::ALL.map(|set| (set, 64)).into_iter().chain([(InstructionSet::CompiledAvx2, 48)])
+            {
+                let options =
+                    PlanOptions { lookup_miss: LookupMiss::Zero, instruction_set: Some(set), block: Some(block) };
+                agree(&model, options, 60 + case, &mut rng);
+            }
+        }
+    }
+
     /// A sum of two numbers looked up in a table, and the entry added to one of them.
     fn lookup(width: i32, signed: bool, base: i64, entries: Vec<i32>) -> Model {
         let codes = if signed { -1i64 << (width - 1)..1 << (width - 1) } else { 0..1 << width };

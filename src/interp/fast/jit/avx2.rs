@@ -17,7 +17,7 @@ use crate::ir::BinaryBits;
 
 /// AVX2.
 #[derive(Clone, Copy)]
-pub(super) struct Avx2 {
+pub(in crate::interp::fast) struct Avx2 {
     /// With 16 samples lanes of 16 bits fill one register, with 32 those of 8 bits.
     group: u32,
 }

@@ -12,7 +12,7 @@ use crate::ir::BinaryBits;
 
 /// AVX-512 (F, BW, DQ, VL) with GFNI.
 #[derive(Clone, Copy)]
-pub(super) struct Avx512 {
+pub(in crate::interp::fast) struct Avx512 {
     /// Whether the processor has AVX512-VBMI too.
     vbmi: bool,
 }
