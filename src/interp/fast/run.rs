@@ -751,12 +751,11 @@ mod tests {
                     Interval::full(Kif { signed, int: width - i32::from(signed) - frac, frac })
                 };
                 let x = b.op(Op::Input { input: input as u32 }, kif(signed, lane, 0));
-                let relu = b.op(Op::Relu { x, shift: 0 }, kif(signed, lane, 0));
-                for x in [x, relu] {
-                    for shr in ends {
-                        for width in ends.into_iter().chain([lane - shr]).filter(|&w| w > 0) {
-                            for to in [false, true] {
-                                let y = b.op(Op::Quantise { x, shift: 0 }, kif(to, width, -shr));
+                for shr in ends {
+                    for width in ends.into_iter().chain([lane - shr]).filter(|&w| w > 0) {
+                        for to in [false, true] {
+                            for op in [Op::Quantise { x, shift: 0 }, Op::Relu { x }] {
+                                let y = b.op(op, kif(to, width, -shr));
                                 b.output(Output { source: Some(y), shift: 0, neg: false });
                             }
                         }
