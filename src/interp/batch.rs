@@ -335,8 +335,7 @@ impl<P: FnMut(u64) -> bool> Sink<'_, P> {
 }
 
 /// The batch engine over blocks.
-struct Engine<'a> {
-    plan: &'a Plan,
+struct Engine {
     settings: Settings,
     inputs: Vec<Port>,
     outputs: Vec<Port>,
@@ -348,8 +347,8 @@ struct Engine<'a> {
     narrow: Option<Vec<(i64, i64)>>,
 }
 
-impl<'a> Engine<'a> {
-    fn new(model: &Model, plan: &'a Plan, settings: Settings) -> Engine<'a> {
+impl Engine {
+    fn new(model: &Model, plan: &Plan, settings: Settings) -> Engine {
         let (inputs, outputs) = (input_ports(model), output_ports(model));
         let exact_real = |port: &Port| {
             let width = i64::from(port.kif.width());
@@ -360,13 +359,13 @@ impl<'a> Engine<'a> {
         let exact_reals = outputs.iter().all(exact_real);
         let narrow = ranges(&outputs).and(ranges(&inputs));
         let unread = runs(&plan.unread_inputs());
-        Engine { plan, settings, exact_reals, unread, narrow, inputs, outputs }
+        Engine { settings, exact_reals, unread, narrow, inputs, outputs }
     }
 
-    /// Samples that are read at once: as many as have their numbers in the second-level cache, in whole blocks.
+    /// Samples that are read at once: as many as have their numbers in the second-level cache.
     fn rows_at_once(&self) -> usize {
         let row_bytes = 8 * (self.inputs.len() + self.outputs.len()).max(1);
-        ((1 << 19) / row_bytes).clamp(self.plan.chunk(), 1 << 14).next_multiple_of(self.plan.chunk())
+        ((1 << 19) / row_bytes).clamp(Plan::CHUNK, 1 << 14).next_multiple_of(Plan::CHUNK)
     }
 
     /// Runs a block; `spare` is memory for its outputs, if there is some.

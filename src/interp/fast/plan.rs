@@ -18,7 +18,7 @@ use std::ops::Range;
 pub enum InstructionSet {
     /// What every processor of the target has (SSE2 on x86-64).
     Baseline,
-    /// AVX2.
+    /// AVX2 with BMI2 and fused multiplication and addition.
     Avx2,
     /// AVX-512 with byte and word instructions.
     Avx512,
@@ -43,7 +43,9 @@ impl InstructionSet {
         match self {
             InstructionSet::Baseline => true,
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2"),
+            InstructionSet::Avx2 => {
+                is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("fma")
+            }
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx512 => {
                 InstructionSet::Avx2.is_available()
@@ -250,7 +252,7 @@ impl Plan {
         }
     }
 
-    /// The layout to run so many samples with.
+    /// The layout to run with by a runner that has so many samples to run or behind it.
     pub(super) fn layout(&self, samples: usize) -> &Layout {
         /// Compiling costs as much as some hundred samples.
         const MANY: usize = 512;
@@ -310,10 +312,9 @@ impl Plan {
         (0..self.n_inputs).filter(|&k| !read[k]).collect()
     }
 
-    /// Samples for one call: a multiple of this many is worked on without waste.
-    pub fn chunk(&self) -> usize {
-        self.loops.block.next_multiple_of(2048)
-    }
+    /// Samples for one call: a multiple of this many is worked on without waste, and they are enough to make what a call
+    /// does once not count.
+    pub const CHUNK: usize = 128;
 
     /// Runs real numbers through the program: `inputs` has one row of [`Plan::n_inputs`] numbers a sample, `outputs`
     /// one row of [`Plan::n_outputs`]. For many calls make a [`Runner`] once.

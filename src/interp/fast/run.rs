@@ -100,6 +100,8 @@ pub struct Runner<'p> {
     spill: Vec<Line>,
     tables: Vec<Table<'p>>,
     misses: Vec<Miss>,
+    /// Samples that were run.
+    done: usize,
 }
 
 impl<'p> Runner<'p> {
@@ -113,12 +115,14 @@ impl<'p> Runner<'p> {
             spill: Vec::new(),
             tables: tables.collect(),
             misses: Vec::new(),
+            done: 0,
         }
     }
 
-    /// Makes the arena for so many samples, unless it is there.
+    /// Makes the arena for so many samples more, unless it is there.
     fn prepare(&mut self, samples: usize) {
-        let layout = self.plan.layout(samples);
+        self.done = self.done.saturating_add(samples);
+        let layout = self.plan.layout(self.done);
         if !self.arena.is_empty() && std::ptr::eq(layout, self.layout) {
             return;
         }
@@ -139,10 +143,20 @@ impl<'p> Runner<'p> {
         }
     }
 
+    /// The samples of a block that are computed where `n` are wanted: whole groups of machine code.
+    pub(super) fn padded(&self, n: usize) -> usize {
+        n.next_multiple_of(32).min(self.layout.block)
+    }
+
     pub(super) fn exec(&mut self) -> Exec<'_> {
+        self.exec_of(self.layout.block)
+    }
+
+    /// For the first `len` samples of a block.
+    fn exec_of(&mut self, len: usize) -> Exec<'_> {
         Exec {
             base: self.arena.as_mut_ptr().cast(),
-            len: self.layout.block,
+            len,
             constants: &self.plan.code.constants,
             nary: &self.layout.nary,
             tables: &self.tables,
@@ -198,7 +212,7 @@ impl<'p> Runner<'p> {
             for &k in &plan.input_order[inputs_done..] {
                 self.load(&inputs, &plan.code.inputs[k as usize], start, 0..n, &mut faults);
             }
-            self.stages();
+            self.stages(n);
             #[cfg(target_arch = "x86_64")]
             if plan.set >= InstructionSet::Avx2
                 && let Some(rows) = outputs.reals()
@@ -233,23 +247,24 @@ impl<'p> Runner<'p> {
         faults
     }
 
-    fn stages(&mut self) {
-        let layout = self.layout;
+    /// Everything between inputs and outputs, for the first `n` samples of a block or a few more.
+    fn stages(&mut self, n: usize) {
+        let (layout, n) = (self.layout, self.padded(n));
         for stage in &layout.stages {
             match stage {
                 Stage::Steps(range) => {
-                    let mut exec = self.exec();
+                    let mut exec = self.exec_of(n);
                     for step in &layout.steps[range.clone()] {
                         // SAFETY: the step is the layout's, the arena was made for it, and the kernels were chosen after
                         // asking the processor.
                         unsafe { (step.kernel)(&mut exec, step) };
                     }
                 }
-                Stage::Wide(ins) => self.wide(ins),
+                Stage::Wide(ins) => self.wide(ins, n),
                 #[cfg(all(target_arch = "x86_64", unix))]
                 Stage::Machine(part) => {
                     let Some(machine) = &layout.machine else { continue };
-                    let groups = layout.block.div_ceil(machine.group) as u64;
+                    let groups = n.div_ceil(machine.group) as u64;
                     let (arena, spill) = (self.arena.as_mut_ptr().cast(), self.spill.as_mut_ptr().cast());
                     // SAFETY: the code was compiled for this layout, whose slots have room for whole groups; the
                     // processor was asked.
@@ -259,7 +274,8 @@ impl<'p> Runner<'p> {
         }
     }
 
-    /// Converts an input of the samples `range` of the block that begins at `start`; all after them are zero.
+    /// Converts an input of the samples `range` of the block that begins at `start`; those after them that are computed too
+    /// are zero.
     pub(super) fn load<I: Source>(
         &mut self,
         inputs: &I,
@@ -279,7 +295,8 @@ impl<'p> Runner<'p> {
             kif: c.kif,
             start: start + range.start,
         };
-        let exec = self.exec();
+        let padded = self.padded(range.end);
+        let exec = self.exec_of(padded);
         with_lane!(lane, T => {
             // SAFETY: the register is of this lane, and nothing else runs.
             let dst = unsafe { exec.slot_mut::<T>(offset) };
@@ -287,7 +304,7 @@ impl<'p> Runner<'p> {
             rest.fill(T::ZERO);
             inputs.load(plan, &port, &mut dst[range.start..], faults);
         }, {
-            for sample in range.start..self.layout.block {
+            for sample in range.start..padded {
                 let there = sample < range.end;
                 let code =
                     if there { inputs.load_big(&port, sample - range.start, faults) } else { BigInt::ZERO };
@@ -350,9 +367,9 @@ impl<'p> Runner<'p> {
     }
 
     /// A step that is computed one sample at a time.
-    fn wide(&mut self, ins: &Ins) {
+    fn wide(&mut self, ins: &Ins, samples: usize) {
         let plan = self.plan;
-        for sample in 0..self.layout.block {
+        for sample in 0..samples {
             let (dst, result) = match *ins {
                 Ins::Narrow { dst, src } => (dst, self.value(src, false, sample)),
                 Ins::Wide { dst, op } => {
@@ -722,6 +739,44 @@ mod tests {
                 let got = &outputs[s * outs.len()..][..outs.len()];
                 assert_eq!(got, expected, "seed {seed} {options:?} sample {s} {row:?}");
             }
+        }
+    }
+
+    #[test]
+    fn samples_in_pieces_have_the_results_of_all_at_once() {
+        let pieces = [1, 31, 33, 128, 200, 300, 512, 7, 2048];
+        for seed in 0..150 {
+            let model = random::model(seed);
+            let mut rng = SplitMix::new(seed);
+            let plan = Plan::new(&model, PlanOptions { lookup_miss: LookupMiss::Zero, ..PlanOptions::default() });
+            if plan.n_inputs == 0 || plan.n_outputs == 0 {
+                continue;
+            }
+            let ports = input_ports(&model);
+            let samples: usize = pieces.iter().sum();
+            let inputs: Vec<f64> = (0..samples)
+                .flat_map(|_| {
+                    ports
+                        .iter()
+                        .enumerate()
+                        .map(|(i, p)| real(p.kif, model.inp_shifts()[i], &mut rng))
+                        .collect::<Vec<_>>()
+                })
+                .collect();
+            let mut whole = vec![0.0; samples * plan.n_outputs];
+            let faults = plan.runner().run(&inputs, &mut whole);
+            let (mut runner, mut first, mut found) = (plan.runner(), 0, Vec::new());
+            let mut outputs = vec![0.0; whole.len()];
+            for piece in pieces {
+                let rows = &inputs[first * plan.n_inputs..][..piece * plan.n_inputs];
+                let results = &mut outputs[first * plan.n_outputs..][..piece * plan.n_outputs];
+                let own = runner.run(rows, results);
+                found.extend(own.into_iter().map(|f| Fault { sample: first + f.sample, ..f }));
+                first += piece;
+            }
+            // A NaN in a fault is not equal to itself.
+            assert_eq!(format!("{found:?}"), format!("{faults:?}"), "seed {seed}");
+            assert_eq!(outputs, whole, "seed {seed}");
         }
     }
 

@@ -186,7 +186,7 @@ impl Runner<'_> {
                 // All of a column where it has a number that the tile cannot do, else what no tile holds.
                 let done = if odd >> k & 1 == 1 { 0 } else { whole };
                 if let Some(input) = input
-                    && done < self.layout.block
+                    && done < self.padded(n)
                 {
                     self.load(&Real(rows), &plan.code.inputs[*input as usize], start, done..n, faults);
                 }

@@ -25,13 +25,53 @@ fn present(count: usize) -> [__m256i; 2] {
 /// `lanes` has room for `rows` codes. The processor has AVX2.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &InputTile, lanes: &[Lanes; 8]) -> u8 {
+    // SAFETY: the caller's promise is passed on.
+    unsafe {
+        match (tile.count == TILE, tile.narrow) {
+            (true, true) => load_as::<true, true>(first, stride, rows, tile, lanes),
+            (true, false) => load_as::<true, false>(first, stride, rows, tile, lanes),
+            (false, true) => load_as::<false, true>(first, stride, rows, tile, lanes),
+            (false, false) => load_as::<false, false>(first, stride, rows, tile, lanes),
+        }
+    }
+}
+
+/// The bits of a column's codes that are kept, and the one among them that is the sign (0 for none), for lanes of so many
+/// bits: `((code & kept) ^ sign) - sign` wraps as the type does.
+fn wraps(tile: &InputTile, bits: i32) -> [[i32; 8]; 2] {
+    let mut wraps = [[0; 8]; 2];
+    for k in 0..TILE {
+        let width = 32 - tile.sign[k];
+        let signed = tile.sign[k] > 0 && width <= bits;
+        wraps[0][k] = if signed { ((1u64 << width) - 1) as i32 } else { tile.mask[k] };
+        wraps[1][k] = if signed { 1 << (width - 1) } else { 0 };
+        if bits == 16 {
+            wraps.iter_mut().for_each(|w| w[k] = w[k] << 16 | w[k] & 0xffff);
+        }
+    }
+    wraps
+}
+
+/// [`load`] with whole tiles or parts of them, and lanes of at most 16 bits or others.
+///
+/// # Safety
+/// As [`load`].
+#[target_feature(enable = "avx2")]
+unsafe fn load_as<const WHOLE: bool, const NARROW: bool>(
+    first: *const f64,
+    stride: usize,
+    rows: usize,
+    tile: &InputTile,
+    lanes: &[Lanes; 8],
+) -> u8 {
     let present = present(tile.count);
+    let wraps = wraps(tile, if NARROW { 16 } else { 32 });
     // SAFETY: arrays of eight.
-    let (scale, sign, mask) = unsafe {
+    let (scale, kept, sign) = unsafe {
         (
             [_mm256_loadu_pd(tile.scale.as_ptr()), _mm256_loadu_pd(tile.scale.as_ptr().add(4))],
-            _mm256_loadu_si256(tile.sign.as_ptr().cast()),
-            _mm256_loadu_si256(tile.mask.as_ptr().cast()),
+            _mm256_loadu_si256(wraps[0].as_ptr().cast()),
+            _mm256_loadu_si256(wraps[1].as_ptr().cast()),
         )
     };
     let shrinks = tile.scale.iter().any(|&s| s > 0.0 && s < 1.0);
@@ -43,8 +83,9 @@ pub(super) unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &
         for k in 0..TILE {
             let mut halves = [_mm_setzero_si128(); 2];
             for h in 0..2 {
+                let from = first.wrapping_add((row + k) * stride + 4 * h);
                 // SAFETY: row and columns are within what the caller promised; columns that are not there are not touched.
-                let x = unsafe { _mm256_maskload_pd(first.wrapping_add((row + k) * stride + 4 * h), present[h]) };
+                let x = unsafe { if WHOLE { _mm256_loadu_pd(from) } else { _mm256_maskload_pd(from, present[h]) } };
                 let y = _mm256_mul_pd(x, scale[h]);
                 if shrinks {
                     let vanished =
@@ -53,15 +94,23 @@ pub(super) unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &
                 }
                 halves[h] = _mm256_cvtpd_epi32(_mm256_floor_pd(y));
             }
-            let floors = _mm256_set_m128i(halves[1], halves[0]);
-            least = _mm256_min_epi32(least, floors);
-            codes[k] = _mm256_and_si256(_mm256_srav_epi32(_mm256_sllv_epi32(floors, sign), sign), mask);
+            codes[k] = _mm256_set_m128i(halves[1], halves[0]);
+            least = _mm256_min_epi32(least, codes[k]);
         }
         // SAFETY: there is room for `rows` codes.
         unsafe {
-            match tile.narrow {
-                true => put_words(codes, row, lanes),
-                false => put_columns(codes, row, lanes),
+            if NARROW {
+                let mut pairs = [_mm256_setzero_si256(); 4];
+                for k in 0..4 {
+                    let pair = _mm256_blend_epi16::<0xaa>(codes[2 * k], _mm256_slli_epi32::<16>(codes[2 * k + 1]));
+                    pairs[k] = _mm256_sub_epi16(_mm256_xor_si256(_mm256_and_si256(pair, kept), sign), sign);
+                }
+                put_words(pairs, row, lanes);
+            } else {
+                for k in 0..TILE {
+                    codes[k] = _mm256_sub_epi32(_mm256_xor_si256(_mm256_and_si256(codes[k], kept), sign), sign);
+                }
+                put_columns(codes, row, lanes);
             }
         }
     }
@@ -100,18 +149,14 @@ unsafe fn put_columns(rows: [__m256i; 8], row: usize, lanes: &[Lanes; 8]) {
     }
 }
 
-/// [`put_columns`] for lanes of at most 16 bits: rows are paired before they are turned.
+/// [`put_columns`] for lanes of at most 16 bits and pairs of rows.
 ///
 /// # Safety
 /// As [`put_columns`].
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn put_words(rows: [__m256i; 8], row: usize, lanes: &[Lanes; 8]) {
+unsafe fn put_words(pairs: [__m256i; 4], row: usize, lanes: &[Lanes; 8]) {
     let low_bytes = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, -1, -1, -1, -1, -1, -1, -1, -1);
-    let mut pairs = [_mm256_setzero_si256(); 4];
-    for k in 0..4 {
-        pairs[k] = _mm256_blend_epi16::<0xaa>(rows[2 * k], _mm256_slli_epi32::<16>(rows[2 * k + 1]));
-    }
     // Column c is in the lower half of vector c, column c + 4 in its upper half.
     let turned = turn_four(pairs);
     for c in 0..4 {
@@ -139,27 +184,50 @@ fn turn_four(r: [__m256i; 4]) -> [__m256i; 4] {
     [_mm256_unpacklo_epi64(a, c), _mm256_unpackhi_epi64(a, c), _mm256_unpacklo_epi64(b, d), _mm256_unpackhi_epi64(b, d)]
 }
 
+/// Where columns are in the rows that [`store`] converts: what is unpacked from both halves then lies side by side.
+const PLACES: [usize; 8] = [0, 1, 4, 5, 2, 3, 6, 7];
+
 /// As [`super::tiles`]' `store`, for any lanes of at most 32 bits.
 ///
+/// A code plus a bias that makes it at least zero is the low half of a double between 2^52 and twice that; this times the
+/// scale, less what is too much (all exact), is the result.
+///
 /// # Safety
-/// As [`load`], `first` being written and the lanes read.
-#[target_feature(enable = "avx2")]
+/// As [`load`], `first` being written and the lanes read; the processor has fused multiplication and addition too.
+#[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &OutputTile, lanes: &[Lanes; 8]) {
+    const MAGIC: f64 = (1u64 << 52) as f64;
     let wanted = written(tile);
-    // SAFETY: an array of eight.
-    let scale = unsafe { [_mm256_loadu_pd(tile.scale.as_ptr()), _mm256_loadu_pd(tile.scale.as_ptr().add(4))] };
+    let top = if tile.narrow { 1 << 15 } else { 1u32 << 31 };
+    let bias = |k: usize| if tile.zero[k] && tile.narrow { 0 } else { top };
+    let mut less = [0.0; 8];
+    let mut flips = [0i32; 8];
+    for (place, k) in PLACES.into_iter().enumerate() {
+        less[k] = (MAGIC + f64::from(bias(k))) * tile.scale[k];
+        let both = if tile.narrow { bias(k) << 16 | bias(k) } else { bias(k) };
+        flips[place] = both.cast_signed();
+    }
+    // SAFETY: arrays of eight.
+    let (scale, less, flips) = unsafe {
+        (
+            [_mm256_loadu_pd(tile.scale.as_ptr()), _mm256_loadu_pd(tile.scale.as_ptr().add(4))],
+            [_mm256_loadu_pd(less.as_ptr()), _mm256_loadu_pd(less.as_ptr().add(4))],
+            _mm256_loadu_si256(flips.as_ptr().cast()),
+        )
+    };
+    let exponent = _mm256_set1_epi32((MAGIC.to_bits() >> 32) as i32);
     for row in (0..rows).step_by(TILE) {
         // SAFETY: there are `rows` codes.
         let codes = unsafe {
             match tile.narrow {
-                true => words_of(row, tile, lanes),
-                false => columns_of(row, tile, lanes),
+                true => words_of(row, tile, lanes, flips),
+                false => columns_of(row, tile, lanes, flips),
             }
         };
         for k in 0..TILE {
-            let halves = [_mm256_castsi256_si128(codes[k]), _mm256_extracti128_si256::<1>(codes[k])];
+            let halves = [_mm256_unpacklo_epi32(codes[k], exponent), _mm256_unpackhi_epi32(codes[k], exponent)];
             for h in 0..2 {
-                let reals = _mm256_mul_pd(_mm256_cvtepi32_pd(halves[h]), scale[h]);
+                let reals = _mm256_fmsub_pd(_mm256_castsi256_pd(halves[h]), scale[h], less[h]);
                 // SAFETY: row and columns are within what the caller promised; others are not touched.
                 unsafe { put(first.wrapping_add((row + k) * stride + 4 * h), reals, wanted >> (4 * h) & 15) };
             }
@@ -167,19 +235,24 @@ pub(super) unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &O
     }
 }
 
-/// Eight rows of the columns' codes.
+/// Eight rows of the columns' codes with their biases, the columns at their [`PLACES`].
 ///
 /// # Safety
 /// Each of `lanes` has eight codes from `row` on.
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn columns_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8]) -> [__m256i; 8] {
+unsafe fn columns_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8], flips: __m256i) -> [__m256i; 8] {
     let mut columns = [_mm256_setzero_si256(); 8];
-    for c in 0..TILE {
+    for place in 0..TILE {
+        let c = PLACES[place];
         // SAFETY: the caller's promise.
-        columns[c] = unsafe { lanes[c].codes(row, tile.zero[c]) };
+        columns[place] = unsafe { lanes[c].codes(row, tile.zero[c]) };
     }
-    turn(columns)
+    let mut rows = turn(columns);
+    for k in 0..TILE {
+        rows[k] = _mm256_xor_si256(rows[k], flips);
+    }
+    rows
 }
 
 /// [`columns_of`] for lanes of at most 16 bits: rows are turned in pairs.
@@ -188,14 +261,13 @@ unsafe fn columns_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8]) -> [__m2
 /// As [`columns_of`].
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn words_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8]) -> [__m256i; 8] {
+unsafe fn words_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8], flips: __m256i) -> [__m256i; 8] {
     let mut columns = [_mm_setzero_si128(); 8];
-    for c in 0..TILE {
+    for place in 0..TILE {
+        let c = PLACES[place];
         // SAFETY: the caller's promise.
-        columns[c] = unsafe { lanes[c].words(row, tile.zero[c]) };
+        columns[place] = unsafe { lanes[c].words(row, tile.zero[c]) };
     }
-    let of = |k: usize| if tile.zero[k] { 0xffff } else { -1 };
-    let keep = _mm256_setr_epi32(of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7));
     let mut both = [_mm256_setzero_si256(); 4];
     for c in 0..4 {
         both[c] = _mm256_set_m128i(columns[c + 4], columns[c]);
@@ -203,8 +275,9 @@ unsafe fn words_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8]) -> [__m256
     let pairs = turn_four(both);
     let mut rows = [_mm256_setzero_si256(); 8];
     for k in 0..4 {
-        rows[2 * k] = _mm256_and_si256(_mm256_srai_epi32::<16>(_mm256_slli_epi32::<16>(pairs[k])), keep);
-        rows[2 * k + 1] = _mm256_and_si256(_mm256_srai_epi32::<16>(pairs[k]), keep);
+        let pair = _mm256_xor_si256(pairs[k], flips);
+        rows[2 * k] = _mm256_blend_epi16::<0xaa>(pair, _mm256_setzero_si256());
+        rows[2 * k + 1] = _mm256_srli_epi32::<16>(pair);
     }
     rows
 }
