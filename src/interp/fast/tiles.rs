@@ -21,7 +21,7 @@ use std::arch::x86_64::*;
 pub(super) const TILE: usize = 8;
 
 /// Bytes of rows that go through all tiles before the next: they stay in the first-level cache.
-const STRIP_BYTES: usize = 1 << 15;
+pub(super) const STRIP_BYTES: usize = 1 << 15;
 
 const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 

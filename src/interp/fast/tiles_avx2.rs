@@ -8,14 +8,54 @@
     reason = "iterator adaptors are not inlined into functions of an instruction set"
 )]
 
-use super::tiles::{InputTile, Lanes, OutputTile, TILE, turn, written};
+use super::tiles::{InputTile, Lanes, OutputTile, STRIP_BYTES, TILE, turn, written};
 use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
 
 /// For `_mm256_maskload_pd`: the columns of each half of a tile that are there.
 #[target_feature(enable = "avx2")]
 fn present(count: usize) -> [__m256i; 2] {
     let of = |k: usize| if k < count { -1i64 } else { 0 };
     [_mm256_setr_epi64x(of(0), of(1), of(2), of(3)), _mm256_setr_epi64x(of(4), of(5), of(6), of(7))]
+}
+
+/// What the lanes of a tile are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// All of 8 bits.
+    Bytes,
+    /// All of 16 bits.
+    Words,
+    /// Some of 8 and some of 16 bits.
+    Narrow,
+    /// Any.
+    Any,
+}
+
+/// Rows for which there is a place where lanes that are not there are written to or read from.
+const PLACES_OF_NONE: usize = STRIP_BYTES / 8;
+
+/// Pointers to the columns if they are all of 8 bits or all of 16 bits, `none` for those that are not there; and what they
+/// are.
+fn columns(narrow: bool, rows: usize, lanes: &[Lanes; 8], none: *mut u16) -> (Kind, [*mut u8; 8]) {
+    let mut pointers = [none.cast(); 8];
+    let (mut bytes, mut words) = (false, false);
+    for k in 0..TILE {
+        match lanes[k] {
+            Lanes::None => {}
+            Lanes::B1(to) => (bytes, pointers[k]) = (true, to.cast()),
+            Lanes::B2(to) => (words, pointers[k]) = (true, to.cast()),
+            Lanes::B4(_) => {}
+        }
+    }
+    let kind = match (narrow, bytes, words) {
+        (false, ..) => Kind::Any,
+        (_, true, true) => Kind::Narrow,
+        _ if rows > PLACES_OF_NONE => Kind::Narrow,
+        (_, true, false) => Kind::Bytes,
+        (_, false, _) => Kind::Words,
+    };
+    (kind, pointers)
 }
 
 /// As [`super::tiles`]' `load`, for any lanes of at most 32 bits.
@@ -25,13 +65,17 @@ fn present(count: usize) -> [__m256i; 2] {
 /// `lanes` has room for `rows` codes. The processor has AVX2.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &InputTile, lanes: &[Lanes; 8]) -> u8 {
-    // SAFETY: the caller's promise is passed on.
+    let mut none = MaybeUninit::<[u16; PLACES_OF_NONE]>::uninit();
+    let (kind, to) = columns(tile.narrow, rows, lanes, none.as_mut_ptr().cast());
+    // SAFETY: the caller's promise is passed on; `none` has room for as many codes as [`columns`] needs.
     unsafe {
-        match (tile.count == TILE, tile.narrow) {
-            (true, true) => load_as::<true, true>(first, stride, rows, tile, lanes),
-            (true, false) => load_as::<true, false>(first, stride, rows, tile, lanes),
-            (false, true) => load_as::<false, true>(first, stride, rows, tile, lanes),
-            (false, false) => load_as::<false, false>(first, stride, rows, tile, lanes),
+        match (kind, tile.count == TILE) {
+            (Kind::Bytes, true) => load_as::<true, 1>(first, stride, rows, tile, lanes, to),
+            (Kind::Words, true) => load_as::<true, 2>(first, stride, rows, tile, lanes, to),
+            (Kind::Bytes, false) => load_as::<false, 1>(first, stride, rows, tile, lanes, to),
+            (Kind::Words, false) => load_as::<false, 2>(first, stride, rows, tile, lanes, to),
+            (Kind::Narrow, _) => load_as::<false, 3>(first, stride, rows, tile, lanes, to),
+            (Kind::Any, _) => load_as::<false, 4>(first, stride, rows, tile, lanes, to),
         }
     }
 }
@@ -52,20 +96,22 @@ fn wraps(tile: &InputTile, bits: i32) -> [[i32; 8]; 2] {
     wraps
 }
 
-/// [`load`] with whole tiles or parts of them, and lanes of at most 16 bits or others.
+/// [`load`] with whole tiles or parts of them, and lanes of one byte (1), two (2), one or two (3), or any (4); the first
+/// two are at `to`.
 ///
 /// # Safety
 /// As [`load`].
 #[target_feature(enable = "avx2")]
-unsafe fn load_as<const WHOLE: bool, const NARROW: bool>(
+unsafe fn load_as<const WHOLE: bool, const LANES: u8>(
     first: *const f64,
     stride: usize,
     rows: usize,
     tile: &InputTile,
     lanes: &[Lanes; 8],
+    to: [*mut u8; 8],
 ) -> u8 {
     let present = present(tile.count);
-    let wraps = wraps(tile, if NARROW { 16 } else { 32 });
+    let wraps = wraps(tile, if LANES < 4 { 16 } else { 32 });
     // SAFETY: arrays of eight.
     let (scale, kept, sign) = unsafe {
         (
@@ -74,6 +120,7 @@ unsafe fn load_as<const WHOLE: bool, const NARROW: bool>(
             _mm256_loadu_si256(wraps[1].as_ptr().cast()),
         )
     };
+    let low_bytes = _mm256_set1_epi64x(0x0e0c_0a08_0604_0200);
     let shrinks = tile.scale.iter().any(|&s| s > 0.0 && s < 1.0);
     let zero = _mm256_setzero_pd();
     let mut least = _mm256_setzero_si256();
@@ -99,18 +146,33 @@ unsafe fn load_as<const WHOLE: bool, const NARROW: bool>(
         }
         // SAFETY: there is room for `rows` codes.
         unsafe {
-            if NARROW {
-                let mut pairs = [_mm256_setzero_si256(); 4];
-                for k in 0..4 {
-                    let pair = _mm256_blend_epi16::<0xaa>(codes[2 * k], _mm256_slli_epi32::<16>(codes[2 * k + 1]));
-                    pairs[k] = _mm256_sub_epi16(_mm256_xor_si256(_mm256_and_si256(pair, kept), sign), sign);
-                }
-                put_words(pairs, row, lanes);
-            } else {
+            if LANES == 4 {
                 for k in 0..TILE {
                     codes[k] = _mm256_sub_epi32(_mm256_xor_si256(_mm256_and_si256(codes[k], kept), sign), sign);
                 }
                 put_columns(codes, row, lanes);
+                continue;
+            }
+            let mut pairs = [_mm256_setzero_si256(); 4];
+            for k in 0..4 {
+                let pair = _mm256_blend_epi16::<0xaa>(codes[2 * k], _mm256_slli_epi32::<16>(codes[2 * k + 1]));
+                pairs[k] = _mm256_sub_epi16(_mm256_xor_si256(_mm256_and_si256(pair, kept), sign), sign);
+            }
+            // Column c is in the lower half of vector c, column c + 4 in its upper half.
+            let turned = turn_four(pairs);
+            if LANES == 3 {
+                put_words(turned, row, lanes);
+                continue;
+            }
+            for c in 0..4 {
+                if LANES == 1 {
+                    let bytes = _mm256_shuffle_epi8(turned[c], low_bytes);
+                    _mm_storel_epi64(to[c].add(row).cast(), _mm256_castsi256_si128(bytes));
+                    _mm_storel_epi64(to[c + 4].add(row).cast(), _mm256_extracti128_si256::<1>(bytes));
+                } else {
+                    _mm_storeu_si128(to[c].add(2 * row).cast(), _mm256_castsi256_si128(turned[c]));
+                    _mm_storeu_si128(to[c + 4].add(2 * row).cast(), _mm256_extracti128_si256::<1>(turned[c]));
+                }
             }
         }
     }
@@ -149,16 +211,14 @@ unsafe fn put_columns(rows: [__m256i; 8], row: usize, lanes: &[Lanes; 8]) {
     }
 }
 
-/// [`put_columns`] for lanes of at most 16 bits and pairs of rows.
+/// [`put_columns`] for lanes of at most 16 bits and what [`turn_four`] made of pairs of rows.
 ///
 /// # Safety
 /// As [`put_columns`].
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn put_words(pairs: [__m256i; 4], row: usize, lanes: &[Lanes; 8]) {
+unsafe fn put_words(turned: [__m256i; 4], row: usize, lanes: &[Lanes; 8]) {
     let low_bytes = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, -1, -1, -1, -1, -1, -1, -1, -1);
-    // Column c is in the lower half of vector c, column c + 4 in its upper half.
-    let turned = turn_four(pairs);
     for c in 0..4 {
         let columns = [_mm256_castsi256_si128(turned[c]), _mm256_extracti128_si256::<1>(turned[c])];
         for h in 0..2 {
@@ -196,15 +256,48 @@ const PLACES: [usize; 8] = [0, 1, 4, 5, 2, 3, 6, 7];
 /// As [`load`], `first` being written and the lanes read; the processor has fused multiplication and addition too.
 #[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &OutputTile, lanes: &[Lanes; 8]) {
+    static NONE: [u16; PLACES_OF_NONE] = [0; PLACES_OF_NONE];
+    let (kind, from) = columns(tile.narrow, rows, lanes, NONE.as_ptr().cast_mut());
+    // SAFETY: the caller's promise is passed on; what is not there is read only, and there as far as [`columns`] needs it.
+    unsafe {
+        match (kind, written(tile) == 0xff) {
+            (Kind::Bytes, true) => store_as::<true, 1>(first, stride, rows, tile, lanes, from),
+            (Kind::Words, true) => store_as::<true, 2>(first, stride, rows, tile, lanes, from),
+            (Kind::Bytes, false) => store_as::<false, 1>(first, stride, rows, tile, lanes, from),
+            (Kind::Words, false) => store_as::<false, 2>(first, stride, rows, tile, lanes, from),
+            (Kind::Narrow, _) => store_as::<false, 3>(first, stride, rows, tile, lanes, from),
+            (Kind::Any, _) => store_as::<false, 4>(first, stride, rows, tile, lanes, from),
+        }
+    }
+}
+
+/// [`store`] with whole tiles or parts of them, and lanes as [`load_as`] has them.
+///
+/// # Safety
+/// As [`store`].
+#[target_feature(enable = "avx2,fma")]
+unsafe fn store_as<const WHOLE: bool, const LANES: u8>(
+    first: *mut f64,
+    stride: usize,
+    rows: usize,
+    tile: &OutputTile,
+    lanes: &[Lanes; 8],
+    from: [*mut u8; 8],
+) {
     const MAGIC: f64 = (1u64 << 52) as f64;
     let wanted = written(tile);
-    let top = if tile.narrow { 1 << 15 } else { 1u32 << 31 };
-    let bias = |k: usize| if tile.zero[k] && tile.narrow { 0 } else { top };
+    // Bytes alone are extended by zeros; words and pairs of bytes and words as they are read.
+    let top: u32 = match LANES {
+        1 => 1 << 7,
+        4 => 1 << 31,
+        _ => 1 << 15,
+    };
+    let bias = |k: usize| if tile.zero[k] && LANES != 4 { 0 } else { top };
     let mut less = [0.0; 8];
     let mut flips = [0i32; 8];
     for (place, k) in PLACES.into_iter().enumerate() {
         less[k] = (MAGIC + f64::from(bias(k))) * tile.scale[k];
-        let both = if tile.narrow { bias(k) << 16 | bias(k) } else { bias(k) };
+        let both = if LANES != 4 { bias(k) << 16 | bias(k) } else { bias(k) };
         flips[place] = both.cast_signed();
     }
     // SAFETY: arrays of eight.
@@ -217,19 +310,27 @@ pub(super) unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &O
     };
     let exponent = _mm256_set1_epi32((MAGIC.to_bits() >> 32) as i32);
     for row in (0..rows).step_by(TILE) {
+        let mut columns = [_mm_setzero_si128(); 8];
         // SAFETY: there are `rows` codes.
         let codes = unsafe {
-            match tile.narrow {
-                true => words_of(row, tile, lanes, flips),
-                false => columns_of(row, tile, lanes, flips),
+            for place in 0..TILE {
+                let c = PLACES[place];
+                columns[place] = match LANES {
+                    1 => _mm_cvtepu8_epi16(_mm_loadl_epi64(from[c].add(row).cast())),
+                    2 => _mm_loadu_si128(from[c].add(2 * row).cast()),
+                    3 => lanes[c].words(row, tile.zero[c]),
+                    _ => break,
+                };
             }
+            if LANES == 4 { columns_of(row, tile, lanes, flips) } else { words_of(columns, flips) }
         };
         for k in 0..TILE {
             let halves = [_mm256_unpacklo_epi32(codes[k], exponent), _mm256_unpackhi_epi32(codes[k], exponent)];
             for h in 0..2 {
                 let reals = _mm256_fmsub_pd(_mm256_castsi256_pd(halves[h]), scale[h], less[h]);
+                let to = first.wrapping_add((row + k) * stride + 4 * h);
                 // SAFETY: row and columns are within what the caller promised; others are not touched.
-                unsafe { put(first.wrapping_add((row + k) * stride + 4 * h), reals, wanted >> (4 * h) & 15) };
+                unsafe { if WHOLE { _mm256_storeu_pd(to, reals) } else { put(to, reals, wanted >> (4 * h) & 15) } };
             }
         }
     }
@@ -255,19 +356,10 @@ unsafe fn columns_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8], flips: _
     rows
 }
 
-/// [`columns_of`] for lanes of at most 16 bits: rows are turned in pairs.
-///
-/// # Safety
-/// As [`columns_of`].
+/// [`columns_of`] for columns of 16 bits, which are at their [`PLACES`]: rows are turned in pairs.
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn words_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8], flips: __m256i) -> [__m256i; 8] {
-    let mut columns = [_mm_setzero_si128(); 8];
-    for place in 0..TILE {
-        let c = PLACES[place];
-        // SAFETY: the caller's promise.
-        columns[place] = unsafe { lanes[c].words(row, tile.zero[c]) };
-    }
+fn words_of(columns: [__m128i; 8], flips: __m256i) -> [__m256i; 8] {
     let mut both = [_mm256_setzero_si256(); 4];
     for c in 0..4 {
         both[c] = _mm256_set_m128i(columns[c + 4], columns[c]);
