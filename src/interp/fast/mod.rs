@@ -8,7 +8,7 @@
 //! * [`order`]: the instructions in an order that keeps few values alive;
 //! * [`plan`]: registers to places of a small arena, instructions to kernels;
 //! * [`kernels`]: the loops, compiled for each instruction set;
-//! * `jit`: machine code in place of most loops, where the processor has AVX-512;
+//! * `jit`: machine code in place of most loops, where the processor has AVX-512 or AVX2;
 //! * [`run`]: blocks of samples through the kernels, real numbers in and out ([`convert`]), and what went wrong;
 //! * [`wide`]: what does not fit 128 bits;
 //! * [`few`]: samples too few to be worth a plan;
