@@ -4,6 +4,7 @@
 //! two's complement whichever came out, since changing one into the other is a matter of wires. What a row means stands
 //! in `docs/llvlir.md`, section 6; the golden interpreter judges this file.
 
+mod carry;
 mod divide;
 mod lanes;
 mod logic;
@@ -14,6 +15,7 @@ use super::rows::{Lane, Meaning, Sign};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{self, Builder, Labels, Model, Op, Output, Table, TableId, ValueId};
 use crate::num::{Interval, Kif};
+use carry::Carries;
 use logic::{Logic, Negative};
 use num_bigint::BigInt;
 use num_traits::{One, ToPrimitive};
@@ -47,6 +49,7 @@ pub fn labelled(program: &Program, limits: &ir::Limits) -> Result<(Model, Labels
         a: Vec::new(),
         tables: FxHashMap::default(),
         counters: FxHashMap::default(),
+        carries: Carries::of(program),
         labels: Labels {
             inputs: elements.into_iter().map(|element| element.name).collect(),
             outputs: program.output_elements().into_iter().map(|element| element.name).collect(),
@@ -98,6 +101,8 @@ struct Lowering<'p> {
     tables: FxHashMap<(u32, u32, usize), TableEntry>,
     /// Tables of the number of ones by bits of the address.
     counters: FxHashMap<u32, TableId>,
+    /// Sums and differences whose carry is asked for.
+    carries: Carries,
     labels: Labels,
     /// Operations whose results have names, in order, and the first that is not reached.
     hints: Vec<(usize, String)>,
@@ -358,7 +363,14 @@ impl Lowering<'_> {
             Some((file, value)) => program.value_type(file, value).elements().1,
             None => 0,
         };
-        let v = self.lane(lane, width, comparison, &operands);
+        let v = match lane {
+            Lane::Add | Lane::Sub => self.carrying(op, lane, width, &mut operands),
+            Lane::Compare => match self.carry(op, width) {
+                Some(bit) => bit,
+                None => self.lane(lane, width, comparison, &operands),
+            },
+            _ => self.lane(lane, width, comparison, &operands),
+        };
         self.r.push(v);
     }
 
