@@ -164,6 +164,75 @@ fn every_invalid_program_is_refused_with_its_reason_at_its_place() {
 }
 
 /// The program as ALIR, its ports those of the program.
+/// What is said of a program with one wrong line, and what would be right. `%0` has 8 bits, `%1` 32, `%x0` four lanes of 8.
+fn said_of(line: &str) -> (String, String) {
+    let head = "llvlir 0\nin %0 \"a\": i8\nin %1 \"w\": i32\nin %x0 \"v\": v4.i8\nin %m0 \"k\": m4\n";
+    let text = format!("{head}{line}\nout \"y\" = %0\n");
+    let problem = llvlir::read(text.as_bytes(), Limits::default()).unwrap_err();
+    (problem.message, problem.help.unwrap_or_default())
+}
+
+#[test]
+fn what_a_beginner_writes_is_answered_with_what_would_be_right() {
+    for (line, message, help) in [
+        // Names from elsewhere, and names with a wrong letter.
+        ("%2 = shl.i8 %0, %0", "no operation shl.i8", "perhaps `sll.i32` or `sll.v4.i32` is meant"),
+        ("%2 = mux.i8 %0, %0, %0", "no operation mux.i8", "perhaps `select.i32` or `select.v4.i32` is meant"),
+        ("%2 = ADD.i8 %0, %0", "no operation ADD.i8", "perhaps `add.i32` or `add.v4.i32` is meant"),
+        ("%2 = selct.i8 %0, %0, %0", "no operation selct.i8", "perhaps `select.i32` or `select.v4.i32` is meant"),
+        ("%2 = andi.i8 %0, 3", "no operation andi.i8", "`and` takes registers alone; `const` and `constu` make one of"),
+        ("input %2 \"b\": i8", "no operation input", "a port is written `in %0 \"name\": i32`"),
+        ("%2 = frobnicate.i8 %0", "no operation frobnicate.i8", ""),
+        // Parameters.
+        ("%2 = sext.i32 %0", "fit no operation", "it is written sext.i32.i8 or sext.v4.i32.i8"),
+        ("%2 = trunc.i8 %1", "fit no operation", "it is written trunc.i8.i32 or trunc.v4.i8.i32"),
+        ("%x1 = mul.v4.i8.q %x0, %x0, %m0", "fit no operation", "mul.i32 or mul.v4.i32 or mul.v4.i32.d"),
+        // Numbers for registers, registers for numbers, a mask that was forgotten.
+        ("%2 = srl.i8 %0, 3", "a register should stand here", "`srli` takes a number here"),
+        ("%2 = xor.i8 %0, 3", "a register should stand here", "`const` and `constu` make an integer of a number"),
+        ("%2 = srli.i8 %0, %1", "a number should stand here", "`srl` takes a register here"),
+        ("%x1 = neg.v4.i8 %x0", "neg.VI takes 2 operands: a vector, a mask", "`mvm` makes a mask of an integer"),
+        ("%2 = add.i8 %0", "add.I takes 2 operands: an integer, an integer", ""),
+        ("%f2 = add.i8 %0, %0", "not a register", "%x0 a vector"),
+        // Widths and ranges.
+        (
+            "%2 = add.i32 %1, %0",
+            "%0 has 8 bits, add.I takes 32 bits",
+            "`zext.i32.i8 %0` widens it with zeros, `sext.i32.i8 %0`",
+        ),
+        ("%2 = add.i8 %0, %1", "%1 has 32 bits, add.I takes 8 bits", "`trunc.i8.i32 %1` narrows it"),
+        ("%x1 = neg.v4.iv9 %x0, %m0", "4 lanes of 8 bits", "`zext.v4.iv9.i8 %x0, MASK` widens it"),
+        ("%x1 = neg.v8.i8 %x0, %m0", "%x0 has 4 lanes of 8 bits, neg.VI takes 8 lanes", ""),
+        ("%2 = const.i8 255", "255 is outside -128 ... 127", "`constu` takes 0 ... 255"),
+        ("%2 = const.i8 256", "256 is outside -128 ... 127", ""),
+        ("%2 = constu.i8 -1", "-1 is outside 0 ... 255", "`const` takes -128 ... 127"),
+        ("%x1 = splati.v4.i8 200, %m0", "200 is outside", "`splatui` takes 0 ... 255"),
+    ] {
+        let (said, helped) = said_of(line);
+        assert!(said.contains(message), "{line}: {said}");
+        let right = if help.is_empty() { helped.is_empty() } else { helped.contains(help) };
+        assert!(right, "{line}: {said}: {helped}");
+    }
+    let (said, _) = said_of(&format!("%2 = {} %0", "a".repeat(100_000)));
+    assert!(said.len() < 100, "a message of {} bytes", said.len());
+}
+
+#[test]
+fn every_spelling_that_is_proposed_is_one_that_the_reader_knows() {
+    let mut count = 0;
+    for row in llvlir::rows::ROWS.iter().filter(|row| !row.is_refused()) {
+        // No row has these parameters.
+        let (said, help) = said_of(&format!("%2 = {}.q.q.q %0", row.name));
+        assert!(said.contains("fit no operation"), "{said}");
+        for word in help.strip_prefix("it is written ").unwrap().split(" or ") {
+            let (said, _) = said_of(word);
+            assert!(!said.contains("fit no operation") && !said.contains("no operation"), "{word}: {said}");
+            count += 1;
+        }
+    }
+    assert!(count >= 178, "{count}");
+}
+
 fn lowered(program: &Program) -> alir2hdl::ir::Model {
     let model = llvlir::lower::lower(program, &alir2hdl::ir::Limits::default()).unwrap_or_else(|d| panic!("{d}"));
     let (inputs, outputs) = (program.input_elements(), program.output_elements());
@@ -252,6 +321,82 @@ fn pattern(port: usize, width: u32, row: u64, random: &mut impl FnMut() -> u64) 
         _ => word(),
     };
     value % modulus
+}
+
+/// A program whose comparisons are carries and borrows, and some that only look so.
+fn carries(ty: &str) -> Program {
+    let mut text = format!("llvlir 0\nin %0 \"a\": {ty}\nin %1 \"b\": {ty}\n%2 = add.{ty} %0, %1\n");
+    let mut next = 3;
+    for line in [
+        "cmps.T ltu, %2, %0",
+        "cmps.T gtu, %1, %2",
+        "cmps.T geu, %2, %1",
+        "cmps.T leu, %0, %2",
+        "sub.T %0, %1",
+        "cmps.T ltu, %0, %1",
+        "sub.T %1, %0",
+        "cmps.T leu, %0, %1",
+        // Sums with themselves, comparisons the other way round, signed ones, and with what is no term.
+        "add.T %2, %2",
+        "cmps.T ltu, %11, %2",
+        "cmps.T ltu, %0, %2",
+        "cmps.T lt, %2, %0",
+        "cmps.T ltu, %2, %7",
+        "addu.T %7, %0",
+        "cmps.T geu, %16, %7",
+    ] {
+        text += &format!("%{next} = {}\n", line.replace('T', ty));
+        next += 1;
+    }
+    (2..next).for_each(|k| text += &format!("out \"y{k}\" = %{k}\n"));
+    text::read(text.as_bytes(), Limits::default()).unwrap_or_else(|problem| panic!("{}: {problem:?}", text))
+}
+
+#[test]
+fn carries_and_borrows_are_what_the_interpreter_says() {
+    for width in [1u32, 2, 5, 8, 32, 64, 100] {
+        let program = carries(&format!("iv{width}"));
+        let model = lowered(&program);
+        let (optimised, _) = alir2hdl::passes::run(&model, alir2hdl::passes::pipeline(2));
+        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut random = move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        for row in 0..500 {
+            let inputs: Vec<BigInt> = (0..2).map(|k| pattern(k, width, row, &mut random)).collect();
+            let expected = golden::run(&program, &inputs);
+            assert_eq!(run_lowered(&model, &inputs), expected, "{width} bits: {inputs:?}");
+            let codes: Vec<BigInt> =
+                inputs.iter().zip(model.input_kifs()).map(|(v, kif)| alir2hdl::num::wrap(v, *kif)).collect();
+            let found = alir2hdl::interp::golden(&optimised, &codes, LookupMiss::Zero).unwrap();
+            assert_eq!(found, expected, "optimised, {width} bits: {inputs:?}");
+        }
+    }
+}
+
+#[test]
+fn a_carry_or_borrow_takes_no_comparator() {
+    for (operation, comparison) in [
+        ("add.i32 %0, %1", "ltu, %2, %0"),
+        ("add.i32 %0, %1", "leu, %1, %2"),
+        ("sub.i32 %0, %1", "ltu, %0, %1"),
+        ("subu.i32 %1, %0", "leu, %0, %1"),
+    ] {
+        let text = format!(
+            "llvlir 0\nin %0 \"a\": i32\nin %1 \"b\": i32\n%2 = {operation}\n%3 = cmps.i32 {comparison}\n\
+             out \"y\" = %2\nout \"c\" = %3\n"
+        );
+        let program = text::read(text.as_bytes(), Limits::default()).unwrap();
+        let (optimised, _) = alir2hdl::passes::run(&lowered(&program), alir2hdl::passes::pipeline(1));
+        let adders = optimised.nodes().iter().filter(|node| {
+            use alir2hdl::ir::Op;
+            matches!(node.op, Op::Add { .. } | Op::Sub { .. } | Op::AddConst { .. } | Op::Sum { .. })
+        });
+        assert_eq!(adders.count(), 1, "{operation}, {comparison}");
+    }
 }
 
 /// Every eighth single row over the widths of the contract: interpreter, lowered and optimised program on ten thousand

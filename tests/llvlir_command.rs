@@ -68,6 +68,38 @@ fn an_invalid_program_is_shown_with_a_caret_and_exit_code_2() {
 }
 
 #[test]
+fn a_text_whose_header_was_forgotten_is_told_so_whatever_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("kernel");
+    for (text, line) in [
+        ("; a kernel\nin %0 \"a\": i8\nout \"y\" = %0\n", 2),
+        ("\n  ; nothing else", 2),
+        ("in %x0 \"a\": v2.i8\nout \"y\" = %x0\n", 1),
+        ("%0 = const.i8 1\nout \"y\" = %0\n", 1),
+    ] {
+        fs::write(&program, text).unwrap();
+        let said = alir2hdl().arg("check").arg(&program).assert().code(2);
+        let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
+        assert!(said.contains("error[E1438] in ") && said.contains(&format!(" at line {line}, column 1: ")), "{said}");
+        assert!(said.contains("help: a text starts with `llvlir 0`"), "{said}");
+    }
+    // The header in capitals begins as bytes do.
+    fs::write(&program, "LLVLIR 0\nout \"y\" = %0\n").unwrap();
+    let said = alir2hdl().arg("check").arg(&program).assert().code(2);
+    let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
+    assert!(said.contains("E1402") && said.contains("`llvlir 0`, in small letters"), "{said}");
+    // VHDL in capitals, and a page of another form, are no kernels.
+    for (text, shown) in
+        [("LIBRARY ieee;\nUSE ieee.std_logic_1164.all;\n", "it looks like VHDL"), ("%PDF-1.4\n", "%PDF-1.4")]
+    {
+        fs::write(&program, text).unwrap();
+        let said = alir2hdl().arg("check").arg(&program).assert().code(2);
+        let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
+        assert!(said.contains("error[E0115]") && said.contains(shown), "{said}");
+    }
+}
+
+#[test]
 fn convert_goes_round_and_to_alir() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

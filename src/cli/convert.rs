@@ -43,7 +43,8 @@ pub(super) struct Args {
     /// The same as OUT
     #[arg(id = "output_file", short = 'o', long = "output", value_name = "OUT", conflicts_with = "output")]
     output_file: Option<PathBuf>,
-    /// What to write [default: as OUT ends: `.alirz`, `.aig`, `.aag`, `.aignet` so, `.json` or no extension `alir4`]
+    /// What to write [default: as OUT ends: `.alirz`, `.llvlir`, `.llvlirs`, `.aig`, `.aag`, `.aignet` so, `.json` or no
+    /// extension `alir4`]
     #[arg(long, value_enum, value_name = "FORM")]
     to: Option<To>,
     /// Registers behind each output bit of a graph: the model as hardware of this latency

@@ -116,7 +116,9 @@ impl<R: Read> Json<R> {
         }
         if json.next_byte()?.is_none() {
             let empty = Diagnostic::error("E0106", Place::Whole, "the file is empty");
-            return Err(Box::new(empty.with_help("give a model file: the JSON object that alkaid's save() writes")));
+            return Err(Box::new(empty.with_help(
+                "give a model: the JSON object that alkaid's save() writes, a network or an integer kernel",
+            )));
         }
         Ok(json)
     }

@@ -374,6 +374,8 @@ fn unknown(bytes: &[u8]) -> Diagnostic {
             format!("it starts with the bytes {}", hex.join(" "))
         }
     };
-    Diagnostic::error("E0115", Place::Whole, format!("not a model file: {what}"))
-        .with_help("a model file is what alkaid's or da4ml's save() writes, plain or gzip, or byte code, or .alirz")
+    Diagnostic::error("E0115", Place::Whole, format!("not a model file: {what}")).with_help(
+        "a model file is what alkaid's or da4ml's save() writes, byte code, .alirz, a network, or an integer kernel, \
+             whose text starts with `llvlir 0`; plain or gzip",
+    )
 }

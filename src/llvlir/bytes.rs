@@ -37,7 +37,7 @@ fn problem(reason: Reason, at: usize, message: impl Into<String>) -> Problem {
 }
 
 fn problem_at(fault: Fault, at: usize) -> Problem {
-    Problem { help: fault.help.map(str::to_owned), ..problem(fault.reason, at, fault.message) }
+    Problem { help: fault.help, ..problem(fault.reason, at, fault.message) }
 }
 
 impl<'a> Reader<'a> {
@@ -85,6 +85,11 @@ impl<'a> Reader<'a> {
             1 => {
                 let message = "edition 1, the later llvlir.md of 2022 and 2023, is known and not read";
                 return Err(problem(Reason::Edition, self.at - 1, message));
+            }
+            // A blank: somebody wrote the header of a text in capitals.
+            b' ' => {
+                let stop = problem(Reason::Edition, self.at - 1, "edition 32 is not known");
+                return Err(Problem { help: Some("a text starts with `llvlir 0`, in small letters".into()), ..stop });
             }
             other => return Err(problem(Reason::Edition, self.at - 1, format!("edition {other} is not known"))),
         }

@@ -135,7 +135,7 @@ pub struct Fault {
     /// In words.
     pub message: String,
     /// What would be right.
-    pub help: Option<&'static str>,
+    pub help: Option<String>,
 }
 
 impl Fault {
@@ -143,8 +143,8 @@ impl Fault {
         Fault { reason, field, message: message.into(), help: None }
     }
 
-    pub(super) fn with_help(mut self, help: &'static str) -> Fault {
-        self.help = Some(help);
+    pub(super) fn with_help(mut self, help: impl Into<String>) -> Fault {
+        self.help = Some(help.into());
         self
     }
 }

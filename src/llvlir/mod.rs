@@ -8,6 +8,7 @@
 pub mod bytes;
 pub mod fault;
 pub mod golden;
+mod hints;
 pub mod lower;
 pub mod program;
 pub mod raise;
@@ -32,7 +33,9 @@ pub fn read(bytes: &[u8], limits: Limits) -> Result<Program, Problem> {
 /// Whether the beginning of a file shows an LLVLIR program.
 pub fn is_program(head: &[u8]) -> bool {
     let head = unmarked(head);
-    head.first() == Some(&b'L') || text::is_text(head)
+    // VHDL in capitals begins with an L as well.
+    let is_vhdl = head.len() > 7 && head[..7].eq_ignore_ascii_case(b"library") && head[7].is_ascii_whitespace();
+    (head.first() == Some(&b'L') && !is_vhdl) || text::is_text(head)
 }
 
 /// A text without the byte order mark of UTF-8.

@@ -4,7 +4,7 @@
 //! comes. Operations refer to values by file and number; deltas are the byte form's affair.
 
 use super::fault::{Fault, Field, Reason};
-use super::rows::{Lane, Meaning, ROWS, Row, Sign};
+use super::rows::{Lane, Meaning, ROWS, Row, Sign, rows_of};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use std::collections::{HashMap, HashSet};
@@ -717,7 +717,7 @@ impl Builder {
             let found = self.value(file, arg, k)?;
             let wrong = |needed: String| {
                 let message = format!("{}{} has {found}, {} takes {needed}", file.prefix(), arg.value(), row.title());
-                Err(Fault::new(Reason::OperandType, Field::Operand(k), message))
+                Fault::new(Reason::OperandType, Field::Operand(k), message)
             };
             match found {
                 ValueType::M(has) if has < lanes => {
@@ -725,13 +725,21 @@ impl Builder {
                     return Err(Fault::new(Reason::Mask, Field::Operand(k), message));
                 }
                 ValueType::R(has) => match scalar_operand(row, params, k) {
-                    Some(needed) if needed != has => return wrong(format!("{needed} bits")),
+                    Some(needed) if needed != has => {
+                        let help = conversion("", has, needed, &format!("%{}", arg.value()));
+                        return Err(wrong(format!("{needed} bits")).with_help(help));
+                    }
                     _ => {}
                 },
                 ValueType::X(v, w) => {
                     let needed = (params.lanes, vector_operand(row, params, k));
                     if (v, w) != needed {
-                        return wrong(format!("{} lanes of {} bits", needed.0, needed.1));
+                        let fault = wrong(format!("{} lanes of {} bits", needed.0, needed.1));
+                        if v != needed.0 {
+                            return Err(fault);
+                        }
+                        let operands = format!("%x{}, MASK", arg.value());
+                        return Err(fault.with_help(conversion(&format!("v{v}."), w, needed.1, &operands)));
                     }
                 }
                 ValueType::A(table) => {
@@ -939,6 +947,16 @@ fn scalar_operand(row: &Row, params: &Params, k: usize) -> Option<u16> {
     }
 }
 
+/// What makes a value of `needed` bits of one of `has`, as text.
+fn conversion(lanes: &str, has: u16, needed: u16, operands: &str) -> String {
+    let parameters = format!("{lanes}{}.{} {operands}", IntType::of(needed), IntType::of(has));
+    if has < needed {
+        format!("`zext.{parameters}` widens it with zeros, `sext.{parameters}` with its sign")
+    } else {
+        format!("`trunc.{parameters}` narrows it")
+    }
+}
+
 /// Bits of the lanes that vector operand `k` has to have.
 fn vector_operand(row: &Row, params: &Params, k: usize) -> u16 {
     let [first, second] = params.types.map(|ty| ty.width);
@@ -958,7 +976,22 @@ fn check_plain(row: &Row, params: &Params, k: usize, letter: u8, arg: &Arg) -> R
             let value = arg.integer();
             if value < low || value > high {
                 let message = format!("the immediate {} is outside {low} ... {high}", shortened(&value));
-                return Err(Fault::new(Reason::Imm, field, message));
+                let fault = Fault::new(Reason::Imm, field, message);
+                // Half of the patterns of a width are written by the other row of the pair.
+                let other = match row.name {
+                    "const" if value > high => "constu",
+                    "constu" if value < low => "const",
+                    "splati" if value > high => "splatui",
+                    "splatui" if value < low => "splati",
+                    _ => return Err(fault),
+                };
+                let (low, high) = rows_of(other)
+                    .iter()
+                    .map(|code| &ROWS[usize::from(*code)])
+                    .find(|row| !row.is_refused())
+                    .map_or((low, high), |row| immediate_range(row, params.types[0].width));
+                let fits = value >= low && value <= high;
+                return Err(if fits { fault.with_help(format!("`{other}` takes {low} ... {high}")) } else { fault });
             }
         }
         (b'c', Arg::Cmp(code)) if comparison_name(*code).is_none() => {

@@ -3,6 +3,7 @@
 //! One item a line, so that a line is all that is looked at at a time. Columns count characters.
 
 use super::fault::{Fault, Field, Problem, Reason};
+use super::hints;
 use super::program::{
     Arg, Builder, File, IntType, Limits, Params, PortType, Program, check_mask_lanes, check_width, comparison_name,
     refused,
@@ -47,15 +48,16 @@ pub fn read(text: &[u8], limits: Limits) -> Result<Program, Problem> {
     }
 }
 
-/// Whether the bytes are the beginning of a text: blank lines and comments, then the word of the header.
+/// Whether the bytes are the beginning of a text, if perhaps of one without its header: a comment, or what looks like an
+/// item. No other file that is read begins so, and a forgotten header is then what is reported.
 pub fn is_text(bytes: &[u8]) -> bool {
-    for line in bytes.split(|byte| *byte == b'\n') {
-        let line = line.trim_ascii_start();
-        if !line.is_empty() && line[0] != b';' {
-            return line.starts_with(HEADER.as_bytes());
-        }
-    }
-    false
+    let first = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
+    let Some(line) = first else { return false };
+    let starts = |with: &str| line.starts_with(with.as_bytes());
+    let is_register =
+        |text: &[u8]| matches!(text, [b'%', b'0'..=b'9', ..] | [b'%', b'x' | b'm' | b'a', b'0'..=b'9', ..]);
+    let is_input = line.strip_prefix(b"in ").is_some_and(|text| is_register(text.trim_ascii_start()));
+    line[0] == b';' || starts(HEADER) || is_register(line) || is_input || starts("out \"")
 }
 
 /// A problem at a byte of the line.
@@ -80,7 +82,7 @@ impl Stop {
     fn fault(fault: Fault, at: usize) -> Box<Stop> {
         // What the byte form calls a delta is a register here.
         let reason = if fault.reason == Reason::Delta { Reason::Register } else { fault.reason };
-        Box::new(Stop { help: fault.help.map(str::to_owned), ..*Stop::new(reason, at, fault.message) })
+        Box::new(Stop { help: fault.help, ..*Stop::new(reason, at, fault.message) })
     }
 
     fn at(self, line_number: u64, line: &[u8]) -> Problem {
@@ -207,7 +209,8 @@ fn register<'a>(name: &str, from: usize) -> Checked<Kind<'a>> {
         _ => (File::R, name),
     };
     let value = digits_value(digits).ok_or_else(|| {
-        Stop::syntax(from, "not a register: % and, for files other than r, x, m or a, then its number")
+        let help = "%0 is an integer, %x0 a vector, %m0 a mask, %a0 an address; numbers have no leading zeros";
+        Box::new(Stop { help: Some(help.into()), ..*Stop::syntax(from, "not a register") })
     })?;
     Ok(Kind::Register(file, value))
 }
@@ -496,14 +499,19 @@ impl Reader {
         for (k, letter) in row.operands().iter().enumerate() {
             if k > 0 || line.peek().is_none() {
                 match line.peek().map(|token| &token.kind) {
-                    None => return Err(Stop::new(Reason::Count, line.end(), needs(row))),
+                    None => {
+                        return Err(helped(
+                            Stop::new(Reason::Count, line.end(), needs(row)),
+                            hints::for_missing(row, k),
+                        ));
+                    }
                     Some(Kind::Mark(b',')) => line.at += 1,
                     Some(_) => return Err(expected(&line.tokens[line.at], "`,`")),
                 }
             }
             let operand = line.next("an operand")?;
             operands_at[k] = operand.from;
-            args.push(self.operand(row, *letter, operand)?);
+            args.push(self.operand(row, k, *letter, operand)?);
         }
         match line.peek() {
             Some(token) if token.kind == Kind::Mark(b',') => {
@@ -537,7 +545,7 @@ impl Reader {
         }
     }
 
-    fn operand(&self, row: &Row, letter: u8, token: &Token<'_>) -> Checked<Arg> {
+    fn operand(&self, row: &Row, k: usize, letter: u8, token: &Token<'_>) -> Checked<Arg> {
         let at = token.from;
         if matches!(token.kind, Kind::Mark(_)) {
             return Err(expected(token, "an operand"));
@@ -549,6 +557,7 @@ impl Reader {
                     let message = format!("{} takes a register {} here", row.title(), file.prefix());
                     Err(Stop::new(Reason::Register, at, message))
                 }
+                Kind::Number(_) => Err(helped(expected(token, "a register"), hints::for_number(row, k))),
                 _ => Err(expected(token, "a register")),
             };
         }
@@ -557,12 +566,13 @@ impl Reader {
                 Some(value) => Ok(Arg::imm(&value)),
                 None => Err(Stop::new(Reason::Imm, at, "an immediate of so many digits is outside every range")),
             },
+            (b'i', Kind::Register(..)) => Err(helped(expected(token, "a number"), hints::for_register(row, k))),
             (b'i', _) => Err(expected(token, "a number")),
             (b'c', Kind::Word(word)) => match (0..=15).find(|code| comparison_name(*code) == Some(word)) {
                 Some(code) => Ok(Arg::Cmp(code)),
                 None => {
                     let help = "fa, eq, lt, le, gt, ge, ne, tr, ltu, leu, gtu, geu";
-                    let stop = Stop::new(Reason::Cmp, at, format!("no comparison is called {word}"));
+                    let stop = Stop::new(Reason::Cmp, at, format!("no comparison is called {}", shown(word)));
                     Err(Box::new(Stop { help: Some(help.into()), ..*stop }))
                 }
             },
@@ -581,9 +591,21 @@ impl Reader {
     }
 }
 
+fn helped(mut stop: Box<Stop>, help: Option<String>) -> Box<Stop> {
+    stop.help = help;
+    stop
+}
+
 fn needs(row: &Row) -> String {
-    let count = row.operands().len();
-    format!("{} takes {count} operand{}", row.title(), if count == 1 { "" } else { "s" })
+    let kinds: Vec<&str> = row.operands().iter().map(|letter| hints::kind(*letter)).collect();
+    let count = kinds.len();
+    format!("{} takes {count} operand{}: {}", row.title(), if count == 1 { "" } else { "s" }, kinds.join(", "))
+}
+
+/// A word for a message: of a long one the beginning.
+fn shown(word: &str) -> String {
+    const MOST: usize = 40;
+    if word.len() <= MOST { word.to_owned() } else { format!("{}...", &word[..MOST]) }
 }
 
 /// The row that a word means.
@@ -600,11 +622,11 @@ fn lookup(word: &str, at: usize) -> Checked<u16> {
     let found = rows.iter().find(|code| has_shape(ROWS[usize::from(**code)].suffix, rest));
     found.copied().ok_or_else(|| {
         if rows.is_empty() {
-            return Stop::new(Reason::Op, at, format!("there is no operation {word}"));
+            let stop = Stop::new(Reason::Op, at, format!("there is no operation {}", shown(word)));
+            return helped(stop, hints::for_word(word));
         }
-        let titles: Vec<String> = rows.iter().map(|code| ROWS[usize::from(*code)].title()).collect();
-        let stop = Stop::new(Reason::Op, at, format!("the parameters of {word} fit no operation"));
-        Box::new(Stop { help: Some(format!("there is {}", titles.join(", "))), ..*stop })
+        let stop = Stop::new(Reason::Op, at, format!("the parameters of {} fit no operation", shown(word)));
+        helped(stop, Some(hints::spellings(rows)))
     })
 }
 
