@@ -54,7 +54,7 @@ fn certificates_are_replayed_by_a_program_of_its_own() {
     for (model, options) in [
         ("tiny_ops", "-O0"),
         ("tiny_ops", "-O2 --pipeline 3 --valid --enable --reset sync --keep-names"),
-        ("edge_kif", "-O1 --pipeline 2 --register-inputs"),
+        ("edge_kif", "-O1 --pipeline 2 --register-inputs --shreg-extract no"),
         ("bit_logic", "-O1 --ports split"),
         ("sort_topk", "-O1"),
         ("wide_acc", "-O2 --pipeline 1 --enable"),
@@ -115,6 +115,17 @@ fn what_is_no_proof_is_never_called_one() {
     }
     std::fs::write(dir.path().join("open.v"), text.replacen(line, "", 1)).unwrap();
     refused(&[&model, "open.v", "proof"], 2, "");
+    // Something ahead of the module, an expression without an end, an attribute that is not all of what it seems.
+    std::fs::write(dir.path().join("ahead.v"), format!("module_count\n{text}")).unwrap();
+    refused(&[&model, "ahead.v", "proof"], 2, "expected \"module\"");
+    for (item, what) in [
+        ("wire deep = {1".to_owned() + &"{1".repeat(100_000) + "{1'b0}" + &"}".repeat(100_001) + ";", "too deep"),
+        ("(* keep = \"a *) wire b = 1'b0; (* c\" *) wire d;".to_owned(), "an attribute"),
+    ] {
+        std::fs::write(dir.path().join("item.v"), text.replacen("    wire ", &format!("    {item}\n    wire "), 1))
+            .unwrap();
+        refused(&[&model, "item.v", "proof"], 2, what);
+    }
     // A certificate that shows nothing.
     std::fs::write(dir.path().join("proof/proof.txt"), "alir2hdl-certificate 2\nstep text\n").unwrap();
     let (status, said) = checker(&dir, &[&model, "m.v", "proof"]);
@@ -183,6 +194,7 @@ fn a_mistake_in_any_construct_is_seen() {
             ("v2_s1(2) = '1' else", "v2_s1(2) = '0' else"),
             ("\"0\" & v1_s1 & \"0\";", "\"0\" & \"0\" & v1_s1;"),
             ("to_01(v2_s1)", "to_01(v0_s1(2 downto 0))"),
+            ("to_01(v2_s1)", "signed(v2_s1)"),
             ("\"001101\"", "\"001111\""),
             ("(4 downto 2))", "(3 downto 1))"),
             ("v38_s2 <= v38;", "v38_s2 <= v39;"),

@@ -177,6 +177,20 @@ fn code_behind_a_test_item_is_read() {
     assert_eq!(of(true), "bdf");
 }
 
+/// What has to be trusted when `alir2hdl-check` says `holds` stays small enough to be read, knows nothing of this package and has no
+/// unsafe code.
+#[test]
+fn the_checker_is_small_and_alone() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("check");
+    let mut files = vec![folder.join("bin.rs")];
+    rust_files(&folder.join("src"), &mut files);
+    let text: String = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
+    assert!((1_000..=2_500).contains(&lines), "{lines} lines that are not blank, of {} files", files.len());
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    assert!(!manifest.contains("path =") && !text.contains("alir2hdl::") && !text.contains("unsafe "));
+}
+
 /// The expressions of a template, without their spaces: what stands between double braces, and in `if` and `let`.
 fn expressions(text: &str) -> Vec<String> {
     let between = |open: &str, close: &str| -> Vec<String> {

@@ -1,7 +1,9 @@
 //! The file `proof.txt` of a certificate: steps from the model over programs to the text, and in each of them records of
 //! gates that are equal.
 
+use crate::ensure;
 use crate::graph::{Lit, Reason, Record};
+use std::cell::Cell;
 use std::collections::HashMap;
 
 /// The first line.
@@ -31,83 +33,67 @@ impl Certificate {
     /// # Errors
     /// With the number of the line that is none.
     pub fn read(text: &str) -> Result<Certificate, String> {
-        let mut lines = (1..).zip(text.lines());
-        if lines.next().map(|l| l.1) != Some(HEAD) {
-            return Err(format!("the certificate does not begin with {HEAD:?}"));
-        }
-        let mut out = Certificate::default();
-        let mut place = None;
-        while let Some((number, line)) = lines.next() {
-            let wrong = |what: &str| format!("line {number} of the certificate: {what}");
-            let mut words = line.split_ascii_whitespace();
-            let kind = words.next().unwrap_or("");
-            match kind {
-                "case" => {
-                    let bits: Option<Vec<bool>> =
-                        words.next().unwrap_or("").chars().map(|c| c.to_digit(2).map(|d| d == 1)).collect();
-                    out.case = Some(bits.ok_or_else(|| wrong("a case is zeros and ones"))?);
-                }
-                "step" => {
-                    let name = words.next().ok_or_else(|| wrong("a step without a name"))?;
-                    let program = (name != "text").then(|| name.to_owned());
-                    if name.contains(['/', '\\']) || name.starts_with('.') {
-                        return Err(wrong("a program outside of the folder"));
-                    }
-                    if out.steps.last().is_some_and(|step| step.program.is_none()) {
-                        return Err(wrong("a step behind the text"));
-                    }
-                    out.steps.push(Step { program, records: HashMap::new() });
-                    place = None;
-                }
-                "at" => place = Some(parse(words.next()).map_err(|what| wrong(&what))?),
-                "all" | "clauses" => {
-                    let numbers: Vec<u32> =
-                        words.map(|word| parse(Some(word))).collect::<Result<_, _>>().map_err(|what| wrong(&what))?;
-                    let [x, y, ref leaves @ ..] = numbers[..] else { return Err(wrong("a record without its pair")) };
-                    let reason = match kind {
-                        "all" => Reason::Exhaustion,
-                        _ => Reason::Clauses(clauses(&mut lines)?),
-                    };
-                    let (Some(step), Some(place)) = (out.steps.last_mut(), place) else {
-                        return Err(wrong("a record that belongs to nothing"));
-                    };
-                    let record = Record { pair: (Lit(x), Lit(y)), leaves: leaves.to_vec(), reason };
-                    step.records.entry(place).or_default().push(record);
-                }
-                _ => return Err(wrong("neither step, at, all nor clauses")),
-            }
-        }
-        match out.steps.last() {
-            Some(step) if step.program.is_none() => Ok(out),
-            _ => Err("the certificate does not end with the text".to_owned()),
-        }
+        let number = Cell::new(0);
+        let mut lines = text.lines().inspect(|_| number.set(number.get() + 1));
+        steps(&mut lines).map_err(|what| format!("line {} of the certificate: {what}", number.get()))
     }
 }
 
-fn parse<T: std::str::FromStr>(word: Option<&str>) -> Result<T, String> {
-    word.and_then(|word| word.parse().ok()).ok_or_else(|| format!("{word:?} is no number here"))
+fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, String> {
+    if lines.next() != Some(HEAD) {
+        return Err(format!("it does not begin with {HEAD:?}"));
+    }
+    let mut out = Certificate::default();
+    let mut place = None;
+    while let Some(line) = lines.next() {
+        let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match kind {
+            "case" => {
+                let bits: Option<Vec<bool>> = rest.chars().map(|c| c.to_digit(2).map(|d| d == 1)).collect();
+                out.case = Some(bits.ok_or("a case is zeros and ones")?);
+            }
+            "step" => {
+                let name = rest.split_ascii_whitespace().next().ok_or("a step without a name")?;
+                let is_inside = !name.contains(['/', '\\']) && !name.starts_with('.');
+                ensure(is_inside, "a program outside of the folder")?;
+                ensure(out.steps.last().is_none_or(|step| step.program.is_some()), "a step behind the text")?;
+                let program = (name != "text").then(|| name.to_owned());
+                out.steps.push(Step { program, records: HashMap::new() });
+                place = None;
+            }
+            "at" => place = Some(*numbers(rest)?.first().ok_or("a place without its number")?),
+            "all" | "clauses" => {
+                let numbers = numbers(rest)?;
+                let [x, y, ref leaves @ ..] = numbers[..] else { return Err("a record without its pair".into()) };
+                let reason = if kind == "all" { Reason::Exhaustion } else { Reason::Clauses(clauses(lines)?) };
+                let (step, place) = out.steps.last_mut().zip(place).ok_or("a record that belongs to nothing")?;
+                let record = Record { pair: (Lit(x), Lit(y)), leaves: leaves.to_vec(), reason };
+                step.records.entry(place).or_default().push(record);
+            }
+            _ => return Err("neither step, at, all nor clauses".into()),
+        }
+    }
+    let is_whole = out.steps.last().is_some_and(|step| step.program.is_none());
+    ensure(is_whole, "it does not end with the text").map(|()| out)
+}
+
+fn numbers<T: std::str::FromStr>(words: &str) -> Result<Vec<T>, String> {
+    let number = |word: &str| word.parse().map_err(|_| format!("{word:?} is no number here"));
+    words.split_ascii_whitespace().map(number).collect()
 }
 
 /// Clauses up to the line `end`.
-fn clauses<'a>(lines: &mut impl Iterator<Item = (u32, &'a str)>) -> Result<Vec<Vec<i32>>, String> {
+fn clauses<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Vec<Vec<i32>>, String> {
     let mut out = Vec::new();
-    for (number, line) in lines {
+    for line in lines {
         if line == "end" {
             return Ok(out);
         }
-        let mut clause: Vec<i32> = line
-            .split_ascii_whitespace()
-            .map(|word| parse(Some(word)))
-            .collect::<Result<_, _>>()
-            .map_err(|what| format!("line {number} of the certificate: {what}"))?;
-        if clause.pop() != Some(0) || clause.contains(&0) || clause.contains(&i32::MIN) {
-            return Err(format!("line {number} of the certificate: a clause ends with its only 0"));
-        }
+        let mut clause: Vec<i32> = numbers(line)?;
+        ensure(clause.pop() == Some(0) && !clause.contains(&0), "a clause ends with its only 0")?;
         // No clause needs a variable that the question does not have; numbers bound what is allocated.
-        if clause.iter().any(|l| l.unsigned_abs() > 1 << 23) {
-            return Err(format!("line {number} of the certificate: a literal beyond the limit"));
-        }
+        ensure(clause.iter().all(|l| l.unsigned_abs() <= 1 << 23), "a literal beyond the limit")?;
         out.push(clause);
     }
-    Err("the certificate ends within clauses".to_owned())
+    Err("it ends within clauses".to_owned())
 }

@@ -1,5 +1,7 @@
 //! Clauses, and whether more of them follow by unit propagation.
 
+use crate::ensure;
+
 /// Clauses with two watched literals each.
 #[derive(Default)]
 pub(crate) struct Clauses {
@@ -17,12 +19,11 @@ fn watch_index(literal: i32) -> usize {
     (literal.unsigned_abs() as usize) << 1 | usize::from(literal < 0)
 }
 
-impl Clauses {
-    fn value_of(&self, literal: i32) -> i8 {
-        let value = self.value[literal.unsigned_abs() as usize];
-        if literal < 0 { -value } else { value }
-    }
+fn value_of(values: &[i8], literal: i32) -> i8 {
+    values[literal.unsigned_abs() as usize] * if literal < 0 { -1 } else { 1 }
+}
 
+impl Clauses {
     fn reserve(&mut self, clause: &[i32]) {
         let most = clause.iter().map(|l| l.unsigned_abs() as usize).max().unwrap_or(0);
         if self.value.len() <= most {
@@ -36,18 +37,17 @@ impl Clauses {
         clause.sort_unstable();
         clause.dedup();
         self.reserve(&clause);
-        if clause.iter().any(|&l| self.value_of(l) > 0) || clause.iter().any(|l| clause.binary_search(&-l).is_ok()) {
+        if clause.iter().any(|&l| value_of(&self.value, l) > 0)
+            || clause.iter().any(|l| clause.binary_search(&-l).is_ok())
+        {
             return;
         }
-        clause.retain(|&l| self.value_of(l) == 0);
+        clause.retain(|&l| value_of(&self.value, l) == 0);
         match clause[..] {
             [] => self.contradict = true,
             [unit] => {
                 self.set(unit);
-                let from = self.trail.len() - 1;
-                if self.propagate(from) {
-                    self.contradict = true;
-                }
+                self.contradict |= self.propagate(self.trail.len() - 1);
             }
             [a, b, ..] => {
                 let number = self.clauses.len() as u32;
@@ -64,50 +64,37 @@ impl Clauses {
     }
 
     /// Sets what follows from the literals of the trail, from this one on; whether that is a contradiction.
-    fn propagate(&mut self, from: usize) -> bool {
-        let mut next = from;
-        while next < self.trail.len() {
+    fn propagate(&mut self, mut next: usize) -> bool {
+        let mut contradiction = false;
+        while next < self.trail.len() && !contradiction {
             let is_false = -self.trail[next];
             next += 1;
             let mut watching = std::mem::take(&mut self.watches[watch_index(is_false)]);
-            let mut kept = 0;
-            let mut contradiction = false;
-            for i in 0..watching.len() {
-                let number = watching[i];
-                watching[kept] = number;
-                kept += 1;
-                if contradiction {
-                    continue;
-                }
-                let clause = &mut self.clauses[number as usize];
+            let mut i = 0;
+            while i < watching.len() && !contradiction {
+                let clause = &mut self.clauses[watching[i] as usize];
                 if clause[0] == is_false {
                     clause.swap(0, 1);
                 }
-                let value = |l: i32| self.value[l.unsigned_abs() as usize] * if l < 0 { -1 } else { 1 };
-                let first = clause[0];
-                if value(first) > 0 {
-                    continue;
-                }
-                if let Some(other) = (2..clause.len()).find(|&k| value(clause[k]) >= 0) {
+                let first = value_of(&self.value, clause[0]);
+                let open = 2..if first > 0 { 2 } else { clause.len() };
+                let other = open.into_iter().find(|&k| value_of(&self.value, clause[k]) >= 0);
+                if let Some(other) = other {
                     clause.swap(1, other);
                     let moved = clause[1];
-                    self.watches[watch_index(moved)].push(number);
-                    kept -= 1;
-                } else if value(first) == 0 {
-                    self.set(first);
-                } else {
-                    contradiction = true;
+                    self.watches[watch_index(moved)].push(watching.swap_remove(i));
+                    continue;
+                }
+                i += 1;
+                contradiction = first < 0;
+                if first == 0 {
+                    let unit = clause[0];
+                    self.set(unit);
                 }
             }
-            watching.truncate(kept);
-            let added = std::mem::take(&mut self.watches[watch_index(is_false)]);
-            watching.extend(added);
             self.watches[watch_index(is_false)] = watching;
-            if contradiction {
-                return true;
-            }
         }
-        false
+        contradiction
     }
 
     /// Adds clauses that follow by unit propagation, until the clauses contradict one another.
@@ -119,14 +106,13 @@ impl Clauses {
             if self.contradict {
                 return Ok(());
             }
-            if clause.contains(&0) || clause.contains(&i32::MIN) {
-                return Err("a clause with a literal that is none".to_owned());
-            }
+            let are_literals = !clause.contains(&0) && !clause.contains(&i32::MIN);
+            ensure(are_literals, "a clause with a literal that is none")?;
             self.reserve(clause);
             let start = self.trail.len();
             let mut follows = false;
             for &literal in clause {
-                match self.value_of(literal) {
+                match value_of(&self.value, literal) {
                     0 => self.set(-literal),
                     1.. => {
                         follows = true;
@@ -139,11 +125,9 @@ impl Clauses {
             for literal in self.trail.drain(start..) {
                 self.value[literal.unsigned_abs() as usize] = 0;
             }
-            if !follows {
-                return Err("a clause does not follow by unit propagation".to_owned());
-            }
+            ensure(follows, "a clause does not follow by unit propagation")?;
             self.add(clause.clone());
         }
-        if self.contradict { Ok(()) } else { Err("the clauses do not contradict one another".to_owned()) }
+        ensure(self.contradict, "the clauses do not contradict one another")
     }
 }

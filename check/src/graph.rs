@@ -4,6 +4,7 @@
 //! A record is checked where it is applied, without search: by all assignments of a few leaves, or by clauses each of
 //! which follows from those before by unit propagation.
 
+use crate::ensure;
 use std::collections::HashMap;
 
 /// A gate or its complement: twice the gate's number, plus one for the complement. 0 is false, 1 is true.
@@ -138,13 +139,8 @@ impl Graph {
     }
 
     /// Number of gates, inputs and the constant.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.gates.len()
-    }
-
-    /// Whether there is nothing: never, the constant is there.
-    pub fn is_empty(&self) -> bool {
-        self.gates.is_empty()
     }
 
     /// The operands of a gate; nothing of an input or the constant.
@@ -267,12 +263,8 @@ impl Graph {
     /// If the record does not show it.
     pub fn apply(&mut self, record: &Record) -> Result<(), String> {
         let (x, y) = record.pair;
-        if [x, y].iter().any(|lit| lit.node() >= self.gates.len()) {
-            return Err("a record names a gate that is not there".to_owned());
-        }
-        if record.leaves.iter().any(|&leaf| leaf as usize >= self.gates.len()) {
-            return Err("a record has a leaf that is not there".to_owned());
-        }
+        let mut named = [x, y].into_iter().map(Lit::node).chain(record.leaves.iter().map(|&leaf| leaf as usize));
+        ensure(named.all(|node| node < self.count()), "a record names a gate that is not there")?;
         let gates = self.cone(&[x, y], &record.leaves)?;
         match &record.reason {
             Reason::Exhaustion => self.exhaust(x, y, &record.leaves, &gates)?,
@@ -306,73 +298,58 @@ impl Graph {
         }
     }
 
+    /// Two literals and the gates of a cone (each one with its operands) as variables from 1 in the place of gates: those of
+    /// the leaves, of the gates, and that of the constant; and the variables of all of them.
+    fn numbered(&self, pair: [Lit; 2], leaves: &[u32], gates: &[u32]) -> (HashMap<u32, i32>, Vec<[i32; 3]>, [i32; 2]) {
+        let mut variables: HashMap<u32, i32> = HashMap::new();
+        for node in leaves.iter().chain(gates).chain([&0]) {
+            let next = variables.len() as i32 + 1;
+            variables.entry(*node).or_insert(next);
+        }
+        let of = |lit: Lit| variables[&(lit.node() as u32)] * if lit.is_negated() { -1 } else { 1 };
+        let gate = |node: &u32| {
+            let (a, b) = self.gates[*node as usize].expect("the cone holds gates");
+            [variables[node], of(a), of(b)]
+        };
+        let (gates, pair) = (gates.iter().map(gate).collect(), pair.map(of));
+        (variables, gates, pair)
+    }
+
     /// Tries all assignments of the leaves.
     fn exhaust(&self, x: Lit, y: Lit, leaves: &[u32], gates: &[u32]) -> Result<(), String> {
         if leaves.len() > MOST_LEAVES {
             return Err(format!("a record by all assignments of {} leaves", leaves.len()));
         }
-        let mut place: HashMap<u32, usize> = HashMap::from([(0, 0)]);
-        for &node in leaves.iter().chain(gates) {
-            let next = place.len();
-            place.entry(node).or_insert(next);
-        }
-        let at = |lit: Lit| (place[&(lit.node() as u32)], if lit.is_negated() { u64::MAX } else { 0 });
-        let recipe: Vec<_> = gates
-            .iter()
-            .map(|node| {
-                let (a, b) = self.gates[*node as usize].expect("the cone holds gates");
-                (place[node], at(a), at(b))
-            })
-            .collect();
-        let (x, y) = (at(x), at(y));
-        let mut values = vec![0u64; place.len()];
+        let (variables, gates, [x, y]) = self.numbered([x, y], leaves, gates);
+        let mut values = vec![0u64; variables.len() + 1];
+        let value = |values: &[u64], v: i32| values[v.unsigned_abs() as usize] ^ i64::from(v >> 31).cast_unsigned();
         for block in 0..1u64 << leaves.len().saturating_sub(6) {
             for (i, leaf) in leaves.iter().enumerate() {
-                values[place[leaf]] = match i {
-                    0..6 => PATTERNS[i],
+                values[variables[leaf] as usize] = match i {
+                    // The first six leaves take all their assignments within one word: 1 << i zeros, as many ones, and so on.
+                    0..6 => !(u64::MAX / ((1 << (1 << i)) + 1)),
                     _ => 0u64.wrapping_sub(block >> (i - 6) & 1),
                 };
             }
-            for &(to, (a, p), (b, q)) in &recipe {
-                values[to] = (values[a] ^ p) & (values[b] ^ q);
+            for &[to, a, b] in &gates {
+                values[to as usize] = value(&values, a) & value(&values, b);
             }
-            if values[x.0] ^ x.1 != values[y.0] ^ y.1 {
-                return Err("a record by all assignments does not hold for one of them".to_owned());
-            }
+            let holds = value(&values, x) == value(&values, y);
+            ensure(holds, "a record by all assignments does not hold for one of them")?;
         }
         Ok(())
     }
 
     /// The clauses that say: the gates are what they are, and the two literals differ. Variables as in [`Reason::Clauses`].
     pub fn question(&self, x: Lit, y: Lit, leaves: &[u32], gates: &[u32]) -> Vec<Vec<i32>> {
-        let mut place: HashMap<u32, i32> = HashMap::new();
-        for &node in leaves.iter().chain(gates) {
-            let next = place.len() as i32 + 1;
-            place.entry(node).or_insert(next);
-        }
-        // The constant, where it is used, is a variable of its own that is false.
-        let constant = place.len() as i32 + 1;
-        let at = |lit: Lit| {
-            let variable = place.get(&(lit.node() as u32)).copied().unwrap_or(constant);
-            if lit.is_negated() { -variable } else { variable }
-        };
+        let (variables, gates, [x, y]) = self.numbered([x, y], leaves, gates);
+        // The constant is false, where it is no leaf of its own.
+        let constant = variables.len() as i32 + i32::from(leaves.contains(&0));
         let mut out = vec![vec![-constant]];
-        for node in gates {
-            let (a, b) = self.gates[*node as usize].expect("the cone holds gates");
-            let (g, a, b) = (place[node], at(a), at(b));
-            out.extend([vec![-g, a], vec![-g, b], vec![g, -a, -b]]);
+        for [gate, a, b] in gates {
+            out.extend([vec![-gate, a], vec![-gate, b], vec![gate, -a, -b]]);
         }
-        out.extend([vec![at(x), at(y)], vec![-at(x), -at(y)]]);
+        out.extend([vec![x, y], vec![-x, -y]]);
         out
     }
 }
-
-/// The first six leaves take all their assignments within one word.
-const PATTERNS: [u64; 6] = [
-    0xaaaa_aaaa_aaaa_aaaa,
-    0xcccc_cccc_cccc_cccc,
-    0xf0f0_f0f0_f0f0_f0f0,
-    0xff00_ff00_ff00_ff00,
-    0xffff_0000_ffff_0000,
-    0xffff_ffff_0000_0000,
-];

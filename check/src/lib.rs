@@ -91,9 +91,8 @@ impl Compared {
     pub fn follow(&mut self, side: &Side<'_>, made: Made<'_>) -> Result<(), String> {
         match side {
             Side::Program(program) => {
-                if program.inputs != self.types.0 || program.outputs() != self.types.1 {
-                    return Err("the ports of a program have other types than those of the model".to_owned());
-                }
+                let fits = program.inputs == self.types.0 && program.outputs() == self.types.1;
+                ensure(fits, "the ports of a program have other types than those of the model")?;
                 self.found = program.build(&mut self.graph, &mut self.sums, &self.inputs, made)?;
             }
             Side::Text(text) => {
@@ -106,7 +105,7 @@ impl Compared {
                 }
             }
         }
-        if self.graph.is_full() { Err("more gates than are built here".to_owned()) } else { Ok(()) }
+        ensure(!self.graph.is_full(), "more gates than are built here")
     }
 
     /// Builds it with the records of its step.
@@ -153,6 +152,11 @@ impl Compared {
     }
 }
 
+/// Nothing, or why not.
+fn ensure(holds: bool, otherwise: &str) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise.to_owned()) }
+}
+
 /// What a replay says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -164,16 +168,14 @@ pub enum Answer {
     NotShown(Vec<usize>, usize),
 }
 
+/// The bytes of a file of the certificate by its name.
+pub type Files<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
+
 /// Replays a certificate. `program` gives the bytes of a program by its file name.
 ///
 /// # Errors
 /// What cannot be read; a record that does not hold.
-pub fn check(
-    model: &[u8],
-    text: &str,
-    proof: &str,
-    program: &dyn Fn(&str) -> Result<Vec<u8>, String>,
-) -> Result<Answer, String> {
+pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Result<Answer, String> {
     let model = Program::read(model)?;
     let text = Text::read(text)?;
     let certificate = Certificate::read(proof)?;
@@ -194,12 +196,7 @@ pub fn check(
     Ok(Answer::NotShown(replayed.open().collect(), replayed.expected.len()))
 }
 
-fn steps(
-    model: &Program,
-    text: &Text<'_>,
-    certificate: &Certificate,
-    program: &dyn Fn(&str) -> Result<Vec<u8>, String>,
-) -> Result<Compared, String> {
+fn steps(model: &Program, text: &Text<'_>, certificate: &Certificate, program: Files<'_>) -> Result<Compared, String> {
     let mut compared = Compared::of(model, None, &mut |_, _, _| Ok(()))?;
     for step in &certificate.steps {
         match &step.program {

@@ -5,6 +5,7 @@
 
 use crate::graph::{Graph, Lit};
 use crate::program::Type;
+use crate::words::exact;
 use std::collections::{BTreeMap, HashMap};
 
 /// Most terms of a sum that is kept.
@@ -88,10 +89,8 @@ impl Sum {
 impl Sums {
     /// A value as a term of its own, or as the constant that it is.
     pub(crate) fn term(&mut self, g: &Graph, bits: &[Lit], kind: Type, range: Range) -> Option<Sum> {
-        let mut word: Vec<Lit> = bits.iter().map(|&bit| g.root(bit)).collect();
-        if !kind.signed || word.is_empty() {
-            word.push(Lit::FALSE);
-        }
+        let mut word = exact(bits, kind.signed);
+        word.iter_mut().for_each(|bit| *bit = g.root(*bit));
         while word.len() > 1 && word[word.len() - 1] == word[word.len() - 2] {
             word.pop();
         }
@@ -141,11 +140,7 @@ impl Sums {
             };
             return Some((0..kind.width).map(bit).collect());
         }
-        let mut exact = bits.to_vec();
-        if !kind.signed || exact.is_empty() {
-            exact.push(Lit::FALSE);
-        }
-        self.values.insert(key, (exact, lead));
+        self.values.insert(key, (exact(bits, kind.signed), lead));
         None
     }
 }

@@ -5,9 +5,9 @@
 //! what they are for, and everything else is refused. A signal that is used above its driver is refused too, so nothing
 //! here can depend on itself.
 
-use crate::Made;
 use crate::graph::{Graph, Lit};
-use crate::words::{add, choose, less, multiply, resize, subtract, table};
+use crate::words::{add, all, any, choose, less, multiply, negate, resize, subtract, table};
+use crate::{Made, ensure};
 use num_bigint::BigUint;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -21,7 +21,7 @@ const MIXED: u32 = u32::MAX;
 /// Most bits of all signals together.
 const MOST_BITS: usize = 1 << 26;
 /// Most address bits of a table, and bits of its words.
-const MOST_ADDRESS: usize = 18;
+const MOST_ADDRESS: u32 = 18;
 const MOST_WORD: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -33,35 +33,71 @@ pub(crate) enum Token<'a> {
     Sign(&'a str),
 }
 
-/// A text with what is known before it is built.
-pub struct Text<'a> {
-    pub(crate) tokens: Vec<(Token<'a>, u32)>,
-    pub(crate) is_vhdl: bool,
-    /// Names that are taken before the body begins.
-    pub(crate) names: HashSet<&'a str>,
-    /// Tables that stand behind what reads them.
-    pub(crate) tables: HashMap<&'a str, Rc<Table>>,
-    ports: Ports<'a>,
-    /// Where the items begin.
-    pub(crate) body: usize,
-}
+/// Signs of more than one character.
+const SIGNS: [&str; 4] = ["<=", ":=", "=>", "/="];
 
-/// Names and widths.
+/// Operators with two operands: how each is spelt, what it is called here, how strongly it binds.
+const OF_VERILOG: [(&str, char, u32); 8] = [
+    ("?", '?', 1),
+    ("|", '|', 2),
+    ("^", '^', 3),
+    ("&", '&', 4),
+    ("<", '<', 6),
+    ("+", '+', 7),
+    ("-", '-', 7),
+    ("*", '*', 8),
+];
+/// A comma is the left one above the right one.
+const OF_VHDL: [(&str, char, u32); 7] =
+    [("or", '|', 2), ("xor", '^', 2), ("and", '&', 2), ("+", '+', 7), ("-", '-', 7), ("&", ',', 7), ("*", '*', 8)];
+
+/// A text with what is known before it is built.
 #[derive(Default)]
-struct Ports<'a> {
+pub struct Text<'a> {
+    tokens: Vec<(Token<'a>, u32)>,
+    is_vhdl: bool,
+    /// Names that are taken before the body begins.
+    names: HashMap<&'a str, Name>,
+    /// Names and widths of ports that are vectors.
     inputs: Vec<(&'a str, usize)>,
     outputs: Vec<(&'a str, usize)>,
-    /// Inputs of one bit that are no vectors.
-    controls: Vec<&'a str>,
-    /// An output that is no vector.
-    valid: Option<&'a str>,
+    /// Whether there is an output that is no vector.
+    has_flag: bool,
+    /// Where the items begin.
+    body: usize,
 }
+
+/// A port: whether it is an input, and a vector; its name and width.
+pub(crate) type Port<'a> = (bool, bool, &'a str, usize);
+
+/// What a name stands for.
+#[derive(Clone)]
+pub(crate) enum Name {
+    /// Nothing that has a value.
+    Taken,
+    /// A type of VHDL.
+    Array(Size),
+    Table(Rc<Table>),
+    /// An input of one bit that is no vector.
+    Control,
+    /// An output by its number: 0 is the one that is no vector.
+    Output(usize),
+    /// A signal of this width that has no driver yet.
+    Open(usize),
+    Signal(Value),
+}
+
+/// How many words of how many bits.
+type Size = (usize, usize);
+
+/// Words by their addresses.
+type Words = HashMap<usize, u64>;
 
 /// The words of all addresses.
 pub(crate) struct Table {
-    pub(crate) address: usize,
-    pub(crate) width: usize,
-    pub(crate) words: Vec<u64>,
+    address: usize,
+    width: usize,
+    words: Vec<u64>,
 }
 
 /// Bits of an expression, how many clocks ago the inputs were that they are functions of (nothing for constants), and
@@ -80,24 +116,9 @@ impl Value {
     }
 }
 
-/// An operator with two operands.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Operator {
-    Or,
-    Xor,
-    And,
-    Less,
-    Add,
-    Sub,
-    Mul,
-    /// The left one above the right one.
-    Join,
-    Choose,
-}
-
 /// What an input of one bit is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Role {
+enum Role {
     Clock,
     Reset,
     Enable,
@@ -112,26 +133,24 @@ const USUAL: [(Role, &[&str]); 4] = [
     (Role::Valid, &["valid_in", "in_valid", "ap_start"]),
 ];
 
-/// Words of a table by their addresses.
-pub(crate) type Words = HashMap<u64, u64>;
-
 /// Bits of a name, the highest first.
 type Range = Option<(usize, usize)>;
 
 /// Values for names.
-pub(crate) type Statements<'a> = Vec<(&'a str, Value)>;
+type Statements<'a> = Vec<(&'a str, Value)>;
 
 /// A level of an input, and whether it acts without the clock.
 type Level = (bool, bool);
 
 /// Registers, and when they take their values.
+#[derive(Default)]
 pub(crate) struct Process<'a> {
     pub(crate) clock: &'a str,
     /// The reset, its level, whether it waits for no clock, and what registers are then.
     pub(crate) reset: Option<(&'a str, Level, Statements<'a>)>,
     /// The enable, and its level.
-    pub(crate) enable: Option<(&'a str, bool)>,
-    pub(crate) next: Statements<'a>,
+    enable: Option<(&'a str, bool)>,
+    next: Statements<'a>,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, String>;
@@ -139,11 +158,6 @@ pub(crate) type Result<T> = std::result::Result<T, String>;
 fn tokens(text: &str, is_vhdl: bool) -> Result<Vec<(Token<'_>, u32)>> {
     let mut out = Vec::new();
     let mut spellings: HashMap<String, &str> = HashMap::new();
-    let signs: &[&str] = match is_vhdl {
-        true => &["<=", ":=", "=>", "/=", ">=", "**", "<>"],
-        false => &["<=", "==", "!=", ">=", "<<", ">>", "(*", "*)"],
-    };
-    let mut is_attribute = false;
     for (line, whole) in (1..).zip(text.lines()) {
         let wrong = |why: &str| format!("line {line}: {why}");
         let mut rest = whole.trim_start();
@@ -151,48 +165,47 @@ fn tokens(text: &str, is_vhdl: bool) -> Result<Vec<(Token<'_>, u32)>> {
             continue;
         }
         while let Some(first) = rest.chars().next().filter(|_| !rest.starts_with(if is_vhdl { "--" } else { "//" })) {
-            let length = |of: fn(char) -> bool| rest.find(|c| !of(c)).unwrap_or(rest.len());
             let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            let is_bit = |c: char| c == '0' || c == '1';
-            let (token, taken) = if first.is_ascii_digit() {
-                let digits = length(|c| c.is_ascii_digit());
+            let length = |of: &dyn Fn(char) -> bool, from: usize| {
+                rest[from..].find(|c: char| !of(c)).map_or(rest.len(), |length| from + length)
+            };
+            let (token, end) = if !is_vhdl && rest.starts_with("(*") {
+                // Attributes say nothing about values. The writer's end in their line, and its strings end before.
+                let is_one =
+                    |inner: &str| !inner.contains(['(', ';', '/']) && inner.matches('"').count().is_multiple_of(2);
+                let end = rest.find("*)").filter(|&end| end > 1 && is_one(&rest[2..end]));
+                rest = rest[end.ok_or_else(|| wrong("an attribute that never ends"))? + 2..].trim_start();
+                continue;
+            } else if first.is_ascii_digit() {
+                let digits = length(&|c| c.is_ascii_digit(), 0);
                 let size: usize = rest[..digits].parse().map_err(|_| wrong("a number too large"))?;
-                match rest[digits..].strip_prefix('\'').filter(|_| !is_vhdl) {
-                    Some(based) => {
-                        let end = based.find(|c| !word(c)).unwrap_or(based.len());
-                        (Token::Bits(constant(size, &based[..end]).map_err(|why| wrong(&why))?), digits + 1 + end)
-                    }
-                    None => (Token::Number(size), digits),
+                if rest[digits..].starts_with('\'') && !is_vhdl {
+                    let end = length(&word, digits + 1);
+                    (Token::Bits(constant(size, &rest[digits + 1..end]).map_err(|why| wrong(&why))?), end)
+                } else {
+                    (Token::Number(size), digits)
                 }
             } else if word(first) || first == '$' {
-                let end = 1 + rest[1..].find(|c| !word(c)).unwrap_or(rest.len() - 1);
-                if is_vhdl && *spellings.entry(rest[..end].to_ascii_lowercase()).or_insert(&rest[..end]) != &rest[..end]
-                {
+                let end = length(&word, 1);
+                let name = &rest[..end];
+                if is_vhdl && *spellings.entry(name.to_ascii_lowercase()).or_insert(name) != name {
                     return Err(wrong("a name in two spellings"));
                 }
-                (Token::Word(&rest[..end]), end)
+                (Token::Word(name), end)
             } else if first == '"' {
                 let end = 1 + rest[1..].find('"').ok_or_else(|| wrong("a string without its end"))?;
-                let is_bits = is_vhdl && end > 1 && rest[1..end].chars().all(is_bit);
+                let is_bits = is_vhdl && end > 1 && rest[1..end].bytes().all(|c| c == b'0' || c == b'1');
                 let bits = rest[1..end].chars().rev().map(|c| c == '1');
                 (if is_bits { Token::Bits(bits.collect()) } else { Token::Sign(&rest[..=end]) }, end + 1)
             } else if is_vhdl && (rest.starts_with("'0'") || rest.starts_with("'1'")) {
                 (Token::Bits(vec![rest.starts_with("'1'")]), 3)
             } else {
-                let two = signs.iter().find(|t| rest.starts_with(**t));
-                let end = two.map_or(first.len_utf8(), |t| t.len());
+                let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign));
+                let end = sign.map_or(first.len_utf8(), str::len);
                 (Token::Sign(&rest[..end]), end)
             };
-            // Attributes say nothing about values.
-            let (opens, closes) = (token == Token::Sign("(*"), token == Token::Sign("*)"));
-            if is_attribute && (opens || token == Token::Sign(";")) {
-                return Err(wrong("an attribute that never ends"));
-            }
-            if !is_attribute && !opens {
-                out.push((token, line));
-            }
-            is_attribute = opens || (is_attribute && !closes);
-            rest = rest[taken..].trim_start();
+            out.push((token, line));
+            rest = rest[end..].trim_start();
         }
     }
     Ok(out)
@@ -204,9 +217,8 @@ fn constant(size: usize, based: &str) -> Result<Vec<bool>> {
     let radix = [("b", 2), ("d", 10), ("h", 16)].into_iter().find(|known| known.0 == base);
     let (_, radix) = radix.ok_or("a constant of another base")?;
     let value = BigUint::parse_bytes(digits.as_bytes(), radix).ok_or("a constant without a value")?;
-    if size == 0 || size > WIDEST || value.bits() > size as u64 {
-        return Err("a constant that does not fit its size".into());
-    }
+    let fits = (1..=WIDEST).contains(&size) && value.bits() <= size as u64;
+    ensure(fits, "a constant that does not fit its size")?;
     Ok((0..size as u64).map(|i| value.bit(i)).collect())
 }
 
@@ -216,20 +228,22 @@ pub(crate) fn number_of(bits: &[bool]) -> u64 {
 }
 
 pub(crate) struct Reader<'t, 'a> {
-    pub(crate) text: &'t Text<'a>,
+    text: &'t Text<'a>,
     pub(crate) at: usize,
+    pub(crate) names: HashMap<&'a str, Name>,
+    outputs: Vec<Vec<Option<Lit>>>,
+    seen: Seen<'a>,
+}
+
+/// What a reader has seen.
+#[derive(Default)]
+struct Seen<'a> {
     depth: usize,
     /// Bits of all signals so far, and how many were driven.
     bits: usize,
     count: usize,
-    names: HashSet<&'a str>,
-    pub(crate) tables: HashMap<&'a str, Rc<Table>>,
-    signals: HashMap<&'a str, Value>,
-    /// Widths of what is declared and has no driver yet.
-    declared: HashMap<&'a str, usize>,
-    outputs: Vec<Vec<Option<Lit>>>,
-    /// The valid flags of inputs and outputs.
-    flags: (Option<Lit>, Option<Lit>),
+    /// The valid flag of the inputs.
+    flag: Option<Lit>,
     age: Option<u32>,
     roles: HashMap<Role, (&'a str, Level)>,
     /// Whether registers wait for the enable: all of them or none.
@@ -266,55 +280,41 @@ fn places(ports: &[(&str, usize)], widths: &[usize]) -> Result<Vec<(usize, usize
 }
 
 impl<'a> Text<'a> {
-    /// Reads the ports and tables of a text.
+    /// Reads the ports of a text.
     ///
     /// # Errors
     /// What is not as alir2hdl writes it.
     pub fn read(source: &'a str) -> Result<Text<'a>> {
         let is_vhdl = source.lines().any(|line| line.trim() == "library ieee;");
         let tokens = tokens(source, is_vhdl)?;
-        let module = Token::Word(if is_vhdl { "architecture" } else { "module" });
-        if tokens.iter().filter(|t| t.0 == module).count() != if is_vhdl { 2 } else { 1 } {
-            return Err("the text has more than one module, or none".into());
+        let (word, times) = if is_vhdl { ("entity", 2) } else { ("module", 1) };
+        let modules = tokens.iter().filter(|t| t.0 == Token::Word(word)).count();
+        ensure(modules == times, "the text has more than one module, or none")?;
+        let mut text = Text { tokens, is_vhdl, ..Text::default() };
+        let mut r = text.reader();
+        let ports = if is_vhdl { r.entity() } else { r.head() }?;
+        let (mut names, body) = (r.names, r.at);
+        let flags = ports.iter().filter(|(is_input, is_vector, ..)| !is_input && !is_vector).count();
+        ensure(flags < 2, "more than one output that is no vector")?;
+        for (is_input, is_vector, name, width) in ports {
+            let meaning = match (is_input, is_vector) {
+                (true, true) => Name::Open(width),
+                (true, false) => Name::Control,
+                (false, true) => Name::Output(text.outputs.len() + 1),
+                (false, false) => Name::Output(0),
+            };
+            if is_vector {
+                if is_input { &mut text.inputs } else { &mut text.outputs }.push((name, width));
+            }
+            ensure(names.insert(name, meaning).is_none(), &format!("{name}: a port with a name that is taken"))?;
         }
-        let (names, tables) = (HashSet::new(), HashMap::new());
-        let mut text = Text { tokens, is_vhdl, names, tables, ports: Ports::default(), body: 0 };
-        if is_vhdl { text.read_entity() } else { text.read_module() }?;
-        Ok(text)
+        Ok(Text { names, body, has_flag: flags == 1, ..text })
     }
 
-    /// Adds a port.
-    pub(crate) fn port(&mut self, is_input: bool, is_vector: bool, name: &'a str, width: usize) -> Result<()> {
-        if !self.names.insert(name) {
-            return Err(format!("two ports with the name {name}"));
-        }
-        match (is_input, is_vector) {
-            (true, true) => self.ports.inputs.push((name, width)),
-            (false, true) => self.ports.outputs.push((name, width)),
-            (true, false) => self.ports.controls.push(name),
-            (false, false) if self.ports.valid.is_none() => self.ports.valid = Some(name),
-            _ => return Err(format!("{name}: a port that is not read here")),
-        }
-        Ok(())
-    }
-
-    pub(crate) fn reader(&self, at: usize) -> Reader<'_, 'a> {
-        Reader {
-            text: self,
-            at,
-            depth: 0,
-            bits: 0,
-            count: 0,
-            names: self.names.clone(),
-            tables: self.tables.clone(),
-            signals: HashMap::new(),
-            declared: HashMap::new(),
-            outputs: self.ports.outputs.iter().map(|port| vec![None; port.1]).collect(),
-            flags: (None, None),
-            age: None,
-            roles: HashMap::new(),
-            is_enabled: None,
-        }
+    fn reader(&self) -> Reader<'_, 'a> {
+        let widths = std::iter::once(1).chain(self.outputs.iter().map(|port| port.1));
+        let outputs = widths.map(|width| vec![None; width]).collect();
+        Reader { text: self, at: self.body, names: self.names.clone(), outputs, seen: Seen::default() }
     }
 
     /// Makes the gates, for elements of inputs, and of outputs with these widths. `made` is told each signal when its bits
@@ -323,33 +323,29 @@ impl<'a> Text<'a> {
     /// # Errors
     /// What is not as alir2hdl writes it, or does not fit the widths; those of `made`.
     pub fn build(&self, g: &mut Graph, inputs: &[Vec<Lit>], widths: &[usize], made: Made<'_>) -> Result<Built> {
-        let mut r = self.reader(self.body);
+        let mut r = self.reader();
         let own: Vec<usize> = inputs.iter().map(Vec::len).collect();
-        let mut bits: Vec<Vec<Lit>> = self.ports.inputs.iter().map(|port| vec![Lit::FALSE; port.1]).collect();
-        for (element, (port, low)) in inputs.iter().zip(places(&self.ports.inputs, &own)?) {
+        let mut bits: Vec<Vec<Lit>> = self.inputs.iter().map(|port| vec![Lit::FALSE; port.1]).collect();
+        for (element, (port, low)) in inputs.iter().zip(places(&self.inputs, &own)?) {
             if !element.is_empty() {
                 bits[port][low..low + element.len()].copy_from_slice(element);
             }
         }
-        for (port, bits) in self.ports.inputs.iter().zip(bits) {
-            r.signals.insert(port.0, Value { bits, age: Some(0), signed: false });
+        for (port, bits) in self.inputs.iter().zip(bits) {
+            r.define(port.0, Value { bits, age: Some(0), signed: false })?;
         }
-        let places = places(&self.ports.outputs, widths)?;
+        let places = places(&self.outputs, widths)?;
         if self.is_vhdl { r.architecture(g, made) } else { r.module(g, made) }?;
-        if r.at != self.tokens.len() {
-            return r.wrong("something behind the module");
-        }
+        r.sure(r.at == self.tokens.len(), "something behind the module")?;
         let element = |(&width, (port, low)): (&usize, (usize, usize))| match width {
             0 => Some(Vec::new()),
-            _ => r.outputs[port][low..low + width].iter().copied().collect(),
+            _ => r.outputs[port + 1][low..low + width].iter().copied().collect(),
         };
         let outputs: Option<Vec<Vec<Lit>>> = widths.iter().zip(places).map(element).collect();
         let outputs = outputs.ok_or("a bit of the output has no driver")?;
-        let flags = match r.flags {
-            (Some(of_inputs), Some(of_outputs)) => Some((of_inputs, of_outputs)),
-            (None, None) if self.ports.valid.is_none() => None,
-            _ => return Err("one of two valid flags is missing".into()),
-        };
+        let flags = r.seen.flag.zip(r.outputs[0][0]);
+        let is_one = flags.is_none() && (r.seen.flag.is_some() || self.has_flag);
+        ensure(!is_one, "one of two valid flags is missing")?;
         Ok(Built { outputs, flags, statement: r.statement() })
     }
 }
@@ -357,14 +353,14 @@ impl<'a> Text<'a> {
 impl<'a> Reader<'_, 'a> {
     /// What is proved.
     fn statement(&self) -> String {
-        let mut out = match self.age.unwrap_or(0) {
+        let mut out = match self.seen.age.unwrap_or(0) {
             0 => "combinational".to_owned(),
             age => format!("after {age} clocks"),
         };
-        if let Some((name, _)) = self.roles.get(&Role::Enable) {
+        if let Some((name, _)) = self.seen.roles.get(&Role::Enable) {
             out += &format!(" in which {name} is 1");
         }
-        if let Some((name, (high, _))) = self.roles.get(&Role::Reset) {
+        if let Some((name, (high, _))) = self.seen.roles.get(&Role::Reset) {
             out += &format!(" since {name} was last {}", u8::from(*high));
         }
         out + ", for every input"
@@ -375,30 +371,71 @@ impl<'a> Reader<'_, 'a> {
     }
 
     pub(crate) fn wrong<T>(&self, what: &str) -> Result<T> {
-        let line = self.text.tokens.get(self.at.min(self.text.tokens.len().saturating_sub(1))).map_or(0, |t| t.1);
+        let line = self.text.tokens.get(self.at).or(self.text.tokens.last()).map_or(0, |t| t.1);
         Err(format!("line {line}: {what}"))
     }
 
-    pub(crate) fn is(&self, what: &str) -> bool {
-        matches!(self.peek(), Some(Token::Word(w) | Token::Sign(w)) if *w == what)
+    pub(crate) fn sure(&self, holds: bool, otherwise: &str) -> Result<()> {
+        if holds { Ok(()) } else { self.wrong(otherwise) }
     }
 
-    /// Goes over a word or sign if it is there.
+    pub(crate) fn is(&self, what: &str) -> bool {
+        match self.peek() {
+            Some(Token::Word(own) | Token::Sign(own)) => *own == what,
+            Some(Token::Number(own)) => what.parse() == Ok(*own),
+            _ => false,
+        }
+    }
+
+    /// Goes over a word, sign or number if it is there.
     pub(crate) fn eat(&mut self, what: &str) -> bool {
         let is = self.is(what);
         self.at += usize::from(is);
         is
     }
 
-    /// Goes over words and signs, between blanks.
+    /// Goes over words, signs and numbers, between blanks.
     pub(crate) fn expect(&mut self, what: &str) -> Result<()> {
-        what.split(' ')
+        what.split_ascii_whitespace()
             .try_for_each(|one| if self.eat(one) { Ok(()) } else { self.wrong(&format!("expected {one:?}")) })
     }
 
+    /// Which of two it is.
+    pub(crate) fn either(&mut self, yes: &str, no: &str) -> Result<bool> {
+        if self.eat(yes) { Ok(true) } else { self.expect(no).map(|()| false) }
+    }
+
+    /// Goes over everything up to this, and over it; whether it is there.
+    pub(crate) fn skip(&mut self, last: &str) -> bool {
+        while self.at < self.text.tokens.len() && !self.is(last) {
+            self.at += 1;
+        }
+        self.eat(last)
+    }
+
+    /// Something, with what stands before and behind it.
+    pub(crate) fn within<T, F: FnOnce(&mut Self) -> Result<T>>(
+        &mut self,
+        open: &str,
+        read: F,
+        close: &str,
+    ) -> Result<T> {
+        self.expect(open)?;
+        let out = read(self)?;
+        self.expect(close).map(|()| out)
+    }
+
+    /// One or more, with a separator between.
+    pub(crate) fn list<T>(&mut self, between: &str, mut read: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut out = vec![read(self)?];
+        while self.eat(between) {
+            out.push(read(self)?);
+        }
+        Ok(out)
+    }
+
     pub(crate) fn word(&mut self) -> Result<&'a str> {
-        let Some(Token::Word(word)) = self.peek() else { return self.wrong("expected a name") };
-        let word = *word;
+        let Some(&Token::Word(word)) = self.peek() else { return self.wrong("expected a name") };
         self.at += 1;
         Ok(word)
     }
@@ -410,8 +447,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     pub(crate) fn bits(&mut self) -> Result<Vec<bool>> {
-        let Some(Token::Bits(bits)) = self.peek() else { return self.wrong("expected a constant with its size") };
-        let bits = bits.clone();
+        let Some(Token::Bits(bits)) = self.peek().cloned() else { return self.wrong("expected a constant") };
         self.at += 1;
         Ok(bits)
     }
@@ -421,90 +457,75 @@ impl<'a> Reader<'_, 'a> {
         if self.text.is_vhdl { ["(", "downto", ")"] } else { ["[", ":", "]"] }
     }
 
-    /// `[high:low]` or `[bit]`, `(high downto low)` or `(bit)`.
-    fn range(&mut self) -> Result<(usize, usize)> {
+    /// `[high:low]` or `[bit]`, `(high downto low)` or `(bit)`, if it is there.
+    fn range(&mut self) -> Result<Range> {
         let [open, between, close] = self.brackets();
-        self.expect(open)?;
+        if !self.eat(open) {
+            return Ok(None);
+        }
         let high = self.number()?;
         let low = if self.eat(between) { self.number()? } else { high };
         self.expect(close)?;
-        if high < low || high >= WIDEST { self.wrong("a range that is not read here") } else { Ok((high, low)) }
+        self.sure(low <= high && high < WIDEST, "a range that is not read here")?;
+        Ok(Some((high, low)))
     }
 
-    /// The width of a declaration, as a range down to 0.
+    /// The width of a declaration: a range down to 0.
     pub(crate) fn width(&mut self) -> Result<usize> {
-        match (self.range()?, self.text.tokens[self.at - 3].0 == Token::Sign(self.brackets()[0])) {
-            ((high, 0), false) => Ok(high + 1),
-            _ => self.wrong("a range that is not read here"),
-        }
+        let [open, between, close] = self.brackets();
+        let high = self.within(open, Self::number, &format!("{between} 0 {close}"))?;
+        self.sure(high < WIDEST, "a range that is not read here")?;
+        Ok(high + 1)
     }
 
-    /// A name that is not there yet.
-    pub(crate) fn new_name(&mut self, name: &'a str) -> Result<&'a str> {
-        if self.names.insert(name) { Ok(name) } else { self.wrong(&format!("{name} is declared twice")) }
+    /// Gives a name that is not there yet a meaning.
+    pub(crate) fn name(&mut self, name: &'a str, meaning: Name) -> Result<()> {
+        let is_new = self.names.insert(name, meaning).is_none();
+        self.sure(is_new, &format!("{name} is declared twice"))
     }
 
     pub(crate) fn declare(&mut self, name: &'a str, width: usize) -> Result<()> {
-        self.bits += width;
-        if self.bits > MOST_BITS {
-            return self.wrong("more bits of signals than are read here");
-        }
-        self.new_name(name)?;
-        self.declared.insert(name, width);
-        Ok(())
+        self.seen.bits += width;
+        self.sure(self.seen.bits <= MOST_BITS, "more bits of signals than are read here")?;
+        self.name(name, Name::Open(width))
     }
 
-    pub(crate) fn define(&mut self, name: &'a str, value: Value) -> Result<()> {
-        let Some(width) = self.declared.remove(name) else {
+    fn define(&mut self, name: &'a str, value: Value) -> Result<()> {
+        let Some(&Name::Open(width)) = self.names.get(name) else {
             return self.wrong(&format!("{name} has two drivers, or is declared nowhere above"));
         };
         if value.bits.len() != width {
             return self.wrong(&format!("{name} has {width} bits, its driver {}", value.bits.len()));
         }
-        self.signals.insert(name, Value { signed: false, ..value });
+        self.names.insert(name, Name::Signal(Value { signed: false, ..value }));
         Ok(())
     }
 
     /// Drives a signal, or bits of an output.
-    pub(crate) fn drive(
-        &mut self,
-        g: &mut Graph,
-        target: (&'a str, Range),
-        value: Value,
-        made: Made<'_>,
-    ) -> Result<()> {
-        let (name, range) = target;
-        let ports = &self.text.ports;
-        let output = ports.outputs.iter().position(|port| port.0 == name);
-        if output.is_none() && ports.valid != Some(name) {
-            if range.is_some() {
-                return self.wrong("bits of something else than an output are driven");
-            }
+    pub(crate) fn drive(&mut self, g: &mut Graph, to: (&'a str, Range), value: Value, made: Made<'_>) -> Result<()> {
+        let (name, range) = to;
+        let Some(&Name::Output(port)) = self.names.get(name) else {
+            self.sure(range.is_none(), "bits of something else than an output are driven")?;
+            let bits = value.bits.clone();
             self.define(name, value)?;
-            self.count += 1;
-            return made(g, self.count - 1, &self.signals[name].bits);
-        }
-        self.age = common(self.age, value.age);
-        if self.age == Some(MIXED) {
-            return self.wrong("outputs of different clocks");
-        }
-        let mut flag = [self.flags.1];
-        let slots = output.map_or(&mut flag[..], |port| &mut self.outputs[port][..]);
+            self.seen.count += 1;
+            return made(g, self.seen.count - 1, &bits);
+        };
+        self.seen.age = common(self.seen.age, value.age);
+        self.sure(self.seen.age != Some(MIXED), "outputs of different clocks")?;
+        let slots = &mut self.outputs[port];
         let (high, low) = range.unwrap_or((slots.len() - 1, 0));
-        let fits = high < slots.len() && value.bits.len() == high - low + 1;
-        if !fits || slots[low..=high].iter().any(Option::is_some) {
-            return self.wrong("bits of the output that do not fit their driver, or have two");
+        let is_free = high < slots.len() && slots[low..=high].iter().all(Option::is_none);
+        let fits = is_free && value.bits.len() == high - low + 1;
+        if fits {
+            slots[low..=high].iter_mut().zip(value.bits).for_each(|(slot, bit)| *slot = Some(bit));
         }
-        slots[low..=high].iter_mut().zip(value.bits).for_each(|(slot, bit)| *slot = Some(bit));
-        self.flags.1 = flag[0];
-        Ok(())
+        self.sure(fits, "bits of the output that do not fit their driver, or have two")
     }
 
-    /// `name`, and the bits of it that an assignment is to.
+    /// A name, and the bits of it if it has not all.
     pub(crate) fn target(&mut self) -> Result<(&'a str, Range)> {
-        let name = self.word()?;
-        let has_range = self.is(self.brackets()[0]);
-        Ok((name, if has_range { Some(self.range()?) } else { None }))
+        Ok((self.word()?, self.range()?))
     }
 
     /// That an input of one bit is for this, and for nothing else.
@@ -513,22 +534,18 @@ impl<'a> Reader<'_, 'a> {
         let usual = USUAL.iter().find(|(_, names)| names.contains(&lower.as_str()));
         let fits =
             usual.is_none_or(|(usual, _)| *usual == role && (role != Role::Reset || level.0 != lower.ends_with('n')));
-        let own = *self.roles.entry(role).or_insert((name, level)) == (name, level);
-        let alone = self.roles.iter().all(|(other, (taken, _))| *other == role || *taken != name);
-        if self.text.ports.controls.contains(&name) && fits && own && alone {
-            return Ok(());
-        }
-        self.wrong(&format!("{name} as {role:?}: no input of one bit, or it is for something else"))
+        let own = *self.seen.roles.entry(role).or_insert((name, level)) == (name, level);
+        let alone = self.seen.roles.iter().all(|(other, (taken, _))| *other == role || *taken != name);
+        let is_control = matches!(self.names.get(name), Some(Name::Control));
+        let otherwise = format!("{name} as {role:?}: no input of one bit, or it is for something else");
+        self.sure(is_control && fits && own && alone, &otherwise)
     }
 
     /// `a <= b; ...` up to where registers have their values.
     pub(crate) fn statements(&mut self, g: &mut Graph) -> Result<Statements<'a>> {
         let mut out = Vec::new();
         while !["end", "else", "elsif"].iter().any(|word| self.is(word)) {
-            let name = self.word()?;
-            self.expect("<=")?;
-            out.push((name, self.expression(g, 0)?));
-            self.expect(";")?;
+            out.push((self.word()?, self.within("<=", |r| r.expression(g, 0), ";")?));
         }
         Ok(out)
     }
@@ -539,46 +556,33 @@ impl<'a> Reader<'_, 'a> {
             process.next = self.statements(g)?;
             return Ok(());
         }
-        let condition = self.condition()?;
-        let values = self.branch(g)?;
+        process.enable = Some(self.condition()?);
+        process.next = self.branch(g)?;
         if process.reset.is_none() && (self.is("else") || self.is("elsif")) {
-            process.reset = Some((condition.0, (condition.1, at_once), values));
-            let is_enabled = self.eat("elsif") || {
-                self.expect("else")?;
-                self.eat("if")
-            };
-            process.enable = if is_enabled { Some(self.condition()?) } else { None };
+            let cleared = std::mem::take(&mut process.next);
+            process.reset = process.enable.take().map(|(name, level)| (name, (level, at_once), cleared));
+            if self.either("elsif", "else")? || self.eat("if") {
+                process.enable = Some(self.condition()?);
+            }
             process.next = self.branch(g)?;
-        } else {
-            (process.enable, process.next) = (Some(condition), values);
         }
-        if self.text.is_vhdl { self.expect("end if ;") } else { Ok(()) }
+        self.expect(if self.text.is_vhdl { "end if ;" } else { "" })
     }
 
     /// `(!rst_n)`, `rst_n = '0' then`: a level of an input.
     pub(crate) fn condition(&mut self) -> Result<(&'a str, bool)> {
-        if self.text.is_vhdl {
-            let name = self.word()?;
-            self.expect("=")?;
-            let bits = self.bits()?;
-            self.expect("then")?;
-            return if let [level] = bits[..] { Ok((name, level)) } else { self.wrong("a level of several bits") };
+        if !self.text.is_vhdl {
+            return self.within("(", |r| Ok((!r.eat("!"), r.word()?)), ")").map(|(is_high, name)| (name, is_high));
         }
-        self.expect("(")?;
-        let is_high = !self.eat("!");
         let name = self.word()?;
-        self.expect(")")?;
-        Ok((name, is_high))
+        let bits = self.within("=", Self::bits, "then")?;
+        self.sure(bits.len() == 1, "a level of several bits")?;
+        Ok((name, bits[0]))
     }
 
     fn branch(&mut self, g: &mut Graph) -> Result<Statements<'a>> {
-        if self.text.is_vhdl {
-            return self.statements(g);
-        }
-        self.expect("begin")?;
-        let values = self.statements(g)?;
-        self.expect("end")?;
-        Ok(values)
+        let [begin, end] = if self.text.is_vhdl { [""; 2] } else { ["begin", "end"] };
+        self.within(begin, |r| r.statements(g), end)
     }
 
     /// Registers see one another as they were: none of those of a process is there before its end.
@@ -588,22 +592,20 @@ impl<'a> Reader<'_, 'a> {
             self.role(Role::Reset, name, *level)?;
             let cleared: HashSet<&str> = values.iter().map(|value| value.0).collect();
             let is_zero = |(name, value): &(&str, Value)| {
-                self.declared.get(name) == Some(&value.bits.len()) && value.bits.iter().all(|&bit| bit == Lit::FALSE)
+                let is_own = matches!(self.names.get(name), Some(&Name::Open(width)) if width == value.bits.len());
+                is_own && value.bits.iter().all(|&bit| bit == Lit::FALSE)
             };
             let taken: HashSet<&str> = process.next.iter().map(|value| value.0).collect();
-            if cleared != taken || !values.iter().all(is_zero) {
-                return self.wrong("a reset that does not clear what it should");
-            }
+            let is_reset = cleared == taken && values.iter().all(is_zero);
+            self.sure(is_reset, "a reset that does not clear what it should")?;
         }
         if let Some((name, is_high)) = process.enable {
             self.role(Role::Enable, name, (is_high, false))?;
         }
         let is_enabled = process.enable.is_some();
-        if process.enable.is_some_and(|(_, is_high)| !is_high)
-            || *self.is_enabled.get_or_insert(is_enabled) != is_enabled
-        {
-            return self.wrong("a clock enable that is not that of all registers");
-        }
+        let is_of_all = *self.seen.is_enabled.get_or_insert(is_enabled) == is_enabled;
+        let is_high = process.enable.is_none_or(|enable| enable.1);
+        self.sure(is_of_all && is_high, "a clock enable that is not that of all registers")?;
         process.next.into_iter().try_for_each(|(name, value)| {
             let age = value.age.map(|age| age.saturating_add(1));
             self.define(name, Value { age, ..value })
@@ -612,49 +614,24 @@ impl<'a> Reader<'_, 'a> {
 
     /// An expression in brackets.
     pub(crate) fn inner(&mut self, g: &mut Graph) -> Result<Value> {
-        self.expect("(")?;
-        let value = self.expression(g, 0)?;
-        self.expect(")")?;
-        Ok(value)
+        self.within("(", |r| r.expression(g, 0), ")")
     }
 
-    fn operator(&self) -> Option<(Operator, u32)> {
-        Some(match (self.peek()?, self.text.is_vhdl) {
-            (Token::Sign("?"), false) => (Operator::Choose, 1),
-            (Token::Sign("|"), false) | (Token::Word("or"), true) => (Operator::Or, 2),
-            (Token::Word("xor"), true) => (Operator::Xor, 2),
-            (Token::Word("and"), true) => (Operator::And, 2),
-            (Token::Sign("^"), false) => (Operator::Xor, 3),
-            (Token::Sign("&"), false) => (Operator::And, 4),
-            (Token::Sign("<"), false) => (Operator::Less, 6),
-            (Token::Sign("+"), _) => (Operator::Add, 7),
-            (Token::Sign("-"), _) => (Operator::Sub, 7),
-            (Token::Sign("&"), true) => (Operator::Join, 7),
-            (Token::Sign("*"), _) => (Operator::Mul, 8),
-            _ => return None,
-        })
+    fn operator(&self) -> Option<(char, u32)> {
+        let (Token::Word(own) | Token::Sign(own)) = self.peek()? else { return None };
+        let all = if self.text.is_vhdl { &OF_VHDL[..] } else { &OF_VERILOG };
+        all.iter().find(|operator| operator.0 == *own).map(|&(_, operator, strength)| (operator, strength))
     }
 
     /// An expression whose operators bind at least as strongly as `least`; from 9 on without any.
     pub(crate) fn expression(&mut self, g: &mut Graph, least: u32) -> Result<Value> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return self.wrong("an expression too deep");
-        }
-        let mut left = match self.peek() {
-            Some(Token::Bits(_)) => {
-                let bits = self.bits()?.into_iter().map(Lit::constant).collect();
-                Value { bits, age: None, signed: false }
-            }
-            Some(Token::Sign("(")) => self.inner(g)?,
-            _ if self.text.is_vhdl => self.vhdl_operand(g, least)?,
-            _ => self.verilog_operand(g)?,
-        };
+        self.seen.depth += 1;
+        self.sure(self.seen.depth <= DEEPEST, "an expression too deep")?;
+        let mut left = self.operand(g, least)?;
         while let Some((operator, strength)) = self.operator().filter(|(_, strength)| *strength >= least) {
             self.at += 1;
-            left = if operator == Operator::Choose {
-                let yes = self.expression(g, 1)?;
-                self.expect(":")?;
+            left = if operator == '?' {
+                let yes = self.within("", |r| r.expression(g, 1), ":")?;
                 let no = self.expression(g, 1)?;
                 self.choice(g, left, &yes, &no)?
             } else {
@@ -662,107 +639,126 @@ impl<'a> Reader<'_, 'a> {
                 self.combined(g, operator, &left, &right)?
             };
         }
-        self.depth -= 1;
+        self.seen.depth -= 1;
         Ok(left)
     }
 
+    /// An operand, with the operators before it.
+    fn operand(&mut self, g: &mut Graph, least: u32) -> Result<Value> {
+        let is_vhdl = self.text.is_vhdl;
+        let (sign, strength) = match self.peek() {
+            Some(Token::Bits(_)) => {
+                let bits = self.bits()?.into_iter().map(Lit::constant).collect();
+                return Ok(Value { bits, age: None, signed: false });
+            }
+            Some(Token::Sign("(")) => return self.inner(g),
+            // Zero has the width of what is taken from it.
+            Some(Token::Number(0)) if is_vhdl && least == 0 => ("0 -", 8),
+            Some(Token::Word("not")) if is_vhdl => ("not", 9),
+            Some(&Token::Sign(sign @ ("-" | "~" | "|" | "&"))) if !is_vhdl => (sign, 9),
+            _ => return if is_vhdl { self.converted(g) } else { self.joined(g) },
+        };
+        let value = self.within(sign, |r| r.expression(g, strength), "")?;
+        let bits = match sign {
+            "-" | "0 -" => negate(g, &value.bits),
+            "|" => vec![any(g, &value.bits)],
+            "&" => vec![all(g, &value.bits)],
+            _ => value.bits.iter().map(|&bit| !bit).collect(),
+        };
+        Ok(Value { signed: value.signed && !["|", "&"].contains(&sign), ..value.with(bits) })
+    }
+
+    /// The same bits several times.
+    pub(crate) fn repeated(&self, value: &Value, count: usize) -> Result<Value> {
+        let fits = (1..=WIDEST).contains(&count.saturating_mul(value.bits.len()));
+        self.sure(fits, "a repetition that is not read here")?;
+        Ok(Value { signed: false, ..value.with(value.bits.repeat(count)) })
+    }
+
     pub(crate) fn choice(&self, g: &mut Graph, select: Value, yes: &Value, no: &Value) -> Result<Value> {
-        if select.bits.len() != 1 || yes.bits.len() != no.bits.len() {
-            return self.wrong("a choice of other widths");
-        }
+        let fits = select.bits.len() == 1 && yes.bits.len() == no.bits.len();
+        self.sure(fits, "a choice of other widths")?;
         let age = common(common(select.age, yes.age), no.age);
         let bits = choose(g, select.bits[0], &yes.bits, &no.bits);
         Ok(Value { bits, age, signed: yes.signed && no.signed })
     }
 
-    pub(crate) fn combined(&self, g: &mut Graph, operator: Operator, left: &Value, right: &Value) -> Result<Value> {
+    pub(crate) fn combined(&self, g: &mut Graph, operator: char, left: &Value, right: &Value) -> Result<Value> {
         let (a, b) = (&left.bits, &right.bits);
-        let is_product_of_vhdl = operator == Operator::Mul && self.text.is_vhdl;
-        if a.len() != b.len() && operator != Operator::Join && !is_product_of_vhdl {
+        // Modulo the width of both in Verilog, exact in VHDL.
+        let is_exact = operator == '*' && self.text.is_vhdl;
+        if a.len() != b.len() && operator != ',' && !is_exact {
             return self.wrong(&format!("operands of {} and {} bits", a.len(), b.len()));
         }
-        if left.signed != right.signed && (self.text.is_vhdl || operator == Operator::Less) {
-            return self.wrong("a signed operand beside another one");
-        }
+        let is_clear = left.signed == right.signed || (!self.text.is_vhdl && operator != '<');
+        self.sure(is_clear, "a signed operand beside another one")?;
         let pairs = a.iter().copied().zip(b.iter().copied());
         let bits = match operator {
-            Operator::Or => pairs.map(|(x, y)| g.or(x, y)).collect(),
-            Operator::Xor => pairs.map(|(x, y)| g.xor(x, y)).collect(),
-            Operator::And => pairs.map(|(x, y)| g.and(x, y)).collect(),
-            Operator::Add => add(g, a, b, Lit::FALSE),
-            Operator::Sub => subtract(g, a, b),
-            Operator::Less => vec![less(g, a, b, left.signed)],
-            Operator::Join => [&b[..], &a[..]].concat(),
+            '|' => pairs.map(|(x, y)| g.or(x, y)).collect(),
+            '^' => pairs.map(|(x, y)| g.xor(x, y)).collect(),
+            '&' => pairs.map(|(x, y)| g.and(x, y)).collect(),
+            '+' => add(g, a, b, Lit::FALSE),
+            '-' => subtract(g, a, b),
+            '<' => vec![less(g, a, b, left.signed)],
+            ',' => [&b[..], &a[..]].concat(),
             _ => {
-                // In Verilog modulo the width of both, in VHDL exact.
-                let width = if is_product_of_vhdl { a.len() + b.len() } else { a.len() };
+                let width = if is_exact { a.len() + b.len() } else { a.len() };
                 multiply(g, &resize(a, left.signed, width), &resize(b, left.signed, width))
             }
         };
-        let signed = left.signed && right.signed && operator != Operator::Less;
+        let signed = left.signed && right.signed && operator != '<';
         Ok(Value { bits, age: common(left.age, right.age), signed })
     }
 
     /// A signal or an input by its name, or bits of it; the word of a table.
     pub(crate) fn named(&mut self, g: &mut Graph) -> Result<Value> {
         let name = self.word()?;
-        if let Some(words) = self.tables.get(name).cloned() {
-            let address = if self.text.is_vhdl { self.vhdl_address(g) } else { self.verilog_address(g) }?;
-            if address.bits.len() != words.address {
-                return self.wrong("an address of another width");
-            }
+        if let Some(Name::Table(words)) = self.names.get(name) {
+            let words = Rc::clone(words);
+            let is_memory = self.is("[");
+            let [open, close] = match self.text.is_vhdl {
+                true => ["( to_integer (", ") )"],
+                false if is_memory => ["[", "]"],
+                false => ["(", ")"],
+            };
+            let address = self.within(open, |r| r.expression(g, 0), close)?;
+            let fits = address.bits.len() == words.address && !address.signed;
+            self.sure(fits, "an address of another width, or with a sign")?;
             let bits = table(g, &address.bits, words.width, |i, bit| words.words[i] >> bit & 1 == 1);
             return Ok(Value { signed: false, ..address.with(bits) });
         }
-        if self.text.ports.controls.contains(&name) {
+        if let Some(Name::Control) = self.names.get(name) {
             self.role(Role::Valid, name, (true, false))?;
-            let flag = *self.flags.0.get_or_insert_with(|| g.input(None));
+            let flag = *self.seen.flag.get_or_insert_with(|| g.input(None));
             return Ok(Value { bits: vec![flag], age: Some(0), signed: false });
         }
-        let Some(value) = self.signals.get(name) else {
+        let range = self.range()?;
+        let Some(Name::Signal(value)) = self.names.get(name) else {
             return self.wrong(&format!("{name} is used before it is driven"));
         };
-        if value.age == Some(MIXED) {
-            return self.wrong("values of different clocks meet");
-        }
-        if !self.is(self.brackets()[0]) {
-            return Ok(value.clone());
-        }
-        let (high, low) = self.range()?;
-        let value = &self.signals[name];
-        if high >= value.bits.len() {
-            return self.wrong("bits that are not there");
-        }
+        self.sure(value.age != Some(MIXED), "values of different clocks meet")?;
+        let (high, low) = range.unwrap_or((value.bits.len() - 1, 0));
+        self.sure(high < value.bits.len(), "bits that are not there")?;
         Ok(value.with(value.bits[low..=high].to_vec()))
     }
 
-    /// A table with these words; `other` where there is none.
-    pub(crate) fn table(
-        &mut self,
-        name: &'a str,
-        size: (usize, usize),
-        words: &Words,
-        other: Option<u64>,
-    ) -> Result<()> {
-        let (address, width) = size;
-        if address > MOST_ADDRESS || width > MOST_WORD {
-            return self.wrong("a table with more addresses or wider words than are read here");
-        }
-        let all: Option<Vec<u64>> = (0..1u64 << address).map(|i| words.get(&i).copied().or(other)).collect();
-        let Some(words) = all else { return self.wrong("a table without some of its words") };
-        self.new_name(name)?;
-        self.tables.insert(name, Rc::new(Table { address, width, words }));
-        Ok(())
+    /// A table with so many words; `other` where there is none.
+    pub(crate) fn table(&mut self, name: &'a str, size: Size, words: &Words, other: Option<u64>) -> Result<()> {
+        let (count, width) = size;
+        let is_read = count.is_power_of_two() && count <= 1 << MOST_ADDRESS && width <= MOST_WORD;
+        self.sure(is_read, "a table of a size that is not read here")?;
+        let all: Option<Vec<u64>> = (0..count).map(|i| words.get(&i).copied().or(other)).collect();
+        let Some(all) = all.filter(|_| words.len() <= count) else {
+            return self.wrong("a table without some of its words, or with too many");
+        };
+        self.name(name, Name::Table(Rc::new(Table { address: count.trailing_zeros() as usize, width, words: all })))
     }
 
     /// A constant of this width as a number; nothing wider than a table's word.
     pub(crate) fn entry(&mut self, width: usize) -> Result<u64> {
         let word = self.bits()?;
-        if word.len() == width && width <= MOST_WORD {
-            Ok(number_of(&word))
-        } else {
-            self.wrong("a word of another width")
-        }
+        self.sure(word.len() == width && width <= MOST_WORD, "a word of another width")?;
+        Ok(number_of(&word))
     }
 }
 

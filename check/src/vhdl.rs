@@ -4,88 +4,43 @@
 
 use crate::Made;
 use crate::graph::Graph;
-use crate::text::{Operator, Process, Reader, Result, Text, Token, Value, WIDEST};
-use crate::words::{any, negate, resize};
-use std::collections::HashMap;
+use crate::text::{Name, Port, Process, Reader, Result, Token, Value, WIDEST};
+use crate::words::{any, resize};
 
 /// Names that have a meaning here: nothing may be declared with one of them.
-const TAKEN: [&str; 14] = [
-    "ieee",
-    "std_logic",
-    "std_logic_vector",
-    "unsigned",
-    "signed",
-    "resize",
-    "to_integer",
-    "to_01",
-    "rising_edge",
-    "rtl",
-    "string",
-    "boolean",
-    "work",
-    "std",
-];
+const TAKEN: &str = "ieee std_logic std_logic_vector unsigned signed resize to_integer to_01 rising_edge rtl string boolean \
+                     work std";
 
 const HEAD: &str = "library ieee ; use ieee . std_logic_1164 . all ; use ieee . numeric_std . all ; entity";
 
-impl<'a> Text<'a> {
-    /// Reads the ports.
-    pub(crate) fn read_entity(&mut self) -> Result<()> {
-        self.names.extend(TAKEN);
-        let mut ports = Vec::new();
-        let mut r = self.reader(0);
-        r.expect(HEAD)?;
-        let entity = r.word()?;
-        r.expect("is")?;
-        if r.eat("port") {
-            r.expect("(")?;
-            loop {
-                let name = r.word()?;
-                r.expect(":")?;
-                let is_input = r.eat("in");
-                if !is_input {
-                    r.expect("out")?;
-                }
-                let is_vector = !r.eat("std_logic");
-                let width = if is_vector { r.vector("std_logic_vector")? } else { 1 };
-                ports.push((is_input, is_vector, name, width));
-                if !r.eat(";") {
-                    break;
-                }
-            }
-            r.expect(") ;")?;
-        }
-        r.expect("end entity")?;
-        r.expect(entity)?;
-        r.expect("; architecture rtl of")?;
-        r.expect(entity)?;
-        r.expect("is")?;
-        self.body = r.at;
-        self.names.insert(entity);
-        ports.into_iter().try_for_each(|(is_input, is_vector, name, width)| self.port(is_input, is_vector, name, width))
-    }
-}
-
 impl<'a> Reader<'_, 'a> {
+    /// Reads the ports.
+    pub(crate) fn entity(&mut self) -> Result<Vec<Port<'a>>> {
+        let entity = self.within(HEAD, Self::word, "is")?;
+        self.names.extend(TAKEN.split(' ').chain([entity]).map(|name| (name, Name::Taken)));
+        let port = |r: &mut Self| {
+            let name = r.within("", Self::word, ":")?;
+            let is_input = r.either("in", "out")?;
+            let is_vector = !r.eat("std_logic");
+            Ok((is_input, is_vector, name, if is_vector { r.vector("std_logic_vector")? } else { 1 }))
+        };
+        let ports = if self.eat("port") { self.within("(", |r| r.list(";", port), ") ;")? } else { Vec::new() };
+        self.expect(&format!("end entity {entity} ; architecture rtl of {entity} is"))?;
+        Ok(ports)
+    }
+
     /// `unsigned(7 downto 0)`.
     fn vector(&mut self, kind: &str) -> Result<usize> {
-        self.expect(kind)?;
-        self.width()
+        self.within(kind, Self::width, "")
     }
 
     /// Declarations and statements, up to the end.
     pub(crate) fn architecture(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
-        let mut arrays = HashMap::new();
         while !self.eat("begin") {
             match self.word()? {
-                "attribute" => {
-                    while !self.eat(";") && self.at < self.text.tokens.len() {
-                        self.at += 1;
-                    }
-                }
+                "attribute" => _ = self.skip(";"),
                 "signal" => {
-                    let name = self.word()?;
-                    self.expect(":")?;
+                    let name = self.within("", Self::word, ":")?;
                     let width = self.vector("unsigned")?;
                     // What it holds at power-on; no statement is about that.
                     if self.eat(":=") {
@@ -96,38 +51,21 @@ impl<'a> Reader<'_, 'a> {
                 }
                 "type" => {
                     let name = self.word()?;
-                    self.new_name(name)?;
-                    self.expect("is array (")?;
-                    if self.number()? != 0 {
-                        return self.wrong("an array that does not begin at 0");
-                    }
-                    self.expect("to")?;
-                    let count = self.number()?.saturating_add(1);
-                    self.expect(") of")?;
-                    arrays.insert(name, (count, self.vector("std_logic_vector")?));
-                    self.expect(";")?;
+                    let last = self.within("is array ( 0 to", Self::number, ") of")?;
+                    let width = self.within("", |r| r.vector("std_logic_vector"), ";")?;
+                    self.name(name, Name::Array((last.saturating_add(1), width)))?;
                 }
                 "constant" => {
-                    let name = self.word()?;
-                    self.expect(":")?;
-                    let Some(&(count, width)) = arrays.get(self.word()?) else {
+                    let name = self.within("", Self::word, ":")?;
+                    let kind = self.word()?;
+                    let Some(&Name::Array(size)) = self.names.get(kind) else {
                         return self.wrong("a constant of a type that is not read here");
                     };
-                    self.expect(":= (")?;
-                    let mut words = HashMap::from([(0, self.entry(width)?)]);
-                    while self.eat(",") {
-                        words.insert(words.len() as u64, self.entry(width)?);
-                    }
-                    self.expect(") ;")?;
-                    if !count.is_power_of_two() || words.len() != count {
-                        return self.wrong("a table whose addresses are not all there");
-                    }
-                    self.table(name, (count.trailing_zeros() as usize, width), &words, None)?;
+                    let words = self.within(":= (", |r| r.list(",", |r| r.entry(size.1)), ") ;")?;
+                    let words = words.into_iter().enumerate().collect();
+                    self.table(name, size, &words, None)?;
                 }
-                _ => {
-                    self.at -= 1;
-                    return self.wrong("a declaration that is not read here");
-                }
+                other => return self.wrong(&format!("{other} begins nothing that is read here")),
             }
         }
         while !self.eat("end") {
@@ -136,9 +74,7 @@ impl<'a> Reader<'_, 'a> {
                 continue;
             }
             let target = self.target()?;
-            self.expect("<=")?;
-            let value = self.conditional(g)?;
-            self.expect(";")?;
+            let value = self.within("<=", |r| r.conditional(g), ";")?;
             self.drive(g, target, value, made)?;
         }
         self.expect("architecture rtl ;")
@@ -153,107 +89,59 @@ impl<'a> Reader<'_, 'a> {
         let left = self.expression(g, 0)?;
         let condition = if self.eat("<") {
             let right = self.expression(g, 0)?;
-            self.combined(g, Operator::Less, &left, &right)?
+            self.combined(g, '<', &left, &right)?
         } else {
-            let is_equal = self.eat("=");
-            if !is_equal {
-                self.expect("/=")?;
-            }
+            let is_equal = self.either("=", "/=")?;
             let right = self.expression(g, 0)?;
-            let different = self.combined(g, Operator::Xor, &left, &right)?;
+            let different = self.combined(g, '^', &left, &right)?;
             different.with(vec![any(g, &different.bits).flipped(is_equal)])
         };
-        self.expect("else")?;
-        let no = self.expression(g, 0)?;
+        let no = self.within("else", |r| r.expression(g, 0), "")?;
         self.choice(g, condition, &yes, &no)
     }
 
     /// `process (clk, rst_n) begin ... end process;`
     fn process(&mut self, g: &mut Graph) -> Result<()> {
-        self.expect("(")?;
-        let mut listed = vec![self.word()?];
-        while self.eat(",") {
-            listed.push(self.word()?);
-        }
-        self.expect(") begin if")?;
-        let mut reset = None;
+        let listed = self.within("(", |r| r.list(",", Self::word), ") begin if")?;
+        let mut process = Process::default();
         if !self.is("rising_edge") {
             let (name, level) = self.condition()?;
-            reset = Some((name, (level, true), self.statements(g)?));
-            self.expect("elsif")?;
+            process.reset = Some((name, (level, true), self.within("", |r| r.statements(g), "elsif")?));
         }
-        let sensitive = reset.as_ref().map(|reset| reset.0);
-        self.expect("rising_edge (")?;
-        let mut process = Process { clock: self.word()?, reset, enable: None, next: Vec::new() };
-        self.expect(") then")?;
+        process.clock = self.within("rising_edge (", Self::word, ") then")?;
+        let sensitive: Vec<&str> = [process.clock].into_iter().chain(process.reset.as_ref().map(|r| r.0)).collect();
+        self.sure(listed == sensitive, "a process that does not wait for its clock and reset alone")?;
         self.clocked(g, &mut process, false)?;
         self.expect("end if ; end process ;")?;
-        if listed[0] != process.clock || listed.get(1).copied() != sensitive || listed.len() > 2 {
-            return self.wrong("a process that does not wait for its clock and reset alone");
-        }
         self.registers(process)
     }
 
-    /// `(to_integer(to_01(a)))` behind the name of a table.
-    pub(crate) fn vhdl_address(&mut self, g: &mut Graph) -> Result<Value> {
-        self.expect("( to_integer (")?;
-        let address = if self.eat("to_01") { self.inner(g) } else { self.expression(g, 0) }?;
-        self.expect(") )")?;
-        Ok(address)
-    }
-
-    /// An operand, with what converts it.
-    pub(crate) fn vhdl_operand(&mut self, g: &mut Graph, least: u32) -> Result<Value> {
-        match self.peek() {
-            // Zero has the width of what is taken from it.
-            Some(Token::Number(0)) if least == 0 => {
-                self.at += 1;
-                self.expect("-")?;
-                let value = self.expression(g, 8)?;
-                Ok(value.with(negate(g, &value.bits)))
-            }
-            Some(Token::Word("not")) => {
-                self.at += 1;
-                let value = self.expression(g, 9)?;
-                Ok(value.with(value.bits.iter().map(|&bit| !bit).collect()))
-            }
-            Some(Token::Word("resize")) => {
-                self.at += 1;
-                self.expect("(")?;
-                let value = self.expression(g, 0)?;
-                self.expect(",")?;
-                let width = self.number()?;
-                self.expect(")")?;
-                if value.signed || width == 0 || width > WIDEST {
-                    return self.wrong("a change of width that is not read here");
-                }
-                Ok(value.with(resize(&value.bits, false, width)))
-            }
-            Some(&Token::Word(kind @ ("unsigned" | "signed" | "std_logic_vector"))) => {
-                self.at += 1;
-                let value = if self.eat("'") { self.qualified(g) } else { self.inner(g) }?;
-                Ok(Value { signed: kind == "signed", ..value })
-            }
-            _ => self.named(g),
+    /// What is behind the name of a type or of a function that makes no gates; or a name.
+    pub(crate) fn converted(&mut self, g: &mut Graph) -> Result<Value> {
+        if self.eat("resize") {
+            let value = self.within("(", |r| r.expression(g, 0), ",")?;
+            let width = self.within("", Self::number, ")")?;
+            self.sure(!value.signed && (1..=WIDEST).contains(&width), "a change of width that is not read here")?;
+            return Ok(value.with(resize(&value.bits, false, width)));
         }
+        let Some(&Token::Word(kind @ ("unsigned" | "signed" | "std_logic_vector" | "to_01"))) = self.peek() else {
+            return self.named(g);
+        };
+        self.at += 1;
+        let value = if self.eat("'") { self.qualified(g) } else { self.inner(g) }?;
+        Ok(Value { signed: kind == "signed" || (kind == "to_01" && value.signed), ..value })
     }
 
     /// `(2 downto 0 => a(0))`, `(0 => a)`, `("01" & "1")` behind a type.
     fn qualified(&mut self, g: &mut Graph) -> Result<Value> {
-        let Some(&Token::Number(high)) = self.text.tokens.get(self.at + 1).map(|t| &t.0) else { return self.inner(g) };
-        self.at += 2;
+        self.expect("(")?;
+        let Some(&Token::Number(high)) = self.peek() else { return self.within("", |r| r.expression(g, 0), ")") };
+        self.at += 1;
         if high > 0 || !self.is("=>") {
-            self.expect("downto")?;
-            if self.number()? != 0 {
-                return self.wrong("an aggregate that is not read here");
-            }
+            self.expect("downto 0")?;
         }
-        self.expect("=>")?;
-        let value = self.expression(g, 0)?;
-        self.expect(")")?;
-        if value.bits.len() != 1 || high >= WIDEST {
-            return self.wrong("an aggregate that is not read here");
-        }
-        Ok(value.with(value.bits.repeat(high + 1)))
+        let value = self.within("=>", |r| r.expression(g, 0), ")")?;
+        self.sure(value.bits.len() == 1, "an aggregate that is not read here")?;
+        self.repeated(&value, high.saturating_add(1))
     }
 }

@@ -8,6 +8,15 @@ pub(crate) fn resize(word: &[Lit], signed: bool, width: usize) -> Vec<Lit> {
     (0..width).map(|i| word.get(i).copied().unwrap_or(fill)).collect()
 }
 
+/// The bits of a value as a number with a sign: at least one.
+pub(crate) fn exact(word: &[Lit], signed: bool) -> Vec<Lit> {
+    let mut bits = word.to_vec();
+    if !signed || bits.is_empty() {
+        bits.push(Lit::FALSE);
+    }
+    bits
+}
+
 /// `a + b + carry` modulo the width, which both have.
 pub(crate) fn add(g: &mut Graph, a: &[Lit], b: &[Lit], carry: Lit) -> Vec<Lit> {
     let mut carry = carry;

@@ -442,7 +442,7 @@ mod tests {
             let Ok((mut compared, search)) = begin(&first) else { continue };
             let Ok(made) = step(&mut compared, &search, &Side::Program(&second)) else { continue };
             let g = &compared.graph;
-            for node in 0..g.len() as u32 {
+            for node in 0..g.count() as u32 {
                 let lit = Lit(node << 1);
                 assert_eq!(g.sampled(lit), g.sampled(g.root(lit)), "seed {seed} gate {node}");
             }
