@@ -163,7 +163,6 @@ fn every_invalid_program_is_refused_with_its_reason_at_its_place() {
     }
 }
 
-/// The program as ALIR, its ports those of the program.
 /// What is said of a program with one wrong line, and what would be right. `%0` has 8 bits, `%1` 32, `%x0` four lanes of 8.
 fn said_of(line: &str) -> (String, String) {
     let head = "llvlir 0\nin %0 \"a\": i8\nin %1 \"w\": i32\nin %x0 \"v\": v4.i8\nin %m0 \"k\": m4\n";
@@ -233,6 +232,7 @@ fn every_spelling_that_is_proposed_is_one_that_the_reader_knows() {
     assert!(count >= 178, "{count}");
 }
 
+/// The program as ALIR, its ports those of the program.
 fn lowered(program: &Program) -> alir2hdl::ir::Model {
     let model = llvlir::lower::lower(program, &alir2hdl::ir::Limits::default()).unwrap_or_else(|d| panic!("{d}"));
     let (inputs, outputs) = (program.input_elements(), program.output_elements());

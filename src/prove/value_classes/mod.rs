@@ -126,7 +126,6 @@ fn numbered<'a>(
                         spending.spend(NUMBERING.1 * operations);
                         Samples::of(&numbering)
                     });
-                    spending.ends = None;
                     let near = neighbours(&numbering, own, spending);
                     found = partner(&numbering, near, own, (lemma, lemmas), spending)
                         .or_else(|| partner(&numbering, samples.like(id, &numbering), own, (lemma, lemmas), spending));
@@ -177,9 +176,6 @@ fn by_values(a: &Model, b: &Model, spending: &mut Spending<'_>) -> Option<Report
         spending.open = 0;
         let numbering = numbered([a, b], &mut known, (lemma, lemmas), spending);
         let (open, bits) = open_outputs(&numbering);
-        let matched = |numbering: &Numbering<'_>| {
-            numbering.of[1].iter().filter(|&&class| numbering.classes[class as usize].shared).count() as u64
-        };
         let mut report = equiv::Report::before(0);
         if !open[0].is_empty() {
             let roots: Vec<u32> = open.iter().flatten().filter_map(|root| root.class).collect();
@@ -205,7 +201,8 @@ fn by_values(a: &Model, b: &Model, spending: &mut Spending<'_>) -> Option<Report
             report = found;
         }
         spending.counts.structural += bits;
-        report.operations_matched = matched(&numbering);
+        let is_shared = |class: &&u32| numbering.classes[**class as usize].shared;
+        report.operations_matched = numbering.of[1].iter().filter(is_shared).count() as u64;
         report.bits = spending.counts;
         return Some(report);
     }

@@ -10,7 +10,7 @@ use std::hash::Hash;
 use std::rc::Rc;
 
 /// Most inputs of one among which those are looked for that the others decide.
-pub(super) const OPENED: usize = 16;
+const OPENED: usize = 16;
 /// Most terms in a linear form, in all forms of a program together, and in those that are added to one.
 pub(super) const TERMS: (usize, usize, usize) = (512, 2_000_000, 8_192);
 
@@ -141,17 +141,7 @@ impl<'a> Numbering<'a> {
             Op::Input { input } => {
                 let port = Range::of(model.input_kifs()[*input as usize]);
                 let (range, cut) = cut(Some(port.clone()));
-                let class = *self.keys.entry(Key::Port(*input)).or_insert_with(|| {
-                    self.classes.push(Class {
-                        def: None,
-                        range: port,
-                        shared: false,
-                        form: None,
-                        image: None,
-                        wrapped: None,
-                    });
-                    self.classes.len() as u32 - 1
-                });
+                let class = self.given(Key::Port(*input), &port);
                 (Key::Form(Rc::new(Form::of_class(class)), cut), range)
             }
             Op::Const { value } => {
@@ -177,8 +167,7 @@ impl<'a> Numbering<'a> {
                 let mut ranges: Vec<Range> = Vec::with_capacity(all.len() + 1);
                 let mut terms = Vec::with_capacity(all.len() + 1);
                 for (v, shift, neg) in all {
-                    let scaled = range(v).scaled(shift);
-                    ranges.push(if neg { scaled.negated() } else { scaled });
+                    ranges.push(range(v).multiplied(shift, neg));
                     terms.push((class(v), shift, neg));
                 }
                 if let Op::AddConst { value, shift, .. } = op {
@@ -323,11 +312,15 @@ impl<'a> Numbering<'a> {
 
     /// The class of a number.
     pub(super) fn constant(&mut self, number: &Range) -> u32 {
-        let key = number_key(number);
+        self.given(number_key(number), number)
+    }
+
+    /// The class of a key that no operation is needed for.
+    fn given(&mut self, key: Key, range: &Range) -> u32 {
         if let Some(&class) = self.keys.get(&key) {
             return class;
         }
-        let class = self.class(None, number.clone());
+        let class = self.class(None, range.clone());
         self.keys.insert(key, class);
         class
     }
@@ -591,14 +584,13 @@ impl<'a> Numbering<'a> {
 }
 
 /// A type holds numbers but for a multiple of two to this power.
-pub(super) fn modulus(kif: Kif) -> i64 {
+fn modulus(kif: Kif) -> i64 {
     i64::from(kif.int) + i64::from(kif.signed)
 }
 
 /// The operations of an image of a value, and the type of the result.
-pub(super) fn affine_of(builder: &mut Builder, x: ValueId, kif: Kif, affine: &Affine) -> Option<(ValueId, Kif)> {
-    let scaled = Range::of(kif).scaled(affine.shift);
-    let scaled = if affine.neg { scaled.negated() } else { scaled };
+fn affine_of(builder: &mut Builder, x: ValueId, kif: Kif, affine: &Affine) -> Option<(ValueId, Kif)> {
+    let scaled = Range::of(kif).multiplied(affine.shift, affine.neg);
     let own = scaled.kif()?;
     let terms = [crate::ir::Term { value: x, shift: affine.shift, neg: affine.neg }];
     let y = builder.op(Op::Sum { terms: terms.into() }, Interval::full(own));
@@ -613,7 +605,7 @@ pub(super) fn affine_of(builder: &mut Builder, x: ValueId, kif: Kif, affine: &Af
 }
 
 /// A number as a key: an odd multiple of a power of two.
-pub(super) fn number_key(number: &Range) -> Key {
+fn number_key(number: &Range) -> Key {
     match number.lo.trailing_zeros() {
         None => Key::Number(BigInt::ZERO, 0),
         Some(zeros) => Key::Number(&number.lo >> zeros, number.frac - zeros as i64),

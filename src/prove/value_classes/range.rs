@@ -40,6 +40,12 @@ impl Range {
         Range { lo: -&self.hi, hi: -&self.lo, frac: self.frac }
     }
 
+    /// Times a power of two, or its negative.
+    pub(super) fn multiplied(&self, shift: i32, neg: bool) -> Range {
+        let scaled = self.scaled(shift);
+        if neg { scaled.negated() } else { scaled }
+    }
+
     pub(super) fn plus(&self, other: &Range) -> Option<Range> {
         let frac = self.frac.max(other.frac);
         let (a, b) = (self.at(frac)?, other.at(frac)?);
@@ -153,10 +159,7 @@ impl Form {
 
     /// Of which other form this one is an image, if it is one: `±2^shift` times it and a constant.
     pub(super) fn as_image_of(&self, other: &Form) -> Option<Affine> {
-        let scale = |form: &Form| {
-            let zeros = form.terms.iter().fold(0, |all, term| all | term.1).trailing_zeros();
-            (zeros, form.frac - i64::from(zeros))
-        };
+        let scale = |form: &Form| (form.zeros(), form.frac - i64::from(form.zeros()));
         let (&(_, first), &(_, second)) = (self.terms.first()?, other.terms.first()?);
         let ((own, frac), (its, its_frac)) = (scale(self), scale(other));
         let neg = (first < 0) != (second < 0);
@@ -172,10 +175,15 @@ impl Form {
         Some(Affine { neg, shift, plus: Range { lo: plus.constant.into(), hi: plus.constant.into(), frac: plus.frac } })
     }
 
+    /// The largest power of two that divides what every class counts.
+    fn zeros(&self) -> u32 {
+        self.terms.iter().fold(0, |all, term| all | term.1).trailing_zeros()
+    }
+
     /// The same for all images of a form.
     pub(super) fn direction(&self) -> Option<u64> {
         let &(_, first) = self.terms.first()?;
-        let zeros = self.terms.iter().fold(0, |all, term| all | term.1).trailing_zeros();
+        let zeros = self.zeros();
         let mut hash = FxHasher::default();
         for (class, count) in &self.terms {
             (*class, if first < 0 { -(count >> zeros) } else { count >> zeros }).hash(&mut hash);
@@ -199,13 +207,11 @@ impl Affine {
 
     /// The range of a number whose image is in a range.
     pub(super) fn before(&self, range: &Range) -> Option<Range> {
-        let scaled = range.plus(&self.plus.negated())?.scaled(-self.shift);
-        Some(if self.neg { scaled.negated() } else { scaled })
+        Some(range.plus(&self.plus.negated())?.multiplied(-self.shift, self.neg))
     }
 
     pub(super) fn of(&self, range: &Range) -> Option<Range> {
-        let scaled = range.scaled(self.shift);
-        if self.neg { scaled.negated() } else { scaled }.plus(&self.plus)
+        range.multiplied(self.shift, self.neg).plus(&self.plus)
     }
 }
 

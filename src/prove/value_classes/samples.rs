@@ -11,11 +11,11 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
 /// Least and most inputs by which values are recognised, and how many operations are shown for them, if that is more than the least.
-pub(super) const SAMPLES: (usize, usize, usize) = (32, 256, 2_000_000);
+const SAMPLES: (usize, usize, usize) = (32, 256, 2_000_000);
 /// Steps of what is drawn for a whole sample.
-pub(super) const EIGHTHS: u64 = 8;
+const EIGHTHS: u64 = 8;
 /// Values of the first program that are remembered for what they showed.
-pub(super) const SAME: usize = 256;
+const SAME: usize = 256;
 
 /// What a value was for some inputs.
 pub(super) struct Shown {
@@ -63,8 +63,7 @@ impl Shown {
         let neg = (self.step < BigInt::ZERO) != (other.step < BigInt::ZERO);
         let shift = i32::try_from((own - self.frac) - (its - other.frac)).ok()?;
         let first = |shown: &Shown| Range { lo: shown.first.clone(), hi: shown.first.clone(), frac: shown.frac };
-        let scaled = first(other).scaled(shift);
-        let plus = first(self).plus(&if neg { scaled } else { scaled.negated() })?;
+        let plus = first(self).plus(&first(other).multiplied(shift, !neg))?;
         let zeros = plus.lo.trailing_zeros().unwrap_or(0);
         let (lo, frac) = (&plus.lo >> zeros, if plus.lo.is_zero() { 0 } else { plus.frac - zeros as i64 });
         let affine = Affine { neg, shift, plus: Range { hi: lo.clone(), lo, frac } };
@@ -91,7 +90,7 @@ pub(super) fn shown(model: &Model, inputs: &[Vec<BigInt>]) -> Vec<Shown> {
 }
 
 /// Inputs in many ways: sums of many inputs that are drawn alone are never near the ends of their ranges.
-pub(super) fn varied_inputs(model: &Model, sample: usize, rng: &mut SplitMix) -> Vec<BigInt> {
+fn varied_inputs(model: &Model, sample: usize, rng: &mut SplitMix) -> Vec<BigInt> {
     let mut codes = draw_inputs(model, rng);
     // Every second sample is as drawn; of the others an input is drawn, or near a level, or at one of two ends.
     let (level, share) = (rng.below(EIGHTHS + 1), rng.below(EIGHTHS + 1));

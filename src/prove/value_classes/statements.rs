@@ -14,26 +14,26 @@ use num_bigint::BigInt;
 use rustc_hash::FxHashSet;
 
 /// Units that making one takes, for each of its operations.
-pub(super) const MAKING: u64 = 1_500;
+const MAKING: u64 = 1_500;
 /// Most operations in one, on both sides together.
-pub(super) const WINDOW: usize = 256;
+const WINDOW: usize = 256;
 /// Values known to be the same that a path of a small statement crosses, in turn.
-pub(super) const CROSSED: [u32; 3] = [0, 2, 8];
+const CROSSED: [u32; 3] = [0, 2, 8];
 /// Values of the first program that one of the second is compared with, and of how many of these statements are proved.
-pub(super) const CANDIDATES: (usize, usize) = (8, 2);
+const CANDIDATES: (usize, usize) = (8, 2);
 /// Numbers of one value by which what depends on it is recognised.
-pub(super) const LOCAL: u64 = 96;
+const LOCAL: u64 = 96;
 /// Most operations over which it is seen how many inputs a candidate has.
-pub(super) const NEAR: usize = 64;
+const NEAR: usize = 64;
 /// Inputs of a small statement that are tried before it is proved.
-pub(super) const TRIALS: usize = 12;
+const TRIALS: usize = 12;
 /// Units that one of these takes, for each operation.
-pub(super) const TRIAL: u64 = 30;
+const TRIAL: u64 = 30;
 /// Most inputs of a small statement that all of them are tried; units that making the engine's plans takes, for each
 /// operation; how many operations of the engine are a unit.
-pub(super) const ALL_INPUTS: (u64, u64, u64) = (1 << 20, 1_000, 10);
+const ALL_INPUTS: (u64, u64, u64) = (1 << 20, 1_000, 10);
 /// Inputs that are tried at a time.
-pub(super) const BLOCK: u64 = 1 << 14;
+const BLOCK: u64 = 1 << 14;
 
 /// What a comparison has spent, and what it leaves for a certificate.
 pub(super) struct Spending<'s> {
@@ -237,7 +237,7 @@ pub(super) fn partner(
 }
 
 /// Whether a small statement shows that a class is an image of another.
-pub(super) fn is_image(
+fn is_image(
     numbering: &Numbering<'_>,
     window: &Window,
     (class, affine): (u32, &Affine),
