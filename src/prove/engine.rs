@@ -46,6 +46,9 @@ pub struct Counts {
     pub affine: u64,
     /// By trying all assignments.
     pub exhaustive: u64,
+    /// Those of them that are whole values of a few inputs, tried by the batch engine.
+    #[serde(skip)]
+    pub tried: u64,
     /// By SAT.
     pub sat: u64,
     /// Internal equivalences found by sweeping.
@@ -58,6 +61,7 @@ impl Counts {
         self.structural += other.structural;
         self.affine += other.affine;
         self.exhaustive += other.exhaustive;
+        self.tried += other.tried;
         self.sat += other.sat;
         self.swept += other.swept;
     }

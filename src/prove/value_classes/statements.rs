@@ -90,9 +90,12 @@ impl<'s> Spending<'s> {
         let sizes: Vec<u64> =
             ranges.iter().map(|range| u64::try_from(&range.hi - &range.lo + 1).ok()).collect::<Option<_>>()?;
         let all = sizes.iter().try_fold(1u64, |all, size| all.checked_mul(*size))?;
+        if all > ALL_INPUTS.0 {
+            return None;
+        }
         let operations = (a.nodes().len() + b.nodes().len()) as u64;
         let units = ALL_INPUTS.1 * operations + all * (operations + 8 * ranges.len() as u64) / ALL_INPUTS.2;
-        if all > ALL_INPUTS.0 || units > self.left || [a, b].iter().any(|model| model.output_kif(0).width() > 62) {
+        if units > self.left || [a, b].iter().any(|model| model.output_kif(0).width() > 62) {
             return None;
         }
         let low: Vec<i64> = ranges.iter().map(|range| i64::try_from(&range.lo).ok()).collect::<Option<_>>()?;
@@ -129,6 +132,7 @@ impl<'s> Spending<'s> {
         }
         self.ends = Some(ends);
         self.counts.exhaustive += u64::from(a.output_kif(0).width());
+        self.counts.tried += u64::from(a.output_kif(0).width());
         Some(true)
     }
 
