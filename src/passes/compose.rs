@@ -27,12 +27,13 @@ const SPARE_WORK: usize = 1 << 14;
 /// Composes tables with what stands before them.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let facts = known.whole(model);
+    let sources = Sources::of(model);
     let mut work = SPARE_WORK + model.tables().iter().map(|t| 4 * t.entries.len()).sum::<usize>();
     let mut pool: FxHashMap<(Vec<i32>, i32), TableId> = FxHashMap::default();
     rebuild(model, |rw, id| {
         let node = model.node(id);
         let Op::Lookup { x, table, base: _ } = &node.op else { return rw.keep(id) };
-        let Some(source) = narrowest_source(model, *x) else { return rw.keep(id) };
+        let Some(source) = narrowest_source(model, &sources, *x) else { return rw.keep(id) };
         let Some((first, values)) = composed(model, facts, source, id, *x, &mut work) else { return rw.keep(id) };
         let old = model.table(*table);
         let (lo, hi) = values.iter().fold((0, 0), |(lo, hi), &v| (v.min(lo), v.max(hi)));
@@ -70,13 +71,13 @@ fn composed(
 }
 
 /// The narrowest value that `x` is a function of, if there is something to gain.
-fn narrowest_source(model: &Model, x: ValueId) -> Option<ValueId> {
+fn narrowest_source(model: &Model, sources: &Sources, x: ValueId) -> Option<ValueId> {
     let wires = |v: ValueId| matches!(model.node(v).op, Op::Quantise { .. });
     let width = |v: ValueId| model.kif(v).width();
     let (mut best, mut at, mut saves) = (None, x, false);
     let mut least = width(x);
     for _ in 0..MOST_STEPS {
-        let Some(next) = source(model, at) else { break };
+        let Some(next) = sources.source(model, at) else { break };
         saves |= !wires(at);
         at = next;
         if width(at) < least || (width(at) == least && saves) {
@@ -87,29 +88,69 @@ fn narrowest_source(model: &Model, x: ValueId) -> Option<ValueId> {
     best.filter(|_| (1..=MOST_BITS).contains(&least))
 }
 
-/// The last value before `v` that `v` is a function of.
-pub(super) fn source(model: &Model, v: ValueId) -> Option<ValueId> {
-    let mut open: Vec<ValueId> = Vec::new();
-    let read = |v: ValueId, open: &mut Vec<ValueId>| {
-        model.node(v).op.for_each_operand(|o| {
-            if !open.contains(&o) && !matches!(model.node(o).op, Op::Const { .. }) {
-                open.push(o);
-            }
-        });
-    };
-    read(v, &mut open);
-    for _ in 0..MOST_STEPS {
-        let last = *open.iter().max()?;
-        if open.len() == 1 {
-            return Some(last);
+/// Of each value the last one before it that it is a function of, if there is one: its immediate dominator in the graph
+/// of operands, found as in K. D. Cooper, T. J. Harvey, K. Kennedy, *A simple, fast dominance algorithm* (2001), in one
+/// sweep, since operands come first.
+pub(super) struct Sources(Vec<Option<ValueId>>);
+
+impl Sources {
+    /// Finds them; what takes more than [`MOST_STEPS`] steps for a value is left out, which keeps this linear.
+    pub(super) fn of(model: &Model) -> Sources {
+        let mut found: Vec<Option<ValueId>> = Vec::with_capacity(model.nodes().len());
+        // What is computed from constants alone.
+        let mut fixed: Vec<bool> = Vec::with_capacity(model.nodes().len());
+        for node in model.nodes() {
+            let (mut common, mut left, mut none) = (None, MOST_STEPS, false);
+            node.op.for_each_operand(|o| {
+                if none || fixed[o.index()] {
+                    return;
+                }
+                common = Some(match common {
+                    None => o,
+                    Some(other) => match shared(&found, other, o, &mut left) {
+                        Some(shared) => shared,
+                        None => return none = true,
+                    },
+                });
+            });
+            fixed.push(common.is_none() && !matches!(node.op, Op::Input { .. }));
+            found.push(common.filter(|_| !none));
         }
-        if matches!(model.node(last).op, Op::Input { .. }) {
-            return None;
-        }
-        open.retain(|&o| o != last);
-        read(last, &mut open);
+        Sources(found)
     }
-    None
+
+    /// That of a value, if at most [`MOST_STEPS`] operations stand between: functions of more came out larger as tables.
+    pub(super) fn source(&self, model: &Model, v: ValueId) -> Option<ValueId> {
+        let source = self.0[v.index()]?;
+        let mut open: Vec<ValueId> = Vec::new();
+        let read = |v: ValueId, open: &mut Vec<ValueId>| {
+            model.node(v).op.for_each_operand(|o| {
+                if !open.contains(&o) && !matches!(model.node(o).op, Op::Const { .. }) {
+                    open.push(o);
+                }
+            });
+        };
+        read(v, &mut open);
+        for _ in 0..MOST_STEPS {
+            if open == [source] {
+                return Some(source);
+            }
+            let last = *open.iter().max()?;
+            open.retain(|&o| o != last);
+            read(last, &mut open);
+        }
+        None
+    }
+}
+
+/// The last value that both are, or are functions of.
+fn shared(found: &[Option<ValueId>], mut a: ValueId, mut b: ValueId, left: &mut usize) -> Option<ValueId> {
+    while a != b {
+        *left = left.checked_sub(1)?;
+        let (early, late) = (a.min(b), a.max(b));
+        (a, b) = (early, found[late.index()]?);
+    }
+    Some(a)
 }
 
 /// The operations from `source`, which is not among them, to `x`, in order.

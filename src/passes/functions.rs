@@ -14,7 +14,7 @@
 //!
 //! The lookup takes as long as the last of the operations did, on an operand that is there earlier.
 
-use super::compose::{between, source};
+use super::compose::{Sources, between};
 use super::facts::{Facts, Known};
 use super::rewrite::rebuild;
 use crate::ir::{Model, Op, Table, TableId, ValueId};
@@ -68,13 +68,14 @@ struct Function {
 /// The functions that are worth being tables.
 fn functions(model: &Model, facts: &mut Facts) -> FxHashMap<ValueId, Function> {
     let readers = model.reader_counts();
+    let sources = Sources::of(model);
     let mut found = FxHashMap::default();
     let mut replaced: FxHashSet<ValueId> = FxHashSet::default();
     for id in model.ids().rev().filter(|&id| tables(model, id) > 0) {
         if replaced.contains(&id) || model.kif(id).width() > MOST_RESULT_BITS {
             continue;
         }
-        let Some(of) = narrow_source(model, id) else { continue };
+        let Some(of) = narrow_source(model, &sources, id) else { continue };
         let Some(cone) = between(model, of, id).filter(|cone| cone.len() <= MOST_OPERATIONS) else { continue };
         let going = without_other_readers(model, &readers, &cone);
         let saved: u32 = going.iter().map(|&v| tables(model, v)).sum();
@@ -92,10 +93,10 @@ fn functions(model: &Model, facts: &mut Facts) -> FxHashMap<ValueId, Function> {
 }
 
 /// The farthest value of few bits that `v` is a function of.
-fn narrow_source(model: &Model, v: ValueId) -> Option<ValueId> {
+fn narrow_source(model: &Model, sources: &Sources, v: ValueId) -> Option<ValueId> {
     let (mut best, mut at) = (None, v);
     for _ in 0..MOST_OPERATIONS {
-        let Some(next) = source(model, at) else { break };
+        let Some(next) = sources.source(model, at) else { break };
         at = next;
         if (1..=MOST_BITS).contains(&model.kif(at).width()) {
             best = Some(at);

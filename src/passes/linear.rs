@@ -55,8 +55,10 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
         let solution = match same {
             Some((_, solution)) => solution.clone(),
             None => {
-                let own = solve(group, &spans);
-                let solution = own.map(|own| Rc::new(cheaper(own, solve_by_cmvm(group, &spans))));
+                let solution = solve(group, &spans).map(|own| {
+                    let other = solve_by_cmvm(group, &spans, own.bits);
+                    Rc::new(other.unwrap_or(own))
+                });
                 known.insert(hash, (index, solution.clone()));
                 solution
             }
@@ -624,17 +626,12 @@ struct Solver {
     any_sign: Vec<bool>,
 }
 
-/// Whichever takes fewer adder bits, the first if both take as many.
-fn cheaper(own: Solution, other: Option<Solution>) -> Solution {
-    other.filter(|other| other.bits < own.bits).unwrap_or(own)
-}
-
 /// How often the solver of constant matrices is asked for fewer levels.
 const ATTEMPTS: usize = 3;
 
-/// Solves one group as the solver of constant matrices does; `None` if it is too wide for that, or if a row keeps more
-/// levels than it had.
-fn solve_by_cmvm(group: &Group, spans: &[Span]) -> Option<Solution> {
+/// Solves one group as the solver of constant matrices does, with fewer adder bits than `limit`; `None` if it is too wide
+/// for that, or if a row keeps more levels than it had.
+fn solve_by_cmvm(group: &Group, spans: &[Span], limit: u64) -> Option<Solution> {
     let (n_in, n_out) = (group.leaves.len(), group.rows.len());
     let mut weights = vec![Weight::default(); n_in * n_out];
     for (o, row) in group.rows.iter().enumerate() {
@@ -651,6 +648,10 @@ fn solve_by_cmvm(group: &Group, spans: &[Span]) -> Option<Solution> {
         let graph = cmvm::solve(&matrix, &inputs, &options).ok()?;
         let report = cmvm::check(&graph, &matrix).ok()?;
         let (solution, levels) = Solution::of_graph(spans, &group.any_sign, &graph, &report)?;
+        // Fewer levels take more bits: nothing is gained by asking for them.
+        if solution.bits >= limit {
+            return None;
+        }
         let over = |(own, limit): (&u32, &u32)| f64::from(*own) / f64::from(*limit);
         let over = levels.iter().zip(&group.levels).filter(|(own, limit)| own > limit).map(over).reduce(f64::max);
         match over {
@@ -754,7 +755,7 @@ impl Solver {
 
     /// Levels that a row needs at least: each digit is a tree of its depth.
     fn levels(&self, row: &[Digit]) -> u32 {
-        let total: u128 = row.iter().map(|d| 1u128 << self.depth[d.value as usize].min(100)).sum();
+        let total: u128 = row.iter().map(|d| self.leaves_of_tree(d.value)).sum();
         if total <= 1 { 0 } else { 128 - (total - 1).leading_zeros() }
     }
 
@@ -781,9 +782,9 @@ impl Solver {
                 continue;
             }
             // Each replacement may make the row deeper; take as many as its limit allows.
-            let mut total: u128 = row.iter().map(|d| 1u128 << self.depth[d.value as usize].min(100)).sum();
+            let mut total: u128 = row.iter().map(|d| self.leaves_of_tree(d.value)).sum();
             for (x, y) in found {
-                let cost = |d: &Digit| 1u128 << self.depth[d.value as usize].min(100);
+                let cost = |d: &Digit| self.leaves_of_tree(d.value);
                 let after = total - cost(&x) - cost(&y) + (1u128 << deep.min(100));
                 if after > 1u128 << self.limits[r as usize].min(120) {
                     continue;
@@ -852,59 +853,82 @@ impl Solver {
             let mut row = std::mem::take(&mut self.rows[r]);
             row.sort_unstable();
             let limit = self.limits[r].max(self.levels(&row));
-            while row.len() > 1 {
-                let (i, j) = self.cheapest_pair(&row, limit);
-                let (p, first) = pattern(row[i], row[j]);
-                let turned = p.differ && first.neg;
-                let made = self.add(p, turned);
-                row.remove(j);
-                row.remove(i);
-                row.push(Digit { value: made, shift: first.shift, neg: first.neg ^ turned });
-            }
+            let row = self.added_up(row, limit);
             // A row that comes out negated needs the difference the other way round, or a negation, unless polarity turns it.
-            if let Some(d) = row.first()
+            if let Some(d) = row
                 && d.neg
                 && !self.any_sign[r]
             {
                 self.bits += negation(&self.values, &self.spans, d.value);
             }
-            rows.push(row.first().copied());
+            rows.push(row);
         }
         Some(Solution { values: self.values, spans: self.spans, rows, bits: self.bits })
     }
 
-    fn cheapest_pair(&self, row: &[Digit], limit: u32) -> (usize, usize) {
-        let depth = |d: &Digit| self.depth[d.value as usize].min(100);
-        let total: u128 = row.iter().map(|d| 1u128 << depth(d)).sum();
-        let mut best: Option<(u64, u32, usize, usize)> = None;
-        for j in 1..row.len() {
-            for i in 0..j {
-                let (p, first) = pattern(row[i], row[j]);
-                let turned = p.differ && first.neg;
-                let a = self.spans[p.a as usize].signed(turned);
-                let b = self.spans[p.b as usize].shifted(p.shift).signed(p.differ ^ turned);
-                let bits = a.cost(&b, &a.plus(&b));
-                let deep = depth(&row[i]).max(depth(&row[j])) + u32::from(bits > 0);
-                let after = total - (1 << depth(&row[i])) - (1 << depth(&row[j])) + (1u128 << deep);
-                if after > 1u128 << limit.min(120) {
-                    continue;
-                }
-                let key = (bits, deep, i, j);
-                if best.is_none_or(|b| key < b) {
-                    best = Some(key);
-                }
-            }
+    /// The digits' sum as one digit, if there are any: the cheapest pair first, within so many levels.
+    fn added_up(&mut self, mut digits: Vec<Digit>, limit: u32) -> Option<Digit> {
+        let mut open: Vec<u32> = (0..digits.len() as u32).collect();
+        let mut pairs: Vec<Pair> = Vec::new();
+        for j in 1..digits.len() {
+            pairs.extend((0..j).map(|i| self.pair(&digits, i as u32, j as u32)));
         }
-        match best {
-            Some((_, _, i, j)) => (i, j),
-            // The two shallowest always fit (G. Golumbic, 1976).
-            None => {
-                let mut order: Vec<usize> = (0..row.len()).collect();
-                order.sort_by_key(|&k| depth(&row[k]));
-                (order[0].min(order[1]), order[0].max(order[1]))
-            }
+        let room = 1u128 << limit.min(120);
+        let mut total: u128 = digits.iter().map(|d| self.leaves_of_tree(d.value)).sum();
+        while open.len() > 1 {
+            let weight = |k: u32| self.leaves_of_tree(digits[k as usize].value);
+            let allowed = |p: &&Pair| total - weight(p.i) - weight(p.j) + (1u128 << p.deep) <= room;
+            let (i, j) = match pairs.iter().filter(allowed).min() {
+                Some(pair) => (pair.i, pair.j),
+                // The two shallowest always fit (G. Golumbic, 1976).
+                None => {
+                    let mut order = open.clone();
+                    order.sort_by_key(|&k| weight(k));
+                    (order[0].min(order[1]), order[0].max(order[1]))
+                }
+            };
+            total -= weight(i) + weight(j);
+            let (p, first) = pattern(digits[i as usize], digits[j as usize]);
+            let turned = p.differ && first.neg;
+            let made = self.add(p, turned);
+            digits.push(Digit { value: made, shift: first.shift, neg: first.neg ^ turned });
+            total += self.leaves_of_tree(made);
+            let gone = |k: u32| k == i || k == j;
+            open.retain(|&k| !gone(k));
+            pairs.retain(|pair| !gone(pair.i) && !gone(pair.j));
+            let new = digits.len() as u32 - 1;
+            pairs.extend(open.iter().map(|&k| self.pair(&digits, k, new)));
+            open.push(new);
         }
+        open.first().map(|&k| digits[k as usize])
     }
+
+    /// What adding two digits of a row takes.
+    fn pair(&self, digits: &[Digit], i: u32, j: u32) -> Pair {
+        let (p, first) = pattern(digits[i as usize], digits[j as usize]);
+        let turned = p.differ && first.neg;
+        let a = self.spans[p.a as usize].signed(turned);
+        let b = self.spans[p.b as usize].shifted(p.shift).signed(p.differ ^ turned);
+        let bits = a.cost(&b, &a.plus(&b));
+        let deep = self.depth[p.a as usize].max(self.depth[p.b as usize]) + u32::from(bits > 0);
+        Pair { bits, deep: deep.min(101), i, j }
+    }
+
+    /// Leaves of a full tree of adders as deep as a value's.
+    fn leaves_of_tree(&self, value: u32) -> u128 {
+        1u128 << self.depth[value as usize].min(100)
+    }
+}
+
+/// Two digits of a row by their places, in the order in which they are taken: least bits first, then least levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Pair {
+    /// Adder bits of the sum.
+    bits: u64,
+    /// Levels of the sum.
+    deep: u32,
+    i: u32,
+    j: u32,
 }
 
 /// Own delays for new sums: what the file gives its own sums of the same width, on average.
