@@ -296,6 +296,11 @@ fn verilog_outside_the_subset_is_refused_by_name() {
         ("always @* y = a; specify endspecify", "specify is not supported"),
         ("always @(posedge clk) fork y <= a; join", "fork"),
         ("always @(posedge clk) force y = a;", "force"),
+        ("wire w = a[0]; always @* y = w[0];", "declared without a range"),
+        ("always @* begin y = a; y[1] = clk[1]; end", "declared without a range"),
+        ("reg w; always @* begin w[0] = a[0]; y = w; end", "declared without a range"),
+        ("function f(input [3:0] v); f[0] = v[0]; endfunction always @* y = f(a);", "declared without a range"),
+        ("reg w [0:3]; always @(posedge clk) begin w[a[1:0]] <= b[0]; y <= w[1][0]; end", "declared without a range"),
     ] {
         refused(Language::Verilog, head, "\nendmodule\n", &[(body, why)]);
     }

@@ -30,12 +30,16 @@ const MAX_CALLS: u32 = 64;
 struct Bounds {
     msb: i64,
     lsb: i64,
+    /// Whether none were written: a value of one bit, of which no part can be named.
+    scalar: bool,
 }
 
 impl Bounds {
     fn of_width(width: u32) -> Bounds {
-        Bounds { msb: i64::from(width) - 1, lsb: 0 }
+        Bounds { msb: i64::from(width) - 1, lsb: 0, scalar: false }
     }
+
+    const SCALAR: Bounds = Bounds { msb: 0, lsb: 0, scalar: true };
 
     fn width(self) -> u32 {
         (self.msb - self.lsb).unsigned_abs() as u32 + 1
@@ -363,8 +367,8 @@ impl<'a> Elab<'a> {
     }
 
     fn bounds(&mut self, scope: usize, range: Range) -> Result<Bounds> {
-        let Some((msb, lsb)) = range else { return Ok(Bounds { msb: 0, lsb: 0 }) };
-        let bounds = Bounds { msb: self.int(scope, msb)?, lsb: self.int(scope, lsb)? };
+        let Some((msb, lsb)) = range else { return Ok(Bounds::SCALAR) };
+        let bounds = Bounds { msb: self.int(scope, msb)?, lsb: self.int(scope, lsb)?, scalar: false };
         if (bounds.msb - bounds.lsb).unsigned_abs() >= u64::from(MAX_WIDTH) {
             return self.fail(msb, "a vector of more than 2^24 bits");
         }

@@ -486,6 +486,9 @@ impl<'a> Elab<'a> {
 
     /// Lowest bit and width that a select names.
     pub(super) fn select(&mut self, p: &mut Process, e: ExprId, bounds: Bounds) -> Result<(Place2, u32)> {
+        if bounds.scalar {
+            return self.fail(e, "a part of a value that was declared without a range");
+        }
         let descending = bounds.msb >= bounds.lsb;
         match self.expr(e) {
             Expr::Index(_, index) => {

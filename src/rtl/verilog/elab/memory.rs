@@ -106,7 +106,7 @@ impl<'a> Elab<'a> {
         let mut words = 1u64;
         for &range in &d.memory {
             let b = self.bounds(scope, Some(range))?;
-            dims.push(Bounds { msb: b.msb.max(b.lsb), lsb: b.msb.min(b.lsb) });
+            dims.push(Bounds { msb: b.msb.max(b.lsb), lsb: b.msb.min(b.lsb), ..b });
             words = words.saturating_mul(b.width().into());
         }
         let bits = words.saturating_mul(bounds.width().into());

@@ -399,7 +399,7 @@ impl<'a> Elab<'a> {
             {
                 let at = self.file.at[e as usize];
                 let id = self.new_signal(scope, *sym, 1, at)?;
-                self.declare(scope, *sym, Object::Signal { id, bounds: Bounds::of_width(1), signed: false }, at)?;
+                self.declare(scope, *sym, Object::Signal { id, bounds: Bounds::SCALAR, signed: false }, at)?;
             }
         }
         Ok(())
