@@ -629,10 +629,18 @@ struct Solver {
 /// How often the solver of constant matrices is asked for fewer levels.
 const ATTEMPTS: usize = 3;
 
+/// Cells of a matrix for each that is not zero beyond which the solver of constant matrices is not asked: it takes time
+/// for all of them, and the windows of a convolution share what the other way finds as well.
+const CELLS_PER_COEFFICIENT: usize = 8;
+
 /// Solves one group as the solver of constant matrices does, with fewer adder bits than `limit`; `None` if it is too wide
-/// for that, or if a row keeps more levels than it had.
+/// or too sparse for that, or if a row keeps more levels than it had.
 fn solve_by_cmvm(group: &Group, spans: &[Span], limit: u64) -> Option<Solution> {
     let (n_in, n_out) = (group.leaves.len(), group.rows.len());
+    let coefficients: usize = group.rows.iter().map(Vec::len).sum();
+    if n_in * n_out > CELLS_PER_COEFFICIENT * coefficients {
+        return None;
+    }
     let mut weights = vec![Weight::default(); n_in * n_out];
     for (o, row) in group.rows.iter().enumerate() {
         for &(leaf, c) in row {
