@@ -372,7 +372,7 @@ fn sim_verdicts_about_mutants_are_confirmed() {
         }
         *tally.entry((mistake, kind)).or_default() += 1;
         if confirmed == Some(false) || kind == "unknown" {
-            wrong.push(told);
+            wrong.push(format!("{told}\n{text}"));
         }
     }
     eprintln!("{made} mutants of {seed} seeds");
