@@ -3,6 +3,7 @@
 use super::aig::Lit;
 use super::engine::{Engine, Limits, Outcome};
 use super::equiv::{Report, Verdict};
+use super::phases::initial;
 use super::port_roles::{ControlValues, PortRoles};
 use super::unroll::{Gates, Leaves, Unroll, alias, clock_of};
 use crate::rtl::{Rtl, SignalId};
@@ -10,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Enable and reset, register by register, at the level of one clock edge: with the enable low nothing changes; with
-/// the reset active, what it touches becomes zero. What is wrong, or not decided, comes back as the verdict.
+/// the reset active, what it touches becomes zero or what it is at power-on. What is wrong, or not decided, comes back as the verdict.
 /// `stages` is how many clock edges a register's content can live.
 pub(super) fn check_control(
     rtl: &Rtl,
@@ -125,8 +126,14 @@ fn edges(
                         Some(false) => {
                             cleared.insert(id);
                         }
+                        // A bit that follows the phase may begin as 1, which is no flag of a sample that is cleared.
+                        Some(true) if is_power_on(rtl, id, &next) => {
+                            kept.insert(id);
+                        }
                         Some(true) if depends_on_reset(rtl, register, ports.reset) => {
-                            return Err(format!("{name} is touched by the reset but does not become zero"));
+                            return Err(format!(
+                                "{name} is touched by the reset but becomes neither zero nor its power-on value"
+                            ));
                         }
                         Some(true) => {
                             kept.insert(id);
@@ -174,6 +181,12 @@ fn edges(
         }
     }
     Ok(None)
+}
+
+/// Whether a register takes the value that it has at power-on.
+fn is_power_on(rtl: &Rtl, id: SignalId, next: &[Lit]) -> bool {
+    let first = initial(rtl, id);
+    first.is_some_and(|first| (0..).zip(next).all(|(bit, &lit)| lit == Lit::constant(first.bit(bit))))
 }
 
 /// Whether the reset port is in the logic of a register's next value or in its asynchronous resets.

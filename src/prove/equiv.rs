@@ -796,7 +796,7 @@ mod tests {
             (("valid_out = v;", "valid_out = 1'b1;"), "does not clear every valid flag"),
             (("if (rst) v <= 1'b0; else if", "if"), "does not clear every valid flag"),
             (("if (ce) q <= model_inp;", "q <= model_inp;"), "changes although"),
-            (("v <= 1'b0;", "v <= v & q[0];"), "does not become zero"),
+            (("v <= 1'b0;", "v <= v & q[0];"), "becomes neither zero nor"),
         ];
         for (change, said) in bad {
             let verdict = verdict(&model, &controlled(&[change]), Language::Verilog, Some(1)).verdict;

@@ -136,7 +136,7 @@ fn cycle(rtl: &Rtl, running: ControlValues) -> Result<(Vec<SignalId>, Vec<State>
 }
 
 /// The power-on value of a signal that is one register.
-fn initial(rtl: &Rtl, id: SignalId) -> Option<BigUint> {
+pub(super) fn initial(rtl: &Rtl, id: SignalId) -> Option<BigUint> {
     let signal = rtl.signal(id);
     let [register] = &signal.registers[..] else { return None };
     let whole = register.lo == 0 && rtl.width(register.next) == signal.width && signal.wires.is_empty();

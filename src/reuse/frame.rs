@@ -129,11 +129,16 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// A register; `starts` gives it a first value, to which the reset sets it too.
+    /// A register; `starts` gives it zero as its first value, to which the reset sets it too.
     pub(super) fn register(&mut self, name: &str, kif: Kif, load: Load, starts: bool) -> (usize, ValueId) {
+        self.register_from(name, kif, load, starts.then_some(0))
+    }
+
+    /// A register with a first value, to which the reset sets it too, or without one.
+    pub(super) fn register_from(&mut self, name: &str, kif: Kif, load: Load, first: Option<u64>) -> (usize, ValueId) {
         let signal = self.signal(name, SignalKind::Register, false, vec![kif]);
-        if starts || self.options.reset.is_some_and(|reset| reset.data) {
-            self.builder.reset_to(signal, Some(vec![BigInt::ZERO]));
+        if first.is_some() || self.options.reset.is_some_and(|reset| reset.data) {
+            self.builder.reset_to(signal, Some(vec![BigInt::from(first.unwrap_or(0))]));
             if let Some(reset) = self.reset.clone() {
                 self.builder.reset_if(signal, reset);
             }

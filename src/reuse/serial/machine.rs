@@ -36,6 +36,7 @@ pub fn machine(model: &Model, graph: &Graph, plan: &Plan, options: &Options) -> 
         carries: vec![None; count],
         wholes: vec![None; count],
         patterns: FxHashMap::default(),
+        pattern_registers: Vec::new(),
         phase_bits: Vec::new(),
         flags: Vec::new(),
         flag_of: FxHashMap::default(),
@@ -59,6 +60,7 @@ pub fn machine(model: &Model, graph: &Graph, plan: &Plan, options: &Options) -> 
     drawing.frame.valid(plan.latency);
     drawing.outputs();
     drawing.loads();
+    drawing.pattern_loads();
     drawing.frame.finish()
 }
 
@@ -98,6 +100,8 @@ struct Drawing<'a> {
     wholes: Vec<Option<(usize, ValueId)>>,
     /// Bits by phase.
     patterns: FxHashMap<Vec<bool>, ValueId>,
+    /// Their registers.
+    pattern_registers: Vec<(Vec<bool>, usize, ValueId)>,
     phase_bits: Vec<ValueId>,
     flags: Vec<Flag>,
     /// Flags: of which bit, loaded in which tick.
@@ -138,32 +142,63 @@ impl Drawing<'_> {
         tick.rem_euclid(self.digit)
     }
 
-    /// A bit of a lane that is 1 in some ticks of a sample and, as far as others share their phases, in those.
-    fn in_ticks(&mut self, ticks: impl IntoIterator<Item = i32>, lane: i32) -> ValueId {
+    /// For each phase whether one of these ticks is in it, and in this lane.
+    fn phases(&self, ticks: impl IntoIterator<Item = i32>, lane: i32) -> Vec<bool> {
         let mut ones = vec![false; self.plan.interval as usize];
         for tick in ticks {
             if self.lane_of(tick) == lane {
                 ones[self.phase_of(tick) as usize] = true;
             }
         }
-        self.pattern(ones)
+        ones
+    }
+
+    /// A bit of a lane that is 1 in some ticks of a sample and, as far as others share their phases, in those.
+    fn in_ticks(&mut self, ticks: impl IntoIterator<Item = i32>, lane: i32) -> ValueId {
+        self.pattern(self.phases(ticks, lane))
+    }
+
+    /// The same, of the only lane, from a register: the enables of registers take nothing inverted without an inverter
+    /// for each.
+    fn enable(&mut self, ticks: impl IntoIterator<Item = i32>) -> ValueId {
+        self.straight(self.phases(ticks, 0))
+    }
+
+    /// A bit by phase, or not of one that is there.
+    fn pattern(&mut self, ones: Vec<bool>) -> ValueId {
+        let turned: Vec<bool> = ones.iter().map(|one| !one).collect();
+        match self.patterns.get(&turned) {
+            Some(&known) if !self.patterns.contains_key(&ones) => self.not(known),
+            _ => self.straight(ones),
+        }
     }
 
     /// A bit by phase, from a register.
-    fn pattern(&mut self, mut ones: Vec<bool>) -> ValueId {
-        // At power-on and after a reset, where the phase is 0, registers are zero.
-        let turned = ones[0];
-        ones.iter_mut().for_each(|one| *one ^= turned);
-        if ones.iter().all(|&one| !one) {
-            return self.frame.constant(u64::from(turned));
+    fn straight(&mut self, ones: Vec<bool>) -> ValueId {
+        if ones.iter().all(|&one| one == ones[0]) {
+            return self.frame.constant(u64::from(ones[0]));
         }
-        let shown = if let Some(&known) = self.patterns.get(&ones) {
-            known
-        } else {
-            let name = format!("at_{}", self.patterns.len());
-            let (register, shown) = self.frame.register(&name, BIT, Load::Always, true);
+        if let Some(&known) = self.patterns.get(&ones) {
+            return known;
+        }
+        let name = format!("at_{}", self.patterns.len());
+        // At power-on and after a reset the phase is 0.
+        let (register, shown) = self.frame.register_from(&name, BIT, Load::Always, Some(u64::from(ones[0])));
+        self.pattern_registers.push((ones.clone(), register, shown));
+        self.patterns.insert(ones, shown);
+        shown
+    }
+
+    /// What the registers of bits by phase take: what another one showed, which needs no table, or what the phase says.
+    fn pattern_loads(&mut self) {
+        for (ones, register, shown) in std::mem::take(&mut self.pattern_registers) {
             let n = ones.len();
-            let next = if self.plan.interval <= TABLE_PHASES {
+            let mut earlier = ones.clone();
+            earlier.rotate_left(1);
+            let before = self.patterns.get(&earlier).copied().filter(|_| !self.begins_a_ring(&ones));
+            let next = if let Some(before) = before {
+                before
+            } else if self.plan.interval <= TABLE_PHASES {
                 let entries: Vec<i32> = (0..n).map(|p| i32::from(ones[(p + 1) % n])).collect();
                 let out = Interval::full(BIT);
                 self.frame.tables.push(Table { entries, out: out.clone(), hash: String::new(), inp_width: 0 });
@@ -181,10 +216,17 @@ impl Drawing<'_> {
                 next
             };
             self.frame.registers[register].next = Some(next);
-            self.patterns.insert(ones, shown);
-            shown
-        };
-        if turned { self.not(shown) } else { shown }
+        }
+    }
+
+    /// Whether all rotations of a bit by phase have registers, and this one comes first: it takes what the phase says,
+    /// so that these registers are no loop of their own.
+    fn begins_a_ring(&self, ones: &[bool]) -> bool {
+        (1..ones.len()).all(|by| {
+            let mut other = ones.to_vec();
+            other.rotate_left(by);
+            other.as_slice() >= ones && self.patterns.contains_key(&other)
+        })
     }
 
     /// A stream so many ticks later, in a lane.
@@ -281,7 +323,7 @@ impl Drawing<'_> {
         for (id, node) in self.graph.nodes.iter().enumerate() {
             let Some(stream) = self.plan.streams[id] else { continue };
             let load = match self.taken(id, stream) {
-                Some(ticks) if self.digit == 1 => Load::When(self.in_ticks(ticks, 0)),
+                Some(ticks) if self.digit == 1 => Load::When(self.enable(ticks)),
                 _ => Load::Always,
             };
             let name = self.name(id);
@@ -539,7 +581,7 @@ impl Drawing<'_> {
     fn shifted_in(&mut self, read: Read, time: i32, (low, high): (i32, i32)) -> ValueId {
         let width = high - low + 1;
         let bit = self.bits(read, time, (low, high), 0);
-        let when = self.in_ticks((low..=high).map(|w| time + w), 0);
+        let when = self.enable((low..=high).map(|w| time + w));
         let kif = Kif { signed: false, int: width, frac: 0 };
         let name = format!("{}_word", self.name(read.node));
         let (register, word) = self.frame.register(&name, kif, Load::When(when), false);
