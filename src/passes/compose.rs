@@ -119,7 +119,8 @@ impl Sources {
         Sources(found)
     }
 
-    /// That of a value, if at most [`MOST_STEPS`] operations stand between: functions of more came out larger as tables.
+    /// That of a value, if at most [`MOST_STEPS`] operations stand between: what is made of it is evaluated for each of its
+    /// codes.
     pub(super) fn source(&self, model: &Model, v: ValueId) -> Option<ValueId> {
         let source = self.0[v.index()]?;
         let mut open: Vec<ValueId> = Vec::new();

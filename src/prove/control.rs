@@ -11,7 +11,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Enable and reset, register by register, at the level of one clock edge: with the enable low nothing changes; with
-/// the reset active, what it touches becomes zero or what it is at power-on. What is wrong, or not decided, comes back as the verdict.
+/// the reset active, what it touches becomes zero or what it is at power-on. What is wrong, or not decided, comes back
+/// as the verdict.
 /// `stages` is how many clock edges a register's content can live.
 pub(super) fn check_control(
     rtl: &Rtl,

@@ -131,8 +131,9 @@ impl<'s> Spending<'s> {
             left -= rows;
         }
         self.ends = Some(ends);
-        self.counts.exhaustive += u64::from(a.output_kif(0).width());
-        self.counts.tried += u64::from(a.output_kif(0).width());
+        let bits = u64::from(a.output_kif(0).width());
+        self.counts.exhaustive += bits;
+        self.counts.tried += bits;
         Some(true)
     }
 

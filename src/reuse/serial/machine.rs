@@ -158,8 +158,8 @@ impl Drawing<'_> {
         self.pattern(self.phases(ticks, lane))
     }
 
-    /// The same, of the only lane, from a register: the enables of registers take nothing inverted without an inverter
-    /// for each.
+    /// The same, of the only lane, always from a register of its own: synthesis makes an inverter for each register whose
+    /// enable is inverted.
     fn enable(&mut self, ticks: impl IntoIterator<Item = i32>) -> ValueId {
         self.straight(self.phases(ticks, 0))
     }
