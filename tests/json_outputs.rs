@@ -64,6 +64,7 @@ fn documents_of_stdout_keep_to_their_schemas() {
         ("info-reuse", 0, "info --json @models/sort_topk/model.json.gz --ii 4".to_owned()),
         ("info-reuse", 0, "info --json @models/var_mul/model.json.gz --ii 2,8,16".to_owned()),
         ("info-reuse", 0, "info --json @models/sort_topk/model.json.gz --ii 4 --ii-engine fold".to_owned()),
+        ("info-reuse", 0, "info --json @models/sort_topk/model.json.gz --ii 8 --ii-engine mixed".to_owned()),
         ("info-reuse", 0, "info --json @models/jet_mlp/model.json.gz --ii 16 --ii-engine serial".to_owned()),
         ("info-network", 0, format!("info --json {GRAPH}")),
         ("info-network", 0, "info --json @network/ir/qwen2_0_5b/net.json".to_owned()),

@@ -98,13 +98,15 @@ pub(super) enum UseDspArg {
 /// How hardware is used again, as it is typed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum EngineArg {
-    /// The one of the two that is estimated to take fewer tables
+    /// The one that is estimated to take the fewest tables
     #[default]
     Auto,
     /// Parts of the model that are equal share hardware
     Fold,
     /// Values go through bit by bit, the lowest first, one or a few a clock: nothing has to repeat
     Serial,
+    /// Equal parts share hardware, and what is left goes through bit by bit where that takes less
+    Mixed,
 }
 
 /// A number of stages as it is typed.
@@ -185,6 +187,7 @@ impl PipelineArgs {
                 EngineArg::Auto => Engine::Auto,
                 EngineArg::Fold => Engine::Fold,
                 EngineArg::Serial => Engine::Serial,
+                EngineArg::Mixed => Engine::Mixed,
             },
         };
         spec.clock =

@@ -163,6 +163,13 @@ impl Args {
     }
 }
 
+/// The programs between a model and a text of ours of which parts go through bit by bit: those that the command in the
+/// head of the text makes.
+fn planned_again(model: &Model, head: &[String]) -> Option<steps::Steps> {
+    let spec = super::spec(&compile::options_in_head(head)?).ok()?;
+    compile::model(model, &spec).ok()?.reused()?.steps()
+}
+
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let start = Instant::now();
@@ -201,14 +208,16 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     };
     // A text of ours says in its head how it came about; the prover trusts nothing of it.
     let guessed = compile::steps_of_text(&model, &rtl.head);
+    let bit_by_bit = compile::goes_bit_by_bit(&rtl.head);
+    let in_part = compile::goes_in_part_bit_by_bit(&rtl.head);
     let programs = || match &known {
         Some(known) => Some(known.steps()),
+        None if in_part => planned_again(&model, &rtl.head),
         None => guessed.as_ref().and_then(|steps| steps()),
     };
-    let bit_by_bit = compile::goes_bit_by_bit(&rtl.head);
     let is_told = !request.gates_only
-        && (bit_by_bit || request.interval.is_none_or(|interval| interval == 1))
-        && (known.is_some() || guessed.is_some());
+        && (bit_by_bit || in_part || request.interval.is_none_or(|interval| interval == 1))
+        && (known.is_some() || in_part || guessed.is_some());
     let request = Request { gates_only: request.gates_only || bit_by_bit, ..request };
     let told = is_told.then_some(&programs as &dyn Fn() -> Option<steps::Steps>);
     let (mut report, engine) = steps::prove(&model, &rtl, told, &request, &solvers);

@@ -3,11 +3,11 @@
 //! Each optimisation's program is the one before it; the netlist is the program as it was handed in, so is each text.
 //! Where that is not decided, they are compared with the optimised program, if every optimisation was proved.
 
-use super::Planned;
 use super::source::{Source, Theorem};
 use super::spec::Spec;
 use super::steps;
 use super::{Error, ErrorKind, Hardware, Listener};
+use super::{Planned, Reused};
 use crate::diag::{Diagnostic, Place, Severity};
 use crate::emit::Language;
 use crate::ir::Model;
@@ -171,8 +171,12 @@ pub(super) fn of_reused(
     // What goes through bit by bit is the optimised program's gates.
     let is_serial = matches!(hardware.reused().map(|reused| &reused.plan), Some(Planned::Serial(..)));
     let names = super::reuse::passes_after(spec)?;
-    let programs = || Some(steps::with_sums_of_two(model, steps::of_passes(model, &names).programs));
-    let told = is_serial.then_some(&programs as &dyn Fn() -> Option<Steps>);
+    let programs = || match is_serial {
+        true => Some(steps::with_sums_of_two(model, steps::of_passes(model, &names).programs)),
+        false => hardware.reused().and_then(Reused::steps),
+    };
+    let is_told = is_serial || hardware.reused().is_some_and(|reused| reused.engine() == "mixed");
+    let told = is_told.then_some(&programs as &dyn Fn() -> Option<Steps>);
     let request = Request {
         latency: Some(interface.latency),
         interval: Some(interface.initiation_interval),

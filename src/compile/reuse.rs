@@ -1,21 +1,25 @@
 //! Programs that take a sample every few clocks ([`super::Pipeline::interval`]): planned, judged, lowered.
 
-use super::spec::{Budget, DelayModel, Engine, Passes, Pipeline, Spec, Stages};
+use super::spec::{Budget, DelayModel, Engine, Passes, Pipeline, Products, Spec, Stages};
 use super::{Error, ErrorKind, bug};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::emit::axis::Axis;
-use crate::emit::{ReuseFacts, ReuseGroup};
+use crate::emit::{ReuseFacts, ReuseGroup, ReuseRegion};
 use crate::ir::machine::Machine;
-use crate::ir::{Builder, Model, Op, Output};
+use crate::ir::{Builder, Model, Op, Output, ValueId};
 use crate::netlist::{Netlist, lower_reused};
 use crate::num::{Interval, Kif};
 use crate::passes;
+use crate::prove::steps::Steps;
 use crate::reuse::serial::{self, Graph, Refusal};
-use crate::reuse::{self, Group, MAX_INTERVAL, Plan};
+use crate::reuse::{self, Engines, Group, MAX_INTERVAL, Plan, Region};
 use crate::schedule::Effort;
 
 /// Passes before blocks are looked for: those that do the same to equal parts of a program.
 const BEFORE: &[&str] = &["dce", "simplify", "cse", "dce"];
+
+/// Passes on parts that were optimised one by one, and on streams.
+const JOINED: &[&str] = &["cse", "dce"];
 
 /// The pass that is left out: it would make the counter of phases a table of itself. `prove` finds that too, but a sum
 /// reads better.
@@ -29,6 +33,9 @@ const SERIAL_OPERATIONS: usize = 50_000;
 
 /// What the head of a text says where values go through bit by bit.
 pub(super) const BIT_BY_BIT: &str = "bit by bit";
+
+/// What it says before that where others do not.
+pub(super) const IN_PART: &str = "in part";
 
 /// Who shares which hardware, and when.
 #[derive(Clone, Debug)]
@@ -252,8 +259,10 @@ impl<'d> Reused<'d> {
             return Ok(None);
         }
         let engine = spec.pipeline.engine;
+        let hard_to_prove = multiplies_in_logic(&program, spec);
         let serial = match engine {
-            Engine::Fold => None,
+            Engine::Fold | Engine::Mixed => None,
+            Engine::Auto if hard_to_prove => None,
             Engine::Auto if program.nodes().len() > SERIAL_OPERATIONS => None,
             Engine::Auto | Engine::Serial => Some(Self::serial(source, spec, interval, &after, before)),
         };
@@ -271,17 +280,41 @@ impl<'d> Reused<'d> {
             Some(Err(why)) if why.kind == ErrorKind::Bug => return Err(why),
             serial => serial.and_then(Result::ok),
         };
-        let fold = Self::folded(source, program, spec, interval, &after);
-        let fold = fold.and_then(|fold| fold.within(spec).map(|()| Reused { serial_from, ..fold }));
-        Ok(Some(match (fold, serial) {
-            (Ok(fold), None) => fold,
-            (Ok(fold), Some(serial)) => {
-                let tables = |one: &Reused<'_>| Ok::<_, Error>(spec.estimate(&one.netlist(spec, "model")?).lut);
-                if tables(&serial)? < tables(&fold)? { serial } else { fold }
+        let folded = |bit_by_bit: bool| {
+            let fold = Self::folded(source, &program, spec, interval, (&after, bit_by_bit));
+            fold.and_then(|fold| fold.within(spec).map(|()| Reused { serial_from, ..fold }))
+        };
+        let tries_mixed = match engine {
+            Engine::Mixed => return folded(true).map(Some),
+            Engine::Fold => false,
+            Engine::Auto | Engine::Serial => {
+                let multiplies = program.nodes().iter().any(|node| matches!(node.op, Op::Mul { .. }));
+                program.nodes().len() <= SERIAL_OPERATIONS && !multiplies
             }
-            (Err(why), Some(serial)) if why.kind != ErrorKind::Bug => serial,
-            (Err(why), _) => return Err(why),
-        }))
+        };
+        let fold = folded(false);
+        // Without a part that goes through bit by bit this is the same again.
+        let mixed = tries_mixed.then(|| folded(true));
+        let mixed = match mixed {
+            Some(Err(why)) if why.kind == ErrorKind::Bug => return Err(why),
+            mixed => {
+                mixed.and_then(Result::ok).filter(|mixed| mixed.fold().is_some_and(|plan| !plan.regions.is_empty()))
+            }
+        };
+        let fold = match fold {
+            Err(why) if why.kind == ErrorKind::Bug || (serial.is_none() && mixed.is_none()) => return Err(why),
+            fold => fold.ok(),
+        };
+        // The one of the fewest tables; of equal ones the first. Both together take longer to compute, and to prove: only
+        // where that saves a twentieth.
+        let mut best: Option<(u64, Reused<'d>)> = None;
+        for (one, weight) in fold.into_iter().chain(serial).map(|one| (one, 20)).chain(mixed.map(|one| (one, 21))) {
+            let tables = spec.estimate(&one.netlist(spec, "model")?).lut * weight;
+            if best.as_ref().is_none_or(|(least, _)| tables < *least) {
+                best = Some((tables, one));
+            }
+        }
+        Ok(best.map(|(_, one)| one))
     }
 
     /// The program with values that go through bit by bit.
@@ -294,7 +327,7 @@ impl<'d> Reused<'d> {
     ) -> Result<Result<Reused<'d>, Refusal>, Error> {
         let program = serial::sums_of_two(&passes::run(source, passes).0);
         let graph = serial::graph(&program);
-        let plan = match serial::plan(&graph, interval) {
+        let plan = match serial::plan(&graph, interval, &graph.accepted()) {
             Ok(plan) if spec.pipeline.register_outputs => plan.with_registered_outputs(),
             Ok(plan) => plan,
             Err(refusal) => return Ok(Err(refusal)),
@@ -330,14 +363,18 @@ impl<'d> Reused<'d> {
         Ok(Ok(reused))
     }
 
-    /// The program with equal parts that share copies.
+    /// The program with equal parts that share copies; with `bit_by_bit` other parts may go through bit by bit.
     fn folded(
         source: &'d Model,
-        program: Model,
+        program: &Model,
         spec: &Spec,
         interval: u32,
-        after: &[&str],
+        (after, bit_by_bit): (&[&str], bool),
     ) -> Result<Reused<'d>, Error> {
+        let optimise = |block: &Model| passes::run(block, after).0;
+        let engines = Engines { bit_by_bit: bit_by_bit.then_some(&optimise) };
+        // Parts that are optimised by themselves are joined as they are: their gates are those of [`Reused::steps`].
+        let joined = if bit_by_bit { JOINED } else { after };
         let mut block = spec.clone();
         block.pipeline = Pipeline {
             interval: None,
@@ -350,17 +387,17 @@ impl<'d> Reused<'d> {
         let period = spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device);
         let mut best = f64::INFINITY;
         for round in 0..ROUNDS {
-            let made = match reuse::plan(&program, interval, |template| block.stages_of(template)) {
+            let made = match reuse::plan(program, interval, &engines, |template| block.stages_of(template)) {
                 Ok(plan) => plan,
                 Err(why) if round == 0 => return Err(why),
                 // Nothing is left of the clock for a block's first stage.
                 Err(_) => break,
             };
             let plan = if spec.pipeline.register_outputs { made.with_registered_outputs() } else { made };
-            let judged = reuse::check(&program, &plan);
+            let judged = reuse::check(program, &plan);
             judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
-            let machine = reuse::machine(&program, &plan, &spec.with_ready("model"));
-            let machine = machine.with_blocks(|model| passes::run(model, after).0);
+            let machine = reuse::machine(program, &plan, &spec.with_ready("model"));
+            let machine = machine.with_blocks(|model| passes::run(model, joined).0);
             let plan = Planned::Fold(plan);
             let reused = Reused { source, program: program.clone(), plan, serial_from: None, machine };
             let Some(period) = period else { return Ok(reused) };
@@ -389,15 +426,45 @@ impl<'d> Reused<'d> {
     fn netlist(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
         let (interval, latency) = (self.plan.interval(), self.plan.latency());
         let mut netlist = lower_reused(&self.machine, &spec.with_ready(top), latency, interval);
-        if let Planned::Serial(..) = &self.plan {
-            // Who proves the text finds the program by this line.
-            let count = self.program.nodes().len();
-            netlist
-                .header
-                .insert(1, format!("{top}: {count} operation{}, {BIT_BY_BIT}", if count == 1 { "" } else { "s" }));
+        // Who proves the text finds the program by this line.
+        let how = match &self.plan {
+            Planned::Serial(..) => Some((self.program.nodes().len(), BIT_BY_BIT.to_owned())),
+            Planned::Fold(plan) if plan.regions.is_empty() => None,
+            Planned::Fold(_) => {
+                let gates = self.steps().and_then(|steps| steps.programs.last().map(|last| last.nodes().len()));
+                gates.map(|count| (count, format!("{IN_PART} {BIT_BY_BIT}")))
+            }
+        };
+        if let Some((count, how)) = how {
+            netlist.header.insert(1, format!("{top}: {count} operation{}, {how}", if count == 1 { "" } else { "s" }));
         }
         netlist.check().map_err(|found| bug(Diagnostics(found)))?;
         Ok(netlist)
+    }
+
+    /// The programs between the one that was handed in and what the gates of the hardware are, where values go through bit
+    /// by bit; the prover trusts nothing of it.
+    pub fn steps(&self) -> Option<Steps> {
+        match &self.plan {
+            Planned::Serial(..) => Some(Steps { programs: vec![self.program.clone()], ..Steps::default() }),
+            Planned::Fold(plan) if plan.regions.is_empty() => None,
+            Planned::Fold(plan) => {
+                let (last, given) = reuse::program_of(&self.program, plan);
+                // As registers that hold these values are called.
+                let name = |v: ValueId| format!("v{}", self.program.node(v).origin);
+                let names = given.into_iter().map(|(v, made)| (name(v), made.0)).collect();
+                Some(Steps { programs: vec![self.program.clone(), last], names, ..Steps::default() })
+            }
+        }
+    }
+
+    /// How hardware is used again: `fold`, `serial`, or `mixed`.
+    pub fn engine(&self) -> &'static str {
+        match &self.plan {
+            Planned::Fold(plan) if plan.regions.is_empty() => "fold",
+            Planned::Fold(_) => "mixed",
+            Planned::Serial(..) => "serial",
+        }
     }
 
     /// The plan, where equal parts share copies.
@@ -422,26 +489,38 @@ impl<'d> Reused<'d> {
                 clocks: (0..outputs).map(|j| Plan::made_after(group, j)).max().unwrap_or(1),
             }
         };
+        let region = |region: &Region| {
+            let (template, outputs) = (&region.made, region.made.outputs().len());
+            ReuseRegion {
+                bits_per_clock: region.plan.digit,
+                operations: template.nodes().len(),
+                input_bits: bits(&mut template.input_kifs().iter().copied()),
+                output_bits: bits(&mut (0..outputs).map(|j| template.output_kif(j))),
+                clocks: region.clocks(),
+            }
+        };
         let tenths = |x: f64| (10.0 * x).round() / 10.0;
         match &self.plan {
             Planned::Fold(plan) => ReuseFacts {
-                engine: "fold",
+                engine: self.engine(),
                 bits_per_clock: None,
                 shared_percent: Some(tenths(plan.shared())),
                 groups: plan.groups.iter().map(group).collect(),
+                regions: plan.regions.iter().map(region).collect(),
             },
             Planned::Serial(_, plan) => ReuseFacts {
-                engine: "serial",
+                engine: self.engine(),
                 bits_per_clock: Some(plan.digit),
                 shared_percent: None,
                 groups: Vec::new(),
+                regions: Vec::new(),
             },
         }
     }
 
     /// One line about what was made.
     pub(super) fn summary(&self, netlist: &Netlist) -> String {
-        let Plan { interval, latency, groups, .. } = match &self.plan {
+        let Plan { interval, latency, groups, regions, .. } = match &self.plan {
             Planned::Fold(plan) => plan,
             Planned::Serial(graph, plan) => {
                 let figures = serial::Figures::of(graph, plan);
@@ -465,9 +544,13 @@ impl<'d> Reused<'d> {
             blocks += group.instances.len();
             copies += group.copies;
         });
+        let streams = match regions.iter().map(|region| region.made.nodes().len()).sum::<usize>() {
+            0 => String::new(),
+            operations => format!(", {operations} operations go through bit by bit"),
+        };
         format!(
             "{}: {} operations, a sample every {interval} clocks, latency {latency}, {} register bits; {blocks} of {} blocks \
-             share {copies} copies: {:.0} % of the logic is shared, {:.0} % is left before multiplexers",
+             share {copies} copies{streams}: {:.0} % of the logic is shared, {:.0} % is left before multiplexers",
             netlist.interface.top,
             self.program.nodes().len(),
             netlist.register_bits(),
@@ -505,6 +588,18 @@ impl Spec {
         };
         Ok(template.nodes().iter().zip(&outcome.schedule.stage).map(stage).collect())
     }
+}
+
+/// Whether values are multiplied in rows of adders: gates do not show that these are a product, and whole values, which
+/// would, are not seen where bits go through one by one. Small products are counted out.
+fn multiplies_in_logic(program: &Model, spec: &Spec) -> bool {
+    /// Bits of both factors together that are tried one by one.
+    const SMALL: u32 = 8;
+    let wide = |node: &crate::ir::Node| match node.op {
+        Op::Mul { a, b } => program.kif(a).width() + program.kif(b).width() > SMALL,
+        _ => false,
+    };
+    spec.target.products == Products::Logic && program.nodes().iter().any(wide)
 }
 
 /// A program that passes a bit through.

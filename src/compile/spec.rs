@@ -182,6 +182,9 @@ pub enum Engine {
     Fold,
     /// Values go through bit by bit.
     Serial,
+    /// Equal parts of the program share copies, and the rest goes through bit by bit where that is estimated to take
+    /// fewer tables.
+    Mixed,
 }
 
 /// How many stages.

@@ -1,6 +1,6 @@
 //! The programs between a model and its text, told to the prover ([`crate::prove::steps`]), which trusts nothing of it.
 
-use super::reuse::{BIT_BY_BIT, without_left_out};
+use super::reuse::{BIT_BY_BIT, IN_PART, without_left_out};
 use super::spec::DEFAULT_LEVEL;
 use super::{Error, Hardware};
 use crate::diag::{Diagnostic, Place};
@@ -143,5 +143,16 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
 /// Whether the comments at the head of a text say that values go through bit by bit: then its gates are those of the
 /// program, and forms of whole values say nothing of it.
 pub fn goes_bit_by_bit(head: &[String]) -> bool {
-    head.iter().any(|line| line.trim_end().ends_with(BIT_BY_BIT))
+    head.iter().any(|line| line.trim_end().ends_with(&format!(", {BIT_BY_BIT}")))
+}
+
+/// Whether they say that some do.
+pub fn goes_in_part_bit_by_bit(head: &[String]) -> bool {
+    head.iter().any(|line| line.trim_end().ends_with(&format!(", {IN_PART} {BIT_BY_BIT}")))
+}
+
+/// The words of the command that the head of a text names, behind the name of the model.
+pub fn options_in_head(head: &[String]) -> Option<Vec<String>> {
+    let words = head.iter().find_map(|line| line.trim().strip_prefix("command: "))?.split(' ');
+    Some(words.skip(2).map(str::to_owned).collect())
 }

@@ -31,7 +31,9 @@ use std::io;
 
 pub use crate::device::TableStyle as RomStyle;
 pub use crate::rtl::Language;
-pub use sidecar::{MachineFacts, RegisterFacts, ReuseFacts, ReuseGroup, ScheduleFacts, Sidecar, StageFacts};
+pub use sidecar::{
+    MachineFacts, RegisterFacts, ReuseFacts, ReuseGroup, ReuseRegion, ScheduleFacts, Sidecar, StageFacts,
+};
 
 /// How a netlist is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -68,7 +68,7 @@ struct AxisFacts<'a> {
 /// Which parts of the program share hardware.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReuseFacts {
-    /// How: equal parts share copies (`fold`), or values go through bit by bit (`serial`).
+    /// How: equal parts share copies (`fold`), values go through bit by bit (`serial`), or both (`mixed`).
     pub engine: &'static str,
     /// Bits of each value that go through in a clock; of `serial`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +78,9 @@ pub struct ReuseFacts {
     pub shared_percent: Option<f64>,
     /// The groups of equal parts; a part that stands alone is one of one instance.
     pub groups: Vec<ReuseGroup>,
+    /// Of `mixed`, the parts that go through bit by bit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<ReuseRegion>,
 }
 
 /// Equal parts of a program.
@@ -94,6 +97,21 @@ pub struct ReuseGroup {
     /// Bits that one gives.
     pub output_bits: u64,
     /// Clocks from what it reads to what it gives.
+    pub clocks: u32,
+}
+
+/// A part of a program that goes through bit by bit, beside equal parts that share copies.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReuseRegion {
+    /// Bits of each value that go through in a clock.
+    pub bits_per_clock: u32,
+    /// Its operations.
+    pub operations: usize,
+    /// Bits that it reads.
+    pub input_bits: u64,
+    /// Bits that it gives.
+    pub output_bits: u64,
+    /// Clocks from the first that it reads to what it gives.
     pub clocks: u32,
 }
 

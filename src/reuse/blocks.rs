@@ -9,7 +9,7 @@
 //! shifts, tables, binary points and what they read alike. Types may differ where a sum never wraps, for any input:
 //! then the widest serves all.
 
-use super::{free, merge, rows};
+use super::{merge, rows};
 use crate::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
 use crate::num::{Interval, Kif};
 use crate::passes;
@@ -57,26 +57,32 @@ pub(super) fn area(model: &Model) -> f64 {
 
 /// Logic of an operation as it is estimated, in tables.
 pub(super) fn operation_area(model: &Model, id: ValueId) -> f64 {
-    let width = |v: ValueId| f64::from(model.kif(v).width());
-    let w = width(id);
-    match &model.node(id).op {
+    let width = |v: ValueId| model.kif(v).width();
+    let mut operands = Vec::new();
+    let op = &model.node(id).op;
+    op.for_each_operand(|v| operands.push(width(v)));
+    whole_area(op, width(id), &operands)
+}
+
+/// Logic of an operation on whole values as it is estimated, in tables, for these widths of the result and the operands.
+pub(super) fn whole_area(op: &Op, width: u32, operands: &[u32]) -> f64 {
+    let w = f64::from(width);
+    let read = |k: usize| operands.get(k).map_or(0.0, |&width| f64::from(width));
+    match op {
         Op::Input { .. } | Op::Const { .. } | Op::Quantise { .. } => 0.0,
         Op::Add { .. } | Op::Sub { .. } | Op::Neg { .. } | Op::AddConst { .. } => w,
         Op::Sum { terms } => w * terms.len() as f64,
         Op::Relu { .. } | Op::Binary { .. } | Op::Mux { .. } => w / 2.0,
-        Op::Mul { a, b } => width(*a) * width(*b),
-        Op::Lookup { x, .. } => w * (width(*x) - 5.0).exp2().clamp(0.5, 1e6),
-        Op::Unary { x, .. } => width(*x) / 5.0,
+        Op::Mul { .. } => read(0) * read(1),
+        Op::Lookup { .. } => w * (read(0) - 5.0).exp2().clamp(0.5, 1e6),
+        Op::Unary { .. } => read(0) / 5.0,
     }
 }
 
 /// All blocks of a program, in classes; the first instances of the classes in the order of the program. Blocks that are
 /// not worth sharing at this interval stand alone.
-pub(super) fn classes(model: &Model, interval: u32) -> Vec<Class> {
-    let exact = passes::exact_sums(model);
-    let free = free(model);
-    let finder = Finder::new(model, &free, exact);
-    let parts = merge::merged(&finder, finder.parts(), interval);
+pub(super) fn classes(finder: &Finder<'_>, interval: u32) -> Vec<Class> {
+    let parts = merge::merged(finder, finder.parts(), interval);
     let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
     let mut found: Vec<Vec<usize>> = Vec::new();
     for (at, (part, _)) in parts.iter().enumerate() {
@@ -102,7 +108,7 @@ pub(super) fn classes(model: &Model, interval: u32) -> Vec<Class> {
         }
     }
     for (depth, parts) in alone {
-        match rows::split(&finder, &parts, depth, interval) {
+        match rows::split(finder, &parts, depth, interval) {
             Some(split) => classes.extend(split),
             None => classes.extend(parts.into_iter().map(|part| finder.class(&[(part, depth)]))),
         }
@@ -171,7 +177,8 @@ pub(super) struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn new(model: &'a Model, free: &'a [bool], exact: Vec<bool>) -> Finder<'a> {
+    pub(super) fn new(model: &'a Model, free: &'a [bool]) -> Finder<'a> {
+        let exact = passes::exact_sums(model);
         let n = model.nodes().len();
         let (mut rigid, mut shown) = (vec![false; n], vec![false; n]);
         for node in model.nodes() {

@@ -2,10 +2,10 @@
 //!
 //! It follows one sample through the clocks: every block computes what the program says, on a copy that no other uses
 //! at that phase, from values that exist and are still there; the result is complete and stays for as many clocks as
-//! the interval.
+//! the interval. What goes through bit by bit is followed by the judge of streams.
 
-use super::{Base, Group, Instance, Plan, Storage, free, origin};
-use crate::ir::{Model, Op, ValueId};
+use super::{Base, Group, Instance, Plan, Region, Storage, free, origin, serial};
+use crate::ir::{Model, Op, Output, ValueId};
 use crate::num::Kif;
 use crate::passes;
 use num_bigint::BigInt;
@@ -22,7 +22,8 @@ pub fn check(model: &Model, plan: &Plan) -> Result<(), String> {
     let exact = if any { passes::exact_sums(model) } else { Vec::new() };
     let judge = Judge { model, plan, free: free(model), exact };
     judge.shape()?;
-    let made = judge.blocks()?;
+    let mut made = judge.blocks()?;
+    judge.regions(&mut made)?;
     judge.births(&made)?;
     judge.reads()?;
     judge.outputs()
@@ -121,12 +122,35 @@ fn fits(row: &Row, kif: Kif, template: &Model) -> bool {
     kif.holds(&min) && kif.holds(&max)
 }
 
+/// Where a value is made.
+#[derive(Clone, Copy)]
+struct Made {
+    /// The first clock in which a register shows it.
+    born: u32,
+    /// The group, the copy and the output of the template; nothing for what goes through bit by bit.
+    behind: Option<(usize, u32, usize)>,
+}
+
 struct Judge<'a> {
     model: &'a Model,
     plan: &'a Plan,
     free: Vec<bool>,
     /// Sums of the program that never wrap.
     exact: Vec<bool>,
+}
+
+/// Whether what hardware makes has the inputs and outputs of what is meant.
+fn ports_alike(meant: &Model, made: &Model) -> Result<(), String> {
+    ensure(made.n_inputs() == meant.n_inputs(), || "inputs of what is made".into())?;
+    ensure(made.outputs().len() == meant.outputs().len(), || "outputs of what is made".into())?;
+    for (ours, theirs) in made.outputs().iter().zip(meant.outputs()) {
+        let kif = |model: &Model, output: &Output| {
+            let plain = output.shift == 0 && !output.neg;
+            output.source.filter(|_| plain).map(|v| model.kif(v)).ok_or("an output of a block is a value as it is")
+        };
+        ensure(kif(made, ours)? == kif(meant, theirs)?, || "an output of another type".into())?;
+    }
+    Ok(())
 }
 
 fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
@@ -141,6 +165,9 @@ impl Judge<'_> {
         ensure(plan.own_register.len() == self.model.outputs().len(), || "one entry for each output".into())?;
         for (number, group) in plan.groups.iter().enumerate() {
             let template = &group.template;
+            if let Some(meant) = &group.meant {
+                ports_alike(meant, template).map_err(|why| format!("group {number}: {why}"))?;
+            }
             ensure(group.stage.len() == template.nodes().len(), || format!("group {number}: stages of operations"))?;
             for id in template.ids() {
                 let mut after = 0;
@@ -156,7 +183,7 @@ impl Judge<'_> {
     }
 
     /// Every block is the program's, and alone on its copy at its phase. Gives where each value is made.
-    fn blocks(&self) -> Result<FxHashMap<ValueId, (usize, usize, usize)>, String> {
+    fn blocks(&self) -> Result<FxHashMap<ValueId, Made>, String> {
         let mut made = FxHashMap::default();
         for (number, group) in self.plan.groups.iter().enumerate() {
             let mut used = FxHashSet::default();
@@ -166,25 +193,63 @@ impl Judge<'_> {
                 ensure(used.insert((instance.copy, phase)), || {
                     format!("group {number}: copy {} is used twice at phase {phase}", instance.copy)
                 })?;
-                let same = if group.by_rows { self.same_rows(group, instance) } else { self.same(group, instance) };
+                let same = match group.by_rows {
+                    true => self.same_rows(group, instance),
+                    false => self.same(group.meant(), &instance.inputs, &instance.outputs),
+                };
                 same.map_err(|why| format!("group {number}, instance {at}: {why}"))?;
                 for (k, &v) in instance.outputs.iter().enumerate() {
-                    ensure(made.insert(v, (number, at, k)).is_none(), || format!("{v} is made twice"))?;
+                    let source = group.template.outputs()[k].source.ok_or("an output without a source")?;
+                    let born = instance.start + group.stage[source.index()] + 1;
+                    let made_here = Made { born, behind: Some((number, instance.copy, k)) };
+                    ensure(made.insert(v, made_here).is_none(), || format!("{v} is made twice"))?;
                 }
             }
         }
         Ok(made)
     }
 
-    /// Whether an instance's template computes the program's values: the same operations on the same operands, in types
-    /// that hold the program's values.
-    fn same(&self, group: &Group, instance: &Instance) -> Result<(), String> {
-        let (model, template) = (self.model, &group.template);
-        ensure(instance.inputs.len() == template.n_inputs(), || "inputs of the template".into())?;
-        ensure(instance.outputs.len() == template.outputs().len(), || "outputs of the template".into())?;
+    /// Every region computes what the program says, from registers that hold it long enough. Adds what they make.
+    fn regions(&self, made: &mut FxHashMap<ValueId, Made>) -> Result<(), String> {
+        for (number, region) in self.plan.regions.iter().enumerate() {
+            self.region(region).map_err(|why| format!("region {number}: {why}"))?;
+            for &v in &region.outputs {
+                let made_here = Made { born: region.plan.latency, behind: None };
+                ensure(made.insert(v, made_here).is_none(), || format!("{v} is made twice"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn region(&self, region: &Region) -> Result<(), String> {
+        self.same(&region.meant, &region.inputs, &region.outputs)?;
+        ports_alike(&region.meant, &region.made)?;
+        let (graph, plan, interval) = (&region.graph, &region.plan, self.plan.interval);
+        ensure(*graph == serial::graph(&region.made), || "streams of another program".into())?;
+        ensure(plan.interval == interval, || format!("a sample every {} clocks", plan.interval))?;
+        ensure(!plan.registered_outputs, || "registers behind the results".into())?;
+        serial::check(graph, plan)?;
+        for (&v, captured) in region.inputs.iter().zip(&plan.arrivals) {
+            let Some(base) = origin(self.model, &self.free, v).base else { continue };
+            // Streams read one register, from its first clock to its last.
+            let store = self.plan.stores.get(&base).ok_or_else(|| format!("{base:?} lies nowhere"))?;
+            ensure(store.born == captured + 1 && matches!(store.storage, Storage::Held(_)), || {
+                format!("{base:?} is not held from clock {} on", captured + 1)
+            })?;
+            self.read(v, captured + interval)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a template computes the program's values: the same operations on the same operands, in types that hold the
+    /// program's values.
+    fn same(&self, template: &Model, inputs: &[ValueId], outputs: &[ValueId]) -> Result<(), String> {
+        let model = self.model;
+        ensure(inputs.len() == template.n_inputs(), || "inputs of the template".into())?;
+        ensure(outputs.len() == template.outputs().len(), || "outputs of the template".into())?;
         let mut seen: FxHashMap<ValueId, ValueId> = FxHashMap::default();
         let mut stack = Vec::new();
-        for (output, &value) in template.outputs().iter().zip(&instance.outputs) {
+        for (output, &value) in template.outputs().iter().zip(outputs) {
             let plain = output.shift == 0 && !output.neg;
             let source = output.source.filter(|_| plain).ok_or("an output of a block is a value as it is")?;
             stack.push((source, value));
@@ -197,7 +262,7 @@ impl Judge<'_> {
             seen.insert(inner, outer);
             let (kif, meant) = (template.kif(inner), model.kif(outer));
             if let Op::Input { input } = template.node(inner).op {
-                let given = instance.inputs[input as usize];
+                let given = inputs[input as usize];
                 ensure(given == outer, || format!("input {input} is {given}, the program reads {outer}"))?;
                 let holds = kif.frac == meant.frac && kif.holds(&meant.min_code()) && kif.holds(&meant.max_code());
                 ensure(holds || meant.is_zero(), || format!("{outer} does not fit the input's {kif}"))?;
@@ -232,7 +297,7 @@ impl Judge<'_> {
     /// Whether an instance's template computes the program's values, where its sums are made otherwise: the operations
     /// behind the sums are the same, and the sums are equal as rows over what the instance reads.
     fn same_rows(&self, group: &Group, instance: &Instance) -> Result<(), String> {
-        let (model, template) = (self.model, &group.template);
+        let (model, template) = (self.model, group.meant());
         ensure(instance.inputs.len() == template.n_inputs(), || "inputs of the template".into())?;
         ensure(instance.outputs.len() == template.outputs().len(), || "outputs of the template".into())?;
         for (kif, &given) in template.input_kifs().iter().zip(&instance.inputs) {
@@ -287,21 +352,17 @@ impl Judge<'_> {
     }
 
     /// Every stored value is made, when its block makes it.
-    fn births(&self, made: &FxHashMap<ValueId, (usize, usize, usize)>) -> Result<(), String> {
+    fn births(&self, made: &FxHashMap<ValueId, Made>) -> Result<(), String> {
         for (base, store) in &self.plan.stores {
             let Base::Value(v) = base else {
                 ensure(store.born == 1, || format!("{base:?} is captured by the edge that accepts it"))?;
                 ensure(matches!(store.storage, Storage::Held(_)), || format!("{base:?} passes through no copy"))?;
                 continue;
             };
-            let &(number, at, output) = made.get(v).ok_or_else(|| format!("nothing makes {v}"))?;
-            let group = &self.plan.groups[number];
-            let instance = &group.instances[at];
-            let source = group.template.outputs()[output].source.ok_or("an output without a source")?;
-            let born = instance.start + group.stage[source.index()] + 1;
+            let &Made { born, behind } = made.get(v).ok_or_else(|| format!("nothing makes {v}"))?;
             ensure(store.born == born, || format!("{v} is born in clock {born}, not {}", store.born))?;
-            if let Storage::Passing { group, copy, output: passing } = store.storage {
-                ensure((group, copy, passing) == (number, instance.copy, output), || {
+            if let Storage::Passing { group, copy, output } = store.storage {
+                ensure(behind == Some((group, copy, output)), || {
                     format!("{v} passes behind another output than its own")
                 })?;
             }

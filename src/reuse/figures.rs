@@ -2,7 +2,7 @@
 
 use super::blocks::CHOICE;
 use super::machine::FOUR;
-use super::{Base, Group, Plan, Storage, WIDE, free, origin};
+use super::{Base, Group, Plan, Region, Storage, WIDE, between, free, origin, serial};
 use crate::ir::{Model, Op, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -31,11 +31,33 @@ impl GroupFigures {
     }
 }
 
+/// What a region takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RegionFigures {
+    /// Of its streams. The registers that hold what it reads are others': inputs' and groups'.
+    pub streams: serial::Figures,
+    /// Bits of registers that hold what it makes for K clocks.
+    pub held_bits: u64,
+}
+
+impl RegionFigures {
+    /// Bits of registers: of streams and carries, behind streams, and of whole values.
+    pub fn register_bits(&self) -> u64 {
+        let s = &self.streams;
+        (s.streams + s.full_adders / s.bits_per_clock.max(1) as usize) as u64
+            + s.delay_bits
+            + s.whole_bits
+            + self.held_bits
+    }
+}
+
 /// What a plan takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     /// For each group.
     pub groups: Vec<GroupFigures>,
+    /// For each region.
+    pub regions: Vec<RegionFigures>,
     /// Bits of registers that hold the inputs.
     pub captured_bits: u64,
     /// Bits of registers that outputs have of their own.
@@ -52,14 +74,22 @@ impl Figures {
         let free = free(model);
         let mut groups: Vec<GroupFigures> =
             plan.groups.iter().map(|group| of_group(model, &free, plan, group)).collect();
-        let (captured_bits, of_values) = stored_bits(model, plan);
-        for (group, (held, passing)) in groups.iter_mut().zip(of_values) {
+        let Stored { captured_bits, of_groups, of_regions } = stored_bits(model, plan);
+        for (group, (held, passing)) in groups.iter_mut().zip(of_groups) {
             (group.held_bits, group.passing_bits) = (held, passing);
         }
+        let region = |(region, held_bits): (&Region, u64)| {
+            let streams = serial::Figures::of(&region.graph, &region.plan);
+            // Nothing of these is its own.
+            let streams = serial::Figures { captured_bits: 0, result_bits: 0, ..streams };
+            RegionFigures { streams, held_bits }
+        };
+        let regions = plan.regions.iter().zip(of_regions).map(region).collect();
         let results = plan.own_register.iter().enumerate().filter(|(_, own)| **own);
         let result_bits = results.map(|(j, _)| u64::from(model.output_kif(j).width())).sum();
         Figures {
             groups,
+            regions,
             captured_bits,
             result_bits,
             latency_at_least: latency_at_least(model, &free, plan),
@@ -70,7 +100,8 @@ impl Figures {
     /// Bits of registers for inputs, values and results.
     pub fn register_bits(&self) -> u64 {
         let group = |g: &GroupFigures| g.held_bits + g.passing_bits + g.stage_bits;
-        self.captured_bits + self.result_bits + self.groups.iter().map(group).sum::<u64>()
+        let regions: u64 = self.regions.iter().map(RegionFigures::register_bits).sum();
+        self.captured_bits + self.result_bits + self.groups.iter().map(group).sum::<u64>() + regions
     }
 }
 
@@ -133,24 +164,44 @@ fn sources_of(model: &Model, free: &[bool], plan: &Plan, group: &Group, k: usize
     sources.into_iter().map(|sources| sources.len()).collect()
 }
 
-/// Bits of registers that hold the inputs, and for each group those that hold what it makes and those that let it pass.
-fn stored_bits(model: &Model, plan: &Plan) -> (u64, Vec<(u64, u64)>) {
-    let made: FxHashMap<ValueId, usize> = (0..)
+/// Bits of registers that hold whole values.
+struct Stored {
+    /// Those that hold inputs.
+    captured_bits: u64,
+    /// For each group those that hold what it makes, and those that let it pass.
+    of_groups: Vec<(u64, u64)>,
+    /// For each region those that hold what it makes.
+    of_regions: Vec<u64>,
+}
+
+fn stored_bits(model: &Model, plan: &Plan) -> Stored {
+    let by_group: FxHashMap<ValueId, usize> = (0..)
         .zip(&plan.groups)
         .flat_map(|(number, group)| {
             group.instances.iter().flat_map(move |i| i.outputs.iter().map(move |&v| (v, number)))
         })
         .collect();
-    let mut captured_bits = 0;
-    let mut of_values = vec![(0, 0); plan.groups.len()];
+    let by_region: FxHashMap<ValueId, usize> = (0..)
+        .zip(&plan.regions)
+        .flat_map(|(number, region)| region.outputs.iter().map(move |&v| (v, number)))
+        .collect();
+    let mut stored = Stored {
+        captured_bits: 0,
+        of_groups: vec![(0, 0); plan.groups.len()],
+        of_regions: vec![0; plan.regions.len()],
+    };
     let mut depths: BTreeMap<(usize, u32, usize), u32> = BTreeMap::new();
     for (base, store) in &plan.stores {
         match (base, &store.storage) {
             (&Base::Port(e), Storage::Held(n)) => {
-                captured_bits += u64::from(*n) * u64::from(model.input_kifs()[e as usize].width());
+                stored.captured_bits += u64::from(*n) * u64::from(model.input_kifs()[e as usize].width());
             }
             (Base::Value(v), Storage::Held(n)) => {
-                of_values[made[v]].0 += u64::from(*n) * u64::from(model.kif(*v).width());
+                let bits = u64::from(*n) * u64::from(model.kif(*v).width());
+                match by_group.get(v) {
+                    Some(&group) => stored.of_groups[group].0 += bits,
+                    None => stored.of_regions[by_region[v]] += bits,
+                }
             }
             (_, &Storage::Passing { group, copy, output }) => {
                 let depth = depths.entry((group, copy, output)).or_default();
@@ -159,9 +210,9 @@ fn stored_bits(model: &Model, plan: &Plan) -> (u64, Vec<(u64, u64)>) {
         }
     }
     for ((group, _, output), depth) in depths {
-        of_values[group].1 += u64::from(depth) * u64::from(output_width(&plan.groups[group], output));
+        stored.of_groups[group].1 += u64::from(depth) * u64::from(output_width(&plan.groups[group], output));
     }
-    (captured_bits, of_values)
+    stored
 }
 
 /// What multiplexers and registers of a plan are estimated to take in tables, to compare plans of the same groups.
@@ -174,16 +225,22 @@ pub(super) fn taken(model: &Model, free: &[bool], plan: &Plan) -> f64 {
             tables += CHOICE * f64::from(sources - 1) * bits as f64;
         }
     }
-    let (captured, of_values) = stored_bits(model, plan);
-    tables + REGISTER * (captured + of_values.iter().map(|(held, passing)| held + passing).sum::<u64>()) as f64
+    let stored = stored_bits(model, plan);
+    let of_groups: u64 = stored.of_groups.iter().map(|(held, passing)| held + passing).sum();
+    // Streams take their registers with them.
+    let of_streams: u64 =
+        plan.regions.iter().map(|region| serial::Figures::of(&region.graph, &region.plan).delay_bits).sum();
+    let bits = stored.captured_bits + of_groups + stored.of_regions.iter().sum::<u64>() + of_streams;
+    tables + REGISTER * bits as f64
 }
 
 /// Values of the template that have another type than some instance's.
 fn unified(model: &Model, group: &Group) -> usize {
-    let mut differs = vec![false; group.template.nodes().len()];
+    let template = group.meant();
+    let mut differs = vec![false; template.nodes().len()];
     for instance in &group.instances {
         for (inner, outer) in pairs(model, group, instance) {
-            differs[inner.index()] |= group.template.kif(inner) != model.kif(outer);
+            differs[inner.index()] |= template.kif(inner) != model.kif(outer);
         }
     }
     differs.into_iter().filter(|d| *d).count()
@@ -191,7 +248,7 @@ fn unified(model: &Model, group: &Group) -> usize {
 
 /// The values of a template with those of the program that an instance has in their place.
 fn pairs(model: &Model, group: &Group, instance: &super::Instance) -> Vec<(ValueId, ValueId)> {
-    let template = &group.template;
+    let template = group.meant();
     if group.by_rows {
         // Operations have no counterpart.
         let inputs = template.ids().filter_map(|id| match template.node(id).op {
@@ -218,29 +275,19 @@ fn pairs(model: &Model, group: &Group, instance: &super::Instance) -> Vec<(Value
     pairs
 }
 
-/// Operations of the program from what an instance reads to what it gives.
-fn between(model: &Model, instance: &super::Instance) -> Vec<ValueId> {
-    let mut seen: FxHashSet<ValueId> = instance.inputs.iter().copied().collect();
-    let mut all = Vec::new();
-    let mut stack = instance.outputs.clone();
-    while let Some(v) = stack.pop() {
-        if seen.insert(v) && !matches!(model.node(v).op, Op::Const { .. }) {
-            all.push(v);
-            stack.extend(model.node(v).op.operands());
-        }
-    }
-    all
-}
-
 /// The latency if every group had copies enough at every clock, or, where that is more, as long as the last of a group
 /// and what follows it take.
 fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
     let base_of = |v: ValueId| origin(model, free, v).base;
-    let mut queue: Vec<(u32, usize, usize)> = (0..)
+    // Regions behind the groups.
+    let of_groups = plan.groups.len();
+    let instances = (0..)
         .zip(&plan.groups)
-        .flat_map(|(number, group)| group.instances.iter().enumerate().map(move |(at, i)| (i.start, number, at)))
-        .collect();
+        .flat_map(|(number, group)| group.instances.iter().enumerate().map(move |(at, i)| (i.start, number, at)));
+    let begins = |region: &Region| region.plan.arrivals.iter().max().map_or(1, |captured| captured + 1);
+    let regions = (0..).zip(&plan.regions).map(|(at, region)| (begins(region), of_groups, at));
     // Starts of a plan are an order in which everything is made before it is read.
+    let mut queue: Vec<(u32, usize, usize)> = instances.chain(regions).collect();
     queue.sort_unstable();
     let mut born: FxHashMap<Base, u32> = FxHashMap::default();
     let birth = |born: &FxHashMap<Base, u32>, base: Base| match base {
@@ -249,6 +296,14 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
     };
     let mut start: Vec<Vec<u32>> = plan.groups.iter().map(|g| vec![1; g.instances.len()]).collect();
     for &(_, number, at) in &queue {
+        if number == of_groups {
+            let region = &plan.regions[at];
+            let captured = |&v: &ValueId| base_of(v).map_or(0, |base| birth(&born, base) - 1);
+            let arrivals: Vec<u32> = region.inputs.iter().map(captured).collect();
+            let soonest = serial::quick_plan(&region.graph, plan.interval, &arrivals).map_or(1, |plan| plan.latency);
+            born.extend(region.outputs.iter().map(|&v| (Base::Value(v), soonest)));
+            continue;
+        }
         let group = &plan.groups[number];
         let instance = &group.instances[at];
         let read = instance.inputs.iter().filter_map(|&v| base_of(v)).map(|base| birth(&born, base));
@@ -270,13 +325,20 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
     }
     let mut rest: Vec<Vec<u32>> = plan.groups.iter().map(|g| vec![0; g.instances.len()]).collect();
     for &(_, number, at) in queue.iter().rev() {
-        let group = &plan.groups[number];
-        let instance = &group.instances[at];
-        let outputs = instance.outputs.iter().enumerate();
-        let tail = outputs.filter_map(|(k, &v)| Some(Plan::made_after(group, k) + after.get(&Base::Value(v))?));
-        let tail = tail.max().unwrap_or(0);
-        rest[number][at] = tail;
-        for base in instance.inputs.iter().filter_map(|&v| base_of(v)) {
+        let (tail, inputs) = if number == of_groups {
+            let region = &plan.regions[at];
+            // All results of a region are there a clock after the last of what it reads, at least.
+            let tail = region.outputs.iter().filter_map(|&v| Some(1 + after.get(&Base::Value(v))?)).max();
+            (tail.unwrap_or(0), &region.inputs)
+        } else {
+            let group = &plan.groups[number];
+            let instance = &group.instances[at];
+            let outputs = instance.outputs.iter().enumerate();
+            let tail = outputs.filter_map(|(k, &v)| Some(Plan::made_after(group, k) + after.get(&Base::Value(v))?));
+            rest[number][at] = tail.max().unwrap_or(0);
+            (rest[number][at], &instance.inputs)
+        };
+        for base in inputs.iter().filter_map(|&v| base_of(v)) {
             let known = after.entry(base).or_default();
             *known = tail.max(*known);
         }
@@ -322,15 +384,36 @@ fn register_bits_at_least(model: &Model, free: &[bool], plan: &Plan) -> u64 {
 
 /// Where and when an operation of the program is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placement {
-    /// The group.
-    pub group: usize,
-    /// The instance of it.
-    pub instance: usize,
-    /// The copy that computes it.
-    pub copy: u32,
-    /// The clock.
-    pub clock: u32,
+pub enum Placement {
+    /// By a copy, at once.
+    Copy {
+        /// The group.
+        group: usize,
+        /// The instance of it.
+        instance: usize,
+        /// The copy that computes it.
+        copy: u32,
+        /// The clock.
+        clock: u32,
+    },
+    /// Bit by bit.
+    Streams {
+        /// The region.
+        region: usize,
+        /// The first clock in which a bit of it is shown.
+        clock: u32,
+        /// The last one.
+        last: u32,
+    },
+}
+
+impl Placement {
+    /// The clock, or the first one.
+    pub fn clock(&self) -> u32 {
+        match *self {
+            Placement::Copy { clock, .. } | Placement::Streams { clock, .. } => clock,
+        }
+    }
 }
 
 /// Where each operation of a program is computed; nothing for inputs, constants and wires behind them.
@@ -338,18 +421,26 @@ pub fn placements(model: &Model, plan: &Plan) -> Vec<Option<Placement>> {
     let mut placed = vec![None; model.nodes().len()];
     for (number, group) in plan.groups.iter().enumerate() {
         for (at, instance) in group.instances.iter().enumerate() {
-            let here = |clock| Placement { group: number, instance: at, copy: instance.copy, clock };
-            if group.by_rows {
-                for outer in between(model, instance) {
+            let here = |clock| Placement::Copy { group: number, instance: at, copy: instance.copy, clock };
+            if group.by_rows || group.meant.is_some() {
+                for outer in between(model, &instance.inputs, &instance.outputs) {
                     placed[outer.index()] = Some(here(instance.start));
                 }
+                continue;
             }
             for (inner, outer) in pairs(model, group, instance) {
                 if !matches!(group.template.node(inner).op, Op::Input { .. } | Op::Const { .. }) {
-                    let clock = instance.start + group.stage[inner.index()];
-                    placed[outer.index()] = Some(here(clock));
+                    placed[outer.index()] = Some(here(instance.start + group.stage[inner.index()]));
                 }
             }
+        }
+    }
+    for (number, region) in plan.regions.iter().enumerate() {
+        // Its operations are made of others, so that they have no clocks of their own.
+        let last = region.plan.latency - 1;
+        for outer in between(model, &region.inputs, &region.outputs) {
+            let clock = last.saturating_sub(region.clocks()).max(1);
+            placed[outer.index()] = Some(Placement::Streams { region: number, clock, last: last.max(1) });
         }
     }
     placed

@@ -4,7 +4,7 @@
 //! every clock, at one phase, or where a value of the block says so.
 
 use crate::ir::machine::{Access, BlockId, Connection, Machine, MachineBuilder, Signal, SignalId, SignalKind};
-use crate::ir::{BinaryBits, Builder, Limits, Model, Node, Op, Output, Table, UnaryBits, ValueId};
+use crate::ir::{BinaryBits, Builder, Limits, Model, Node, Op, Output, Table, TableId, UnaryBits, ValueId};
 use crate::netlist::{Options, Ports};
 use crate::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
@@ -149,6 +149,19 @@ impl<'a> Frame<'a> {
     }
 
     // ---- operations of the block ----
+
+    /// The places of a program's tables among those of the block; what is not there yet is added.
+    pub(super) fn places_of_tables(&mut self, model: &Model) -> Vec<TableId> {
+        let place = |table: &Table| {
+            let known = self.tables.iter().position(|known| known == table);
+            let at = known.unwrap_or_else(|| {
+                self.tables.push(table.clone());
+                self.tables.len() - 1
+            });
+            TableId(at as u32)
+        };
+        model.tables().iter().map(place).collect()
+    }
 
     pub(super) fn op(&mut self, op: Op, interval: Interval) -> ValueId {
         let origin = self.nodes.len() as u32;

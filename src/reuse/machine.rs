@@ -4,7 +4,8 @@
 //! either plain or loaded at one phase.
 
 use super::frame::{BIT, Frame, Load};
-use super::{Base, Group, Plan, Storage, WIDE, free, origin};
+use super::serial::{self, Kind};
+use super::{Base, Group, Plan, Region, Storage, WIDE, free, origin};
 use crate::ir::machine::Machine;
 use crate::ir::{Model, Op, Output, Table, TableId, ValueId};
 use crate::netlist::Options;
@@ -34,6 +35,7 @@ pub fn machine(model: &Model, plan: &Plan, options: &Options) -> Machine {
             drawing.copy(number, group, copy);
         }
     }
+    plan.regions.iter().for_each(|region| drawing.region(region));
     drawing.valid(plan.latency);
     drawing.outputs();
     drawing.frame.finish()
@@ -272,6 +274,7 @@ impl<'a> Drawing<'a> {
             let name = format!("group{number}_copy{copy}_in{k}");
             inputs.push(self.chosen(&sources, kif, later.then_some(&name)));
         }
+        let tables = self.places_of_tables(template);
         // Values by operation and stage.
         let mut made: FxHashMap<(ValueId, u32), ValueId> = FxHashMap::default();
         for id in template.ids() {
@@ -295,6 +298,9 @@ impl<'a> Drawing<'a> {
                             &format!("group{number}_copy{copy}"),
                         )
                     });
+                    if let Op::Lookup { table, .. } = &mut op {
+                        *table = tables[table.0 as usize];
+                    }
                     self.op(op, node.interval.clone())
                 }
             };
@@ -347,6 +353,31 @@ impl<'a> Drawing<'a> {
             };
         }
         value
+    }
+
+    // ---- what goes through bit by bit ----
+
+    /// A region: streams from the registers that hold what it reads, and where its results go.
+    fn region(&mut self, region: &Region) {
+        let mut words = vec![None; region.inputs.len()];
+        for (node, _) in region.graph.nodes.iter().zip(&region.plan.streams).filter(|(_, stream)| stream.is_some()) {
+            if let Kind::Port(e) = node.kind {
+                let e = e as usize;
+                let shown = self.value(region.inputs[e], region.plan.arrivals[e] + 1);
+                words[e] = Some(self.quantised(shown, node.kif));
+            }
+        }
+        let tables = self.places_of_tables(&region.made);
+        let results = serial::draw(&mut self.frame, (&region.graph, &tables), &region.plan, &words);
+        for (&v, result) in region.outputs.iter().zip(results) {
+            let Some(&(first, _)) = self.held.get(&Base::Value(v)).and_then(|s| s.registers.first()) else { continue };
+            let kif = self.model.kif(v);
+            let value = match result {
+                Some(result) => result,
+                None => self.constant(0),
+            };
+            self.registers[first].next = Some(self.quantised(value, kif));
+        }
     }
 
     // ---- results ----

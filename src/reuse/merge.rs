@@ -348,7 +348,7 @@ impl<'a> Search<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::held;
-    use super::super::{check, plan};
+    use super::super::{Engines, check, plan};
     use crate::compile::Engine;
     use crate::ir::{Builder, Limits, Model, Op, Output, ValueId};
     use crate::num::{Interval, Kif};
@@ -380,7 +380,8 @@ mod tests {
 
     /// Instances and operations of the groups.
     fn groups(model: &Model, interval: u32) -> Vec<(usize, usize)> {
-        let plan = plan(model, interval, |template| Ok::<_, Infallible>(vec![0; template.nodes().len()])).unwrap();
+        let stages = |template: &Model| Ok::<_, Infallible>(vec![0; template.nodes().len()]);
+        let plan = plan(model, interval, &Engines::default(), stages).unwrap();
         assert_eq!(check(model, &plan), Ok(()));
         plan.groups.iter().map(|group| (group.instances.len(), group.template.nodes().len())).collect()
     }

@@ -16,10 +16,12 @@
 //! | `blocks` | the parts of a program, and which of them are equal |
 //! | `merge` | larger blocks of those that feed each other |
 //! | `rows` | those that are equal although their operations differ |
+//! | `regions` | what stands alone, bit by bit |
 //! | `plan` | copies, clocks, registers |
 //! | `check` | the independent judge of a plan |
 //! | `machine` | a plan as a state machine |
 //! | `figures` | what a plan takes, and what none can do without |
+//! | `instances` | the program that the hardware of a plan computes |
 //! | `serial` | the other engine: one bit a clock |
 //! | `frame` | what the machines of all plans have in common |
 //!
@@ -29,18 +31,23 @@ mod blocks;
 mod check;
 mod figures;
 mod frame;
+mod instances;
 mod machine;
 mod merge;
 mod plan;
+mod regions;
 mod rows;
 pub mod serial;
 
 pub use check::check;
-pub use figures::{Figures, GroupFigures, Placement, placements};
+pub use figures::{Figures, GroupFigures, Placement, RegionFigures, placements};
+pub use instances::program_of;
 pub use machine::machine;
-pub use plan::plan;
+pub use plan::{Engines, plan};
+pub use regions::Region;
 
 use crate::ir::{Model, Op, ValueId};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 /// The longest interval.
@@ -74,8 +81,10 @@ pub struct Instance {
 /// A group of equal blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The computation that they share, with types wide enough for all of them.
+    /// The computation that they share, with types wide enough for all of them, as hardware makes it.
     pub template: Model,
+    /// The same in the operations of the program, where hardware makes it of others.
+    pub meant: Option<Model>,
     /// For each operation of the template, how many clocks after the start it is computed.
     pub stage: Vec<u32>,
     /// How many copies of the hardware there are.
@@ -122,7 +131,9 @@ pub struct Plan {
     pub latency: u32,
     /// The groups, blocks that stand alone among them.
     pub groups: Vec<Group>,
-    /// Every value that lies in a register.
+    /// Parts that go through bit by bit.
+    pub regions: Vec<Region>,
+    /// Every value that lies in a register, those on streams aside.
     pub stores: BTreeMap<Base, Store>,
     /// For each output element, whether it has a register of its own, loaded by the edge before the result is there,
     /// rather than to be the register of its source.
@@ -172,6 +183,27 @@ pub fn origin(model: &Model, free: &[bool], value: ValueId) -> Origin {
     Origin { base, wires }
 }
 
+/// Operations of a program from what is read to what is given, constants aside.
+fn between(model: &Model, inputs: &[ValueId], outputs: &[ValueId]) -> Vec<ValueId> {
+    let mut seen: FxHashSet<ValueId> = inputs.iter().copied().collect();
+    let mut all = Vec::new();
+    let mut stack = outputs.to_vec();
+    while let Some(v) = stack.pop() {
+        if seen.insert(v) && !matches!(model.node(v).op, Op::Const { .. }) {
+            all.push(v);
+            stack.extend(model.node(v).op.operands());
+        }
+    }
+    all
+}
+
+impl Group {
+    /// The computation that the blocks share, in the operations of the program.
+    pub fn meant(&self) -> &Model {
+        self.meant.as_ref().unwrap_or(&self.template)
+    }
+}
+
 impl Plan {
     /// The first stage after an output's operation: clocks from an instance's start to the birth of an output.
     pub fn made_after(group: &Group, output: usize) -> u32 {
@@ -204,6 +236,12 @@ impl Plan {
         Plan { latency: self.latency + u32::from(!self.registered_outputs), registered_outputs: true, ..self }
     }
 
+    /// Whether copies are shared, and something else goes through bit by bit.
+    pub fn has_both(&self) -> bool {
+        let shares = self.groups.iter().any(|group| (group.copies as usize) < group.instances.len());
+        shares && !self.regions.is_empty()
+    }
+
     /// Percentage of the program's estimated logic that is in groups with fewer copies than instances.
     pub fn shared(&self) -> f64 {
         let (mut all, mut shared) = (0.0, 0.0);
@@ -214,16 +252,26 @@ impl Plan {
                 shared += area;
             }
         }
+        for region in &self.regions {
+            let area = blocks::area(&region.meant);
+            all += area;
+            shared += area * serial::shared(&region.meant) / 100.0;
+        }
         if all > 0.0 { 100.0 * shared / all } else { 0.0 }
     }
 
-    /// Estimated logic of the copies as a percentage of that of the whole program, both without multiplexers.
+    /// Estimated logic of the copies, and of what goes through bit by bit, as a percentage of that of the whole program,
+    /// without multiplexers.
     pub fn left(&self) -> f64 {
         let (mut all, mut left) = (0.0, 0.0);
         for group in &self.groups {
             let area = blocks::area(&group.template);
             all += area * group.instances.len() as f64;
             left += area * f64::from(group.copies);
+        }
+        for region in &self.regions {
+            all += blocks::area(&region.meant);
+            left += serial::tables(&region.graph, &region.plan);
         }
         if all > 0.0 { 100.0 * left / all } else { 100.0 }
     }
@@ -298,7 +346,7 @@ mod tests {
         if seen.iter().all(|&n| n >= least) { Ok(()) } else { Err(format!("results are seen {seen:?} times")) }
     }
 
-    fn proved(model: &Model, hardware: &Hardware<'_>, language: Language) {
+    fn proved(model: &Model, hardware: &Hardware<'_>, language: Language, seed: u64) {
         let text = hardware.text(language);
         let like = match language {
             Language::Verilog => rtl::Language::Verilog,
@@ -312,9 +360,10 @@ mod tests {
             gates_only: compile::goes_bit_by_bit(&rtl.head),
             ..Request::default()
         };
-        let programs = || hardware.reused().map(|r| Steps { programs: vec![r.program.clone()], ..Steps::default() });
-        let report = steps::prove(model, &rtl, Some(&programs), &request, &|| Box::new(Embedded)).0;
-        assert_eq!(report.verdict, Verdict::Proved, "{:?}\n{text}", report.notes);
+        let programs = || hardware.reused().and_then(compile::Reused::steps);
+        let told: Option<&dyn Fn() -> Option<Steps>> = request.gates_only.then_some(&programs);
+        let report = steps::prove(model, &rtl, told, &request, &|| Box::new(Embedded)).0;
+        assert_eq!(report.verdict, Verdict::Proved, "seed {seed}: {:?}\n{text}", report.notes);
     }
 
     /// Makes hardware, simulates and proves it; whether it could be made.
@@ -334,7 +383,7 @@ mod tests {
         assert_eq!(hardware.netlist.interface.initiation_interval, interval);
         simulated(model, &spec, &hardware.netlist, seed);
         let language = if seed.is_multiple_of(2) { Language::Verilog } else { Language::Vhdl };
-        proved(model, &hardware, language);
+        proved(model, &hardware, language, seed);
         true
     }
 
@@ -349,18 +398,18 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "long: 300 random programs by both engines, simulated and proved; minutes"]
-    fn hundreds_of_random_programs_by_both_engines() {
-        let mut made = [0; 2];
+    #[ignore = "long: 300 random programs by all engines, simulated and proved; minutes"]
+    fn hundreds_of_random_programs_by_all_engines() {
+        let mut made = [0; 3];
         let seeds = crate::prove::seeds(5000..5300);
         let programs = (seeds.end - seeds.start) as usize;
         for seed in seeds {
             let (model, interval) = any(seed);
-            for (k, engine) in [Engine::Fold, Engine::Serial].into_iter().enumerate() {
+            for (k, engine) in [Engine::Fold, Engine::Serial, Engine::Mixed].into_iter().enumerate() {
                 made[k] += usize::from(held(&model, interval, engine, seed));
             }
         }
-        println!("{made:?} made by fold and serial");
+        println!("{made:?} made by fold, serial and both");
         // The others need more clocks, or have nothing to compute.
         assert!(made.iter().all(|&n| n >= programs / 3), "{made:?} of {programs}");
     }
@@ -389,6 +438,115 @@ mod tests {
             shared += hardware.reused().map_or(0, |r| usize::from(r.fold().is_some_and(|plan| plan.shared() > 0.0)));
         }
         assert!(shared >= 5, "only {shared} share anything");
+    }
+
+    /// A program with sums, differences and rectifiers over all that it gives behind it, which nothing else is equal to.
+    fn with_a_tail(model: &Model, rng: &mut SplitMix) -> Model {
+        let mut b = Builder::new(vec![0; model.n_inputs()]);
+        b.limits(Limits::derived());
+        for table in model.tables() {
+            b.table(table.clone());
+        }
+        for node in model.nodes() {
+            b.push(node.clone());
+        }
+        let mut values: Vec<ValueId> = model.outputs().iter().filter_map(|o| o.source).collect();
+        for _ in 0..4 + rng.below(20) {
+            let mut any = || values[rng.below(values.len() as u64) as usize];
+            let (x, y) = (any(), any());
+            let kif = |v: ValueId| b.nodes()[v.index()].interval.kif();
+            let (p, q) = (kif(x), kif(y));
+            let wide = Kif { signed: true, int: p.int.max(q.int) + 2, frac: p.frac.max(q.frac) };
+            let made = match rng.below(4) {
+                _ if wide.width() > 24 => continue,
+                0 => b.op(Op::Sub { a: x, b: y, shift: 0 }, Interval::full(wide)),
+                1 => b.op(Op::Relu { x }, Interval::full(Kif { signed: false, ..p })),
+                _ => b.op(Op::Add { a: x, b: y, shift: 0 }, Interval::full(wide)),
+            };
+            values.push(made);
+        }
+        for v in values.into_iter().rev().take(3) {
+            b.output(Output { source: Some(v), shift: 0, neg: false });
+        }
+        b.finish().expect("a program")
+    }
+
+    #[test]
+    fn what_stands_alone_goes_through_bit_by_bit_beside_what_is_shared() {
+        let (mut made, mut both) = (0, 0);
+        for seed in crate::prove::seeds(0..32) {
+            let mut rng = SplitMix::new(seed ^ 0x3141);
+            let profile = [Profile::TINY, Profile::ADDERS][rng.below(2) as usize];
+            let block = Recipe::seeded(profile, 5 + rng.below(8) as usize, seed).build();
+            let model = side_by_side(&block, 2 + rng.below(6) as u32);
+            // What multiplies values is not made so by default: not all of it is proved.
+            let multiplies = model.nodes().iter().any(|node| matches!(node.op, Op::Mul { .. }));
+            if multiplies || model.outputs().iter().all(|o| o.source.is_none()) {
+                continue;
+            }
+            let model = with_a_tail(&model, &mut rng);
+            let interval = [4, 5, 8, 13, 21, 64][(seed % 6) as usize];
+            made += u32::from(held(&model, interval, Engine::Mixed, seed));
+            let mut spec = Spec::default();
+            spec.pipeline.interval = Some(interval);
+            spec.pipeline.engine = Engine::Mixed;
+            let hardware = compile::model(&model, &spec).unwrap();
+            let Some(plan) = hardware.reused().and_then(compile::Reused::fold) else { continue };
+            let shares = plan.groups.iter().any(|group| (group.copies as usize) < group.instances.len());
+            both += u32::from(shares && !plan.regions.is_empty());
+        }
+        assert!(made >= 12, "{made} were made");
+        assert!(both >= 4, "{both} have both");
+    }
+
+    /// Whatever is changed of a region, the judge sees it.
+    #[test]
+    fn the_judge_knows_regions() {
+        let (mut tried, mut found) = (0, 0);
+        for seed in 0..24 {
+            let mut rng = SplitMix::new(seed);
+            let block = Recipe::seeded(Profile::ADDERS, 6, seed).build();
+            let model = with_a_tail(&side_by_side(&block, 4), &mut rng);
+            let model = crate::passes::run(&model, &["dce"]).0;
+            let as_it_is = |model: &Model| model.clone();
+            let engines = Engines { bit_by_bit: Some(&as_it_is) };
+            let stages = |t: &Model| Ok::<_, ()>(vec![0; t.nodes().len()]);
+            let good = plan(&model, 16, &engines, stages).unwrap();
+            assert_eq!(check(&model, &good), Ok(()));
+            for at in 0..good.regions.len() {
+                for kind in 0..8 {
+                    let mut bad = good.clone();
+                    let region = &mut bad.regions[at];
+                    match kind {
+                        0 => region.inputs.reverse(),
+                        1 => drop(region.outputs.pop()),
+                        2 => region.plan.arrivals.iter_mut().for_each(|clock| *clock += 1),
+                        3 => region.plan.latency += 1,
+                        4 => region.plan.interval += 1,
+                        5 => region.plan.streams.iter_mut().flatten().for_each(|stream| stream.time -= 99),
+                        6 => region.graph.nodes.iter_mut().for_each(|node| {
+                            if let serial::Kind::Sum { minus, .. } = &mut node.kind {
+                                *minus = !*minus;
+                            }
+                        }),
+                        _ => {
+                            let Some(Base::Value(v)) =
+                                region.inputs.iter().find_map(|&v| origin(&model, &free(&model), v).base)
+                            else {
+                                continue;
+                            };
+                            bad.stores.remove(&Base::Value(v));
+                        }
+                    }
+                    if bad != good {
+                        tried += 1;
+                        found += usize::from(check(&model, &bad).is_err());
+                    }
+                }
+            }
+        }
+        assert!(tried > 60, "{tried}");
+        assert_eq!(found, tried);
     }
 
     /// Dense layers of one matrix at several places, each as sums in another order and with sums that two places share;
@@ -478,7 +636,7 @@ mod tests {
             let mut rng = SplitMix::new(seed);
             let model = same_rows_other_sums(6, &mut rng);
             let stages = |t: &Model| Ok::<_, ()>(vec![0; t.nodes().len()]);
-            let good = plan(&model, 3, stages).unwrap();
+            let good = plan(&model, 3, &Engines::default(), stages).unwrap();
             assert_eq!(check(&model, &good), Ok(()));
             for (at, group) in good.groups.iter().enumerate().filter(|(_, group)| group.by_rows) {
                 for id in group.template.ids() {
@@ -519,7 +677,7 @@ mod tests {
             let block = Recipe::seeded(Profile::TINY, 10, seed).build();
             let model = side_by_side(&block, 2 + (seed % 7) as u32);
             let interval = [2, 3, 4, 8][(seed % 4) as usize];
-            let plan = plan(&model, interval, |t| Ok::<_, ()>(vec![0; t.nodes().len()])).unwrap();
+            let plan = plan(&model, interval, &Engines::default(), |t| Ok::<_, ()>(vec![0; t.nodes().len()])).unwrap();
             for plan in [plan.clone(), plan.with_registered_outputs()] {
                 assert_eq!(check(&model, &plan), Ok(()));
                 let figures = Figures::of(&model, &plan);
@@ -529,7 +687,7 @@ mod tests {
                     assert!(seen.phases as usize * group.copies as usize >= group.instances.len());
                 }
                 let placed = placements(&model, &plan);
-                assert!(placed.iter().flatten().all(|p| p.clock >= 1 && p.clock < plan.latency.max(2)));
+                assert!(placed.iter().flatten().all(|p| p.clock() >= 1 && p.clock() < plan.latency.max(2)));
             }
         }
     }
@@ -541,7 +699,7 @@ mod tests {
         let (mut tried, mut found) = (0, 0);
         for interval in [2, 3, 4] {
             let stages = |t: &Model| Ok::<_, ()>(vec![0; t.nodes().len()]);
-            let good = plan(&model, interval, stages).unwrap();
+            let good = plan(&model, interval, &Engines::default(), stages).unwrap();
             assert_eq!(check(&model, &good), Ok(()));
             for seed in 0..200 {
                 let mut rng = SplitMix::new(seed);

@@ -6,8 +6,9 @@
 //! rows, and the next layer reads each value a constant time after it was made: from plain registers, without a choice.
 //! Elsewhere the order of the program may be the better one, so both are tried.
 
-use super::blocks::classes;
-use super::{Base, Group, Instance, Plan, Storage, Store, WIDE, figures, free, origin};
+use super::blocks::{Finder, classes};
+use super::regions::{self, Region, Wanted};
+use super::{Base, Group, Instance, Plan, Storage, Store, WIDE, figures, free, instances, origin, serial};
 use crate::ir::{Model, Op, ValueId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -15,33 +16,68 @@ use std::collections::BTreeMap;
 /// Most plain registers behind an output of a copy.
 const PASSING: u32 = 16;
 
+/// What is placed next: blocks of groups that can begin in any order, then regions.
+type Level = (Vec<(usize, usize)>, Vec<usize>);
+
+/// How the parts of a program may be made.
+#[derive(Clone, Copy, Default)]
+pub struct Engines<'o> {
+    /// Parts that stand alone may go through bit by bit, and every part is made of what this makes of its operations.
+    pub bit_by_bit: Option<&'o dyn Fn(&Model) -> Model>,
+}
+
 /// A plan for a sample every `interval` clocks. `stages` cuts a block into stages: for each of its operations, from 0
 /// on.
 ///
 /// # Errors
 /// Those of `stages`.
-pub fn plan<E>(model: &Model, interval: u32, mut stages: impl FnMut(&Model) -> Result<Vec<u32>, E>) -> Result<Plan, E> {
+pub fn plan<E>(
+    model: &Model,
+    interval: u32,
+    engines: &Engines<'_>,
+    mut stages: impl FnMut(&Model) -> Result<Vec<u32>, E>,
+) -> Result<Plan, E> {
+    let free = free(model);
+    let finder = Finder::new(model, &free);
+    let mut classes = classes(&finder, interval);
+    let mut regions = Vec::new();
+    let made = |meant: &Model| engines.bit_by_bit.map(|optimise| instances::made(meant, optimise));
+    if engines.bit_by_bit.is_some() {
+        let of_region = |meant: &Model| made(meant).unwrap_or_else(|| meant.clone());
+        (classes, regions) = regions::split(&finder, classes, interval, of_region);
+    }
     let mut groups = Vec::new();
-    let mut levels: BTreeMap<u32, Vec<(usize, usize)>> = BTreeMap::new();
-    for class in classes(model, interval) {
-        let mut stage = stages(&class.template)?;
+    let mut levels: BTreeMap<u32, Level> = BTreeMap::new();
+    for (number, region) in regions.iter().enumerate() {
+        // What is computed whole is computed in a clock: an operation that is longer than a stage by itself is refused.
+        stages(&region.made)?;
+        levels.entry(region.depth).or_default().1.push(number);
+    }
+    for class in classes {
+        let made = made(&class.template).filter(|made| *made != class.template);
+        let template = made.as_ref().unwrap_or(&class.template);
+        let mut stage = stages(template)?;
         let copies = u32::try_from(class.instances.len()).expect("fewer than 2^32 blocks").div_ceil(interval);
         if class.most_sources(copies as usize) > WIDE {
-            for id in class.template.ids() {
-                let made = !matches!(class.template.node(id).op, Op::Input { .. } | Op::Const { .. });
-                stage[id.index()] += u32::from(made);
+            for id in template.ids() {
+                let computed = !matches!(template.node(id).op, Op::Input { .. } | Op::Const { .. });
+                stage[id.index()] += u32::from(computed);
             }
         }
         let place = |(at, (inputs, outputs)): (usize, (Vec<ValueId>, Vec<ValueId>))| {
-            levels.entry(class.depths[at]).or_default().push((groups.len(), at));
+            levels.entry(class.depths[at]).or_default().0.push((groups.len(), at));
             Instance { inputs, outputs, copy: 0, start: 0 }
         };
         let instances = class.instances.into_iter().enumerate().map(place).collect();
-        groups.push(Group { template: class.template, stage, copies, instances, by_rows: class.by_rows });
+        let (template, meant) = match made {
+            Some(made) => (made, Some(class.template)),
+            None => (class.template, None),
+        };
+        groups.push(Group { template, meant, stage, copies, instances, by_rows: class.by_rows });
     }
-    let free = free(model);
-    let levels: Vec<Vec<(usize, usize)>> = levels.into_values().collect();
-    let plans = [true, false].map(|by_ports| placed(model, &free, interval, groups.clone(), (&levels, by_ports)));
+    let levels: Vec<Level> = levels.into_values().collect();
+    let plans =
+        [true, false].map(|by_ports| placed(model, &free, interval, (groups.clone(), &regions), (&levels, by_ports)));
     let [one, other] = plans;
     let taken = |plan: &Plan| figures::taken(model, &free, plan);
     Ok(if taken(&other) < taken(&one) { other } else { one })
@@ -53,8 +89,8 @@ fn placed(
     model: &Model,
     free: &[bool],
     interval: u32,
-    mut groups: Vec<Group>,
-    (levels, by_ports): (&[Vec<(usize, usize)>], bool),
+    (mut groups, wanted): (Vec<Group>, &[Wanted]),
+    (levels, by_ports): (&[Level], bool),
 ) -> Plan {
     let mut born: BTreeMap<Base, u32> = BTreeMap::new();
     let base_of = |v: ValueId| origin(model, free, v).base;
@@ -64,7 +100,8 @@ fn placed(
     };
     // How many copies of each group are taken at a phase.
     let mut taken: FxHashMap<(usize, u32), u32> = FxHashMap::default();
-    for level in levels {
+    let mut regions: Vec<Region> = Vec::with_capacity(wanted.len());
+    for (level, of_regions) in levels {
         // What a block reads is made by blocks of smaller depth.
         let place = |&(group, at): &(usize, usize)| {
             let instance: &Instance = &groups[group].instances[at];
@@ -88,6 +125,22 @@ fn placed(
                 born.insert(Base::Value(*v), start + Plan::made_after(&groups[group], k));
             }
         }
+        for &number in of_regions {
+            let Wanted { meant, made, graph, part, .. } = &wanted[number];
+            let captured = |&v: &ValueId| base_of(v).map_or(0, |base| birth(&born, base) - 1);
+            let arrivals: Vec<u32> = part.inputs.iter().map(captured).collect();
+            let plan = serial::plan(graph, interval, &arrivals);
+            let plan = plan.unwrap_or_else(|why| panic!("when inputs arrive changes nothing of it: {why}"));
+            born.extend(part.outputs.iter().map(|&v| (Base::Value(v), plan.latency)));
+            regions.push(Region {
+                meant: meant.clone(),
+                made: made.clone(),
+                graph: graph.clone(),
+                plan,
+                inputs: part.inputs.clone(),
+                outputs: part.outputs.clone(),
+            });
+        }
     }
     choose_copies(model, free, interval, &mut groups, &born);
     let mut last: BTreeMap<Base, u32> = BTreeMap::new();
@@ -98,12 +151,17 @@ fn placed(
     for instance in groups.iter().flat_map(|g| &g.instances) {
         instance.inputs.iter().filter_map(|&v| base_of(v)).for_each(|base| read(base, instance.start));
     }
+    // Streams read the first register for as long as that holds a value.
+    let mut shown: Vec<Base> = Vec::new();
+    for base in regions.iter().flat_map(|region| &region.inputs).filter_map(|&v| base_of(v)) {
+        read(base, birth(&born, base) + interval - 1);
+        shown.push(base);
+    }
     // An output that shows its source as it is may be the source's register, if it is born when the result is.
     let sources = || model.outputs().iter().map(|o| (o.source.and_then(base_of), o.neg));
     let earliest = |(base, neg): (Option<Base>, bool)| base.map(|base| birth(&born, base) + u32::from(neg));
     let latency = sources().filter_map(earliest).max().unwrap_or(1);
     let mut own_register = Vec::with_capacity(model.outputs().len());
-    let mut shown: Vec<Base> = Vec::new();
     for (base, neg) in sources() {
         let Some(base) = base else {
             own_register.push(false);
@@ -132,7 +190,7 @@ fn placed(
             }
         }
     }
-    Plan { interval, latency, groups, stores, own_register, registered_outputs: false }
+    Plan { interval, latency, groups, regions, stores, own_register, registered_outputs: false }
 }
 
 /// What an input of a copy reads, if values pass behind the copies that make them: what makes it and how long ago, or a
@@ -159,7 +217,7 @@ fn choose_copies(model: &Model, free: &[bool], interval: u32, groups: &mut [Grou
             .map(|&v| {
                 let origin = origin(model, free, v);
                 match origin.base {
-                    Some(base @ Base::Value(value)) => {
+                    Some(base @ Base::Value(value)) if made.contains_key(&value) => {
                         (made.get(&value).copied(), None, start - born[&base], origin.wires)
                     }
                     base => (None, base, 0, origin.wires),

@@ -135,21 +135,27 @@ impl Drawing {
         layers: Option<&Layers>,
     ) -> Drawing {
         let placed = reuse::placements(model, plan);
-        let mut clocks: Vec<u32> = placed.iter().flatten().map(|p| p.clock).collect();
+        let mut clocks: Vec<u32> = placed.iter().flatten().map(Placement::clock).collect();
         clocks.sort_unstable();
         clocks.dedup();
         let place = |clock: u32| clocks.partition_point(|&c| c < clock) as u32 + 1;
         // Inputs, constants and wires behind them stand before the first clock.
-        let column = |id: ValueId| placed[id.index()].map_or(0, |p| place(p.clock));
+        let column = |id: ValueId| placed[id.index()].map_or(0, |p| place(p.clock()));
         let declared = Declarations::of("");
         let mut nodes = nodes(model, "", 0, delay, &declared, column);
         for ((node, drawn), placed) in model.nodes().iter().zip(&mut nodes).zip(&placed) {
             drawn.layer = layers.and_then(|layers| layers.of(node.origin as usize));
-            if let Some(Placement { group, instance, copy, clock }) = placed {
-                let alone = plan.groups[*group].instances.len() == 1;
-                let who = if alone { "made by itself".into() } else { format!("copy {copy}, block {instance}") };
-                let phase = clock % plan.interval;
-                drawn.meaning.push_str(&format!("; group {group}, {who}, clock {clock}, phase {phase}"));
+            match placed {
+                Some(Placement::Copy { group, instance, copy, clock }) => {
+                    let alone = plan.groups[*group].instances.len() == 1;
+                    let who = if alone { "made by itself".into() } else { format!("copy {copy}, block {instance}") };
+                    let phase = clock % plan.interval;
+                    drawn.meaning.push_str(&format!("; group {group}, {who}, clock {clock}, phase {phase}"));
+                }
+                Some(Placement::Streams { region, clock, last }) => {
+                    drawn.meaning.push_str(&format!("; region {region}, bit by bit in clocks {clock} to {last}"));
+                }
+                None => {}
             }
         }
         Drawing::by_clock(model, nodes, &clocks, plan.interval, unit, layers)

@@ -6,7 +6,7 @@ use crate::compile::{self, Hardware, Planned, Spec};
 use crate::device::Estimate;
 use crate::ir::Model;
 use crate::reuse::serial;
-use crate::reuse::{Figures, GroupFigures, Plan};
+use crate::reuse::{Figures, GroupFigures, Plan, Region, RegionFigures};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub(super) struct ReuseTable {
 #[derive(Serialize)]
 struct Interval {
     interval: u32,
-    /// `fold` or `serial`.
+    /// `fold`, `serial` or `mixed`.
     engine: &'static str,
     latency: u32,
     latency_at_least: u32,
@@ -64,6 +64,22 @@ struct FoldFigures {
     captured_bits: u64,
     result_bits: u64,
     groups: Vec<GroupTable>,
+    /// Parts that go through bit by bit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    regions: Vec<RegionTable>,
+}
+
+#[derive(Serialize)]
+struct RegionTable {
+    operations: usize,
+    bits_per_clock: u32,
+    input_bits: u64,
+    output_bits: u64,
+    clocks: u32,
+    streams: usize,
+    full_adders: usize,
+    whole_operations: usize,
+    register_bits: u64,
 }
 
 #[derive(Serialize)]
@@ -115,16 +131,16 @@ fn tenths(x: f64) -> f64 {
 impl Interval {
     fn of(hardware: &Hardware<'_>) -> Option<Interval> {
         let reused = hardware.reused()?;
-        let (engine, latency_at_least, made) = match &reused.plan {
+        let (latency_at_least, made) = match &reused.plan {
             Planned::Fold(plan) => {
                 let figures = Figures::of(&reused.program, plan);
-                ("fold", figures.latency_at_least, Made::Fold(FoldFigures::of(plan, &figures)))
+                (figures.latency_at_least, Made::Fold(FoldFigures::of(plan, &figures)))
             }
-            Planned::Serial(graph, plan) => ("serial", plan.latency, Made::Serial(serial::Figures::of(graph, plan))),
+            Planned::Serial(graph, plan) => (plan.latency, Made::Serial(serial::Figures::of(graph, plan))),
         };
         Some(Interval {
             interval: reused.plan.interval(),
-            engine,
+            engine: reused.engine(),
             latency: reused.plan.latency(),
             latency_at_least,
             shared_percent: tenths(reused.shared()),
@@ -151,6 +167,25 @@ impl FoldFigures {
             captured_bits: figures.captured_bits,
             result_bits: figures.result_bits,
             groups,
+            regions: plan.regions.iter().zip(&figures.regions).map(RegionTable::of).collect(),
+        }
+    }
+}
+
+impl RegionTable {
+    fn of((region, figures): (&Region, &RegionFigures)) -> RegionTable {
+        let (template, streams) = (&region.made, &figures.streams);
+        let outputs = template.outputs().len();
+        RegionTable {
+            operations: template.nodes().len(),
+            bits_per_clock: streams.bits_per_clock,
+            input_bits: template.input_kifs().iter().map(|kif| u64::from(kif.width())).sum(),
+            output_bits: (0..outputs).map(|j| u64::from(template.output_kif(j).width())).sum(),
+            clocks: region.clocks(),
+            streams: streams.streams,
+            full_adders: streams.full_adders,
+            whole_operations: streams.whole_operations,
+            register_bits: figures.register_bits(),
         }
     }
 }
@@ -321,6 +356,23 @@ impl FoldFigures {
         }
         if order.len() > most {
             let _ = writeln!(out, "and {} more groups (-v lists all)", order.len() - most);
+        }
+        for (k, region) in self.regions.iter().enumerate() {
+            let bits =
+                if region.bits_per_clock == 1 { "one bit".into() } else { format!("{} bits", region.bits_per_clock) };
+            let _ = writeln!(
+                out,
+                "region {k} goes through bit by bit, {bits} a clock: {} operations, {} bits in, {} bits out, {} clocks; {} \
+                 streams, {} full adders, {} operations computed whole, {} register bits",
+                region.operations,
+                region.input_bits,
+                region.output_bits,
+                region.clocks,
+                region.streams,
+                region.full_adders,
+                region.whole_operations,
+                region.register_bits
+            );
         }
     }
 }

@@ -16,6 +16,7 @@ pub fn check(graph: &Graph, plan: &Plan) -> Result<(), String> {
     ensure(plan.latency > u32::from(plan.registered_outputs), || "no latency".into())?;
     ensure(plan.streams.len() == graph.nodes.len(), || "one stream for each node".into())?;
     ensure(plan.digit >= 1, || "no bits a clock".into())?;
+    ensure(plan.arrivals.len() == graph.n_inputs, || "one arrival for each input".into())?;
     let digit = i64::from(plan.digit);
     let judge = Judge { graph, plan, digit, ticks: digit * i64::from(plan.interval) };
     for (id, stream) in plan.streams.iter().enumerate() {
@@ -140,11 +141,14 @@ impl Judge<'_> {
         let own = (from, to);
         match &node.kind {
             Kind::Constant { .. } => Err("a constant has no stream".into()),
-            Kind::Port(_) => {
+            Kind::Port(e) => {
                 let clock_of = |tick: i64| tick.div_euclid(self.digit);
                 let (first, last) = (clock_of(time - 1 + from), clock_of(time - 1 + high));
-                ensure(first >= 1 && last <= i64::from(self.plan.interval), || {
-                    format!("the port is read in clocks {first} to {last}")
+                let captured = i64::from(self.plan.arrivals[*e as usize]);
+                ensure(first > captured && last <= captured + i64::from(self.plan.interval), || {
+                    format!(
+                        "the port is captured by the edge of clock {captured}, and read in clocks {first} to {last}"
+                    )
                 })
             }
             Kind::Quantised(x) => {

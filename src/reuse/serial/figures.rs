@@ -1,7 +1,7 @@
 //! What a bit-serial plan takes, in figures.
 
 use super::plan::Planner;
-use super::{Graph, Kind, Plan, lowest};
+use super::{Graph, Kind, Node, Plan, Stream, lowest};
 use serde::Serialize;
 
 /// What a plan takes.
@@ -50,6 +50,30 @@ impl Figures {
         figures.delay_bits = Planner::of_plan(graph, plan).delays();
         figures
     }
+}
+
+/// Tables that a plan is estimated to take.
+pub(in crate::reuse) fn tables(graph: &Graph, plan: &Plan) -> f64 {
+    /// A full adder: the sum, and the carry that begins anew for each sample.
+    const FULL_ADDER: f64 = 2.0;
+    /// For a bit of a value that is shown bit by bit: a multiplexer of four bits is a table.
+    const SELECTED: f64 = 1.0 / 3.0;
+    let digit = f64::from(plan.digit);
+    let one = |(node, stream): (&Node, &Option<Stream>)| {
+        let width = f64::from(node.kif.width());
+        match &node.kind {
+            _ if stream.is_none() => 0.0,
+            Kind::Constant { .. } => 0.0,
+            Kind::Sum { .. } => FULL_ADDER * digit,
+            Kind::Port(_) => SELECTED * width,
+            Kind::Relu(_) | Kind::Choice { .. } | Kind::Quantised(_) => digit,
+            Kind::Whole { op, operands, .. } => {
+                let widths: Vec<u32> = operands.iter().map(|(_, interval)| interval.kif().width()).collect();
+                super::super::blocks::whole_area(op, node.kif.width(), &widths) + SELECTED * width
+            }
+        }
+    };
+    graph.nodes.iter().zip(&plan.streams).map(one).sum()
 }
 
 /// The first and the last clock in which a node's stream shows bits of a sample, counted from the edge that accepts it;

@@ -14,6 +14,15 @@ pub struct Graph {
     pub outputs: Vec<Option<(Read, Kif)>>,
     /// For each operation of the program its node; nothing where it is always zero.
     pub of: Vec<Option<usize>>,
+    /// Elements of the input port, read or not.
+    pub n_inputs: usize,
+}
+
+impl Graph {
+    /// When the inputs arrive if they are those of the module: with the edge that accepts a sample.
+    pub fn accepted(&self) -> Vec<u32> {
+        vec![0; self.n_inputs]
+    }
 }
 
 /// The program with every sum as sums of two, as the adders of the hardware add: what a text of ours is compared with.
@@ -88,7 +97,7 @@ pub fn graph(model: &Model) -> Graph {
         });
         outputs.push(shown);
     }
-    Graph { nodes: lowering.nodes, outputs, of: lowering.of }
+    Graph { nodes: lowering.nodes, outputs, of: lowering.of, n_inputs: model.n_inputs() }
 }
 
 struct Lowering<'a> {

@@ -16,18 +16,46 @@ const TABLE_PHASES: u32 = 64;
 /// The machine of a plan, with the ports of the program that are asked for. Its reset is active high and on the clock's
 /// edge.
 ///
-/// The plan is one of ticks, a bit each. A clock has as many of them as bits go through at once, and its *lane* `j`
-/// does what is to be done in its tick `j`: a register that loads in every tick shows in lane 0 what lies in a register
-/// of the clock, and in the others what it took in the lane before.
-///
 /// # Panics
 /// If the plan is none of the graph's, or the graph none of the program's.
 pub fn machine(model: &Model, graph: &Graph, plan: &Plan, options: &Options) -> Machine {
+    let mut frame = Frame::new(model, plan.interval, options);
+    let mut words = vec![None; model.n_inputs()];
+    for (node, _) in graph.nodes.iter().zip(&plan.streams).filter(|(_, stream)| stream.is_some()) {
+        if let Kind::Port(e) = node.kind {
+            let (register, captured) = frame.register(&format!("captured_{e}"), node.kif, Load::At(0), false);
+            let port = frame.ports[e as usize].clone();
+            frame.registers[register].next = Some(frame.read(port, node.kif));
+            words[e as usize] = Some(captured);
+        }
+    }
+    let tables = frame.places_of_tables(model);
+    let results = draw(&mut frame, (graph, &tables), plan, &words);
+    frame.valid(plan.latency);
+    outputs(&mut frame, (graph, plan), &results);
+    frame.finish()
+}
+
+/// Draws what goes through bit by bit, from the registers that hold the inputs; `tables` are the places of the program's
+/// tables among those of the block. Gives the results, nothing for the
+/// constant zero, as they are in the clock before the plan's latency.
+///
+/// The plan is one of ticks, a bit each. A clock has as many of them as bits go through at once, and its *lane* `j`
+/// does what is to be done in its tick `j`: a register that loads in every tick shows in lane 0 what lies in a register
+/// of the clock, and in the others what it took in the lane before.
+pub(in crate::reuse) fn draw(
+    frame: &mut Frame<'_>,
+    (graph, tables): (&Graph, &[TableId]),
+    plan: &Plan,
+    inputs: &[Option<ValueId>],
+) -> Vec<Option<ValueId>> {
     let count = graph.nodes.len();
     let mut drawing = Drawing {
-        frame: Frame::new(model, plan.interval, options),
+        frame,
         graph,
+        tables,
         plan,
+        inputs,
         digit: plan.digit as i32,
         ticks: (plan.interval * plan.digit) as i32,
         streams: vec![None; count],
@@ -57,11 +85,35 @@ pub fn machine(model: &Model, graph: &Graph, plan: &Plan, options: &Options) -> 
     for id in 0..count {
         drawing.whole_node(id);
     }
-    drawing.frame.valid(plan.latency);
-    drawing.outputs();
+    let results = drawing.results();
     drawing.loads();
     drawing.pattern_loads();
-    drawing.frame.finish()
+    results
+}
+
+/// Registers that hold the results, and the ports that show them.
+fn outputs(frame: &mut Frame<'_>, (graph, plan): (&Graph, &Plan), results: &[Option<ValueId>]) {
+    let model = frame.model;
+    let ports = frame.output_ports();
+    let at = (plan.settled() - 1) % plan.interval;
+    for (j, port) in ports.into_iter().enumerate() {
+        let (Some((_, kif)), Some(result)) = (graph.outputs[j], results[j]) else {
+            frame.gives(Output { source: None, shift: 0, neg: false }, port);
+            continue;
+        };
+        let shift = model.outputs()[j].shift;
+        let interval = model.output_intervals()[j].scaled(-shift);
+        let (register, held) = frame.register(&format!("result_{j}"), kif, Load::At(at), false);
+        frame.registers[register].next = Some(result);
+        let mut shown = frame.op(Op::Quantise { x: held, shift: 0 }, interval.clone());
+        if plan.registered_outputs {
+            let kif = frame.kif(shown);
+            let (register, held) = frame.register(&format!("shown_{j}"), kif, Load::Always, false);
+            frame.registers[register].next = Some(shown);
+            shown = frame.op(Op::Quantise { x: held, shift: 0 }, interval);
+        }
+        frame.gives(Output { source: Some(shown), shift, neg: false }, port);
+    }
 }
 
 /// The highest bit of something, kept in a register from a tick on.
@@ -81,10 +133,14 @@ enum Kept {
     Flag(usize),
 }
 
-struct Drawing<'a> {
-    frame: Frame<'a>,
+struct Drawing<'a, 'm> {
+    frame: &'a mut Frame<'m>,
     graph: &'a Graph,
+    /// The places of its tables.
+    tables: &'a [TableId],
     plan: &'a Plan,
+    /// What the registers that hold the inputs show.
+    inputs: &'a [Option<ValueId>],
     /// Ticks of a clock, and of an interval.
     digit: i32,
     ticks: i32,
@@ -110,7 +166,7 @@ struct Drawing<'a> {
     words: FxHashMap<(Read, i32, i32, i32), ValueId>,
 }
 
-impl Drawing<'_> {
+impl Drawing<'_, '_> {
     // ---- bits ----
 
     fn op2(&mut self, op: BinaryBits, a: ValueId, b: ValueId) -> ValueId {
@@ -334,12 +390,6 @@ impl Drawing<'_> {
                 Kind::Sum { .. } => {
                     self.carries[id] = Some(self.frame.register(&format!("{name}_carry"), BIT, Load::Always, false));
                 }
-                Kind::Port(e) => {
-                    let captured = self.frame.register(&format!("captured_{e}"), node.kif, Load::At(0), false);
-                    let port = self.frame.ports[*e as usize].clone();
-                    self.frame.registers[captured.0].next = Some(self.frame.read(port, node.kif));
-                    self.wholes[id] = Some(captured);
-                }
                 Kind::Whole { .. } => {
                     let at = self.computed(id, stream).rem_euclid(self.plan.interval as i32) as u32;
                     self.wholes[id] =
@@ -365,7 +415,11 @@ impl Drawing<'_> {
         let before = time - 1;
         match &node.kind {
             Kind::Constant { .. } => unreachable!("a constant has no stream"),
-            Kind::Port(_) | Kind::Whole { .. } => {
+            Kind::Port(e) => {
+                let shown = self.inputs[*e as usize].expect("it is held");
+                self.selected(shown, node.kif, stream, lane)
+            }
+            Kind::Whole { .. } => {
                 let shown = self.wholes[id].expect("it has a register").1;
                 self.selected(shown, node.kif, stream, lane)
             }
@@ -536,6 +590,9 @@ impl Drawing<'_> {
         }
         let mut op = op.clone();
         op.map_operands(|v| values[v.index()]);
+        if let Op::Lookup { table, .. } = &mut op {
+            *table = self.tables[table.0 as usize];
+        }
         let result = self.frame.op(op, interval.clone());
         let register = self.wholes[id].expect("it has a register").0;
         self.frame.registers[register].next = Some(result);
@@ -665,29 +722,14 @@ impl Drawing<'_> {
 
     // ---- results ----
 
-    fn outputs(&mut self) {
-        let model = self.frame.model;
-        let ports = self.frame.output_ports();
+    /// The results, all of each there at once in the clock before the latency.
+    fn results(&mut self) -> Vec<Option<ValueId>> {
         let clock = self.plan.settled() as i32 - 1;
-        let at = clock.rem_euclid(self.plan.interval as i32) as u32;
-        for (j, port) in ports.into_iter().enumerate() {
-            let Some((read, kif)) = self.graph.outputs[j] else {
-                self.frame.gives(Output { source: None, shift: 0, neg: false }, port);
-                continue;
-            };
-            let shift = model.outputs()[j].shift;
-            let interval = model.output_intervals()[j].scaled(-shift);
-            let x = self.whole(read, &Interval::full(kif), clock);
-            let (register, held) = self.frame.register(&format!("result_{j}"), kif, Load::At(at), false);
-            self.frame.registers[register].next = Some(x);
-            let mut shown = self.frame.op(Op::Quantise { x: held, shift: 0 }, interval.clone());
-            if self.plan.registered_outputs {
-                let kif = self.frame.kif(shown);
-                let (register, held) = self.frame.register(&format!("shown_{j}"), kif, Load::Always, false);
-                self.frame.registers[register].next = Some(shown);
-                shown = self.frame.op(Op::Quantise { x: held, shift: 0 }, interval);
-            }
-            self.frame.gives(Output { source: Some(shown), shift, neg: false }, port);
-        }
+        let graph = self.graph;
+        let whole = |output: &Option<(Read, Kif)>| {
+            let (read, kif) = (*output)?;
+            Some(self.whole(read, &Interval::full(kif), clock))
+        };
+        graph.outputs.iter().map(whole).collect()
     }
 }

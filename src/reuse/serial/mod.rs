@@ -29,10 +29,13 @@ mod machine;
 mod plan;
 
 pub use check::check;
+pub(super) use figures::tables;
 pub use figures::{Figures, clocks};
 pub use graph::{Graph, graph, sums_of_two};
+pub(super) use machine::draw;
 pub use machine::machine;
 pub use plan::plan;
+pub(super) use plan::quick_plan;
 
 use crate::ir::{Model, Op};
 use crate::num::{Interval, Kif};
@@ -148,6 +151,9 @@ pub struct Plan {
     pub digit: u32,
     /// Clocks from the edge that accepts a sample to its result.
     pub latency: u32,
+    /// For each input element the clock by whose rising edge it is captured: registers hold it for [`Plan::interval`]
+    /// clocks from the next one on.
+    pub arrivals: Vec<u32>,
     /// The stream of each node; none for a constant, and for what shows the bits of its operand as they are.
     pub streams: Vec<Option<Stream>>,
     /// Whether a plain register more is between every result and its port: the last clock of the latency.
@@ -213,11 +219,16 @@ mod tests {
 
     /// The smallest interval at which a graph has a plan.
     fn from(graph: &Graph) -> u32 {
-        match plan(graph, 2) {
+        match planned(graph, 2) {
             Ok(_) => 2,
             Err(Refusal::NeedsInterval(interval)) => interval,
             Err(other) => panic!("{other}"),
         }
+    }
+
+    /// A plan of a graph whose inputs are accepted at once.
+    fn planned(graph: &Graph, interval: u32) -> Result<Plan, Refusal> {
+        plan(graph, interval, &graph.accepted())
     }
 
     /// Whether the hardware of a plan computes what the golden interpreter says.
@@ -258,11 +269,11 @@ mod tests {
             let graph = graph(&program);
             let least = from(&graph);
             if least > 2 {
-                prop_assert!(plan(&graph, least - 1).is_err());
+                prop_assert!(planned(&graph, least - 1).is_err());
             }
             // Of the widest only what does not take long.
             if least <= 600 {
-                let plan = plan(&graph, least + more).expect("a plan");
+                let plan = planned(&graph, least + more).expect("a plan");
                 prop_assert_eq!(check(&graph, &plan), Ok(()));
                 // What is constant takes no clock, and is no matter of plans.
                 if plan.streams.iter().any(Option::is_some) {
@@ -295,7 +306,7 @@ mod tests {
             let model = Recipe::seeded(Profile::TINY, 12, seed).build();
             let program = sums_of_two(&model);
             let graph = graph(&program);
-            let good = plan(&graph, from(&graph) + (seed % 5) as u32).expect("a plan");
+            let good = planned(&graph, from(&graph) + (seed % 5) as u32).expect("a plan");
             let with: Vec<usize> = (0..good.streams.len()).filter(|&id| good.streams[id].is_some()).collect();
             if with.is_empty() {
                 continue;

@@ -7,11 +7,24 @@ use crate::num::Kif;
 const ROUNDS: usize = 24;
 const LOOKS: u64 = 400_000_000;
 
-/// Plans a graph for a sample every `interval` clocks, with as few bits a clock as possible.
+/// Plans a graph for a sample every `interval` clocks, with as few bits a clock as possible; `arrivals` are those of the
+/// plan.
 ///
 /// # Errors
 /// If a stream has more bits than go through in that time, [`MAX_DIGIT`] a clock.
-pub fn plan(graph: &Graph, interval: u32) -> Result<Plan, Refusal> {
+pub fn plan(graph: &Graph, interval: u32, arrivals: &[u32]) -> Result<Plan, Refusal> {
+    planned(graph, interval, arrivals, true)
+}
+
+/// The same with each stream as early as it can be, whatever that takes: of the same latency.
+///
+/// # Errors
+/// Those of [`plan`].
+pub(in crate::reuse) fn quick_plan(graph: &Graph, interval: u32, arrivals: &[u32]) -> Result<Plan, Refusal> {
+    planned(graph, interval, arrivals, false)
+}
+
+fn planned(graph: &Graph, interval: u32, arrivals: &[u32], spare_delays: bool) -> Result<Plan, Refusal> {
     let (needs, widest) = needs(graph);
     let widest = u32::try_from(widest).map_err(|_| Refusal::Operation("a value has too many bits".into()))?;
     let digit = widest.div_ceil(interval.max(1));
@@ -19,14 +32,25 @@ pub fn plan(graph: &Graph, interval: u32) -> Result<Plan, Refusal> {
         return Err(Refusal::NeedsInterval(widest.div_ceil(MAX_DIGIT)));
     }
     let ticks = i32::try_from(interval * digit).map_err(|_| Refusal::Operation("the interval is too long".into()))?;
-    let mut planner =
-        Planner { graph, digit: digit as i32, ticks, needs, streams: Vec::new(), readers: Vec::new(), latency: 0 };
+    let mut planner = Planner {
+        graph,
+        digit: digit as i32,
+        ticks,
+        arrivals: arrivals.iter().map(|&clock| clock as i32).collect(),
+        needs,
+        streams: Vec::new(),
+        readers: Vec::new(),
+        latency: 0,
+    };
     planner.earliest();
     planner.latency = planner.latency();
     planner.readers();
-    planner.spare_delays();
+    if spare_delays {
+        planner.spare_delays();
+    }
     let latency = planner.latency as u32;
-    Ok(Plan { interval, digit, latency, streams: planner.streams, registered_outputs: false })
+    let arrivals = arrivals.to_vec();
+    Ok(Plan { interval, digit, latency, arrivals, streams: planner.streams, registered_outputs: false })
 }
 
 /// Up to which weight a node in another type than its operand has the operand's expansion, zeros aside; nothing if
@@ -133,6 +157,8 @@ pub(super) struct Planner<'a> {
     /// Bits a clock, and ticks between two samples.
     digit: i32,
     ticks: i32,
+    /// The clock by whose edge each input is captured.
+    arrivals: Vec<i32>,
     needs: Vec<Option<i32>>,
     streams: Vec<Option<Stream>>,
     /// For each node who reads its stream, once the first times are known.
@@ -174,6 +200,7 @@ impl<'a> Planner<'a> {
             graph,
             digit: plan.digit as i32,
             ticks: (plan.interval * plan.digit) as i32,
+            arrivals: plan.arrivals.iter().map(|&clock| clock as i32).collect(),
             needs: plan.streams.iter().map(|stream| stream.map(|s| s.high)).collect(),
             streams: plan.streams.clone(),
             readers: Vec::new(),
@@ -294,15 +321,16 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The first time of a node by itself. What is accepted is in registers from clock 1 on, so nothing is shown before
-    /// the tick after that clock's first.
+    /// The first time of a node by itself. What is captured is in registers from the next clock on, so nothing is shown
+    /// before the tick after that clock's first.
     fn least(&self, id: usize) -> i32 {
         let node = &self.graph.nodes[id];
-        let from = match &node.kind {
-            Kind::Sum { a, b, .. } => sum_from(self.graph, a.as_ref(), b).min(lowest(node.kif)),
-            _ => lowest(node.kif),
+        let (from, clock) = match &node.kind {
+            Kind::Sum { a, b, .. } => (sum_from(self.graph, a.as_ref(), b).min(lowest(node.kif)), 0),
+            Kind::Port(e) => (lowest(node.kif), self.arrivals[*e as usize]),
+            _ => (lowest(node.kif), 0),
         };
-        self.digit + 1 - from
+        self.digit * (clock + 1) + 1 - from
     }
 
     /// Clocks until everything is collected.
@@ -362,8 +390,9 @@ impl<'a> Planner<'a> {
                 let after = operands[id].iter().map(|&(node, reader)| self.after(self.time(node), reader));
                 let least = after.fold(self.least(id), i32::max);
                 let mut most = self.readers[id].iter().map(|&r| self.bound(r)).min().unwrap_or(stream.time);
-                if matches!(self.graph.nodes[id].kind, Kind::Port(_)) {
-                    most = most.min(self.ticks + self.digit - stream.high);
+                if let Kind::Port(e) = self.graph.nodes[id].kind {
+                    let gone = self.ticks + self.digit * (self.arrivals[e as usize] + 1);
+                    most = most.min(gone - stream.high);
                 }
                 let mut sources: Vec<usize> = operands[id].iter().map(|o| o.0).collect();
                 sources.sort_unstable();

@@ -210,9 +210,11 @@ impl LinearForms {
                 && self.terms(low).all(|(b, _)| has(sum, b).is_ok())
             {
                 let factor = sum.terms.remove(at).1;
-                let parts = self.sub(half, low)?;
-                let parts = self.scale(parts, factor)?;
-                self.put(sum, parts)?;
+                // These may hold halves of other numbers, and those of this one again.
+                self.within_halves += 1;
+                let parts = self.sub(half, low).and_then(|parts| self.scale(parts, factor));
+                self.within_halves -= 1;
+                self.put(sum, parts?)?;
             }
         }
         Ok(())
@@ -457,11 +459,14 @@ impl LinearForms {
         if let Some(moved) = self.moved_into_range(r, target, size)? {
             return Ok(moved);
         }
-        // The other value of a bit.
+        // The other value of a bit, unless that is the other value of this one.
         if w == 1 && !signed && self.constant_of(r) % 2 != 0 {
             let bit = self.offset(r, -self.constant_of(r))?;
-            let bit = self.value(bit, 1, false)?;
-            return self.complement(bit);
+            let other = self.reduced(bit, 1)?;
+            if self.constant_of(other) % 2 == 0 {
+                let bit = self.value(bit, 1, false)?;
+                return self.complement(bit);
+            }
         }
         // A number that wraps, cut where it does not.
         if let Some(plain) = self.unwrapped(r, w)?
