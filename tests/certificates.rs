@@ -127,10 +127,10 @@ fn what_is_no_proof_is_never_called_one() {
         refused(&[&model, "item.v", "proof"], 2, what);
     }
     // A certificate that shows nothing.
-    std::fs::write(dir.path().join("proof/proof.txt"), "alir2hdl-certificate 2\nstep text\n").unwrap();
+    std::fs::write(dir.path().join("proof/proof.txt"), "alir2hdl-certificate 3\nstep text\n").unwrap();
     let (status, said) = checker(&dir, &[&model, "m.v", "proof"]);
     assert!(status == 0 || status == 5, "{said}");
-    for wrong in ["", "alir2hdl-certificate 9\nstep text\n", "alir2hdl-certificate 2\nstep ../m.json\nstep text\n"] {
+    for wrong in ["", "alir2hdl-certificate 9\nstep text\n", "alir2hdl-certificate 3\nstep ../m.json\nstep text\n"] {
         std::fs::write(dir.path().join("proof/proof.txt"), wrong).unwrap();
         refused(&[&model, "m.v", "proof"], 2, "certificate");
     }
@@ -373,6 +373,7 @@ fn attacks(seeds: std::ops::Range<u64>) -> [u32; 4] {
         ("edge_kif", "-O1 --ports split", "m.vhd"),
         ("bit_logic", "-O1", "m.vhd"),
         ("sort_topk", "-O1", "m.v"),
+        ("wide_acc", "-O1", "m.v"),
     ] {
         let (dir, model) = certified(name, options, file);
         let (text, proof) = (read(&dir, file), read(&dir, "proof/proof.txt"));

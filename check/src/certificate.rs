@@ -3,11 +3,12 @@
 
 use crate::ensure;
 use crate::graph::{Lit, Reason, Record};
+use crate::program::Image;
 use std::cell::Cell;
 use std::collections::HashMap;
 
 /// The first line.
-pub const HEAD: &str = "alir2hdl-certificate 2";
+pub const HEAD: &str = "alir2hdl-certificate 3";
 
 /// Another program, or the text, over the gates of all before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct Step {
     pub program: Option<String>,
     /// Records by the value of the second side behind which they are applied.
     pub records: HashMap<usize, Vec<Record>>,
+    /// Images that are made before a value of it.
+    pub images: HashMap<usize, Vec<Image>>,
 }
 
 /// What was recorded.
@@ -58,19 +61,31 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
                 ensure(is_inside, "a program outside of the folder")?;
                 ensure(out.steps.last().is_none_or(|step| step.program.is_some()), "a step behind the text")?;
                 let program = (name != "text").then(|| name.to_owned());
-                out.steps.push(Step { program, records: HashMap::new() });
+                out.steps.push(Step { program, ..Step::default() });
                 place = None;
             }
             "at" => place = Some(*numbers(rest)?.first().ok_or("a place without its number")?),
             "all" | "clauses" => {
+                let (rest, facts) = rest.split_once(" / ").unwrap_or((rest, ""));
+                let facts = numbers(facts)?.into_iter().map(Lit).collect();
                 let numbers = numbers(rest)?;
                 let [x, y, ref leaves @ ..] = numbers[..] else { return Err("a record without its pair".into()) };
                 let reason = if kind == "all" { Reason::Exhaustion } else { Reason::Clauses(clauses(lines)?) };
                 let (step, place) = out.steps.last_mut().zip(place).ok_or("a record that belongs to nothing")?;
-                let record = Record { pair: (Lit(x), Lit(y)), leaves: leaves.to_vec(), reason };
+                let record = Record { pair: (Lit(x), Lit(y)), leaves: leaves.to_vec(), facts, reason };
                 step.records.entry(place).or_default().push(record);
             }
-            _ => return Err("neither step, at, all nor clauses".into()),
+            "image" => {
+                let numbers: Vec<i64> = numbers(rest)?;
+                let [own @ (0 | 1), value, minus @ (0 | 1), shift, code, point] = numbers[..] else {
+                    return Err("an image without its six numbers".into());
+                };
+                let value = usize::try_from(value).map_err(|_| "an image of no value")?;
+                let (step, place) = out.steps.last_mut().zip(place).ok_or("an image that belongs to nothing")?;
+                let (is_own, minus, constant) = (own == 1, minus == 1, (code, point));
+                step.images.entry(place).or_default().push(Image { is_own, value, minus, shift, constant });
+            }
+            _ => return Err("neither step, at, image, all nor clauses".into()),
         }
     }
     let is_whole = out.steps.last().is_some_and(|step| step.program.is_none());

@@ -5,7 +5,10 @@
 //! which follows from those before by unit propagation.
 
 use crate::ensure;
-use std::collections::HashMap;
+use crate::program::Type;
+use crate::sums::{Sum, Sums};
+use crate::words::exact;
+use std::collections::{BTreeMap, HashMap};
 
 /// A gate or its complement: twice the gate's number, plus one for the complement. 0 is false, 1 is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,7 +49,7 @@ impl std::ops::Not for Lit {
 }
 
 /// Most leaves of a record by all assignments.
-pub const MOST_LEAVES: usize = 16;
+pub const MOST_LEAVES: usize = 18;
 /// Most gates of both sides of a step.
 const MOST: usize = 12_000_000;
 /// Most gates between the two literals of a record and its leaves.
@@ -69,6 +72,8 @@ pub struct Record {
     pub pair: (Lit, Lit),
     /// Gates that the two are functions of.
     pub leaves: Vec<u32>,
+    /// What is known to be false: the two need not be equal where any of it is true.
+    pub facts: Vec<Lit>,
     /// Why.
     pub reason: Reason,
 }
@@ -87,6 +92,8 @@ pub struct Graph {
     samples: Vec<[u64; WORDS]>,
     random: u64,
     is_full: bool,
+    /// What is known of values.
+    pub sums: Sums,
 }
 
 /// Words of random assignments.
@@ -143,9 +150,9 @@ impl Graph {
         self.gates.len()
     }
 
-    /// The operands of a gate; nothing of an input or the constant.
+    /// The operands of a gate, by what they are known to be; nothing of an input or the constant.
     pub fn operands(&self, node: u32) -> Option<(Lit, Lit)> {
-        self.gates[node as usize]
+        self.gates[node as usize].map(|(a, b)| (self.root(a), self.root(b)))
     }
 
     /// The oldest literal that this one is known to be equal to.
@@ -244,7 +251,7 @@ impl Graph {
             if seen.insert(node, ()).is_some() {
                 continue;
             }
-            let Some((a, b)) = self.gates[node as usize] else {
+            let Some((a, b)) = self.operands(node) else {
                 return Err(format!("gate {node} is an input, and no leaf of the record"));
             };
             gates.push(node);
@@ -263,19 +270,69 @@ impl Graph {
     /// If the record does not show it.
     pub fn apply(&mut self, record: &Record) -> Result<(), String> {
         let (x, y) = record.pair;
-        let mut named = [x, y].into_iter().map(Lit::node).chain(record.leaves.iter().map(|&leaf| leaf as usize));
+        let lits: Vec<Lit> = [x, y].into_iter().chain(record.facts.iter().copied()).collect();
+        let mut named = lits.iter().map(|lit| lit.node()).chain(record.leaves.iter().map(|&leaf| leaf as usize));
         ensure(named.all(|node| node < self.count()), "a record names a gate that is not there")?;
-        let gates = self.cone(&[x, y], &record.leaves)?;
+        ensure(record.facts.iter().all(|&fact| self.root(fact) == Lit::FALSE), "a fact that is not known")?;
+        let gates = self.cone(&lits, &record.leaves)?;
         match &record.reason {
-            Reason::Exhaustion => self.exhaust(x, y, &record.leaves, &gates)?,
+            Reason::Exhaustion => self.exhaust(&lits, &record.leaves, &gates)?,
             Reason::Clauses(clauses) => {
                 let mut all = crate::clauses::Clauses::default();
-                self.question(x, y, &record.leaves, &gates).into_iter().for_each(|clause| all.add(clause));
+                self.question(&lits, &record.leaves, &gates).into_iter().for_each(|clause| all.add(clause));
                 all.replay(clauses)?;
             }
         }
         self.merge(x, y);
         Ok(())
+    }
+
+    /// The bits that a value needs as a number with a sign, by their roots and without zeros below, and how many of these.
+    pub(crate) fn normal(&self, bits: &[Lit], signed: bool) -> (Vec<Lit>, usize) {
+        // The top bit is the sign.
+        let mut word: Vec<Lit> = exact(bits, signed).into_iter().map(|bit| self.root(bit)).collect();
+        while word.len() > 1 && word[word.len() - 1] == word[word.len() - 2] {
+            word.pop();
+        }
+        let zeros = word.iter().take_while(|&&bit| bit == Lit::FALSE).count().min(word.len() - 1);
+        word.drain(..zeros);
+        (word, zeros)
+    }
+
+    /// Looks again at what was known of values, by what their bits are known to be now.
+    pub(crate) fn renew(&mut self) {
+        let mut instead = BTreeMap::new();
+        for (word, sum) in std::mem::take(&mut self.sums.words) {
+            let (word, zeros) = self.normal(&word, true);
+            let mut sum = Sum { frac: sum.frac + zeros as i64, ..sum };
+            if let Some(known) = self.sums.words.remove(&word) {
+                // Both are right: of a term alone it is known which older ones it is.
+                let (new, old) = if known.alone() > sum.alone() { (known, sum) } else { (sum, known) };
+                if let Some(term) = new.alone().filter(|&term| old.terms.keys().all(|&t| t < term)) {
+                    instead.insert(term, Sum { frac: old.frac - new.frac, ..old.clone() });
+                }
+                sum = old;
+            }
+            self.sums.words.insert(word, sum);
+        }
+        if instead.is_empty() {
+            return;
+        }
+        self.sums.words.values_mut().for_each(|sum| *sum = sum.renewed(&instead));
+        let before = self.sums.before.iter_mut().filter_map(|value| value.sum.as_mut());
+        before.for_each(|sum| *sum = sum.renewed(&instead));
+        for (sum, (mut bits, frac)) in std::mem::take(&mut self.sums.values) {
+            let kind = Type { signed: true, width: bits.len(), frac };
+            self.place(&sum.renewed(&instead), &mut bits, kind);
+        }
+    }
+
+    /// Makes the bits of a value that is a sum those of one that is the same, if there is any.
+    pub(crate) fn place(&mut self, sum: &Sum, bits: &mut [Lit], kind: Type) {
+        if let Some(same) = self.sums.same(sum, bits, kind) {
+            bits.iter().zip(&same).for_each(|(&a, &b)| self.merge(a, b));
+            bits.iter_mut().for_each(|bit| *bit = self.root(*bit));
+        }
     }
 
     /// Makes two literals equal that were shown to be, and then gates with operands that are.
@@ -298,9 +355,9 @@ impl Graph {
         }
     }
 
-    /// Two literals and the gates of a cone (each one with its operands) as variables from 1 in the place of gates: those of
+    /// Literals and the gates of a cone (each one with its operands) as variables from 1 in the place of gates: those of
     /// the leaves, of the gates, and that of the constant; and the variables of all of them.
-    fn numbered(&self, pair: [Lit; 2], leaves: &[u32], gates: &[u32]) -> (HashMap<u32, i32>, Vec<[i32; 3]>, [i32; 2]) {
+    fn numbered(&self, lits: &[Lit], leaves: &[u32], gates: &[u32]) -> (HashMap<u32, i32>, Vec<[i32; 3]>, Vec<i32>) {
         let mut variables: HashMap<u32, i32> = HashMap::new();
         for node in leaves.iter().chain(gates).chain([&0]) {
             let next = variables.len() as i32 + 1;
@@ -308,19 +365,19 @@ impl Graph {
         }
         let of = |lit: Lit| variables[&(lit.node() as u32)] * if lit.is_negated() { -1 } else { 1 };
         let gate = |node: &u32| {
-            let (a, b) = self.gates[*node as usize].expect("the cone holds gates");
+            let (a, b) = self.operands(*node).expect("the cone holds gates");
             [variables[node], of(a), of(b)]
         };
-        let (gates, pair) = (gates.iter().map(gate).collect(), pair.map(of));
-        (variables, gates, pair)
+        let (gates, lits) = (gates.iter().map(gate).collect(), lits.iter().copied().map(of).collect());
+        (variables, gates, lits)
     }
 
-    /// Tries all assignments of the leaves.
-    fn exhaust(&self, x: Lit, y: Lit, leaves: &[u32], gates: &[u32]) -> Result<(), String> {
+    /// Tries all assignments of the leaves: the first two literals are equal, or another one is true.
+    fn exhaust(&self, lits: &[Lit], leaves: &[u32], gates: &[u32]) -> Result<(), String> {
         if leaves.len() > MOST_LEAVES {
             return Err(format!("a record by all assignments of {} leaves", leaves.len()));
         }
-        let (variables, gates, [x, y]) = self.numbered([x, y], leaves, gates);
+        let (variables, gates, lits) = self.numbered(lits, leaves, gates);
         let mut values = vec![0u64; variables.len() + 1];
         let value = |values: &[u64], v: i32| values[v.unsigned_abs() as usize] ^ i64::from(v >> 31).cast_unsigned();
         for block in 0..1u64 << leaves.len().saturating_sub(6) {
@@ -334,22 +391,25 @@ impl Graph {
             for &[to, a, b] in &gates {
                 values[to as usize] = value(&values, a) & value(&values, b);
             }
-            let holds = value(&values, x) == value(&values, y);
-            ensure(holds, "a record by all assignments does not hold for one of them")?;
+            let known = lits[2..].iter().fold(0, |known, &fact| known | value(&values, fact));
+            let differ = value(&values, lits[0]) ^ value(&values, lits[1]);
+            ensure(differ & !known == 0, "a record by all assignments does not hold for one of them")?;
         }
         Ok(())
     }
 
-    /// The clauses that say: the gates are what they are, and the two literals differ. Variables as in [`Reason::Clauses`].
-    pub fn question(&self, x: Lit, y: Lit, leaves: &[u32], gates: &[u32]) -> Vec<Vec<i32>> {
-        let (variables, gates, [x, y]) = self.numbered([x, y], leaves, gates);
+    /// The clauses that say: the gates are what they are, the first two literals differ, and the others are false. Variables
+    /// as in [`Reason::Clauses`].
+    pub fn question(&self, lits: &[Lit], leaves: &[u32], gates: &[u32]) -> Vec<Vec<i32>> {
+        let (variables, gates, lits) = self.numbered(lits, leaves, gates);
         // The constant is false, where it is no leaf of its own.
         let constant = variables.len() as i32 + i32::from(leaves.contains(&0));
         let mut out = vec![vec![-constant]];
         for [gate, a, b] in gates {
             out.extend([vec![-gate, a], vec![-gate, b], vec![gate, -a, -b]]);
         }
-        out.extend([vec![x, y], vec![-x, -y]]);
+        out.extend([vec![lits[0], lits[1]], vec![-lits[0], -lits[1]]]);
+        out.extend(lits[2..].iter().map(|&fact| vec![-fact]));
         out
     }
 }

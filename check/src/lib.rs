@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `graph` | gates, each made once; records that make two of them equal |
 //! | `clauses` | clauses that follow by unit propagation |
-//! | `sums` | values as sums of others: equal in whatever order they are added up |
+//! | `sums` | values as sums of others: equal in whatever order they are added up, also up to a factor and a constant |
 //! | `words` | sums, products, choices, tables of gates |
 //! | `program` | ALIR JSON, and what it means |
 //! | `text` | what the texts that alir2hdl writes have in common in both languages |
@@ -22,7 +22,7 @@ pub mod certificate;
 mod clauses;
 pub mod graph;
 pub mod program;
-mod sums;
+pub mod sums;
 pub mod text;
 mod verilog;
 mod vhdl;
@@ -32,7 +32,6 @@ use certificate::{Certificate, Step};
 use graph::{Graph, Lit};
 use program::{Program, Type};
 use std::path::Path;
-use sums::Sums;
 use text::Text;
 
 /// The place of records that are applied when all values are there.
@@ -50,7 +49,6 @@ pub enum Side<'a> {
 pub struct Compared {
     /// The gates of all.
     pub graph: Graph,
-    sums: Sums,
     /// Types of inputs and outputs.
     types: (Vec<Type>, Vec<Type>),
     /// Bits of each output by the model; if the text has valid flags, behind them that of the inputs.
@@ -63,8 +61,8 @@ pub struct Compared {
     pub inputs: Vec<Vec<Lit>>,
 }
 
-/// Who is told of each value when its bits are there: its number, and the bits.
-pub type Made<'a> = &'a mut dyn FnMut(&mut Graph, usize, &[Lit]) -> Result<(), String>;
+/// Who is told of each value: its number, and its bits when they are there; of values of programs also before, without bits.
+pub type Made<'a> = &'a mut dyn FnMut(&mut Graph, usize, Option<&[Lit]>) -> Result<(), String>;
 
 impl Compared {
     /// Builds the model. `case` are input bits that are looked at in any case.
@@ -78,10 +76,9 @@ impl Compared {
             (0..width).map(|_| graph.input(case.next().copied())).collect()
         };
         let inputs: Vec<Vec<Lit>> = model.inputs.iter().map(|kind| input(&mut graph, kind.width)).collect();
-        let mut sums = Sums::default();
-        let expected = model.build(&mut graph, &mut sums, &inputs, made)?;
+        let expected = model.build(&mut graph, &inputs, made)?;
         let (found, types) = (expected.clone(), (model.inputs.clone(), model.outputs()));
-        Ok(Compared { graph, sums, types, expected, found, statement: String::new(), inputs })
+        Ok(Compared { graph, types, expected, found, statement: String::new(), inputs })
     }
 
     /// Builds what was made of it.
@@ -93,7 +90,7 @@ impl Compared {
             Side::Program(program) => {
                 let fits = program.inputs == self.types.0 && program.outputs() == self.types.1;
                 ensure(fits, "the ports of a program have other types than those of the model")?;
-                self.found = program.build(&mut self.graph, &mut self.sums, &self.inputs, made)?;
+                self.found = program.build(&mut self.graph, &self.inputs, made)?;
             }
             Side::Text(text) => {
                 let widths: Vec<usize> = self.expected.iter().map(Vec::len).collect();
@@ -113,14 +110,18 @@ impl Compared {
     /// # Errors
     /// As [`Compared::follow`]; a record that does not hold.
     pub fn replay(&mut self, side: &Side<'_>, step: &Step) -> Result<(), String> {
-        let applied = |graph: &mut Graph, at: usize| {
+        let mut applied = |graph: &mut Graph, at: usize, bits: Option<&[Lit]>| {
+            if bits.is_none() && at != AT_THE_END {
+                let images = step.images.get(&at).map_or(&[][..], Vec::as_slice);
+                return images.iter().try_for_each(|image| image.make(graph).map(|_| ()));
+            }
             let records = step.records.get(&at).map_or(&[][..], Vec::as_slice);
             records.iter().try_for_each(|record| {
                 graph.apply(record).map_err(|why| format!("a record behind value {at} does not hold: {why}"))
             })
         };
-        self.follow(side, &mut |graph, at, _| applied(graph, at))?;
-        applied(&mut self.graph, AT_THE_END)
+        self.follow(side, &mut applied)?;
+        applied(&mut self.graph, AT_THE_END, None)
     }
 
     /// Whether an output is the same gates on both sides.

@@ -1,8 +1,8 @@
 //! Programs as gates: ALIR JSON of versions 2 to 4, and what it means, written against `docs/alir.md` alone.
 
 use crate::graph::{Graph, Lit};
-use crate::sums::{Range, Sum, Sums, both};
-use crate::words::{add, all, any, choose, exact, multiply, negate, resize, subtract, table};
+use crate::sums::{Range, Sum, Value, both};
+use crate::words::{add, all, any, choose, exact, less, multiply, negate, resize, subtract, table};
 use crate::{Made, ensure};
 use num_bigint::{BigInt, Sign};
 use serde::Deserialize;
@@ -192,11 +192,11 @@ impl Operation {
     }
 
     /// The sum of its operands' sums that it is before anything is cut off; nothing if it is no sum. A constant is a term.
-    fn sum(&self, known: &[Option<Sum>]) -> Option<Sum> {
+    fn sum(&self, known: &[Value]) -> Option<Sum> {
         let (terms, constant) = self.terms().filter(|(terms, _)| !terms.is_empty())?;
         let (value, point) = constant.unwrap_or((0, 0));
         terms.into_iter().try_fold(Sum::constant(value.into(), point)?, |total, (v, shift, minus)| {
-            total.plus(known[v].as_ref()?, shift, minus)
+            total.plus(known[v].sum.as_ref()?, shift, minus)
         })
     }
 }
@@ -280,50 +280,108 @@ impl Program {
         self.outputs.iter().map(|output| output.2).collect()
     }
 
-    /// The gates of all outputs. `made` is told the bits of each operation when they are there.
-    pub(crate) fn build(
-        &self,
-        g: &mut Graph,
-        sums: &mut Sums,
-        inputs: &[Vec<Lit>],
-        made: Made<'_>,
-    ) -> Result<Vec<Vec<Lit>>, String> {
-        let mut b = Builder { program: self, inputs, bits: Vec::new(), ranges: Vec::new() };
-        let mut known: Vec<Option<Sum>> = Vec::with_capacity(self.operations.len());
+    /// The type of an operation.
+    pub fn kind(&self, at: usize) -> Type {
+        self.operations[at].kind
+    }
+
+    /// The operands of an operation.
+    pub fn operands(&self, at: usize) -> &[usize] {
+        &self.operations[at].operands
+    }
+
+    /// The sum that an operation is, if nothing of it is cut off at either end, and what its code can be. All operands are
+    /// made.
+    pub fn sum(&self, g: &Graph, at: usize) -> Option<(Sum, (i128, i128))> {
+        let (op, kind) = (&self.operations[at], self.operations[at].kind);
+        let sum = op.sum(&g.sums.own)?;
+        let (own, all) = g.sums.range(&sum, kind.frac).zip(of_type(kind))?;
+        (sum.is_multiple(kind.frac) && all.0 <= own.0 && own.1 <= all.1).then_some((sum, own))
+    }
+
+    /// The gates of all outputs. `made` is told of each operation before it is made, and then its bits.
+    pub(crate) fn build(&self, g: &mut Graph, inputs: &[Vec<Lit>], made: Made<'_>) -> Result<Vec<Vec<Lit>>, String> {
+        g.sums.before = std::mem::take(&mut g.sums.own);
+        g.renew();
         for (at, op) in self.operations.iter().enumerate() {
+            made(g, at, None)?;
             let kind = op.kind;
-            let (whole, mut range) = b.operation(g, op);
-            // A sum of which nothing is cut off at either end.
-            let sum = op.sum(&known).and_then(|sum| {
-                let (own, all) = sums.range(&sum, kind.frac).zip(of_type(kind))?;
-                (sum.is_multiple(kind.frac) && all.0 <= own.0 && own.1 <= all.1).then_some((sum, own))
-            });
+            let (whole, mut range) = self.operation(g, inputs, op);
+            let sum = self.sum(g, at);
             range = both(range, sum.as_ref().map(|(_, own)| *own));
-            let mut word = tightened(&whole, range);
-            whole.iter().zip(&word).for_each(|(&a, &b)| g.merge(a, b));
-            if let Some((sum, _)) = &sum
-                && let Some(same) = sums.same(sum, &word, kind)
-            {
-                word.iter().zip(&same).for_each(|(&a, &b)| g.merge(a, b));
-                word.iter_mut().for_each(|bit| *bit = g.root(*bit));
+            let mut bits = tightened(&whole, range);
+            whole.iter().zip(&bits).for_each(|(&a, &b)| g.merge(a, b));
+            let sum = sum.map(|(sum, _)| sum);
+            if let Some(sum) = &sum {
+                g.place(sum, &mut bits, kind);
             }
-            made(g, at, &word)?;
+            made(g, at, Some(&bits))?;
             // What is no sum is a term, by the gates that it is known to be now.
-            let sum = sum.map(|(sum, _)| sum).or_else(|| sums.term(g, &word, kind, range));
-            range = both(range, sum.as_ref().and_then(|sum| sums.range(sum, kind.frac)));
-            known.push(sum);
-            b.bits.push(word);
-            b.ranges.push(range);
+            let sum = g.sums.term(g.normal(&bits, kind.signed), kind, range, sum);
+            range = both(range, sum.as_ref().and_then(|sum| g.sums.range(sum, kind.frac)));
+            g.sums.own.push(Value { bits, kind, range, sum });
         }
         let outputs = self.outputs.iter().map(|&(source, is_negated, kind)| match source {
             None => Vec::new(),
             Some(source) => {
-                let own = b.value(source, 0);
+                let own = Exact::of(&g.sums.own[source], 0);
                 let bits = if is_negated { own.negated(g) } else { own.bits };
                 resize(&bits, true, kind.width)
             }
         });
         Ok(outputs.collect())
+    }
+}
+
+/// A number that is no value of a program: `2^shift` times a value, or minus that, and a constant. What is built later and
+/// is the same sum has its gates, and is so a function of the value. It is also known that the value is in its range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Whether the value is one of the program that is built; else of the one before it.
+    pub is_own: bool,
+    /// The value's number.
+    pub value: usize,
+    /// Whether it is subtracted.
+    pub minus: bool,
+    /// The power of two.
+    pub shift: i64,
+    /// The constant, and its fractional bits.
+    pub constant: (i64, i64),
+}
+
+impl Image {
+    /// The value, and the sum that the image is.
+    ///
+    /// # Errors
+    /// If there is no such value, or the sum is beyond the limits.
+    pub fn sum<'a>(&self, g: &'a Graph) -> Result<(&'a Value, Sum), String> {
+        let values = if self.is_own { &g.sums.own } else { &g.sums.before };
+        let value = values.get(self.value).ok_or("an image of a value that is not there")?;
+        let near = |shift: i64| shift.unsigned_abs() <= MOST_BITS as u64;
+        let (code, point) = self.constant;
+        ensure(near(point) && near(self.shift), "an image with a shift beyond the limit")?;
+        let sum = Sum::constant(code.into(), point).zip(value.sum.as_ref());
+        let sum = sum.and_then(|(constant, own)| constant.plus(own, self.shift, self.minus));
+        Ok((value, sum.ok_or("an image beyond the limits")?))
+    }
+
+    /// Its bits with their fractional bits, and what is false because the value is in its range.
+    ///
+    /// # Errors
+    /// As [`Image::sum`].
+    pub fn make(&self, g: &mut Graph) -> Result<(Vec<Lit>, i64, Vec<Lit>), String> {
+        let (value, sum) = self.sum(g)?;
+        let (own, range) = (exact(&value.bits, value.kind.signed), value.range);
+        let parts = [(Exact::of(value, self.shift), self.minus), (Exact::constant(self.constant), false)];
+        let total = total(g, &parts);
+        let mut bits = tightened(&total.bits, total.range);
+        let kind = Type { signed: true, width: bits.len(), frac: total.frac };
+        g.place(&sum, &mut bits, kind);
+        g.sums.term(g.normal(&bits, true), kind, total.range, Some(sum));
+        let number = |v: i128| (0..own.len()).map(|i| Lit::constant(v >> i.min(127) & 1 == 1)).collect::<Vec<_>>();
+        let outside = range.map(|(lo, hi)| [less(g, &own, &number(lo), true), less(g, &number(hi), &own, true)]);
+        outside.iter().flatten().for_each(|&lit| g.merge(lit, Lit::FALSE));
+        Ok((bits, kind.frac, outside.map_or(Vec::new(), |outside| outside.to_vec())))
     }
 }
 
@@ -335,7 +393,12 @@ struct Exact {
 }
 
 impl Exact {
-    fn constant(value: i64, frac: i64) -> Exact {
+    /// A value times `2^shift`.
+    fn of(value: &Value, shift: i64) -> Exact {
+        Exact { bits: exact(&value.bits, value.kind.signed), frac: value.kind.frac - shift, range: value.range }
+    }
+
+    fn constant((value, frac): (i64, i64)) -> Exact {
         let width = 64 - value.unsigned_abs().leading_zeros() + 1;
         let bits = (0..width).map(|i| Lit::constant(i128::from(value) >> i & 1 == 1)).collect();
         Exact { bits, frac, range: Some((value.into(), value.into())) }
@@ -365,64 +428,52 @@ fn sum(g: &mut Graph, a: &[Lit], b: &[Lit], minus: bool) -> Vec<Lit> {
     if minus { subtract(g, &a, &b) } else { add(g, &a, &b, Lit::FALSE) }
 }
 
-struct Builder<'a> {
-    program: &'a Program,
-    inputs: &'a [Vec<Lit>],
-    bits: Vec<Vec<Lit>>,
-    ranges: Vec<Range>,
-}
-
-impl Builder<'_> {
-    fn kind(&self, v: usize) -> Type {
-        self.program.operations[v].kind
-    }
-
-    /// A value times `2^shift`.
-    fn value(&self, v: usize, shift: i64) -> Exact {
-        let kind = self.kind(v);
-        Exact { bits: exact(&self.bits[v], kind.signed), frac: kind.frac - shift, range: self.ranges[v] }
-    }
-
+impl Program {
     /// The bits of an operation, and what its code can be.
-    fn operation(&self, g: &mut Graph, op: &Operation) -> (Vec<Lit>, Range) {
+    fn operation(&self, g: &mut Graph, inputs: &[Vec<Lit>], op: &Operation) -> (Vec<Lit>, Range) {
         let kind = op.kind;
+        let value = |g: &Graph, v: usize, shift: i64| Exact::of(&g.sums.own[v], shift);
         let (word, range) = match (op.opcode, &op.operands[..], &op.data[..]) {
             (-1, _, &[input]) => {
-                let (bits, port) = (&self.inputs[input as usize], self.program.inputs[input as usize]);
+                let (bits, port) = (&inputs[input as usize], self.inputs[input as usize]);
                 Exact { bits: exact(bits, port.signed), frac: port.frac, range: of_type(port) }.wrapped(kind)
             }
             (2, &[x], _) => {
-                let mut v = self.value(x, 0);
+                let mut v = value(g, x, 0);
                 let keep = !v.bits[v.bits.len() - 1];
                 v.bits.iter_mut().for_each(|lit| *lit = g.and(*lit, keep));
                 v.range = v.range.map(|(lo, hi)| (lo.max(0), hi.max(0)));
                 v.wrapped(kind)
             }
             (6, &[yes, no, condition], &[shift]) => {
-                let select = self.bits[condition].last().copied().unwrap_or(Lit::FALSE);
-                let ((p, of_yes), (q, of_no)) = (self.value(yes, 0).wrapped(kind), self.value(no, shift).wrapped(kind));
+                let select = g.sums.own[condition].bits.last().copied().unwrap_or(Lit::FALSE);
+                let ((p, of_yes), (q, of_no)) = (value(g, yes, 0).wrapped(kind), value(g, no, shift).wrapped(kind));
                 let range = of_yes.zip(of_no).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
                 (choose(g, select, &p, &q), range)
             }
-            (7, &[a, b], _) => self.product(g, a, b, kind),
+            (7, &[a, b], _) => {
+                let (a, b) = (value(g, a, 0), value(g, b, 0));
+                product(g, &a, &b, kind)
+            }
             (8, &[x], &[number, ..]) => {
-                let (from, entries) = (self.kind(x), &self.program.tables[number as usize]);
-                let first = &self.program.operations[x].interval.min;
+                let (from, entries) = (self.operations[x].kind, &self.tables[number as usize]);
+                let first = &self.operations[x].interval.min;
                 let place = |pattern: usize| {
                     let sign = from.signed && from.width > 0 && pattern >> (from.width - 1) & 1 == 1;
                     let code = BigInt::from(pattern) - if sign { BigInt::from(1) << from.width } else { BigInt::ZERO };
                     usize::try_from(code - first).ok()
                 };
                 let places: Vec<Option<usize>> = (0..1usize << from.width).map(place).collect();
-                let word = table(g, &self.bits[x], kind.width, |pattern, bit| {
+                let address = g.sums.own[x].bits.clone();
+                let word = table(g, &address, kind.width, |pattern, bit| {
                     places[pattern].and_then(|i| entries.get(i)).is_some_and(|entry| entry >> bit.min(31) & 1 == 1)
                 });
                 let ends = entries.iter().fold((0, 0), |(lo, hi), &e| (e.min(lo), e.max(hi)));
                 (word, Some((ends.0.into(), ends.1.into())))
             }
             (9, &[x], &[0]) => {
-                let from = self.kind(x);
-                let mut bits: Vec<Lit> = self.bits[x].iter().map(|&lit| !lit).collect();
+                let from = self.operations[x].kind;
+                let mut bits: Vec<Lit> = g.sums.own[x].bits.iter().map(|&lit| !lit).collect();
                 match kind.signed {
                     // -a - 1: also of an unsigned operand, whose sign is zero.
                     true if !from.signed || bits.is_empty() => bits.push(Lit::TRUE),
@@ -433,11 +484,12 @@ impl Builder<'_> {
                 Exact { bits, frac, range: None }.wrapped(kind)
             }
             (9, &[x], &[which]) => {
-                let bit = if which == 1 { any(g, &self.bits[x]) } else { all(g, &self.bits[x]) };
+                let bits = g.sums.own[x].bits.clone();
+                let bit = if which == 1 { any(g, &bits) } else { all(g, &bits) };
                 (resize(&[bit], false, kind.width), Some((0, 1)))
             }
             (10, &[a, b], &[shift, which]) => {
-                let (x, y) = (self.value(a, 0), self.value(b, shift));
+                let (x, y) = (value(g, a, 0), value(g, b, shift));
                 let frac = x.frac.max(y.frac);
                 let (x, y) = (x.aligned(frac), y.aligned(frac));
                 let width = x.len().max(y.len());
@@ -451,7 +503,12 @@ impl Builder<'_> {
                     .collect();
                 Exact { bits, frac, range: None }.wrapped(kind)
             }
-            _ => self.sum(g, op.terms().unwrap_or_default(), kind),
+            _ => {
+                let (terms, constant) = op.terms().unwrap_or_default();
+                let own = terms.iter().map(|&(v, shift, minus)| (value(g, v, shift), minus));
+                let all: Vec<(Exact, bool)> = own.chain(constant.map(|c| (Exact::constant(c), false))).collect();
+                total(g, &all).wrapped(kind)
+            }
         };
         // Wrapping changes nothing where the exact result fits the type.
         let range = match (range, of_type(kind)) {
@@ -460,50 +517,46 @@ impl Builder<'_> {
         };
         (word, range)
     }
+}
 
-    /// Terms at their finest binary point, added in pairs of neighbours, as long as there are two.
-    fn sum(&self, g: &mut Graph, (terms, constant): Terms, kind: Type) -> (Vec<Lit>, Range) {
-        let own = terms.iter().map(|&(v, shift, minus)| (self.value(v, shift), minus));
-        let all: Vec<(Exact, bool)> =
-            own.chain(constant.map(|(value, point)| (Exact::constant(value, point), false))).collect();
-        let frac = all.iter().map(|(part, _)| part.frac).max().unwrap_or(0);
-        let range = all.iter().try_fold((0i128, 0i128), |total, (part, minus)| {
-            let (lo, hi) = moved(part.range, part.frac, frac)?;
-            let (lo, hi) = if *minus { (-hi, -lo) } else { (lo, hi) };
-            Some((total.0.checked_add(lo)?, total.1.checked_add(hi)?))
+/// Terms, subtracted where marked, at their finest binary point, added in pairs of neighbours, as long as there are two.
+fn total(g: &mut Graph, all: &[(Exact, bool)]) -> Exact {
+    let frac = all.iter().map(|(part, _)| part.frac).max().unwrap_or(0);
+    let range = all.iter().try_fold((0i128, 0i128), |total, (part, minus)| {
+        let (lo, hi) = moved(part.range, part.frac, frac)?;
+        let (lo, hi) = if *minus { (-hi, -lo) } else { (lo, hi) };
+        Some((total.0.checked_add(lo)?, total.1.checked_add(hi)?))
+    });
+    let mut parts: Vec<(Vec<Lit>, bool)> = all.iter().map(|(part, minus)| (part.aligned(frac), *minus)).collect();
+    while parts.len() > 1 {
+        let pairs = parts.chunks(2).map(|pair| match pair {
+            [(a, false), (b, minus)] => (sum(g, a, b, *minus), false),
+            [(a, true), (b, false)] => (sum(g, b, a, true), false),
+            [(a, true), (b, true)] => (sum(g, a, b, false), true),
+            rest => rest[0].clone(),
         });
-        let mut parts: Vec<(Vec<Lit>, bool)> = all.iter().map(|(part, minus)| (part.aligned(frac), *minus)).collect();
-        while parts.len() > 1 {
-            let pairs = parts.chunks(2).map(|pair| match pair {
-                [(a, false), (b, minus)] => (sum(g, a, b, *minus), false),
-                [(a, true), (b, false)] => (sum(g, b, a, true), false),
-                [(a, true), (b, true)] => (sum(g, a, b, false), true),
-                rest => rest[0].clone(),
-            });
-            parts = pairs.collect();
-        }
-        let (bits, is_negated) = parts.pop().unwrap_or((vec![Lit::FALSE], false));
-        let mut total = Exact { bits, frac, range };
-        if is_negated {
-            total.bits = total.negated(g);
-        }
-        total.wrapped(kind)
+        parts = pairs.collect();
     }
+    let (bits, is_negated) = parts.pop().unwrap_or((vec![Lit::FALSE], false));
+    let mut total = Exact { bits, frac, range };
+    if is_negated {
+        total.bits = total.negated(g);
+    }
+    total
+}
 
-    fn product(&self, g: &mut Graph, a: usize, b: usize, kind: Type) -> (Vec<Lit>, Range) {
-        let (x, y) = (self.value(a, 0), self.value(b, 0));
-        let frac = x.frac + y.frac;
-        // No more bits than the result's type reaches, or the product has. Where it reaches none, only the sign is left.
-        let (reach, full) = (kind.width as i64 + frac - kind.frac, x.bits.len() + y.bits.len());
-        let width = if reach < 1 { full } else { full.min(reach as usize) };
-        let bits = multiply(g, &resize(&x.bits, true, width), &resize(&y.bits, true, width));
-        let ends = x.range.zip(y.range).and_then(|((p, q), (r, s))| {
-            let ends = [(p, r), (p, s), (q, r), (q, s)].map(|(u, v)| u.checked_mul(v));
-            // The least one is none if any is.
-            Some((ends.into_iter().min()??, ends.into_iter().max()??))
-        });
-        Exact { bits, frac, range: ends.filter(|_| reach >= 1) }.wrapped(kind)
-    }
+fn product(g: &mut Graph, x: &Exact, y: &Exact, kind: Type) -> (Vec<Lit>, Range) {
+    let frac = x.frac + y.frac;
+    // No more bits than the result's type reaches, or the product has. Where it reaches none, only the sign is left.
+    let (reach, full) = (kind.width as i64 + frac - kind.frac, x.bits.len() + y.bits.len());
+    let width = if reach < 1 { full } else { full.min(reach as usize) };
+    let bits = multiply(g, &resize(&x.bits, true, width), &resize(&y.bits, true, width));
+    let ends = x.range.zip(y.range).and_then(|((p, q), (r, s))| {
+        let ends = [(p, r), (p, s), (q, r), (q, s)].map(|(u, v)| u.checked_mul(v));
+        // The least one is none if any is.
+        Some((ends.into_iter().min()??, ends.into_iter().max()??))
+    });
+    Exact { bits, frac, range: ends.filter(|_| reach >= 1) }.wrapped(kind)
 }
 
 fn of_type(kind: Type) -> Range {

@@ -1,34 +1,55 @@
 //! Values as sums: integer multiples of other values and a constant, where nothing is rounded and nothing overflows.
 //!
 //! Two values with the same sum are the same number, in whatever order it is added up. What is no sum is a term of its
-//! own, known by its gates: so terms of two programs are the same as soon as their gates are.
+//! own, known by its gates: so terms of two programs are the same as soon as their gates are. A value with the gates of a sum is
+//! that sum, however it is made.
 
-use crate::graph::{Graph, Lit};
+use crate::graph::Lit;
 use crate::program::Type;
 use crate::words::exact;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Most terms of a sum that is kept.
 const MOST_TERMS: usize = 1024;
 
 /// What a code can be, where that is known.
-pub(crate) type Range = Option<(i128, i128)>;
+pub type Range = Option<(i128, i128)>;
 
 /// `2^-frac` times the sum of terms, each times a factor, and of a constant. Not all of the numbers are even.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Sum {
-    terms: BTreeMap<u32, i128>,
-    constant: i128,
-    frac: i64,
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sum {
+    /// The factors of terms.
+    pub terms: BTreeMap<u32, i128>,
+    pub(crate) constant: i128,
+    pub(crate) frac: i64,
+}
+
+/// What is known of a value of a program.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// Its bits.
+    pub bits: Vec<Lit>,
+    /// Its type.
+    pub kind: Type,
+    /// What its code can be.
+    pub range: Range,
+    /// The sum that it is.
+    pub sum: Option<Sum>,
 }
 
 /// Terms, and the values that are known as sums.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sums {
-    terms: HashMap<Vec<Lit>, u32>,
+pub struct Sums {
+    /// Values of the program that is built.
+    pub own: Vec<Value>,
+    /// Values of the program before it.
+    pub before: Vec<Value>,
+    /// Sums by the bits of a value at point 0.
+    pub(crate) words: BTreeMap<Vec<Lit>, Sum>,
+    /// Of each term.
     ranges: Vec<Range>,
     /// Exact bits of a value with this sum at point 0, and its fractional bits beside that point.
-    values: HashMap<Sum, (Vec<Lit>, i64)>,
+    pub(crate) values: BTreeMap<Sum, (Vec<Lit>, i64)>,
 }
 
 /// What is in two ranges.
@@ -80,6 +101,29 @@ impl Sum {
         sum.normal()
     }
 
+    /// The term that it is but for the binary point, if it is one alone.
+    pub(crate) fn alone(&self) -> Option<u32> {
+        let is_alone = self.constant == 0 && self.terms.len() == 1;
+        self.terms.iter().find(|&(_, &factor)| is_alone && factor == 1).map(|(&term, _)| term)
+    }
+
+    /// The same with sums of older terms for some terms.
+    pub(crate) fn renewed(&self, instead: &BTreeMap<u32, Sum>) -> Sum {
+        let mut sum = self.clone();
+        while let Some((&term, &factor)) = sum.terms.iter().find(|(term, _)| instead.contains_key(term)) {
+            sum.terms.remove(&term);
+            let own = &instead[&term];
+            let terms = own.terms.iter().map(|(&t, f)| Some((t, f.checked_mul(factor)?))).collect::<Option<_>>();
+            let part = terms.zip(own.constant.checked_mul(factor));
+            let part = part.map(|(terms, constant)| Sum { terms, constant, frac: own.frac + sum.frac });
+            match part.and_then(|part| sum.plus(&part, 0, false)) {
+                Some(next) => sum = next,
+                None => return self.clone(),
+            }
+        }
+        sum
+    }
+
     /// Whether it is a multiple of `2^-frac`.
     pub(crate) fn is_multiple(&self, frac: i64) -> bool {
         self.frac <= frac || (self.terms.is_empty() && self.constant == 0)
@@ -87,15 +131,14 @@ impl Sum {
 }
 
 impl Sums {
-    /// A value as a term of its own, or as the constant that it is.
-    pub(crate) fn term(&mut self, g: &Graph, bits: &[Lit], kind: Type, range: Range) -> Option<Sum> {
-        let mut word = exact(bits, kind.signed);
-        word.iter_mut().for_each(|bit| *bit = g.root(*bit));
-        while word.len() > 1 && word[word.len() - 1] == word[word.len() - 2] {
-            word.pop();
-        }
-        let zeros = word.iter().take_while(|&&bit| bit == Lit::FALSE).count().min(word.len() - 1);
-        word.drain(..zeros);
+    /// A value as the sum that its gates are known to be, or else as `sum`, or as a term of its own.
+    pub(crate) fn term(
+        &mut self,
+        (word, zeros): (Vec<Lit>, usize),
+        kind: Type,
+        range: Range,
+        sum: Option<Sum>,
+    ) -> Option<Sum> {
         let frac = kind.frac - zeros as i64;
         if word.iter().all(|bit| bit.node() == 0) {
             if word.len() > 100 {
@@ -105,15 +148,19 @@ impl Sums {
             let sign = if word[word.len() - 1] == Lit::TRUE { 1i128 << (word.len() - 1) } else { 0 };
             return Sum::constant(code - sign, frac);
         }
-        let range = range.map(|(lo, hi)| (lo >> zeros, hi >> zeros));
-        let next = self.ranges.len() as u32;
-        let term = *self.terms.entry(word).or_insert(next);
-        // All of them are right.
-        match self.ranges.get_mut(term as usize) {
-            None => self.ranges.push(range),
-            Some(own) => *own = both(*own, range),
+        let sum = self.words.entry(word).or_insert_with(|| match sum {
+            Some(sum) => Sum { frac: sum.frac - frac, ..sum },
+            None => {
+                self.ranges.push(None);
+                Sum { terms: BTreeMap::from([(self.ranges.len() as u32 - 1, 1)]), constant: 0, frac: 0 }
+            }
+        });
+        if let (Some(term), 0) = (sum.alone(), sum.frac) {
+            // All of them are right.
+            let own = &mut self.ranges[term as usize];
+            *own = both(*own, range.map(|(lo, hi)| (lo >> zeros.min(127), hi >> zeros.min(127))));
         }
-        Some(Sum { terms: BTreeMap::from([(term, 1)]), constant: 0, frac })
+        Some(Sum { frac: sum.frac + frac, ..sum.clone() })
     }
 
     /// What the code of a sum can be at a binary point of which it is a multiple.

@@ -509,7 +509,7 @@ impl<'a> Reader<'_, 'a> {
             let bits = value.bits.clone();
             self.define(name, value)?;
             self.seen.count += 1;
-            return made(g, self.seen.count - 1, &bits);
+            return made(g, self.seen.count - 1, Some(&bits));
         };
         self.seen.age = common(self.seen.age, value.age);
         self.sure(self.seen.age != Some(MIXED), "outputs of different clocks")?;

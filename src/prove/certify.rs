@@ -7,18 +7,22 @@
 
 use super::sat;
 use alir2hdl_check::certificate::{Certificate, HEAD, Step};
-use alir2hdl_check::graph::{Graph, Lit, Reason, Record, WORDS};
-use alir2hdl_check::program::Program;
+use alir2hdl_check::graph::{Graph, Lit, MOST_LEAVES, Reason, Record, WORDS};
+use alir2hdl_check::program::{Image, Program, Type};
 use alir2hdl_check::text::Text;
 use alir2hdl_check::{AT_THE_END, Compared, Side};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::hash::{Hash, Hasher};
 
 /// Gates with the same samples that are tried for one bit.
 const CANDIDATES: usize = 3;
 /// Leaves of which all assignments are tried.
 const LEAVES: usize = 12;
+/// Most leaves over which two gates are compared.
+const FRONTIER: usize = 64;
 /// Levels below two gates that are looked at, one after another; the last one is all of them.
 const LEVELS: [usize; 10] = [1, 2, 3, 4, 6, 9, 14, 25, 50, usize::MAX];
 /// Levels from which on the solver is asked.
@@ -35,13 +39,87 @@ struct Effort {
 
 /// For a bit of a value.
 const OF_VALUE: Effort = Effort { gates: 1_500, steps: 2_000 };
+/// For a bit of a value that shows an image of another one.
+const OF_LIKE: Effort = Effort { gates: 3_000, steps: 20_000 };
 /// For a bit of an output.
 const OF_OUTPUT: Effort = Effort { gates: 60_000, steps: 100_000 };
 /// What a step may take in all: steps of the solver, and gates that are looked at.
-const OF_STEP: (u64, u64) = (100_000, 60_000_000);
+const OF_STEP: (u64, u64) = (150_000, 100_000_000);
+
+/// What a value is for the assignments that are looked at.
+struct Shown {
+    /// The same for all images of it.
+    direction: u64,
+    /// The first code, and by how much the first other one is more.
+    first: i128,
+    step: i128,
+    frac: i64,
+}
+
+impl Shown {
+    /// Nothing of a value that is always the same, or has too many bits.
+    fn of(g: &Graph, bits: &[Lit], kind: Type) -> Option<Shown> {
+        if bits.len() > 100 {
+            return None;
+        }
+        let words: Vec<[u64; WORDS]> = bits.iter().map(|&bit| g.sampled(bit)).collect();
+        let code = |at: usize| {
+            let bit = |i: usize| i128::from(words[i][at / 64] >> (at % 64) & 1);
+            let raw = (0..bits.len()).fold(0, |code, i| code | bit(i) << i);
+            if kind.signed && !bits.is_empty() { raw - (bit(bits.len() - 1) << bits.len()) } else { raw }
+        };
+        let (first, mut step) = (code(0), 0i128);
+        let mut hash = FxHasher::default();
+        for at in 1..64 * WORDS {
+            let more = code(at) - first;
+            if step == 0 {
+                step = more;
+            }
+            // By which odd number, and power of two, it is more than the first other one.
+            let zeros = |v: i128| i64::from(v.trailing_zeros());
+            let odd = if more == 0 { 0 } else { (more >> zeros(more)) * step.signum() };
+            (odd, if more == 0 { 0 } else { zeros(more) - zeros(step) }).hash(&mut hash);
+        }
+        (step != 0).then(|| Shown { direction: hash.finish(), first, step, frac: kind.frac })
+    }
+
+    /// What this is of a value that has shown an image of it.
+    fn as_image_of(&self, other: &Shown, is_own: bool, value: usize) -> Option<Image> {
+        let point = |shown: &Shown| i64::from(shown.step.trailing_zeros()) - shown.frac;
+        let (minus, shift) = ((self.step < 0) != (other.step < 0), point(self) - point(other));
+        let frac = self.frac.max(other.frac - shift);
+        let at = |v: i128, from: i64| {
+            u32::try_from(frac - from).ok().filter(|&up| up < 60).and_then(|up| v.checked_mul(1 << up))
+        };
+        let (own, its) = (at(self.first, self.frac)?, at(other.first, other.frac - shift)?);
+        let plus = own.checked_add(if minus { its } else { -its })?;
+        let zeros = if plus == 0 { 0 } else { plus.trailing_zeros() };
+        let constant = (i64::try_from(plus >> zeros).ok()?, if plus == 0 { 0 } else { frac - i64::from(zeros) });
+        Some(Image { is_own, value, minus, shift, constant })
+    }
+}
+
+/// Values by their direction.
+type ByDirection = FxHashMap<u64, Vec<(usize, Shown)>>;
 
 /// The search for the records of one step.
 struct Search {
+    /// Values of the program before, and of the one that is built.
+    before: ByDirection,
+    own: ByDirection,
+    images: FxHashMap<usize, Vec<Image>>,
+    /// Gates of values, and what is false because the values are in their ranges.
+    ranges: Vec<(Vec<u32>, Vec<Lit>)>,
+    /// Which of these have a gate.
+    ranges_of: FxHashMap<u32, Vec<usize>>,
+    /// Gates of values that are sums: what is made of these is looked at over them.
+    sums: FxHashSet<u32>,
+    /// The newest gates of images: what is made of these is looked at over what they are images of.
+    derived: FxHashSet<u32>,
+    /// Pairs that were looked at without success in this step.
+    failed: FxHashSet<(Lit, Lit)>,
+    /// Number of gates ahead of the step.
+    start: usize,
     /// Gates of values of the first side, and those made since, by their samples or the complements.
     by_samples: FxHashMap<[u64; WORDS], Vec<Lit>>,
     /// Those that are among them.
@@ -63,6 +141,15 @@ impl Search {
             by_samples: FxHashMap::from_iter([([0; WORDS], vec![Lit::FALSE])]),
             known: FxHashSet::default(),
             records: FxHashMap::default(),
+            before: ByDirection::default(),
+            own: ByDirection::default(),
+            images: FxHashMap::default(),
+            ranges: Vec::new(),
+            ranges_of: FxHashMap::default(),
+            sums: FxHashSet::default(),
+            derived: FxHashSet::default(),
+            failed: FxHashSet::default(),
+            start: 0,
             steps: OF_STEP.0,
             gates: OF_STEP.1,
         }
@@ -74,6 +161,185 @@ impl Search {
             if self.known.insert(bit.node() as u32) {
                 let (key, flip) = normal(g.sampled(bit));
                 self.by_samples.entry(key).or_default().push(bit.flipped(flip));
+            }
+        }
+    }
+
+    /// Makes an image of a value that an operation seems to be, before it is made; bits that it seems to have, with their
+    /// fractional bits.
+    fn prepare(&mut self, g: &mut Graph, program: &Program, at: usize, shown: Option<&Shown>) -> Vec<(Vec<Lit>, i64)> {
+        let sum = program.sum(g, at).map(|(sum, _)| sum);
+        if sum.is_none() {
+            for &value in program.operands(at) {
+                self.make(g, at, Image { is_own: true, value, minus: false, shift: 0, constant: (0, 0) }, true);
+            }
+        }
+        let (mut likes, mut found) = (Vec::new(), None);
+        let Some(shown) = shown else { return likes };
+        for (is_own, values) in [(false, &self.before), (true, &self.own)] {
+            for (value, other) in values.get(&shown.direction).map_or(&[][..], Vec::as_slice) {
+                let Some(image) = shown.as_image_of(other, is_own, *value) else { continue };
+                let Ok((value, own)) = image.sum(g) else { continue };
+                if (image.minus, image.constant.0) == (false, 0) {
+                    let mut bits = value.bits.clone();
+                    if !value.kind.signed {
+                        bits.push(Lit::FALSE);
+                    }
+                    likes.push((bits, value.kind.frac - image.shift));
+                } else if found.is_none() && sum.as_ref().is_none_or(|sum| *sum == own) {
+                    found = Some(image);
+                }
+            }
+        }
+        if likes.is_empty()
+            && let Some(image) = found
+        {
+            likes.extend(self.make(g, at, image, false));
+        }
+        likes
+    }
+
+    /// Makes an image, and keeps it; if it is wanted for the range alone only if that is not known.
+    fn make(&mut self, g: &mut Graph, at: usize, image: Image, for_range: bool) -> Option<(Vec<Lit>, i64)> {
+        let values = if image.is_own { &g.sums.own } else { &g.sums.before };
+        let value = values.get(image.value)?;
+        let nodes: FxHashSet<u32> = value.bits.iter().map(|&bit| g.root(bit).node() as u32).collect();
+        let mut nodes: Vec<u32> = nodes.into_iter().filter(|&node| node != 0).collect();
+        nodes.sort_unstable();
+        if value.sum.as_ref().is_some_and(|sum| sum.terms.len() > 1) && !self.derived.contains(nodes.last()?) {
+            self.sums.extend(&nodes);
+        }
+        let same = self.ranges_of.get(nodes.last()?).map_or(&[][..], Vec::as_slice);
+        let is_known = same.iter().any(|&known| self.ranges[known].0 == nodes);
+        if for_range && (is_known || nodes.len() == 1) {
+            return None;
+        }
+        let (bits, frac, facts) = image.make(g).ok()?;
+        let facts: Vec<Lit> = facts.into_iter().filter(|fact| fact.node() != 0).collect();
+        self.learn(g, &bits);
+        if !for_range {
+            self.derived.extend(bits.iter().map(|&bit| g.root(bit).node() as u32).max());
+        }
+        self.images.entry(at).or_default().push(image);
+        if !is_known {
+            nodes.iter().for_each(|&node| self.ranges_of.entry(node).or_default().push(self.ranges.len()));
+            self.ranges.push((nodes, facts));
+        }
+        Some((bits, frac))
+    }
+
+    /// The gates that some gates are made of, as far as those where `ends` says so, or inputs: these are added to the
+    /// leaves. Nothing if there are too many.
+    fn deepened(
+        &mut self,
+        g: &Graph,
+        nodes: &[u32],
+        ends: impl Fn(&Search, u32) -> bool,
+        (seen, leaves): &mut (FxHashSet<u32>, Vec<u32>),
+    ) -> bool {
+        let mut stack: Vec<(u32, bool)> = nodes.iter().map(|&node| (node, true)).collect();
+        while let Some((node, is_first)) = stack.pop() {
+            if node == 0 || !seen.insert(node) {
+                continue;
+            }
+            match g.operands(node) {
+                Some((a, b)) if is_first || !ends(self, node) => {
+                    stack.extend([a, b].map(|lit| (lit.node() as u32, false)));
+                }
+                _ => leaves.push(node),
+            }
+            if leaves.len() > FRONTIER || seen.len() > OF_VALUE.gates {
+                return false;
+            }
+        }
+        self.gates = self.gates.saturating_sub(seen.len() as u64);
+        true
+    }
+
+    /// Shows that two literals are equal over gates of values, where these are in their ranges.
+    fn equal_over_values(&mut self, g: &mut Graph, at: usize, pair: (Lit, Lit), effort: Effort) -> bool {
+        // Gates of before this step that the newer one is made of.
+        let (x, y) = (pair.0.node() as u32, pair.1.node() as u32);
+        let mut found = Default::default();
+        if x.max(y) as usize >= self.start
+            && self.deepened(g, &[x.max(y)], |search, node| (node as usize) < search.start, &mut found)
+            && let Ok(cone) = g.cone(&[pair.0, pair.1], &found.1)
+        {
+            found.0.extend(&cone);
+            if self.over(g, at, pair, found, false, effort) {
+                return true;
+            }
+        }
+        // Sums that both are made of.
+        let mut found = Default::default();
+        self.deepened(
+            g,
+            &[x, y],
+            |search, node| (node as usize) < search.start && search.sums.contains(&node),
+            &mut found,
+        ) && self.over(g, at, pair, found, true, effort)
+    }
+
+    /// Shows that two literals are equal over some leaves. With `more`, also where values are in their ranges of which the
+    /// two do not depend on every bit.
+    fn over(
+        &mut self,
+        g: &mut Graph,
+        at: usize,
+        pair: (Lit, Lit),
+        mut found: (FxHashSet<u32>, Vec<u32>),
+        more: bool,
+        effort: Effort,
+    ) -> bool {
+        let mut nodes: Vec<u32> = if more { found.1.clone() } else { found.0.iter().copied().collect() };
+        nodes.sort_unstable();
+        let known = nodes.iter().filter_map(|node| self.ranges_of.get(node)).flatten();
+        // Values of which most bits are there first: others would take their place.
+        let missing = |known: usize| self.ranges[known].0.iter().filter(|node| !found.0.contains(node)).count();
+        let known: BTreeSet<(usize, usize)> = known.map(|&known| (missing(known), known)).collect();
+        let mut facts = Vec::new();
+        for (missing, known) in known {
+            let (nodes, own) = self.ranges[known].clone();
+            if 2 * missing > nodes.len() {
+                continue;
+            }
+            if nodes.iter().any(|node| !found.0.contains(node)) {
+                let mut wider = found.clone();
+                wider.1.extend(nodes.into_iter().filter(|&node| wider.0.insert(node)));
+                if !more || wider.1.len() > FRONTIER {
+                    continue;
+                }
+                found = wider;
+            }
+            facts.extend(own);
+        }
+        let mut leaves = found.1;
+        leaves.sort_unstable();
+        self.shown(g, at, Record { pair, leaves, facts, reason: Reason::Exhaustion }, effort)
+    }
+
+    /// Shows that bits are those of a value that was shown to be like it, as one of them is.
+    fn place_all(&mut self, g: &mut Graph, at: usize, bits: &[Lit], frac: i64, likes: &[(Vec<Lit>, i64)]) {
+        let mut pairs: Vec<Vec<(Lit, Lit)>> = likes
+            .iter()
+            .map(|(like, point)| {
+                let bit = |(i, &bit): (i64, &Lit)| match usize::try_from(i + point - frac) {
+                    Ok(place) => (bit, like.get(place).or(like.last()).copied().unwrap_or(Lit::FALSE)),
+                    Err(_) => (bit, Lit::FALSE),
+                };
+                (0..).zip(bits).map(bit).collect()
+            })
+            .collect();
+        // Those that are the most of it already.
+        let open = |pairs: &Vec<(Lit, Lit)>| pairs.iter().filter(|(x, y)| g.root(*x) != g.root(*y)).count();
+        pairs.sort_by_cached_key(open);
+        for pairs in pairs.into_iter().take(CANDIDATES) {
+            let is_placed = |(x, y): (Lit, Lit)| {
+                let (x, y) = (g.root(x), g.root(y));
+                x == y || (g.sampled(x) == g.sampled(y) && self.equal(g, at, (x, y), OF_LIKE))
+            };
+            if pairs.into_iter().all(is_placed) {
+                return;
             }
         }
     }
@@ -96,26 +362,32 @@ impl Search {
     /// Shows that two literals are equal, if that is possible with this effort, and makes them so.
     fn equal(&mut self, g: &mut Graph, at: usize, pair: (Lit, Lit), effort: Effort) -> bool {
         let mut size = 0;
+        if !self.failed.insert(pair) {
+            return false;
+        }
+        if self.equal_over_values(g, at, pair, effort) {
+            return true;
+        }
         for levels in LEVELS {
             let Some(cut) = self.cut(g, pair, levels, effort.gates) else { return false };
             if cut.gates == size {
                 continue;
             }
             size = cut.gates;
-            let record = |reason| Record { pair, leaves: cut.leaves.clone(), reason };
+            let record = |reason| Record { pair, leaves: cut.leaves.clone(), facts: Vec::new(), reason };
             let found = if cut.leaves.len() <= LEAVES {
                 let words = 1 << cut.leaves.len().saturating_sub(6);
                 self.gates = self.gates.saturating_sub(size as u64 * words);
                 Some(record(Reason::Exhaustion))
             } else if cut.is_whole || levels >= ASKED {
-                self.asked(g, pair, &cut, effort).map(|clauses| record(Reason::Clauses(clauses)))
+                self.asked(g, &record(Reason::Exhaustion), cut.is_whole, effort)
+                    .map(|clauses| record(Reason::Clauses(clauses)))
             } else {
                 continue;
             };
             if let Some(record) = found
-                && g.apply(&record).is_ok()
+                && self.kept(g, at, record)
             {
-                self.records.entry(at).or_default().push(record);
                 return true;
             }
             if cut.is_whole {
@@ -125,13 +397,34 @@ impl Search {
         false
     }
 
+    /// Shows a record, by all assignments if the leaves are few.
+    fn shown(&mut self, g: &mut Graph, at: usize, mut record: Record, effort: Effort) -> bool {
+        if record.leaves.len() > MOST_LEAVES {
+            match self.asked(g, &record, true, effort) {
+                Some(clauses) => record.reason = Reason::Clauses(clauses),
+                None => return false,
+            }
+        }
+        self.kept(g, at, record)
+    }
+
+    /// Applies a record, and keeps it if it holds.
+    fn kept(&mut self, g: &mut Graph, at: usize, record: Record) -> bool {
+        let holds = g.apply(&record).is_ok();
+        if holds {
+            self.records.entry(at).or_default().push(record);
+        }
+        holds
+    }
+
     /// Clauses that refute that two literals differ.
-    fn asked(&mut self, g: &Graph, pair: (Lit, Lit), cut: &Cut, effort: Effort) -> Option<Vec<Vec<i32>>> {
+    fn asked(&mut self, g: &Graph, record: &Record, is_whole: bool, effort: Effort) -> Option<Vec<Vec<i32>>> {
         // Leaves that are no inputs may be what makes them differ: less is given to that.
-        let given = if cut.is_whole { effort.steps } else { effort.steps / 8 }.min(self.steps);
-        let cone = g.cone(&[pair.0, pair.1], &cut.leaves).ok().filter(|_| given > 0)?;
+        let given = if is_whole { effort.steps } else { effort.steps / 8 }.min(self.steps);
+        let lits: Vec<Lit> = [record.pair.0, record.pair.1].into_iter().chain(record.facts.iter().copied()).collect();
+        let cone = g.cone(&lits, &record.leaves).ok().filter(|_| given > 0)?;
         let mut steps = given;
-        let found = sat::refutation(&g.question(pair.0, pair.1, &cut.leaves, &cone), &mut steps);
+        let found = sat::refutation(&g.question(&lits, &record.leaves, &cone), &mut steps);
         self.steps -= given - steps;
         self.gates = self.gates.saturating_sub(20 * cone.len() as u64);
         found
@@ -190,8 +483,13 @@ struct Cut {
 /// What the checker objects to.
 fn begin(model: &Program) -> Result<(Compared, RefCell<Search>), String> {
     let search = RefCell::new(Search::new());
-    let compared = Compared::of(model, None, &mut |g: &mut Graph, _, bits: &[Lit]| {
-        search.borrow_mut().learn(g, bits);
+    let compared = Compared::of(model, None, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
+        let Some(bits) = bits else { return Ok(()) };
+        let mut search = search.borrow_mut();
+        search.learn(g, bits);
+        if let Some(shown) = Shown::of(g, bits, model.kind(at)) {
+            search.own.entry(shown.direction).or_default().push((at, shown));
+        }
         Ok(())
     })?;
     Ok((compared, search))
@@ -203,24 +501,55 @@ fn begin(model: &Program) -> Result<(Compared, RefCell<Search>), String> {
 /// What the checker objects to.
 fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> Result<Step, String> {
     (search.borrow_mut().steps, search.borrow_mut().gates) = OF_STEP;
-    compared.follow(side, &mut |g: &mut Graph, at, bits: &[Lit]| {
+    search.borrow_mut().start = compared.graph.count();
+    let own = std::mem::take(&mut search.borrow_mut().own);
+    search.borrow_mut().before = own;
+    // What its values will show.
+    let mut all = Vec::new();
+    if let Side::Program(program) = side {
+        Compared::of(program, None, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
+            all.extend(bits.map(|bits| Shown::of(g, bits, program.kind(at))));
+            Ok(())
+        })?;
+    }
+    search.borrow_mut().failed.clear();
+    let mut likes = Vec::new();
+    compared.follow(side, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
         let mut search = search.borrow_mut();
-        bits.iter().for_each(|&bit| search.place(g, at, bit));
+        let Some(bits) = bits else {
+            if let (Side::Program(program), Some(shown)) = (side, all.get(at)) {
+                likes = search.prepare(g, program, at, shown.as_ref());
+            }
+            return Ok(());
+        };
+        if let Some(Some(shown)) = all.get_mut(at).map(Option::take) {
+            search.own.entry(shown.direction).or_default().push((at, shown));
+        }
+        match side {
+            Side::Program(program) if !likes.is_empty() => {
+                search.place_all(g, at, bits, program.kind(at).frac, &likes);
+            }
+            _ => bits.iter().for_each(|&bit| search.place(g, at, bit)),
+        }
         search.learn(g, bits);
         Ok(())
     })?;
     let mut search = search.borrow_mut();
-    // What is open at the outputs gets more.
+    // What is open at the outputs gets more: most of it where nothing follows.
+    let effort = if matches!(side, Side::Text(_)) { OF_OUTPUT } else { OF_LIKE };
     let all = |side: &[Vec<Lit>]| side.concat();
     let pairs: Vec<(Lit, Lit)> = all(&compared.expected).into_iter().zip(all(&compared.found)).collect();
     let g = &mut compared.graph;
+    search.failed.clear();
     for (x, y) in pairs {
         let (x, y) = (g.root(x), g.root(y));
         if x != y && g.sampled(x) == g.sampled(y) {
-            search.equal(g, AT_THE_END, (x, y), OF_OUTPUT);
+            search.equal(g, AT_THE_END, (x, y), effort);
         }
     }
-    Ok(Step { program: None, records: std::mem::take(&mut search.records).into_iter().collect() })
+    let records = std::mem::take(&mut search.records).into_iter().collect();
+    let images = std::mem::take(&mut search.images).into_iter().collect();
+    Ok(Step { program: None, records, images })
 }
 
 /// Whether each output is the same gates on both sides.
@@ -273,15 +602,21 @@ pub fn text(certificate: &Certificate) -> String {
     }
     for step in &certificate.steps {
         let _ = writeln!(out, "step {}", step.program.as_deref().unwrap_or("text"));
-        let mut places: Vec<_> = step.records.iter().collect();
-        places.sort_by_key(|p| p.0);
-        for (place, records) in places {
+        let places: BTreeSet<usize> = step.records.keys().chain(step.images.keys()).copied().collect();
+        for place in places {
             let _ = writeln!(out, "at {place}");
-            for record in records {
+            for image in step.images.get(&place).into_iter().flatten() {
+                let (own, minus, (code, point)) = (u8::from(image.is_own), u8::from(image.minus), image.constant);
+                let _ = writeln!(out, "image {own} {} {minus} {} {code} {point}", image.value, image.shift);
+            }
+            for record in step.records.get(&place).into_iter().flatten() {
                 let word = if record.reason == Reason::Exhaustion { "all" } else { "clauses" };
                 let _ = write!(out, "{word} {} {}", record.pair.0.0, record.pair.1.0);
                 for leaf in &record.leaves {
                     let _ = write!(out, " {leaf}");
+                }
+                for (i, fact) in record.facts.iter().enumerate() {
+                    let _ = write!(out, "{}{}", if i == 0 { " / " } else { " " }, fact.0);
                 }
                 out.push('\n');
                 if let Reason::Clauses(clauses) = &record.reason {
@@ -304,8 +639,8 @@ mod tests {
     use super::*;
     use crate::formats;
     use crate::interp::{LookupMiss, golden};
-    use crate::ir::Model;
-    use crate::num::{Kif, wrap};
+    use crate::ir::{BinaryBits, Builder, Model, Op, Output, ValueId};
+    use crate::num::{Interval, Kif, wrap};
     use crate::random::{self, Profile, Recipe};
     use num_bigint::BigInt;
 
@@ -408,6 +743,205 @@ mod tests {
             }
         }
         64 * model.outputs().len()
+    }
+
+    fn kif(signed: bool, int: i32, frac: i32) -> Kif {
+        Kif { signed, int, frac }
+    }
+
+    /// A program of three inputs of seven bits; `made` gives the value of its only output.
+    fn of_three(made: impl Fn(&mut Builder, [ValueId; 3]) -> ValueId) -> Program {
+        let mut b = Builder::new(vec![0; 3]);
+        let inputs = [0, 1, 2].map(|input| b.op(Op::Input { input }, Interval::full(kif(true, 6, 0))));
+        let source = Some(made(&mut b, inputs));
+        b.output(Output { source, shift: 0, neg: false });
+        program(&b.finish().expect("a program")).expect("JSON has words for it")
+    }
+
+    /// `2 x + y - z + 1` is rectified, 1 is added, and three bits are dropped.
+    fn rounded_behind() -> Program {
+        of_three(|b, [x, y, z]| {
+            let sum = b.op(Op::Add { a: y, b: x, shift: 1 }, Interval::full(kif(true, 8, 0)));
+            let sum = b.op(Op::Sub { a: sum, b: z, shift: 0 }, Interval::full(kif(true, 8, 0)));
+            let sum = b.op(Op::AddConst { x: sum, value: 1.into(), shift: 0 }, Interval::full(kif(true, 9, 0)));
+            let positive = b.op(Op::Relu { x: sum }, Interval::full(kif(false, 9, 0)));
+            // What it is for numbers that the sum never is does not matter: it overflows there.
+            let more = b.op(Op::AddConst { x: positive, value: 1.into(), shift: 0 }, Interval::full(kif(false, 8, 0)));
+            b.op(Op::Quantise { x: more, shift: 0 }, Interval::full(kif(false, 9, -3)))
+        })
+    }
+
+    /// All is added ahead of the rectifier, by taking the negative of the sum from it.
+    fn rounded_ahead(plus: i64) -> Program {
+        of_three(move |b, [x, y, z]| {
+            let sum = b.op(Op::Sub { a: z, b: x, shift: 1 }, Interval::full(kif(true, 8, 0)));
+            let sum = b.op(Op::Sub { a: sum, b: y, shift: 0 }, Interval::full(kif(true, 8, 0)));
+            let constant = b.op(Op::Const { value: plus.into() }, Interval::full(kif(true, 6, 0)));
+            let sum = b.op(Op::Sub { a: constant, b: sum, shift: 0 }, Interval::full(kif(true, 9, 0)));
+            b.op(Op::Relu { x: sum }, Interval::full(kif(false, 9, -3)))
+        })
+    }
+
+    fn replayed(first: &Program, second: &Program, made: &Step) -> Result<bool, String> {
+        let mut compared = Compared::of(first, None, &mut |_, _, _| Ok(())).unwrap();
+        compared.replay(&Side::Program(second), made)?;
+        Ok(compared.open().next().is_none())
+    }
+
+    /// A value that is the negative of another one and a constant is its image, and what both are made into is compared over
+    /// the one, where it is in its range.
+    #[test]
+    fn what_is_made_of_an_image_is_compared_over_its_value_in_its_range() {
+        let (first, second) = (rounded_behind(), rounded_ahead(2));
+        let (mut compared, search) = begin(&first).unwrap();
+        let made = step(&mut compared, &search, &Side::Program(&second)).unwrap();
+        assert_eq!(compared.open().next(), None);
+        assert_eq!(replayed(&first, &second, &made), Ok(true));
+        let images = made.images.values().flatten().filter(|image| image.constant.0 != 0 || image.minus).count();
+        let with_facts = made.records.values().flatten().filter(|record| !record.facts.is_empty()).count();
+        assert!(images > 0 && with_facts > 0, "{images} images, {with_facts} records with facts");
+        // Without images the records do not hold, or show nothing.
+        assert_ne!(replayed(&first, &second, &Step { images: Default::default(), ..made.clone() }), Ok(true));
+        // A sum that is one more is no such thing.
+        let other = rounded_ahead(3);
+        let (mut compared, search) = begin(&first).unwrap();
+        let wrong = step(&mut compared, &search, &Side::Program(&other)).unwrap();
+        assert_ne!(replayed(&first, &other, &wrong), Ok(true));
+        assert_ne!(replayed(&first, &other, &made), Ok(true));
+    }
+
+    /// Each record of an image with another number, and each other one with another gate or without what it knows: refused,
+    /// or of no consequence; never a reason for what is wrong.
+    #[test]
+    fn corrupted_images_and_facts_are_refused() {
+        let (first, second, other) = (rounded_behind(), rounded_ahead(2), rounded_ahead(3));
+        let (mut compared, search) = begin(&first).unwrap();
+        let made = step(&mut compared, &search, &Side::Program(&second)).unwrap();
+        let mut corrupted: Vec<(Step, bool)> = Vec::new();
+        for (place, images) in &made.images {
+            for i in 0..images.len() {
+                let mut change = |change: &dyn Fn(&mut Image), is_refused: bool| {
+                    let mut step = made.clone();
+                    change(&mut step.images.get_mut(place).unwrap()[i]);
+                    corrupted.push((step, is_refused));
+                };
+                change(&|image| image.value = 1_000, true);
+                change(&|image| image.shift = i64::MIN, true);
+                change(&|image| image.shift = 100_000, true);
+                change(&|image| image.constant = (1, i64::MAX), true);
+                change(&|image| image.constant = (i64::MIN, 4_000), true);
+                change(&|image| image.is_own = !image.is_own, false);
+                change(&|image| image.value = 0, false);
+                change(&|image| image.minus = !image.minus, false);
+                change(&|image| image.shift += 1, false);
+                change(&|image| image.constant.0 += 1, false);
+            }
+        }
+        for (place, records) in &made.records {
+            for i in 0..records.len() {
+                let mut change = |change: &dyn Fn(&mut Record), is_refused: bool| {
+                    let mut step = made.clone();
+                    change(&mut step.records.get_mut(place).unwrap()[i]);
+                    corrupted.push((step, is_refused));
+                };
+                change(&|record| record.pair.1 = !record.pair.1, true);
+                change(&|record| record.facts.push(Lit(1_000_000)), true);
+                change(&|record| record.facts.push(record.pair.0), true);
+                change(&|record| record.facts.push(Lit::TRUE), true);
+                change(&|record| record.facts.clear(), false);
+                change(&|record| record.leaves.truncate(1), false);
+            }
+        }
+        assert!(corrupted.len() > 50, "{}", corrupted.len());
+        for (at, (step, is_refused)) in corrupted.iter().enumerate() {
+            let mut again = Compared::of(&first, None, &mut |_, _, _| Ok(())).unwrap();
+            let replay = again.replay(&Side::Program(&second), step);
+            assert!(replay.is_err() || !is_refused, "{at}: {step:?}");
+            for node in 0..again.graph.count() as u32 {
+                let lit = Lit(node << 1);
+                let (own, root) = (again.graph.sampled(lit), again.graph.sampled(again.graph.root(lit)));
+                assert_eq!(own, root, "{at}: gate {node}");
+            }
+            assert_ne!(replayed(&first, &other, step), Ok(true), "{at}");
+        }
+    }
+
+    /// Two terms that are found to be the same after sums were made of them are one from the next program on.
+    #[test]
+    fn terms_that_become_the_same_are_one_in_the_next_program() {
+        let bit = Interval::full(kif(false, 1, 0));
+        let and = |b: &mut Builder, x, y| b.op(Op::Binary { op: BinaryBits::And, a: x, b: y, shift: 0 }, bit.clone());
+        let first = of_three(|b, [x, y, z]| {
+            let (p, q) = (and(b, x, x), and(b, y, y));
+            let term = and(b, p, q);
+            let sum = b.op(Op::Add { a: term, b: y, shift: 0 }, Interval::full(kif(true, 7, 0)));
+            b.op(Op::Add { a: sum, b: z, shift: 0 }, Interval::full(kif(true, 8, 0)))
+        });
+        let second = of_three(|b, [x, y, z]| {
+            let (p, q) = (and(b, x, x), and(b, y, y));
+            let both = and(b, p, q);
+            let other = b.op(Op::Binary { op: BinaryBits::Xor, a: p, b: both, shift: 0 }, bit.clone());
+            // The same as `p`.
+            let again = b.op(Op::Binary { op: BinaryBits::Or, a: both, b: other, shift: 0 }, bit.clone());
+            let term = and(b, again, q);
+            let sum = b.op(Op::Add { a: y, b: z, shift: 0 }, Interval::full(kif(true, 7, 0)));
+            b.op(Op::Add { a: sum, b: term, shift: 0 }, Interval::full(kif(true, 8, 0)))
+        });
+        let mut compared = Compared::of(&first, None, &mut |_, _, _| Ok(())).unwrap();
+        let (p, q) = (compared.inputs[0][0], compared.inputs[1][0]);
+        let mut again = Lit::FALSE;
+        compared
+            .follow(&Side::Program(&second), &mut |_, at, bits: Option<&[Lit]>| {
+                again = bits.filter(|_| at == 7).map_or(again, |bits| bits[0]);
+                Ok(())
+            })
+            .unwrap();
+        assert_ne!(compared.graph.root(again), p);
+        assert!(!compared.is_shown(0));
+        let leaves = vec![p.node() as u32, q.node() as u32];
+        let record = Record { pair: (again, p), leaves, facts: vec![], reason: Reason::Exhaustion };
+        compared.graph.apply(&record).unwrap();
+        // The sums are not looked at again in this program.
+        assert!(!compared.is_shown(0));
+        let found = compared.found[0].clone();
+        compared.follow(&Side::Program(&first), &mut |_, _, _| Ok(())).unwrap();
+        let same = |(&x, &y): (&Lit, &Lit)| compared.graph.root(x) == compared.graph.root(y);
+        assert!(found.iter().zip(&compared.expected[0]).all(same));
+    }
+
+    /// Programs that optimisation leaves are shown to be the one before, and only what is equal becomes one gate.
+    #[test]
+    fn optimised_programs_are_shown_one_after_another() {
+        let (mut outputs, mut shown, mut images, mut facts) = (0, 0, 0, 0);
+        for seed in 0..60 {
+            let model = drawn(4 * seed + 1);
+            let Some(first) = program(&model) else { continue };
+            let Ok((mut compared, search)) = begin(&first) else { continue };
+            let mut current = model;
+            let mut steps = Vec::new();
+            for name in crate::passes::pipeline((1 + seed % 2) as u8) {
+                let (next, _) = crate::passes::run(&current, &[name]);
+                let Some(second) = program(&next).filter(|_| next != current) else { continue };
+                let made = step(&mut compared, &search, &Side::Program(&second)).unwrap();
+                images += made.images.len();
+                facts += made.records.values().flatten().filter(|record| !record.facts.is_empty()).count();
+                steps.push((second, made));
+                current = next;
+            }
+            outputs += compared.expected.len();
+            shown += compared.expected.len() - compared.open().count();
+            let g = &compared.graph;
+            for node in 0..g.count() as u32 {
+                let lit = Lit(node << 1);
+                assert_eq!(g.sampled(lit), g.sampled(g.root(lit)), "seed {seed} gate {node}");
+            }
+            let mut again = Compared::of(&first, None, &mut |_, _, _| Ok(())).unwrap();
+            for (second, made) in &steps {
+                again.replay(&Side::Program(second), made).unwrap();
+            }
+            assert!(again.open().eq(compared.open()), "seed {seed}");
+        }
+        assert!(shown * 20 >= outputs * 19 && images > 100 && facts > 0, "{shown} of {outputs}, {images}, {facts}");
     }
 
     /// What records and sums make equal between two different programs is equal: gates with one root have the same samples.
