@@ -298,11 +298,8 @@ impl Search {
         let missing = |known: usize| self.ranges[known].0.iter().filter(|node| !found.0.contains(node)).count();
         let known: BTreeSet<(usize, usize)> = known.map(|&known| (missing(known), known)).collect();
         let mut facts = Vec::new();
-        for (missing, known) in known {
+        for (_, known) in known {
             let (nodes, own) = self.ranges[known].clone();
-            if 2 * missing > nodes.len() {
-                continue;
-            }
             if nodes.iter().any(|node| !found.0.contains(node)) {
                 let mut wider = found.clone();
                 wider.1.extend(nodes.into_iter().filter(|&node| wider.0.insert(node)));
