@@ -459,14 +459,11 @@ impl LinearForms {
         if let Some(moved) = self.moved_into_range(r, target, size)? {
             return Ok(moved);
         }
-        // The other value of a bit, unless that is the other value of this one.
+        // The other value of a bit.
         if w == 1 && !signed && self.constant_of(r) % 2 != 0 {
             let bit = self.offset(r, -self.constant_of(r))?;
-            let other = self.reduced(bit, 1)?;
-            if self.constant_of(other) % 2 == 0 {
-                let bit = self.value(bit, 1, false)?;
-                return self.complement(bit);
-            }
+            let bit = self.value(bit, 1, false)?;
+            return self.complement(bit);
         }
         // A number that wraps, cut where it does not.
         if let Some(plain) = self.unwrapped(r, w)?
