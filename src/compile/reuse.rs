@@ -387,12 +387,13 @@ impl<'d> Reused<'d> {
         let period = spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device);
         let mut best = f64::INFINITY;
         for round in 0..ROUNDS {
-            let made = match reuse::plan(program, interval, &engines, |template| block.stages_of(template)) {
+            let (anew, made) = match reuse::plan(program, interval, &engines, |template| block.stages_of(template)) {
                 Ok(plan) => plan,
                 Err(why) if round == 0 => return Err(why),
                 // Nothing is left of the clock for a block's first stage.
                 Err(_) => break,
             };
+            let program = anew.as_ref().unwrap_or(program);
             let plan = if spec.pipeline.register_outputs { made.with_registered_outputs() } else { made };
             let judged = reuse::check(program, &plan);
             judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;

@@ -44,7 +44,8 @@ pub enum Trust {
 pub fn exact_sums(model: &Model) -> Vec<bool> {
     let facts = facts::Facts::of(model, Trust::Types);
     let whole = |id: ValueId| {
-        let frac = |v: ValueId| i64::from(model.kif(v).frac);
+        // Zeros have no low bits.
+        let frac = |v: ValueId| if model.kif(v).is_zero() { i64::MIN / 2 } else { i64::from(model.kif(v).frac) };
         let lowest = match &model.node(id).op {
             Op::Add { a, b, shift } | Op::Sub { a, b, shift } => frac(*a).max(frac(*b) - i64::from(*shift)),
             Op::AddConst { x, shift, .. } => frac(*x).max(i64::from(*shift)),

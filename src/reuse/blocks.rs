@@ -9,6 +9,7 @@
 //! shifts, tables, binary points and what they read alike. Types may differ where a sum never wraps, for any input:
 //! then the widest serves all.
 
+use super::sums::Gathered;
 use super::{merge, rows};
 use crate::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
 use crate::num::{Interval, Kif};
@@ -39,6 +40,8 @@ pub(super) struct Class {
     pub(super) depths: Vec<u32>,
     /// Whether they are equal by the rows of their sums, not operation by operation.
     pub(super) by_rows: bool,
+    /// Whether they were made to share, and must.
+    pub(super) kept: bool,
 }
 
 /// Whether an operation is a sum: the values that blocks are held together by.
@@ -82,7 +85,8 @@ pub(super) fn whole_area(op: &Op, width: u32, operands: &[u32]) -> f64 {
 /// All blocks of a program, in classes; the first instances of the classes in the order of the program. Blocks that are
 /// not worth sharing at this interval stand alone.
 pub(super) fn classes(finder: &Finder<'_>, interval: u32) -> Vec<Class> {
-    let parts = merge::merged(finder, finder.parts(), interval);
+    let (kept, parts): (Vec<_>, Vec<_>) =
+        merge::merged(finder, finder.parts(), interval).into_iter().partition(|(part, _)| finder.kept(part).is_some());
     let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
     let mut found: Vec<Vec<usize>> = Vec::new();
     for (at, (part, _)) in parts.iter().enumerate() {
@@ -98,6 +102,13 @@ pub(super) fn classes(finder: &Finder<'_>, interval: u32) -> Vec<Class> {
         finder.class(&members)
     };
     let mut classes = Vec::with_capacity(found.len());
+    let mut of_kind: BTreeMap<usize, Vec<(&Part, u32)>> = BTreeMap::new();
+    for (part, depth) in &kept {
+        if let Some(kind) = finder.kept(part) {
+            of_kind.entry(kind).or_default().push((part, *depth));
+        }
+    }
+    classes.extend(of_kind.into_values().map(|members| Class { kept: true, ..finder.class(&members) }));
     let mut alone: BTreeMap<u32, Vec<&Part>> = BTreeMap::new();
     for members in &found {
         let whole = of(members);
@@ -174,10 +185,14 @@ pub(super) struct Finder<'a> {
     readers: Vec<u32>,
     /// Whether an output shows a value.
     pub(super) shown: Vec<bool>,
+    /// Blocks that are there before any is looked for.
+    gathered: Option<&'a Gathered>,
+    /// For the operations of these the number of the block, and one.
+    own: Vec<u32>,
 }
 
 impl<'a> Finder<'a> {
-    pub(super) fn new(model: &'a Model, free: &'a [bool]) -> Finder<'a> {
+    pub(super) fn new(model: &'a Model, free: &'a [bool], gathered: Option<&'a Gathered>) -> Finder<'a> {
         let exact = passes::exact_sums(model);
         let n = model.nodes().len();
         let (mut rigid, mut shown) = (vec![false; n], vec![false; n]);
@@ -191,11 +206,24 @@ impl<'a> Finder<'a> {
         for v in model.outputs().iter().filter_map(|o| o.source) {
             shown[v.index()] = true;
         }
-        Finder { model, free, exact, rigid, readers: model.reader_counts(), shown }
+        let mut own = vec![0; n];
+        for (part, number) in gathered.iter().flat_map(|gathered| &gathered.parts).zip(1..) {
+            part.order.iter().for_each(|v| own[v.index()] = number);
+        }
+        Finder { model, free, exact, rigid, readers: model.reader_counts(), shown, gathered, own }
+    }
+
+    /// The class of a block that was there before any was looked for.
+    pub(super) fn kept(&self, part: &Part) -> Option<usize> {
+        let number = self.own[part.order.first()?.index()].checked_sub(1)?;
+        self.gathered.map(|gathered| gathered.class[number as usize])
     }
 
     /// Whether a value and its reader belong to one block, if they are of one depth.
-    fn joined(&self, value: ValueId, reader: &Op) -> bool {
+    fn joined(&self, value: ValueId, (id, reader): (ValueId, &Op)) -> bool {
+        if self.own[value.index()] != 0 || self.own[id.index()] != 0 {
+            return self.own[value.index()] == self.own[id.index()];
+        }
         let made = &self.model.node(value).op;
         let alone = self.readers[value.index()] == 1 && reader.operands().len() == 1;
         is_linear(made) || alone
@@ -208,6 +236,7 @@ impl<'a> Finder<'a> {
             instances: members.iter().map(|(part, _)| (part.inputs.clone(), part.outputs.clone())).collect(),
             depths: members.iter().map(|(_, depth)| *depth).collect(),
             by_rows: false,
+            kept: false,
         }
     }
 
@@ -224,17 +253,34 @@ impl<'a> Finder<'a> {
             }
             at
         }
+        let parts_there = self.gathered.map_or(&[][..], |gathered| &gathered.parts);
+        // Depths of the blocks that are there: that of the deepest operation.
+        let mut of_part = vec![0u32; parts_there.len() + 1];
+        loop {
+            let before = of_part.clone();
+            for id in model.ids().filter(|v| !self.free[v.index()]) {
+                let op = &model.node(id).op;
+                let own = self.own[id.index()] as usize;
+                let mut deepest = of_part[own];
+                op.for_each_operand(|v| {
+                    if !self.free[v.index()] {
+                        deepest = deepest.max(depth[v.index()] + u32::from(!self.joined(v, (id, op))));
+                    }
+                });
+                depth[id.index()] = deepest;
+                if own > 0 {
+                    of_part[own] = deepest;
+                }
+            }
+            if of_part == before {
+                break;
+            }
+        }
         for id in model.ids().filter(|v| !self.free[v.index()]) {
             let op = &model.node(id).op;
-            let mut deepest = 0;
             op.for_each_operand(|v| {
-                if !self.free[v.index()] {
-                    deepest = deepest.max(depth[v.index()] + u32::from(!self.joined(v, op)));
-                }
-            });
-            depth[id.index()] = deepest;
-            op.for_each_operand(|v| {
-                if !self.free[v.index()] && depth[v.index()] == deepest && self.joined(v, op) {
+                let one = depth[v.index()] == depth[id.index()] && self.joined(v, (id, op));
+                if !self.free[v.index()] && one && self.own[id.index()] == 0 {
                     let (a, b) = (root(&mut parent, v.0), root(&mut parent, id.0));
                     parent[a.max(b) as usize] = a.min(b);
                 }
@@ -242,7 +288,7 @@ impl<'a> Finder<'a> {
         }
         let mut place: FxHashMap<u32, usize> = FxHashMap::default();
         let mut members: Vec<(Vec<ValueId>, u32)> = Vec::new();
-        for id in model.ids().filter(|v| !self.free[v.index()]) {
+        for id in model.ids().filter(|v| !self.free[v.index()] && self.own[v.index()] == 0) {
             let block = root(&mut parent, id.0);
             let next = members.len();
             let at = *place.entry(block).or_insert(next);
@@ -259,7 +305,8 @@ impl<'a> Finder<'a> {
             let own = block_of.get(&id);
             model.node(id).op.for_each_operand(|v| outside[v.index()] |= block_of.get(&v) != own);
         }
-        members.into_iter().map(|(ids, depth)| (self.part(&ids, &outside), depth)).collect()
+        let found = members.into_iter().map(|(ids, depth)| (self.part(&ids, &outside), depth));
+        found.chain(parts_there.iter().cloned().zip(of_part.into_iter().skip(1))).collect()
     }
 
     /// A block in canonical order.
@@ -368,6 +415,10 @@ impl<'a> Finder<'a> {
 
     /// What tells a block from others: operations with their operands by place, and what must be the same of values.
     pub(super) fn key(&self, part: &Part) -> Key {
+        if let Some(first) = part.order.first().filter(|v| self.own[v.index()] != 0) {
+            // Equal to no other, so that it stays as it is.
+            return (vec![first.0.into()], Vec::new());
+        }
         let mut place: FxHashMap<ValueId, u32> = FxHashMap::default();
         let mut same = vec![part.inputs.len() as u64, part.outputs.len() as u64];
         let mut ops = Vec::with_capacity(part.order.len());

@@ -17,10 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// # Errors
 /// The first rule that is broken.
 pub fn check(model: &Model, plan: &Plan) -> Result<(), String> {
-    // Of values that are compared by the rows of their sums.
-    let any = plan.groups.iter().any(|group| group.by_rows);
-    let exact = if any { passes::exact_sums(model) } else { Vec::new() };
-    let judge = Judge { model, plan, free: free(model), exact };
+    let judge = Judge { model, plan, free: free(model), exact: passes::exact_sums(model) };
     judge.shape()?;
     let mut made = judge.blocks()?;
     judge.regions(&mut made)?;
@@ -279,9 +276,11 @@ impl Judge<'_> {
             ensure(own == other && ours.len() == theirs.len(), || format!("{outer} is another operation"))?;
             ensure(table(template, &own) == table(model, &other), || format!("{outer} reads another table"))?;
             // A sum that never wraps may do so in any type that holds it.
-            let exact = matches!(own, Op::Add { .. } | Op::Sub { .. } | Op::AddConst { .. });
+            let exact = self.exact[outer.index()];
             let holds = kif.frac == meant.frac && kif.holds(&meant.min_code()) && kif.holds(&meant.max_code());
-            ensure(kif == meant || (exact && holds), || format!("{outer} of type {meant} is made as {kif}"))?;
+            ensure(kif == meant || (exact && (holds || meant.is_zero())), || {
+                format!("{outer} of type {meant} is made as {kif}")
+            })?;
             for (at, (&inside, &outside)) in ours.iter().zip(&theirs).enumerate() {
                 // What depends on the number of bits of an operand.
                 let counts = matches!(own, Op::Unary { .. }) || (matches!(own, Op::Mux { .. }) && at == 2);

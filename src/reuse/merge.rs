@@ -347,12 +347,11 @@ impl<'a> Search<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::held;
-    use super::super::{Engines, check, plan};
+    use super::super::tests::{held, planned};
+    use super::super::{Engines, check};
     use crate::compile::Engine;
     use crate::ir::{Builder, Limits, Model, Op, Output, ValueId};
     use crate::num::{Interval, Kif};
-    use std::convert::Infallible;
 
     /// Sums of three neighbours, each cut off below 0, and what `gives` makes of them and of the inputs.
     fn windows(n: usize, gives: impl Fn(&mut Builder, &[ValueId], &[ValueId]) -> Vec<ValueId>) -> Model {
@@ -380,9 +379,8 @@ mod tests {
 
     /// Instances and operations of the groups.
     fn groups(model: &Model, interval: u32) -> Vec<(usize, usize)> {
-        let stages = |template: &Model| Ok::<_, Infallible>(vec![0; template.nodes().len()]);
-        let plan = plan(model, interval, &Engines::default(), stages).unwrap();
-        assert_eq!(check(model, &plan), Ok(()));
+        let (model, plan) = planned(model, interval, &Engines::default());
+        assert_eq!(check(&model, &plan), Ok(()));
         plan.groups.iter().map(|group| (group.instances.len(), group.template.nodes().len())).collect()
     }
 

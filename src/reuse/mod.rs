@@ -16,6 +16,7 @@
 //! | `blocks` | the parts of a program, and which of them are equal |
 //! | `merge` | larger blocks of those that feed each other |
 //! | `rows` | those that are equal although their operations differ |
+//! | `sums` | sums over the blocks of a group, clock by clock |
 //! | `regions` | what stands alone, bit by bit |
 //! | `plan` | copies, clocks, registers |
 //! | `check` | the independent judge of a plan |
@@ -38,6 +39,7 @@ mod plan;
 mod regions;
 mod rows;
 pub mod serial;
+mod sums;
 
 pub use check::check;
 pub use figures::{Figures, GroupFigures, Placement, RegionFigures, placements};
@@ -263,17 +265,17 @@ impl Plan {
     /// Estimated logic of the copies, and of what goes through bit by bit, as a percentage of that of the whole program,
     /// without multiplexers.
     pub fn left(&self) -> f64 {
-        let (mut all, mut left) = (0.0, 0.0);
-        for group in &self.groups {
-            let area = blocks::area(&group.template);
-            all += area * group.instances.len() as f64;
-            left += area * f64::from(group.copies);
-        }
-        for region in &self.regions {
-            all += blocks::area(&region.meant);
-            left += serial::tables(&region.graph, &region.plan);
-        }
-        if all > 0.0 { 100.0 * left / all } else { 100.0 }
+        let of_groups = |group: &Group| blocks::area(&group.template) * group.instances.len() as f64;
+        let all: f64 = self.groups.iter().map(of_groups).sum::<f64>()
+            + self.regions.iter().map(|region| blocks::area(&region.meant)).sum::<f64>();
+        if all > 0.0 { 100.0 * self.tables() / all } else { 100.0 }
+    }
+
+    /// Estimated tables of the copies, and of what goes through bit by bit, without multiplexers.
+    fn tables(&self) -> f64 {
+        let of_groups = |group: &Group| blocks::area(&group.template) * f64::from(group.copies);
+        let of_region = |region: &Region| serial::tables(&region.graph, &region.plan);
+        self.groups.iter().map(of_groups).sum::<f64>() + self.regions.iter().map(of_region).sum::<f64>()
     }
 }
 
@@ -364,6 +366,13 @@ mod tests {
         let told: Option<&dyn Fn() -> Option<Steps>> = request.gates_only.then_some(&programs);
         let report = steps::prove(model, &rtl, told, &request, &|| Box::new(Embedded)).0;
         assert_eq!(report.verdict, Verdict::Proved, "seed {seed}: {:?}\n{text}", report.notes);
+    }
+
+    /// A plan whose blocks are all one stage, and the program that it is of.
+    pub(super) fn planned(model: &Model, interval: u32, engines: &Engines<'_>) -> (Model, Plan) {
+        let stages = |t: &Model| Ok::<_, ()>(vec![0; t.nodes().len()]);
+        let (anew, plan) = plan(model, interval, engines, stages).unwrap();
+        (anew.unwrap_or_else(|| model.clone()), plan)
     }
 
     /// Makes hardware, simulates and proves it; whether it could be made.
@@ -510,8 +519,7 @@ mod tests {
             let model = crate::passes::run(&model, &["dce"]).0;
             let as_it_is = |model: &Model| model.clone();
             let engines = Engines { bit_by_bit: Some(&as_it_is) };
-            let stages = |t: &Model| Ok::<_, ()>(vec![0; t.nodes().len()]);
-            let good = plan(&model, 16, &engines, stages).unwrap();
+            let (model, good) = planned(&model, 16, &engines);
             assert_eq!(check(&model, &good), Ok(()));
             for at in 0..good.regions.len() {
                 for kind in 0..8 {
@@ -635,8 +643,7 @@ mod tests {
         for seed in 0..24 {
             let mut rng = SplitMix::new(seed);
             let model = same_rows_other_sums(6, &mut rng);
-            let stages = |t: &Model| Ok::<_, ()>(vec![0; t.nodes().len()]);
-            let good = plan(&model, 3, &Engines::default(), stages).unwrap();
+            let (model, good) = planned(&model, 3, &Engines::default());
             assert_eq!(check(&model, &good), Ok(()));
             for (at, group) in good.groups.iter().enumerate().filter(|(_, group)| group.by_rows) {
                 for id in group.template.ids() {
@@ -677,7 +684,7 @@ mod tests {
             let block = Recipe::seeded(Profile::TINY, 10, seed).build();
             let model = side_by_side(&block, 2 + (seed % 7) as u32);
             let interval = [2, 3, 4, 8][(seed % 4) as usize];
-            let plan = plan(&model, interval, &Engines::default(), |t| Ok::<_, ()>(vec![0; t.nodes().len()])).unwrap();
+            let (model, plan) = planned(&model, interval, &Engines::default());
             for plan in [plan.clone(), plan.with_registered_outputs()] {
                 assert_eq!(check(&model, &plan), Ok(()));
                 let figures = Figures::of(&model, &plan);
@@ -698,8 +705,7 @@ mod tests {
         let model = side_by_side(&block, 6);
         let (mut tried, mut found) = (0, 0);
         for interval in [2, 3, 4] {
-            let stages = |t: &Model| Ok::<_, ()>(vec![0; t.nodes().len()]);
-            let good = plan(&model, interval, &Engines::default(), stages).unwrap();
+            let (model, good) = planned(&model, interval, &Engines::default());
             assert_eq!(check(&model, &good), Ok(()));
             for seed in 0..200 {
                 let mut rng = SplitMix::new(seed);

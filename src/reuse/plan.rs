@@ -8,6 +8,7 @@
 
 use super::blocks::{Finder, classes};
 use super::regions::{self, Region, Wanted};
+use super::sums::{self, Gathered};
 use super::{Base, Group, Instance, Plan, Storage, Store, WIDE, figures, free, instances, origin, serial};
 use crate::ir::{Model, Op, ValueId};
 use rustc_hash::FxHashMap;
@@ -26,8 +27,9 @@ pub struct Engines<'o> {
     pub bit_by_bit: Option<&'o dyn Fn(&Model) -> Model>,
 }
 
-/// A plan for a sample every `interval` clocks. `stages` cuts a block into stages: for each of its operations, from 0
-/// on.
+/// A plan for a sample every `interval` clocks, and the program that it is of, where that is not `model`: one that computes
+/// the same, with sums over the blocks of a group made clock by clock. `stages` cuts a block into stages: for each of its
+/// operations, from 0 on.
 ///
 /// # Errors
 /// Those of `stages`.
@@ -36,9 +38,25 @@ pub fn plan<E>(
     interval: u32,
     engines: &Engines<'_>,
     mut stages: impl FnMut(&Model) -> Result<Vec<u32>, E>,
+) -> Result<(Option<Model>, Plan), E> {
+    let plan = of_program(model, None, interval, engines, &mut stages)?;
+    let Some(gathered) = sums::gathered(model, &plan) else { return Ok((None, plan)) };
+    let other = of_program(&gathered.model, Some(&gathered), interval, engines, &mut stages)?;
+    let tables = |model: &Model, plan: &Plan| figures::taken(model, &free(model), plan) + plan.tables();
+    let better = tables(&gathered.model, &other) < tables(model, &plan);
+    Ok(if better { (Some(gathered.model), other) } else { (None, plan) })
+}
+
+/// A plan for a program, with the blocks that are there already.
+fn of_program<E>(
+    model: &Model,
+    gathered: Option<&Gathered>,
+    interval: u32,
+    engines: &Engines<'_>,
+    stages: &mut impl FnMut(&Model) -> Result<Vec<u32>, E>,
 ) -> Result<Plan, E> {
     let free = free(model);
-    let finder = Finder::new(model, &free);
+    let finder = Finder::new(model, &free, gathered);
     let mut classes = classes(&finder, interval);
     let mut regions = Vec::new();
     let made = |meant: &Model| engines.bit_by_bit.map(|optimise| instances::made(meant, optimise));
@@ -58,7 +76,8 @@ pub fn plan<E>(
         let template = made.as_ref().unwrap_or(&class.template);
         let mut stage = stages(template)?;
         let copies = u32::try_from(class.instances.len()).expect("fewer than 2^32 blocks").div_ceil(interval);
-        if class.most_sources(copies as usize) > WIDE {
+        // Accumulators read what the copies before them gave in the same clock.
+        if !class.kept && class.most_sources(copies as usize) > WIDE {
             for id in template.ids() {
                 let computed = !matches!(template.node(id).op, Op::Input { .. } | Op::Const { .. });
                 stage[id.index()] += u32::from(computed);

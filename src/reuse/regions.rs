@@ -140,6 +140,9 @@ pub(super) fn split(
 /// Whether the blocks of a class take less bit by bit, each by itself, than on copies that they share.
 fn stands_alone(class: &Class, interval: u32) -> bool {
     let n = class.instances.len();
+    if class.kept {
+        return false;
+    }
     if n.div_ceil(interval as usize) == n {
         return true;
     }

@@ -353,6 +353,7 @@ impl<'a> Search<'a> {
             instances: instances.collect(),
             depths: vec![depth; group.len()],
             by_rows: true,
+            kept: false,
         })
     }
 
