@@ -12,7 +12,7 @@ use crate::cmvm::{self, AdderGraph, Input, Matrix, Options, Report, SolveError, 
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::interp::samples::array::{Array, Numbers};
 use crate::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
-use crate::num::{Code, Interval};
+use crate::num::Interval;
 use num_bigint::BigInt;
 use std::io::Read;
 
@@ -173,15 +173,6 @@ fn model(program: &AdderGraph, report: &Report, limits: Limits) -> Result<Model,
     builder.finish().map_err(|problems| Diagnostics(problems.iter().map(wrong).collect()))
 }
 
-/// The range of a sum, in the finer of both steps.
-fn total(a: &Interval, b: &Interval) -> Interval {
-    let frac = a.frac.max(b.frac);
-    let end = |a_end: &Code, b_end: &Code| -> BigInt {
-        (a_end.to_big() << (frac - a.frac) as u32) + (b_end.to_big() << (frac - b.frac) as u32)
-    };
-    Interval::new(end(&a.min, &b.min), end(&a.max, &b.max), frac)
-}
-
 /// The range of whole multiples.
 fn multiple(x: &Interval, factor: &BigInt) -> Interval {
     let (a, b) = (x.min.to_big() * factor, x.max.to_big() * factor);
@@ -238,7 +229,7 @@ impl Meaning for Product {
                 let term = multiple(&Interval::full(self.inputs[i].kif), &factor).scaled(shift);
                 range = Some(match range {
                     None => term,
-                    Some(range) => total(&range, &term),
+                    Some(range) => range.plus(&term),
                 });
             }
             let source = range.map(|range| builder.op(Op::Sum { terms: sum.into() }, range));

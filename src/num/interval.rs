@@ -67,6 +67,14 @@ impl Interval {
         Interval { min: self.min.clone(), max: self.max.clone(), frac: self.frac.saturating_sub(shift) }
     }
 
+    /// The interval of sums of a value of this one and one of another, in the finer of both steps.
+    #[must_use]
+    pub fn plus(&self, other: &Interval) -> Interval {
+        let frac = self.frac.max(other.frac);
+        let end = |a: &Code, b: &Code| (a.to_big() << (frac - self.frac)) + (b.to_big() << (frac - other.frac));
+        Interval::new(end(&self.min, &other.min), end(&self.max, &other.max), frac)
+    }
+
     /// Whether `code` (in units of this interval's step) lies inside.
     pub fn contains(&self, code: &BigInt) -> bool {
         self.min.to_big() <= *code && *code <= self.max.to_big()
@@ -91,6 +99,14 @@ mod tests {
         assert_eq!(kif(0, 0, 9), (false, 0, 0));
         assert_eq!(kif(-1, 0, 0), (true, 0, 0));
         assert_eq!(kif(5, 6, 0), (false, 3, 0));
+    }
+
+    #[test]
+    fn sums_have_the_finer_step() {
+        let (coarse, fine) = (Interval::new(-3, 5, -1), Interval::new(1, 2, 2));
+        assert_eq!(coarse.plus(&fine), Interval::new(-23, 42, 2));
+        assert_eq!(fine.plus(&coarse), Interval::new(-23, 42, 2));
+        assert_eq!(coarse.plus(&Interval::new(0, 0, -1)), coarse);
     }
 
     #[test]

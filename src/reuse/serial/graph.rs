@@ -196,9 +196,6 @@ impl Lowering<'_> {
 
 /// The interval of `a ± b * 2^shift`, exactly.
 fn both(a: &Interval, (b, shift): (&Interval, i32), minus: bool) -> Interval {
-    let frac = a.frac.max(b.frac - shift);
-    let at = |code: &crate::num::Code, own: i32| code.to_big() << (frac - own);
-    let (low, high) = (at(&b.min, b.frac - shift), at(&b.max, b.frac - shift));
-    let (low, high) = if minus { (-high, -low) } else { (low, high) };
-    Interval::new(at(&a.min, a.frac) + low, at(&a.max, a.frac) + high, frac)
+    let b = b.scaled(shift);
+    a.plus(&if minus { b.negated() } else { b })
 }
