@@ -13,7 +13,6 @@ use super::sums::Gathered;
 use super::{merge, rows};
 use crate::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
 use crate::num::{Interval, Kif};
-use crate::passes;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -85,8 +84,14 @@ pub(super) fn whole_area(op: &Op, width: u32, operands: &[u32]) -> f64 {
 /// All blocks of a program, in classes; the first instances of the classes in the order of the program. Blocks that are
 /// not worth sharing at this interval stand alone.
 pub(super) fn classes(finder: &Finder<'_>, interval: u32) -> Vec<Class> {
-    let (kept, parts): (Vec<_>, Vec<_>) =
-        merge::merged(finder, finder.parts(), interval).into_iter().partition(|(part, _)| finder.kept(part).is_some());
+    let mut parts: Vec<(Part, u32)> = Vec::new();
+    let mut kept: BTreeMap<usize, Vec<(Part, u32)>> = BTreeMap::new();
+    for (part, depth) in merge::merged(finder, finder.parts(), interval) {
+        match finder.kept(&part) {
+            Some(kind) => kept.entry(kind).or_default().push((part, depth)),
+            None => parts.push((part, depth)),
+        }
+    }
     let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
     let mut found: Vec<Vec<usize>> = Vec::new();
     for (at, (part, _)) in parts.iter().enumerate() {
@@ -97,21 +102,15 @@ pub(super) fn classes(finder: &Finder<'_>, interval: u32) -> Vec<Class> {
         }
         found[class].push(at);
     }
-    let of = |members: &[usize]| {
-        let members: Vec<(&Part, u32)> = members.iter().map(|&at| (&parts[at].0, parts[at].1)).collect();
+    let of = |members: &mut dyn Iterator<Item = &(Part, u32)>| {
+        let members: Vec<(&Part, u32)> = members.map(|(part, depth)| (part, *depth)).collect();
         finder.class(&members)
     };
     let mut classes = Vec::with_capacity(found.len());
-    let mut of_kind: BTreeMap<usize, Vec<(&Part, u32)>> = BTreeMap::new();
-    for (part, depth) in &kept {
-        if let Some(kind) = finder.kept(part) {
-            of_kind.entry(kind).or_default().push((part, *depth));
-        }
-    }
-    classes.extend(of_kind.into_values().map(|members| Class { kept: true, ..finder.class(&members) }));
+    classes.extend(kept.values().map(|members| Class { kept: true, ..of(&mut members.iter()) }));
     let mut alone: BTreeMap<u32, Vec<&Part>> = BTreeMap::new();
     for members in &found {
-        let whole = of(members);
+        let whole = of(&mut members.iter().map(|&at| &parts[at]));
         if whole.gains(interval) {
             classes.push(whole);
         } else {
@@ -179,7 +178,8 @@ pub(super) fn choices(widths: &[u32], n: usize, copies: usize, read: impl Fn(usi
 pub(super) struct Finder<'a> {
     pub(super) model: &'a Model,
     pub(super) free: &'a [bool],
-    pub(super) exact: Vec<bool>,
+    /// The program's [`crate::passes::exact_sums`].
+    pub(super) exact: &'a [bool],
     /// Whether something depends on the number of a value's bits.
     rigid: Vec<bool>,
     readers: Vec<u32>,
@@ -192,8 +192,11 @@ pub(super) struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    pub(super) fn new(model: &'a Model, free: &'a [bool], gathered: Option<&'a Gathered>) -> Finder<'a> {
-        let exact = passes::exact_sums(model);
+    pub(super) fn new(
+        model: &'a Model,
+        (free, exact): (&'a [bool], &'a [bool]),
+        gathered: Option<&'a Gathered>,
+    ) -> Finder<'a> {
         let n = model.nodes().len();
         let (mut rigid, mut shown) = (vec![false; n], vec![false; n]);
         for node in model.nodes() {

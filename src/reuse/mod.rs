@@ -449,8 +449,8 @@ mod tests {
         assert!(shared >= 5, "only {shared} share anything");
     }
 
-    /// A program with sums, differences and rectifiers over all that it gives behind it, which nothing else is equal to.
-    fn with_a_tail(model: &Model, rng: &mut SplitMix) -> Model {
+    /// The operations of a program, to go on with.
+    pub(super) fn without_outputs(model: &Model) -> Builder {
         let mut b = Builder::new(vec![0; model.n_inputs()]);
         b.limits(Limits::derived());
         for table in model.tables() {
@@ -459,6 +459,12 @@ mod tests {
         for node in model.nodes() {
             b.push(node.clone());
         }
+        b
+    }
+
+    /// A program with sums, differences and rectifiers over all that it gives behind it, which nothing else is equal to.
+    fn with_a_tail(model: &Model, rng: &mut SplitMix) -> Model {
+        let mut b = without_outputs(model);
         let mut values: Vec<ValueId> = model.outputs().iter().filter_map(|o| o.source).collect();
         for _ in 0..4 + rng.below(20) {
             let mut any = || values[rng.below(values.len() as u64) as usize];
@@ -634,6 +640,43 @@ mod tests {
             by_rows += usize::from(groups.iter().any(|group| group.by_rows && group.instances.len() > 1));
         }
         assert!(by_rows >= 5, "only {by_rows} share by rows");
+    }
+
+    /// A sum that wraps does so at its own width alone.
+    #[test]
+    fn the_judge_knows_sums_that_wrap() {
+        let mut b = Builder::new(vec![0; 8]);
+        b.limits(Limits::derived());
+        let full = |int| Interval::full(Kif { signed: false, int, frac: 0 });
+        let inputs: Vec<ValueId> = (0..8).map(|input| b.op(Op::Input { input }, full(4))).collect();
+        for pair in inputs.chunks(2) {
+            let sum = b.op(Op::Add { a: pair[0], b: pair[1], shift: 0 }, full(4));
+            let v = b.op(Op::Quantise { x: sum, shift: -1 }, full(4));
+            b.output(Output { source: Some(v), shift: 0, neg: false });
+        }
+        let model = b.finish().expect("a program");
+        let (model, good) = planned(&model, 4, &Engines::default());
+        assert_eq!(check(&model, &good), Ok(()));
+        let mut bad = good;
+        let mut widened = 0;
+        for group in &mut bad.groups {
+            let mut b = Builder::like(&group.template);
+            for node in group.template.nodes() {
+                let mut node = node.clone();
+                if matches!(node.op, Op::Add { .. }) {
+                    node.interval = full(5);
+                    widened += 1;
+                }
+                b.push(node);
+            }
+            for output in group.template.outputs() {
+                b.output(*output);
+            }
+            group.template = b.finish().expect("a template");
+        }
+        assert!(widened > 0);
+        let why = check(&model, &bad).expect_err("other numbers");
+        assert!(why.contains("is made as u5.0"), "{why}");
     }
 
     /// Whatever is changed of a template that serves by rows, the judge sees it.

@@ -11,6 +11,7 @@ use super::regions::{self, Region, Wanted};
 use super::sums::{self, Gathered};
 use super::{Base, Group, Instance, Plan, Storage, Store, WIDE, figures, free, instances, origin, serial};
 use crate::ir::{Model, Op, ValueId};
+use crate::passes;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -39,24 +40,26 @@ pub fn plan<E>(
     engines: &Engines<'_>,
     mut stages: impl FnMut(&Model) -> Result<Vec<u32>, E>,
 ) -> Result<(Option<Model>, Plan), E> {
-    let plan = of_program(model, None, interval, engines, &mut stages)?;
-    let Some(gathered) = sums::gathered(model, &plan) else { return Ok((None, plan)) };
-    let other = of_program(&gathered.model, Some(&gathered), interval, engines, &mut stages)?;
+    let exact = passes::exact_sums(model);
+    let plan = of_program((model, &exact), None, interval, engines, &mut stages)?;
+    let Some(gathered) = sums::gathered(model, &exact, &plan) else { return Ok((None, plan)) };
+    let anew = (&gathered.model, &gathered.exact[..]);
+    let other = of_program(anew, Some(&gathered), interval, engines, &mut stages)?;
     let tables = |model: &Model, plan: &Plan| figures::taken(model, &free(model), plan) + plan.tables();
     let better = tables(&gathered.model, &other) < tables(model, &plan);
     Ok(if better { (Some(gathered.model), other) } else { (None, plan) })
 }
 
-/// A plan for a program, with the blocks that are there already.
+/// A plan for a program with its [`passes::exact_sums`], with the blocks that are there already.
 fn of_program<E>(
-    model: &Model,
+    (model, exact): (&Model, &[bool]),
     gathered: Option<&Gathered>,
     interval: u32,
     engines: &Engines<'_>,
     stages: &mut impl FnMut(&Model) -> Result<Vec<u32>, E>,
 ) -> Result<Plan, E> {
     let free = free(model);
-    let finder = Finder::new(model, &free, gathered);
+    let finder = Finder::new(model, (&free, exact), gathered);
     let mut classes = classes(&finder, interval);
     let mut regions = Vec::new();
     let made = |meant: &Model| engines.bit_by_bit.map(|optimise| instances::made(meant, optimise));

@@ -29,6 +29,8 @@ const WORK: usize = 20_000_000;
 pub(super) struct Gathered {
     /// The program.
     pub(super) model: Model,
+    /// Its [`passes::exact_sums`].
+    pub(super) exact: Vec<bool>,
     /// Blocks that stay as they are, with inputs that may be constant zeros.
     pub(super) parts: Vec<Part>,
     /// Of each, which others it is equal to: those with the same number.
@@ -56,9 +58,9 @@ struct Sum {
 type Set = (usize, Vec<usize>);
 
 /// The program with sums over blocks made clock by clock, as the starts and copies of a plan ask for; nothing if there are
-/// none.
-pub(super) fn gathered(model: &Model, plan: &Plan) -> Option<Gathered> {
-    let (sets, sums) = sums(model, plan)?;
+/// none. `exact` are the program's [`passes::exact_sums`].
+pub(super) fn gathered(model: &Model, exact: &[bool], plan: &Plan) -> Option<Gathered> {
+    let (sets, sums) = sums(model, exact, plan)?;
     if sums.is_empty() {
         return None;
     }
@@ -77,7 +79,7 @@ pub(super) fn gathered(model: &Model, plan: &Plan) -> Option<Gathered> {
             stack.extend(reads(v));
         }
     }
-    let mut writer = Writer { model, out: Builder::like(model), place: FxHashMap::default() };
+    let mut writer = Writer { model, out: Builder::like(model), place: FxHashMap::default(), added: Vec::new() };
     // For each set its trees and its accumulators, by clock.
     let mut made: Vec<[Vec<Part>; 2]> = Vec::with_capacity(sets.len());
     made.extend(clocks.iter().map(|clocks| [0, 1].map(|_| vec![empty(); clocks.by_clock.len()])));
@@ -87,7 +89,7 @@ pub(super) fn gathered(model: &Model, plan: &Plan) -> Option<Gathered> {
         let node = model.node(id);
         if let Some(sum) = of_value.get(&id).filter(|_| alive[id.index()]) {
             let mut terms: Vec<ValueId> = sum.rest.iter().map(|v| writer.place[v]).collect();
-            terms = writer.tree(terms, node, &mut Vec::new());
+            terms = writer.tree(terms, node);
             for &(set, output) in &sum.gathered {
                 let value = *known
                     .entry((set, output))
@@ -124,10 +126,10 @@ pub(super) fn gathered(model: &Model, plan: &Plan) -> Option<Gathered> {
             class.push(kind);
         }
     }
-    // Types were made of the intervals that the program declares.
+    // Types were made of the intervals that the program declares, which values need not keep to.
     let exact = passes::exact_sums(&model);
-    let holds = parts.iter().flat_map(|part| &part.order).all(|v| exact[v.index()]);
-    holds.then_some(Gathered { model, parts, class })
+    let holds = writer.added.iter().all(|v| exact[v.index()]);
+    holds.then_some(Gathered { model, exact, parts, class })
 }
 
 fn empty() -> Part {
@@ -135,8 +137,7 @@ fn empty() -> Part {
 }
 
 /// The sums that are to be made clock by clock, and the sets of blocks that they are over; nothing if the search gives up.
-fn sums(model: &Model, plan: &Plan) -> Option<(Vec<Set>, Vec<Sum>)> {
-    let exact = passes::exact_sums(model);
+fn sums(model: &Model, exact: &[bool], plan: &Plan) -> Option<(Vec<Set>, Vec<Sum>)> {
     // What copies that are shared give.
     let mut made: FxHashMap<ValueId, (usize, usize, usize)> = FxHashMap::default();
     for (number, group) in plan.groups.iter().enumerate() {
@@ -253,6 +254,8 @@ struct Writer<'a> {
     out: Builder,
     /// What values of the program are in the new one.
     place: FxHashMap<ValueId, ValueId>,
+    /// The sums that the program did not have.
+    added: Vec<ValueId>,
 }
 
 impl Writer<'_> {
@@ -263,55 +266,46 @@ impl Writer<'_> {
         slots: &[Vec<Option<ValueId>>],
         [trees, chain]: &mut [Vec<Part>; 2],
     ) -> ValueId {
-        let mut before: Option<ValueId> = None;
+        // Zeros have the step of what they are added to.
+        let frac = slots.iter().flatten().flatten().map(|v| self.model.node(*v).interval.frac).max().unwrap_or(0);
+        let mut sum = self.zero(like, frac);
         for (clock, slots) in slots.iter().enumerate() {
-            let mut row: Vec<ValueId> = slots.iter().map(|v| self.placed(*v, like)).collect();
+            let place = |v: &Option<ValueId>| match v {
+                Some(v) => self.place[v],
+                None => self.zero(like, frac),
+            };
+            let mut row: Vec<ValueId> = slots.iter().map(place).collect();
             if row.len() > 1 {
-                let tree = &mut trees[clock];
+                let (tree, first) = (&mut trees[clock], self.added.len());
                 tree.inputs.extend(&row);
-                row = self.tree(row, like, &mut tree.order);
+                row = self.tree(row, like);
+                tree.order.extend(&self.added[first..]);
                 tree.outputs.push(row[0]);
             }
-            let before_it = match before {
-                Some(before) => before,
-                None => self.zero(like),
-            };
-            let made = self.add((before_it, row[0]), like);
-            chain[clock].inputs.extend([row[0], before_it]);
+            let made = self.add((sum, row[0]), like);
+            chain[clock].inputs.extend([row[0], sum]);
             chain[clock].order.push(made);
             chain[clock].outputs.push(made);
-            before = Some(made);
+            sum = made;
         }
-        before.expect("a sum has terms")
+        sum
     }
 
-    /// The sum of these in pairs, then of pairs of these, and so on; one value, if there is any. Adds what is made to
-    /// `order`.
-    fn tree(&mut self, mut row: Vec<ValueId>, like: &Node, order: &mut Vec<ValueId>) -> Vec<ValueId> {
+    /// The sum of these in pairs, then of pairs of these, and so on; one value, if there is any.
+    fn tree(&mut self, mut row: Vec<ValueId>, like: &Node) -> Vec<ValueId> {
         while row.len() > 1 {
-            let mut add = |pair: &[ValueId]| match *pair {
-                [a, b] => {
-                    let made = self.add((a, b), like);
-                    order.push(made);
-                    made
-                }
+            let add = |pair: &[ValueId]| match *pair {
+                [a, b] => self.add((a, b), like),
                 _ => pair[0],
             };
-            row = row.chunks(2).map(&mut add).collect();
+            row = row.chunks(2).map(add).collect();
         }
         row
     }
 
-    fn placed(&mut self, value: Option<ValueId>, like: &Node) -> ValueId {
-        match value {
-            Some(v) => self.place[&v],
-            None => self.zero(like),
-        }
-    }
-
-    fn zero(&mut self, like: &Node) -> ValueId {
+    fn zero(&mut self, like: &Node, frac: i32) -> ValueId {
         let op = Op::Const { value: 0.into() };
-        self.out.push(Node { op, interval: Interval::new(0, 0, 0), latency: 0.0, ..like.clone() })
+        self.out.push(Node { op, interval: Interval::new(0, 0, frac), latency: 0.0, ..like.clone() })
     }
 
     /// A sum of two, of the type that it needs, which takes as long as `like` does.
@@ -320,31 +314,21 @@ impl Writer<'_> {
         like.op.for_each_operand(|v| reached = reached.max(self.model.node(v).latency));
         let [x, y] = [a, b].map(|v| &self.out.nodes()[v.index()]);
         let latency = x.latency.max(y.latency) + (like.latency - reached).max(0.0);
-        let interval = plus(&x.interval, &y.interval);
-        self.out.push(Node { op: Op::Add { a, b, shift: 0 }, interval, latency, ..like.clone() })
+        let interval = x.interval.plus(&y.interval);
+        let made = self.out.push(Node { op: Op::Add { a, b, shift: 0 }, interval, latency, ..like.clone() });
+        self.added.push(made);
+        made
     }
-}
-
-/// The interval of a sum.
-fn plus(a: &Interval, b: &Interval) -> Interval {
-    // Zeros have no step that counts.
-    match (a.kif().is_zero(), b.kif().is_zero()) {
-        (true, _) => return b.clone(),
-        (_, true) => return a.clone(),
-        _ => {}
-    }
-    let frac = a.frac.max(b.frac);
-    let code = |code: &crate::num::Code, of: &Interval| code.to_big() << (frac - of.frac) as u32;
-    Interval::new(code(&a.min, a) + code(&b.min, b), code(&a.max, a) + code(&b.max, b), frac)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{held, planned};
+    use super::super::tests::{held, planned, without_outputs};
     use super::super::{Base, Engines, Figures, Storage, check};
     use super::*;
     use crate::compile::Engine;
-    use crate::ir::Limits;
+    use crate::interp::{LookupMiss, golden};
+    use crate::ir::{Limits, draw_inputs};
     use crate::num::{Kif, SplitMix};
     use crate::random::{Profile, Recipe, side_by_side};
 
@@ -352,14 +336,7 @@ mod tests {
     /// but so many of the first. Behind each sum a rectifier that nothing else is equal to.
     fn summed(block: &Model, n: u32, part: usize, rng: &mut SplitMix) -> Model {
         let model = side_by_side(block, n);
-        let mut b = Builder::new(vec![0; model.n_inputs()]);
-        b.limits(Limits::derived());
-        for table in model.tables() {
-            b.table(table.clone());
-        }
-        for node in model.nodes() {
-            b.push(node.clone());
-        }
+        let mut b = without_outputs(&model);
         let outputs: Vec<Option<ValueId>> = model.outputs().iter().map(|o| o.source).collect();
         let each = outputs.len() / n as usize;
         for k in 0..each {
@@ -411,6 +388,38 @@ mod tests {
             let figures = Figures::of(&anew, &plan);
             let copies: u64 = plan.groups.iter().map(|group| u64::from(group.copies)).sum();
             assert!(figures.register_bits() < 60 * copies + figures.captured_bits, "{figures:?}");
+        }
+    }
+
+    #[test]
+    fn values_beyond_the_intervals_that_are_declared_are_added_up_too() {
+        // Beside what blocks give, two values of seven and six bits of which the file says that they are at most 65 and 62:
+        // a sum of these in seven bits would wrap.
+        let mut b = Builder::new(vec![0; 10]);
+        b.limits(Limits::derived());
+        let signed = |int| Interval::full(Kif { signed: true, int, frac: 0 });
+        let inputs: Vec<ValueId> = (0..10).map(|input| b.op(Op::Input { input }, signed(7))).collect();
+        let mut terms: Vec<ValueId> = Vec::new();
+        for &x in &inputs[..8] {
+            let more = b.op(Op::AddConst { x, value: 3.into(), shift: 0 }, signed(8));
+            terms.push(b.op(Op::Relu { x: more }, Interval::new(0, 127, 0)));
+        }
+        terms.push(b.op(Op::Relu { x: inputs[8] }, Interval::new(0, 65, 0)));
+        terms.push(b.op(Op::Relu { x: inputs[9] }, Interval::new(0, 62, 0)));
+        let mut sum = terms[9];
+        for &x in terms[..9].iter().rev() {
+            sum = b.op(Op::Add { a: x, b: sum, shift: 0 }, Interval::new(0, 2047, 0));
+        }
+        let shown = b.op(Op::Relu { x: sum }, Interval::new(0, 2047, 0));
+        b.output(Output { source: Some(shown), shift: 0, neg: false });
+        let model = b.finish().expect("a program");
+        let (anew, plan) = planned(&model, 4, &Engines::default());
+        assert_eq!(check(&anew, &plan), Ok(()));
+        let mut rng = SplitMix::new(1);
+        for _ in 0..200 {
+            let inputs = draw_inputs(&model, &mut rng);
+            let outputs = |model: &Model| golden(model, &inputs, LookupMiss::Zero);
+            assert_eq!(outputs(&anew), outputs(&model), "{inputs:?}");
         }
     }
 
