@@ -17,6 +17,7 @@ fn interface(latency: u32) -> Interface {
         top: "adder".into(),
         latency,
         initiation_interval: 1,
+        input_hold: 1,
         clock: (latency > 0).then(|| "clk".into()),
         reset: None,
         reset_active_high: true,

@@ -74,6 +74,62 @@ fn a_written_file_is_proved_and_a_wrong_interval_is_not() {
     }
 }
 
+/// `--ii-input held`: no register captures the sample, and the statement says that it has to stay.
+#[test]
+fn held_inputs_are_read_from_their_ports() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ran = |arguments: &[&str]| run(folder.path(), arguments);
+    for (name, interval, engine) in
+        [("sort_topk", "5", "fold"), ("sort_topk", "8", "mixed"), ("tiny_ops", "40", "serial")]
+    {
+        let file = model(name);
+        let how = ["--ii", interval, "--ii-engine", engine, "--enable", "--reset", "sync", "-q"];
+        let held = ["--ii-input", "held"];
+        let captured = ran(&[&[file.as_str(), "--verilog", "c.v", "--interface", "c.json"], &how[..]].concat());
+        let (code, _, said) = ran(&[
+            &[file.as_str(), "--verilog", "h.v", "--vhdl", "h.vhd", "--interface", "h.json"],
+            &how[..],
+            &held[..],
+        ]
+        .concat());
+        assert_eq!((captured.0, code), (0, 0), "{said}");
+        let text = |path: &str| fs::read_to_string(folder.path().join(path)).expect("a file");
+        let facts = |path: &str| serde_json::from_str::<Value>(&text(path)).expect("JSON");
+        let (before, after) = (facts("c.json"), facts("h.json"));
+        assert_eq!(after["input_hold"].as_u64(), interval.parse().ok());
+        assert!(before.get("input_hold").is_none());
+        let bits = |facts: &Value| facts["register_bits"].as_u64().expect("register bits");
+        assert!(bits(&after) < bits(&before), "{name}: {} of {} register bits", bits(&after), bits(&before));
+        assert!(after["latency"].as_u64() <= before["latency"].as_u64());
+        for hdl in ["h.v", "h.vhd"] {
+            let (code, said, _) = ran(&["prove", &file, hdl]);
+            let says = format!("if it stays on its ports for {interval} clocks");
+            assert!(code == 0 && said.contains(&says), "{said}");
+        }
+        assert_eq!(ran(&["prove", &file, "h.v", "--ii-input", "held"]).0, 0);
+        let (code, said, _) = ran(&["prove", &file, "h.v", "--ii-input", "captured"]);
+        assert!(code == 1 && said.contains("must stay for"), "{said}");
+        // What reads its inputs at one edge does so too where they stay.
+        assert_eq!(ran(&["prove", &file, "c.v", "--ii-input", "held"]).0, 0);
+        // A text that does not say it, or says less, is not the model; nor one that says more than there is.
+        let says = format!("must stay for {interval} clocks");
+        for other in ["are read", "must stay for 2 clocks", "must stay for 99 clocks"] {
+            let wrong = text("h.v").replace(&says, other);
+            assert_ne!(wrong, text("h.v"));
+            fs::write(folder.path().join("w.v"), wrong).expect("written");
+            let (code, said, _) = ran(&["prove", &file, "w.v"]);
+            assert_eq!(code, 1, "{name}, {other}: {said}");
+        }
+    }
+    let file = model("sort_topk");
+    for with in [&["--register-inputs"][..], &["--wrapper", "axis"]] {
+        let (code, _, said) =
+            ran(&[&[file.as_str(), "--ii", "4", "--ii-input", "held", "--verilog", "n.v"], with].concat());
+        assert!(code == 2 && said.contains("E0816"), "{said}");
+        assert!(!folder.path().join("n.v").exists());
+    }
+}
+
 #[test]
 fn what_does_not_go_with_it_is_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -298,6 +354,12 @@ fn a_hundred_wrong_uses() {
     for engine in ["", "other", "fold,serial", "Serial", "2"] {
         uses.push((vec!["--ii", "4", "--ii-engine", engine], "--ii-engine"));
     }
+    uses.push((vec!["--ii-input", "held"], "--ii"));
+    for input in ["", "kept", "Held", "1"] {
+        uses.push((vec!["--ii", "4", "--ii-input", input], "--ii-input"));
+    }
+    uses.push((vec!["--ii", "4", "--ii-input", "held", "--register-inputs"], "E0816"));
+    uses.push((vec!["--ii", "4", "--ii-input", "held", "--wrapper", "axis"], "E0816"));
     let serial = ["--ii", "32", "--ii-engine", "serial"];
     for (with, code) in [
         (["--max-latency", "2"], "E0819"),

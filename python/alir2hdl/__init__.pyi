@@ -34,7 +34,8 @@ class _Pipeline(TypedDict, total=False):
     assume_intervals: bool
     pipeline: int | Literal["auto"]
     ii: int | Literal["auto"]
-    ii_engine: Literal["auto", "fold", "serial"]
+    ii_engine: Literal["auto", "fold", "serial", "mixed"]
+    ii_input: Literal["captured", "held"]
     ii_share: float
     max_stage_delay: float | None
     clock_period: float | None

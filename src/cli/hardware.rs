@@ -37,6 +37,9 @@ pub(super) struct PipelineArgs {
     /// How hardware is used again with --ii
     #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, requires = "ii")]
     pub(super) ii_engine: EngineArg,
+    /// For how long inputs are read with --ii
+    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, requires = "ii")]
+    pub(super) ii_input: InputArg,
     /// Also register the inputs: one more clock of latency
     #[arg(long)]
     pub(super) register_inputs: bool,
@@ -107,6 +110,16 @@ pub(super) enum EngineArg {
     Serial,
     /// Equal parts share hardware, and what is left goes through bit by bit where that takes less
     Mixed,
+}
+
+/// For how long inputs are read, as it is typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum InputArg {
+    /// At the edge that accepts a sample alone: registers capture it
+    #[default]
+    Captured,
+    /// For K clocks from the one with that edge on: whoever sends the sample must hold it, and no register captures it
+    Held,
 }
 
 /// A number of stages as it is typed.
@@ -189,6 +202,7 @@ impl PipelineArgs {
                 EngineArg::Serial => Engine::Serial,
                 EngineArg::Mixed => Engine::Mixed,
             },
+            held_inputs: self.ii_input == InputArg::Held,
         };
         spec.clock =
             Clock { period: self.clock_period, delay_unit: self.delay_unit, uncertainty: self.clock_uncertainty };
@@ -211,6 +225,7 @@ impl PipelineArgs {
             ("--pipeline", self.pipeline.is_some()),
             ("--ii", self.ii.is_some()),
             ("--ii-engine", self.ii_engine != EngineArg::default()),
+            ("--ii-input", self.ii_input != InputArg::default()),
             ("--register-inputs", self.register_inputs),
             ("--register-outputs", self.register_outputs),
             ("--max-stage-delay", self.max_stage_delay.is_some()),

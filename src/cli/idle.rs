@@ -5,7 +5,7 @@
 //! asked for. What has nothing to act on in this design (its tables, products, registers) is warned of, `W0801`: the
 //! hardware is what was asked for, and scripts give the same options to many models.
 
-use super::hardware::{EffortArg, ObjectiveArg, PipelineArgs, PortArgs, ResetArg, UseDspArg};
+use super::hardware::{EffortArg, EngineArg, InputArg, ObjectiveArg, PipelineArgs, PortArgs, ResetArg, UseDspArg};
 use super::input::Design;
 use super::text::{RomStyleArg, TextArgs};
 use crate::compile::Hardware;
@@ -114,6 +114,7 @@ fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(&'static str, &'static st
     const TABLES: &str = "the model has no lookup tables";
     const PRODUCTS: &str = "the model multiplies no two values";
     const CAPTURED: &str = "with --ii a register reads the inputs whatever is asked";
+    const EVERY_CLOCK: &str = "a sample is taken every clock";
     const TEXT: &str = "neither Verilog nor VHDL is made";
     let GivenOptions { pipeline, ports, text, rom_style } = asked;
     let Registers { any: registers, cuts, ready } = found.registers;
@@ -130,6 +131,8 @@ fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(&'static str, &'static st
         ("--pipeline-objective", pipeline.pipeline_objective != ObjectiveArg::default() && !cuts, CUTS),
         ("--effort", pipeline.effort != EffortArg::default() && !cuts, CUTS),
         ("--register-inputs", pipeline.register_inputs && ready, CAPTURED),
+        ("--ii-engine", pipeline.ii_engine != EngineArg::default() && !ready, EVERY_CLOCK),
+        ("--ii-input", pipeline.ii_input != InputArg::default() && !ready, EVERY_CLOCK),
         ("--use-dsp", pipeline.use_dsp != UseDspArg::default() && !found.products, PRODUCTS),
         ("--rom-style", rom_style && !found.tables, TABLES),
         ("--rom-style", rom_style && found.tables && no_text, TEXT),

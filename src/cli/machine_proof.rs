@@ -24,6 +24,8 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
         ("--pipeline", args.pipeline.is_some()),
         ("--register-inputs", args.register_inputs),
         ("--register-outputs", args.register_outputs),
+        ("--ii", args.ii.is_some()),
+        ("--ii-input", args.ii_input.is_some()),
     ];
     machine::refuse(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
     let file = args.file()?;

@@ -1,6 +1,6 @@
 //! `alir2hdl prove`: the file on disk is the model, for every input.
 
-use super::hardware::PolarityArg;
+use super::hardware::{InputArg, PolarityArg};
 use super::input::{Design, InputArgs};
 use super::names::NameArgs;
 use super::{ExitStatus, Failure, Global, machine, machine_proof, print, progress, recorded, schema, witness};
@@ -62,6 +62,10 @@ pub(super) struct Args {
     /// Clocks between two samples that the file shall have; without it what its head states, or 1
     #[arg(long, value_name = "K")]
     pub(super) ii: Option<u32>,
+    /// For how long a sample stays on its ports: the clock whose edge accepts it, or all clocks until the next one may come;
+    /// without it what the file's head states
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(super) ii_input: Option<InputArg>,
     #[command(flatten)]
     names: NameArgs,
     /// The level at which the file's reset resets [default: low if the port's name ends in `_n`]
@@ -190,6 +194,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let request = Request {
         latency: args.pipeline.map(|n| n + u32::from(args.register_inputs) + u32::from(args.register_outputs)),
         interval: args.ii,
+        held_inputs: args.ii_input.map(|how| how == InputArg::Held),
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
         work: Some(args.work),
         keep_questions: args.certificate.is_some(),
@@ -399,6 +404,7 @@ fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
             };
             let interval = match report.interval {
                 1 => String::new(),
+                n if report.input_hold > 1 => format!(", a sample every {n} clocks that stays on its ports"),
                 n => format!(", a sample every {n} clocks"),
             };
             line(format!("proved: equal to the model for every input, {latency}{interval} ({seconds:.2} s)"));

@@ -180,6 +180,7 @@ pub(super) fn of_reused(
     let request = Request {
         latency: Some(interface.latency),
         interval: Some(interface.initiation_interval),
+        held_inputs: Some(interface.input_hold > 1),
         names: control_names(spec),
         gates_only: is_serial,
         ..Request::default()

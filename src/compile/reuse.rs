@@ -85,6 +85,11 @@ impl Spec {
         self.pipeline.interval.filter(|&interval| interval != 1)
     }
 
+    /// For how many clocks an input must stay at the ports.
+    fn input_hold(&self) -> u32 {
+        self.interval().filter(|_| self.pipeline.held_inputs).unwrap_or(1)
+    }
+
     /// Whether hardware is to be used again and again for one sample.
     pub(super) fn takes_turns(&self) -> bool {
         self.interval().is_some() || self.pipeline.budget.is_some()
@@ -132,6 +137,15 @@ impl Spec {
             let help =
                 "leave it out: the latency is a result; --clock-period or --max-stage-delay cut what takes too long";
             problem("E0816", "--pipeline", "a number of stages does not go with --ii".into(), help);
+        }
+        if self.pipeline.held_inputs && self.wrapper.is_some() {
+            let message =
+                "held does not go with a wrapper, which collects the next sample while the core reads this one";
+            problem("E0816", "--ii-input", message.into(), "leave it out: a register captures the sample");
+        }
+        if self.pipeline.held_inputs && self.pipeline.register_inputs {
+            let message = "held is for inputs without a register, and --register-inputs asks for one";
+            problem("E0816", "--ii-input", message.into(), "leave one of them out");
         }
         let leave = "leave it out, or take a sample every clock (without --ii)";
         let not_yet = [("--assume-intervals", self.optimisation.assume_intervals)];
@@ -327,7 +341,7 @@ impl<'d> Reused<'d> {
     ) -> Result<Result<Reused<'d>, Refusal>, Error> {
         let program = serial::sums_of_two(&passes::run(source, passes).0);
         let graph = serial::graph(&program);
-        let plan = match serial::plan(&graph, interval, &graph.accepted()) {
+        let plan = match serial::plan(&graph, interval, &graph.arrivals(spec.pipeline.held_inputs)) {
             Ok(plan) if spec.pipeline.register_outputs => plan.with_registered_outputs(),
             Ok(plan) => plan,
             Err(refusal) => return Ok(Err(refusal)),
@@ -372,7 +386,8 @@ impl<'d> Reused<'d> {
         (after, bit_by_bit): (&[&str], bool),
     ) -> Result<Reused<'d>, Error> {
         let optimise = |block: &Model| passes::run(block, after).0;
-        let engines = Engines { bit_by_bit: bit_by_bit.then_some(&optimise) };
+        let held_inputs = spec.pipeline.held_inputs;
+        let engines = Engines { held_inputs, bit_by_bit: bit_by_bit.then_some(&optimise) };
         // Parts that are optimised by themselves are joined as they are: their gates are those of [`Reused::steps`].
         let joined = if bit_by_bit { JOINED } else { after };
         let mut block = spec.clone();
@@ -426,7 +441,7 @@ impl<'d> Reused<'d> {
     /// The netlist alone.
     fn netlist(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
         let (interval, latency) = (self.plan.interval(), self.plan.latency());
-        let mut netlist = lower_reused(&self.machine, &spec.with_ready(top), latency, interval);
+        let mut netlist = lower_reused(&self.machine, &spec.with_ready(top), latency, (interval, spec.input_hold()));
         // Who proves the text finds the program by this line.
         let how = match &self.plan {
             Planned::Serial(..) => Some((self.program.nodes().len(), BIT_BY_BIT.to_owned())),

@@ -153,6 +153,9 @@ pub struct Pipeline {
     pub interval: Option<u32>,
     /// How hardware is used again.
     pub engine: Engine,
+    /// Whether whoever sends a sample holds it at the ports for [`Pipeline::interval`] clocks, so that no register has to
+    /// capture it.
+    pub held_inputs: bool,
     /// What the hardware may take: the smallest interval whose estimate is within it.
     pub budget: Option<Budget>,
     /// Least share of the logic, in per cent, that shall share hardware.

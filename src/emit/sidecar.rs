@@ -40,6 +40,9 @@ pub struct Sidecar<'a> {
     ready: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hold: Option<u32>,
+    /// For how many clocks an input must stay, where that is not one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_hold: Option<u32>,
     ports: Vec<PortFacts<'a>>,
     inputs: &'a [Element],
     outputs: &'a [Element],
@@ -206,6 +209,7 @@ impl<'a> Sidecar<'a> {
             valid: interface.valid.as_ref().map(|(input, output)| ValidPorts { input, output }),
             ready: interface.ready.as_deref(),
             hold: interface.ready.as_ref().map(|_| interface.initiation_interval),
+            input_hold: (interface.input_hold > 1).then_some(interface.input_hold),
             ports: netlist
                 .ports()
                 .iter()

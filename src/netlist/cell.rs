@@ -375,6 +375,8 @@ pub struct Interface {
     pub latency: u32,
     /// Clocks between two inputs.
     pub initiation_interval: u32,
+    /// For how many clocks an input must stay at the ports, the one whose edge accepts it included.
+    pub input_hold: u32,
     /// Name of the clock port, if the module has a register.
     pub clock: Option<String>,
     /// Name of the reset port.
@@ -410,6 +412,7 @@ impl Interface {
             top: top.into(),
             latency: 0,
             initiation_interval: 1,
+            input_hold: 1,
             clock: None,
             reset: None,
             reset_active_high: true,

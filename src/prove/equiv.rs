@@ -39,6 +39,9 @@ pub struct Request {
     pub latency: Option<u32>,
     /// Clocks between two samples; if not given, what the file states, or else one.
     pub interval: Option<u32>,
+    /// Whether a sample stays on its ports for that long, rather than for the clock whose edge accepts it; if not given,
+    /// what the file states, or else not.
+    pub held_inputs: Option<bool>,
     /// Limits of each cone.
     pub limits: Limits,
     /// Units of work for the whole run, if not [`super::engine::WORK`].
@@ -122,6 +125,9 @@ pub struct Report {
     /// Clocks between two samples, where that is not one.
     #[serde(skip_serializing_if = "is_one")]
     pub interval: u32,
+    /// For how many clocks a sample is taken to stay on its ports, where that is not one.
+    #[serde(skip_serializing_if = "is_one")]
+    pub input_hold: u32,
     /// Operations whose signals were found in the file and proved equal.
     pub operations_matched: u64,
     /// Signals named after an operation that show something else (optimisation may do that).
@@ -142,8 +148,8 @@ pub struct Report {
     pub open_steps: Vec<(u32, String)>,
 }
 
-fn is_one(interval: &u32) -> bool {
-    *interval == 1
+fn is_one(clocks: &u32) -> bool {
+    *clocks == 1
 }
 
 impl Report {
@@ -153,6 +159,7 @@ impl Report {
             verdict: Verdict::Proved,
             latency: 0,
             interval: 1,
+            input_hold: 1,
             operations_matched: 0,
             operations_unmatched: 0,
             bits: Counts::default(),
@@ -199,6 +206,16 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
     {
         differs(&mut report, format!("an interval of {asked} was asked for, the file states {stated}"));
         return (report, e);
+    }
+    if report.interval > 1 {
+        let stated = phases::stated_hold(rtl).unwrap_or(1);
+        report.input_hold = request.held_inputs.map_or(stated, |held| if held { report.interval } else { 1 });
+        if stated > report.input_hold || stated > report.interval {
+            let most = report.input_hold.min(report.interval);
+            differs(&mut report, format!("the file states that inputs must stay for {stated} clocks, not {most}"));
+            return (report, e);
+        }
+        ports.hold = report.input_hold;
     }
     let control: Vec<SignalId> = [ports.clock, ports.reset, ports.enable].into_iter().flatten().collect();
     let structure = depth(rtl, &control);
@@ -282,8 +299,12 @@ fn repeated(
     if report.verdict == Verdict::Proved {
         let name = ports.ready.map_or("", |ready| &rtl.signal(ready).name);
         let how = if compared == 0 { String::new() } else { format!(" ({compared} of these clocks compared again)") };
+        let held = match report.input_hold {
+            1 => String::new(),
+            n => format!(", if it stays on its ports for {n} clocks"),
+        };
         report.notes.push(format!(
-            "a sample is accepted where {name} is 1, every {interval} clocks exactly; its result stays for {interval} clocks{how}"
+            "a sample is accepted where {name} is 1, every {interval} clocks exactly{held}; its result stays for {interval} clocks{how}"
         ));
     }
 }

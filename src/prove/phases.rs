@@ -52,10 +52,19 @@ impl Phases {
 
 /// The interval that the file's head states.
 pub(super) fn stated_interval(rtl: &Rtl) -> Option<u32> {
+    stated(rtl, "initiation interval")
+}
+
+/// For how many clocks a sample must stay on its ports, as the file's head states.
+pub(super) fn stated_hold(rtl: &Rtl) -> Option<u32> {
+    stated(rtl, "inputs must stay for")
+}
+
+/// The number behind some words in the file's head.
+fn stated(rtl: &Rtl, words: &str) -> Option<u32> {
     rtl.head.iter().filter(|line| !line.trim_start().starts_with("command:")).find_map(|line| {
-        const SAID: &str = "initiation interval";
         let lower = line.to_ascii_lowercase();
-        let rest = lower[lower.find(SAID)? + SAID.len()..].trim_start_matches([' ', ':', '=', '\t']);
+        let rest = lower[lower.find(words)? + words.len()..].trim_start_matches([' ', ':', '=', '\t']);
         rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
     })
 }
@@ -378,6 +387,7 @@ mod tests {
             valid: None,
             ready: named(&rtl.outputs, "ready"),
             phases: None,
+            hold: 1,
             moments: None,
         };
         find(rtl, &ports)

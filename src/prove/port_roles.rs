@@ -41,6 +41,8 @@ pub(super) struct PortRoles {
     pub(super) ready: Option<SignalId>,
     /// The phases of a design that takes a sample every few clocks.
     pub(super) phases: Option<Phases>,
+    /// For how many clocks a sample stays on its ports, the one whose edge accepts it included.
+    pub(super) hold: u32,
     /// Moments of their own, where not all inputs are of the moment that the latency says.
     pub(super) moments: Option<Moments>,
 }
@@ -57,7 +59,7 @@ pub(super) struct Moments {
 }
 
 impl PortRoles {
-    /// How many clocks before the outputs a model input is, where all others are `latency` before.
+    /// How many clocks before the outputs a model input is, where all others are `latency` before: the first of them.
     pub(super) fn back(&self, input: usize, latency: u32) -> u32 {
         self.moments.as_ref().map_or(latency, |m| m.back[input])
     }
@@ -66,7 +68,8 @@ impl PortRoles {
     pub(super) fn on(&self, signal: SignalId, k: u32, latency: u32) -> impl Iterator<Item = (usize, u32)> {
         let places = self.inputs.iter().enumerate();
         places.filter_map(move |(i, place)| {
-            place.filter(|p| p.0 == signal && self.back(i, latency) == k).map(|(_, lo)| (i, lo))
+            let here = self.back(i, latency).checked_sub(k).is_some_and(|since| since < self.hold);
+            place.filter(|p| p.0 == signal && here).map(|(_, lo)| (i, lo))
         })
     }
 
@@ -199,7 +202,19 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Resu
     let mut of_inputs = [(&mut enable, names.enable.is_some()), (&mut reset, names.reset.is_some())];
     let inputs = place(&rtl.inputs, &widths, "input", &mut of_inputs)?;
     let outputs = place(&rtl.outputs, &out_widths, "output", &mut [(&mut ready, names.ready.is_some())])?;
-    Ok(PortRoles { inputs, outputs, clock, reset, reset_low, enable, valid, ready, phases: None, moments: None })
+    Ok(PortRoles {
+        inputs,
+        outputs,
+        clock,
+        reset,
+        reset_low,
+        enable,
+        valid,
+        ready,
+        phases: None,
+        hold: 1,
+        moments: None,
+    })
 }
 
 /// What control inputs are set to while gates are made.

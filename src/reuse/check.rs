@@ -226,14 +226,14 @@ impl Judge<'_> {
         ensure(plan.interval == interval, || format!("a sample every {} clocks", plan.interval))?;
         ensure(!plan.registered_outputs, || "registers behind the results".into())?;
         serial::check(graph, plan)?;
-        for (&v, captured) in region.inputs.iter().zip(&plan.arrivals) {
+        for (&v, &shown) in region.inputs.iter().zip(&plan.arrivals) {
             let Some(base) = origin(self.model, &self.free, v).base else { continue };
             // Streams read one register, from its first clock to its last.
             let store = self.plan.stores.get(&base).ok_or_else(|| format!("{base:?} lies nowhere"))?;
-            ensure(store.born == captured + 1 && matches!(store.storage, Storage::Held(_)), || {
-                format!("{base:?} is not held from clock {} on", captured + 1)
+            ensure(store.born == shown && matches!(store.storage, Storage::Held(_)), || {
+                format!("{base:?} is not held from clock {shown} on")
             })?;
-            self.read(v, captured + interval)?;
+            self.read(v, shown + interval - 1)?;
         }
         Ok(())
     }
@@ -354,7 +354,9 @@ impl Judge<'_> {
     fn births(&self, made: &FxHashMap<ValueId, Made>) -> Result<(), String> {
         for (base, store) in &self.plan.stores {
             let Base::Value(v) = base else {
-                ensure(store.born == 1, || format!("{base:?} is captured by the edge that accepts it"))?;
+                ensure(store.born == u32::from(!self.plan.held_inputs), || {
+                    format!("{base:?} is there in another clock")
+                })?;
                 ensure(matches!(store.storage, Storage::Held(_)), || format!("{base:?} passes through no copy"))?;
                 continue;
             };

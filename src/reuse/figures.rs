@@ -194,7 +194,8 @@ fn stored_bits(model: &Model, plan: &Plan) -> Stored {
     for (base, store) in &plan.stores {
         match (base, &store.storage) {
             (&Base::Port(e), Storage::Held(n)) => {
-                stored.captured_bits += u64::from(*n) * u64::from(model.input_kifs()[e as usize].width());
+                let registers = *n - u32::from(plan.held_inputs);
+                stored.captured_bits += u64::from(registers) * u64::from(model.input_kifs()[e as usize].width());
             }
             (Base::Value(v), Storage::Held(n)) => {
                 let bits = u64::from(*n) * u64::from(model.kif(*v).width());
@@ -284,22 +285,22 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
     let instances = (0..)
         .zip(&plan.groups)
         .flat_map(|(number, group)| group.instances.iter().enumerate().map(move |(at, i)| (i.start, number, at)));
-    let begins = |region: &Region| region.plan.arrivals.iter().max().map_or(1, |captured| captured + 1);
+    let begins = |region: &Region| region.plan.arrivals.iter().max().copied().unwrap_or(1);
     let regions = (0..).zip(&plan.regions).map(|(at, region)| (begins(region), of_groups, at));
     // Starts of a plan are an order in which everything is made before it is read.
     let mut queue: Vec<(u32, usize, usize)> = instances.chain(regions).collect();
     queue.sort_unstable();
     let mut born: FxHashMap<Base, u32> = FxHashMap::default();
     let birth = |born: &FxHashMap<Base, u32>, base: Base| match base {
-        Base::Port(_) => 1,
+        Base::Port(_) => plan.ports_born(),
         Base::Value(_) => born.get(&base).copied().unwrap_or(1),
     };
     let mut start: Vec<Vec<u32>> = plan.groups.iter().map(|g| vec![1; g.instances.len()]).collect();
     for &(_, number, at) in &queue {
         if number == of_groups {
             let region = &plan.regions[at];
-            let captured = |&v: &ValueId| base_of(v).map_or(0, |base| birth(&born, base) - 1);
-            let arrivals: Vec<u32> = region.inputs.iter().map(captured).collect();
+            let shown = |&v: &ValueId| base_of(v).map_or(1, |base| birth(&born, base));
+            let arrivals: Vec<u32> = region.inputs.iter().map(shown).collect();
             let soonest = serial::quick_plan(&region.graph, plan.interval, &arrivals).map_or(1, |plan| plan.latency);
             born.extend(region.outputs.iter().map(|&v| (Base::Value(v), soonest)));
             continue;
@@ -351,15 +352,16 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
     latency + u32::from(plan.registered_outputs)
 }
 
-/// A register for each input that is read, one for each output of a copy, and what the results take, which stay for K
-/// clocks: those that are no other's register.
+/// A register for each input that is read, unless it is held at its port, one for each output of a copy, and what the
+/// results take, which stay for K clocks: those that are no other's register.
 fn register_bits_at_least(model: &Model, free: &[bool], plan: &Plan) -> u64 {
     let base_of = |v: ValueId| origin(model, free, v).base;
     let width = |base: Base| match base {
         Base::Port(e) => u64::from(model.input_kifs()[e as usize].width()),
         Base::Value(v) => u64::from(model.kif(v).width()),
     };
-    let ports = plan.stores.keys().filter(|base| matches!(base, Base::Port(_))).map(|&base| width(base)).sum::<u64>();
+    let captured = |base: &&Base| matches!(base, Base::Port(_)) && !plan.held_inputs;
+    let ports = plan.stores.keys().filter(captured).map(|&base| width(base)).sum::<u64>();
     let mut results: BTreeMap<Base, u64> = BTreeMap::new();
     for (j, output) in model.outputs().iter().enumerate() {
         if let Some(base @ Base::Value(_)) = output.source.and_then(base_of) {
@@ -439,7 +441,7 @@ pub fn placements(model: &Model, plan: &Plan) -> Vec<Option<Placement>> {
         // Its operations are made of others, so that they have no clocks of their own.
         let last = region.plan.latency - 1;
         for outer in between(model, &region.inputs, &region.outputs) {
-            let clock = last.saturating_sub(region.clocks()).max(1);
+            let clock = last.saturating_sub(region.clocks()).max(plan.ports_born());
             placed[outer.index()] = Some(Placement::Streams { region: number, clock, last: last.max(1) });
         }
     }

@@ -41,10 +41,18 @@ pub fn machine(model: &Model, plan: &Plan, options: &Options) -> Machine {
     drawing.frame.finish()
 }
 
-/// Registers of a value, and what they show in the block.
+/// Where a value lies.
 struct Stored {
-    /// Indices of registers and their values.
-    registers: Vec<(usize, ValueId)>,
+    /// The register that takes it when it is made; none if a port shows it.
+    first: Option<usize>,
+    /// What shows it in the block, interval by interval or clock by clock.
+    shown: Vec<ValueId>,
+}
+
+impl Stored {
+    fn of(registers: &[(usize, ValueId)]) -> Stored {
+        Stored { first: registers.first().map(|r| r.0), shown: registers.iter().map(|r| r.1).collect() }
+    }
 }
 
 struct Drawing<'a> {
@@ -98,14 +106,28 @@ impl<'a> Drawing<'a> {
             };
             match store.storage {
                 Storage::Held(n) => {
-                    let phase = (store.born - 1) % plan.interval;
+                    let phase = (store.born + plan.interval - 1) % plan.interval;
+                    // The first of them may be the port.
+                    let port = matches!(base, Base::Port(_)) && plan.held_inputs;
                     let mut registers = Vec::new();
-                    for k in 1..=n {
+                    for k in 1 + u32::from(port)..=n {
                         let name = format!("{name}_s{k}");
                         registers.push(self.register(&name, kif, Load::At(phase), false));
                     }
                     self.chain(&registers);
-                    self.held.insert(base, Stored { registers });
+                    let mut stored = Stored::of(&registers);
+                    if let Base::Port(e) = base {
+                        let at = self.ports[e as usize].clone();
+                        let value = self.read(at, kif);
+                        if let Some(first) = stored.first {
+                            self.registers[first].next = Some(value);
+                        }
+                        if port {
+                            stored.first = None;
+                            stored.shown.insert(0, value);
+                        }
+                    }
+                    self.held.insert(base, stored);
                 }
                 Storage::Passing { group, copy, output } => {
                     let depth = depths.entry((group, copy, output)).or_default();
@@ -119,16 +141,7 @@ impl<'a> Drawing<'a> {
             let name = |k| format!("group{group}_copy{copy}_out{output}_d{k}");
             let registers: Vec<_> = (1..=depth).map(|k| self.register(&name(k), kif, Load::Always, false)).collect();
             self.chain(&registers);
-            self.passing.insert((group, copy, output), Stored { registers });
-        }
-        for e in 0..model.n_inputs() {
-            let kif = model.input_kifs()[e];
-            let Some(&(first, _)) = self.held.get(&Base::Port(e as u32)).and_then(|s| s.registers.first()) else {
-                continue;
-            };
-            let port = self.ports[e].clone();
-            let value = self.read(port, kif);
-            self.registers[first].next = Some(value);
+            self.passing.insert((group, copy, output), Stored::of(&registers));
         }
     }
 
@@ -140,10 +153,8 @@ impl<'a> Drawing<'a> {
             let store = &plan.stores[&base];
             let since = clock - store.born;
             match store.storage {
-                Storage::Held(_) => self.held[&base].registers[(since / plan.interval) as usize].1,
-                Storage::Passing { group, copy, output } => {
-                    self.passing[&(group, copy, output)].registers[since as usize].1
-                }
+                Storage::Held(_) => self.held[&base].shown[(since / plan.interval) as usize],
+                Storage::Passing { group, copy, output } => self.passing[&(group, copy, output)].shown[since as usize],
             }
         });
         let mut at = shown;
@@ -309,12 +320,12 @@ impl<'a> Drawing<'a> {
         for (k, output) in template.outputs().iter().enumerate() {
             let source = output.source.expect("an output of a block is a value");
             let value = made[&(source, group.stage[source.index()])];
-            if let Some(first) = self.passing.get(&(number, copy, k)).and_then(|s| s.registers.first()).copied() {
-                self.registers[first.0].next = Some(value);
+            if let Some(first) = self.passing.get(&(number, copy, k)).and_then(|s| s.first) {
+                self.registers[first].next = Some(value);
             }
             for instance in &instances {
                 let v = instance.outputs[k];
-                if let Some(&(first, _)) = self.held.get(&Base::Value(v)).and_then(|s| s.registers.first()) {
+                if let Some(first) = self.held.get(&Base::Value(v)).and_then(|s| s.first) {
                     let kif = self.model.kif(v);
                     self.registers[first].next = Some(self.quantised(value, kif));
                 }
@@ -363,14 +374,14 @@ impl<'a> Drawing<'a> {
         for (node, _) in region.graph.nodes.iter().zip(&region.plan.streams).filter(|(_, stream)| stream.is_some()) {
             if let Kind::Port(e) = node.kind {
                 let e = e as usize;
-                let shown = self.value(region.inputs[e], region.plan.arrivals[e] + 1);
+                let shown = self.value(region.inputs[e], region.plan.arrivals[e]);
                 words[e] = Some(self.quantised(shown, node.kif));
             }
         }
         let tables = self.places_of_tables(&region.made);
         let results = serial::draw(&mut self.frame, (&region.graph, &tables), &region.plan, &words);
         for (&v, result) in region.outputs.iter().zip(results) {
-            let Some(&(first, _)) = self.held.get(&Base::Value(v)).and_then(|s| s.registers.first()) else { continue };
+            let Some(first) = self.held.get(&Base::Value(v)).and_then(|s| s.first) else { continue };
             let kif = self.model.kif(v);
             let value = match result {
                 Some(result) => result,

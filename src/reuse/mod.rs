@@ -135,6 +135,9 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// Parts that go through bit by bit.
     pub regions: Vec<Region>,
+    /// Whether whoever sends a sample holds it at the ports for an interval, from the clock on whose edge accepts it:
+    /// then no register captures it.
+    pub held_inputs: bool,
     /// Every value that lies in a register, those on streams aside.
     pub stores: BTreeMap<Base, Store>,
     /// For each output element, whether it has a register of its own, loaded by the edge before the result is there,
@@ -227,6 +230,11 @@ impl Plan {
         first
     }
 
+    /// The first clock in which inputs are shown: by registers, or by the ports.
+    pub fn ports_born(&self) -> u32 {
+        u32::from(!self.held_inputs)
+    }
+
     /// Clocks from the edge that accepts a sample to its result, registers at the ports aside.
     pub fn settled(&self) -> u32 {
         self.latency - u32::from(self.registered_outputs)
@@ -313,6 +321,7 @@ mod tests {
         if rng.below(2) == 1 {
             spec.pipeline.max_stage_delay = Some(4.0 + rng.below(8) as f64);
         }
+        spec.pipeline.held_inputs = !spec.pipeline.register_inputs && rng.below(3) == 0;
         spec
     }
 
@@ -432,6 +441,28 @@ mod tests {
         }
     }
 
+    /// Testbenches keep a sample on its ports for as long as the interface says: what needs it longer is found.
+    #[test]
+    fn held_inputs_must_stay() {
+        let mut found = 0;
+        for seed in crate::prove::seeds(0..12) {
+            let model = side_by_side(&Recipe::seeded(Profile::TINY, 8, seed).build(), 4);
+            let engine = if seed % 2 == 0 { Engine::Fold } else { Engine::Serial };
+            let mut spec = Spec::default();
+            spec.pipeline = compile::Pipeline { interval: Some(24), engine, held_inputs: true, ..spec.pipeline };
+            let Ok(hardware) = compile::model(&model, &spec) else { continue };
+            if hardware.reused().is_none() {
+                continue;
+            }
+            simulated(&model, &spec, &hardware.netlist, seed);
+            assert_eq!(hardware.netlist.interface.input_hold, 24);
+            let mut short = hardware.netlist.clone();
+            short.interface.input_hold = 1;
+            found += u32::from(compared(&model, &spec, &short, seed).is_err());
+        }
+        assert!(found >= 6, "{found} need their samples for longer than a clock");
+    }
+
     #[test]
     fn equal_parts_share_hardware_and_stay_exact() {
         let mut shared = 0;
@@ -524,7 +555,7 @@ mod tests {
             let model = with_a_tail(&side_by_side(&block, 4), &mut rng);
             let model = crate::passes::run(&model, &["dce"]).0;
             let as_it_is = |model: &Model| model.clone();
-            let engines = Engines { bit_by_bit: Some(&as_it_is) };
+            let engines = Engines { held_inputs: seed % 3 == 0, bit_by_bit: Some(&as_it_is) };
             let (model, good) = planned(&model, 16, &engines);
             assert_eq!(check(&model, &good), Ok(()));
             for at in 0..good.regions.len() {

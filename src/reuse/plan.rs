@@ -21,9 +21,11 @@ const PASSING: u32 = 16;
 /// What is placed next: blocks of groups that can begin in any order, then regions.
 type Level = (Vec<(usize, usize)>, Vec<usize>);
 
-/// How the parts of a program may be made.
+/// How the parts of a program may be made, and what they read.
 #[derive(Clone, Copy, Default)]
 pub struct Engines<'o> {
+    /// Inputs are read from the ports, where they stay for an interval.
+    pub held_inputs: bool,
     /// Parts that stand alone may go through bit by bit, and every part is made of what this makes of its operations.
     pub bit_by_bit: Option<&'o dyn Fn(&Model) -> Model>,
 }
@@ -98,8 +100,10 @@ fn of_program<E>(
         groups.push(Group { template, meant, stage, copies, instances, by_rows: class.by_rows });
     }
     let levels: Vec<Level> = levels.into_values().collect();
-    let plans =
-        [true, false].map(|by_ports| placed(model, &free, interval, (groups.clone(), &regions), (&levels, by_ports)));
+    let plans = [true, false].map(|by_ports| {
+        let parts = (groups.clone(), &regions[..]);
+        placed(model, &free, (interval, engines.held_inputs), parts, (&levels, by_ports))
+    });
     let [one, other] = plans;
     let taken = |plan: &Plan| figures::taken(model, &free, plan);
     Ok(if taken(&other) < taken(&one) { other } else { one })
@@ -110,14 +114,14 @@ fn of_program<E>(
 fn placed(
     model: &Model,
     free: &[bool],
-    interval: u32,
+    (interval, held_inputs): (u32, bool),
     (mut groups, wanted): (Vec<Group>, &[Wanted]),
     (levels, by_ports): (&[Level], bool),
 ) -> Plan {
     let mut born: BTreeMap<Base, u32> = BTreeMap::new();
     let base_of = |v: ValueId| origin(model, free, v).base;
     let birth = |born: &BTreeMap<Base, u32>, base: Base| match base {
-        Base::Port(_) => 1,
+        Base::Port(_) => u32::from(!held_inputs),
         Base::Value(_) => born[&base],
     };
     // How many copies of each group are taken at a phase.
@@ -149,8 +153,8 @@ fn placed(
         }
         for &number in of_regions {
             let Wanted { meant, made, graph, part, .. } = &wanted[number];
-            let captured = |&v: &ValueId| base_of(v).map_or(0, |base| birth(&born, base) - 1);
-            let arrivals: Vec<u32> = part.inputs.iter().map(captured).collect();
+            let shown = |&v: &ValueId| base_of(v).map_or(1, |base| birth(&born, base));
+            let arrivals: Vec<u32> = part.inputs.iter().map(shown).collect();
             let plan = serial::plan(graph, interval, &arrivals);
             let plan = plan.unwrap_or_else(|why| panic!("when inputs arrive changes nothing of it: {why}"));
             born.extend(part.outputs.iter().map(|&v| (Base::Value(v), plan.latency)));
@@ -182,7 +186,7 @@ fn placed(
     // An output that shows its source as it is may be the source's register, if it is born when the result is.
     let sources = || model.outputs().iter().map(|o| (o.source.and_then(base_of), o.neg));
     let earliest = |(base, neg): (Option<Base>, bool)| base.map(|base| birth(&born, base) + u32::from(neg));
-    let latency = sources().filter_map(earliest).max().unwrap_or(1);
+    let latency = sources().filter_map(earliest).max().unwrap_or(1).max(1);
     let mut own_register = Vec::with_capacity(model.outputs().len());
     for (base, neg) in sources() {
         let Some(base) = base else {
@@ -212,7 +216,7 @@ fn placed(
             }
         }
     }
-    Plan { interval, latency, groups, regions, stores, own_register, registered_outputs: false }
+    Plan { interval, latency, groups, regions, held_inputs, stores, own_register, registered_outputs: false }
 }
 
 /// What an input of a copy reads, if values pass behind the copies that make them: what makes it and how long ago, or a

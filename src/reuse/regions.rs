@@ -30,7 +30,7 @@ pub struct Region {
 impl Region {
     /// Clocks from the first in which a register shows what it reads to the one in which registers show what it gives.
     pub fn clocks(&self) -> u32 {
-        let first = self.plan.arrivals.iter().min().copied().unwrap_or(0) + 1;
+        let first = self.plan.arrivals.iter().min().copied().unwrap_or(1);
         self.plan.latency.saturating_sub(first)
     }
 }
@@ -47,7 +47,7 @@ pub(super) struct Wanted {
 
 /// Tables that a program is estimated to take bit by bit at this interval; nothing if that cannot be.
 fn tables(graph: &serial::Graph, interval: u32) -> Option<f64> {
-    let plan = serial::quick_plan(graph, interval, &graph.accepted()).ok()?;
+    let plan = serial::quick_plan(graph, interval, &graph.arrivals(false)).ok()?;
     Some(serial::tables(graph, &plan))
 }
 

@@ -322,8 +322,8 @@ impl Cycles {
         Cycles { layout, inputs, elements, cycles, outputs, samples }
     }
 
-    /// A module that takes a sample every few clocks: samples at some of its slots, garbage on its inputs in all other
-    /// clocks, and the outputs compared in every clock of a result, in pauses too.
+    /// A module that takes a sample every few clocks: samples at some of its slots, for as long as they must stay, garbage
+    /// on its inputs in all other clocks, and the outputs compared in every clock of a result, in pauses too.
     fn repeated(interface: &Interface, vectors: &Vectors, seed: u64) -> Cycles {
         let layout = Layout::of(interface);
         let (interval, latency) = (interface.initiation_interval as usize, interface.latency as usize);
@@ -370,11 +370,14 @@ impl Cycles {
             let offered = offer && (taken.is_some() || !ready || reset || !enable);
             let mut stimulus = Bits::zero(layout.stimulus_width);
             layout.drive(&mut stimulus, interface, Controls { reset, enable, offer: offered });
-            match taken {
-                Some(sample) => {
-                    layout.put_sample(&mut stimulus, interface, vectors.inputs.row(sample));
-                    entered[sample] = cycles.len();
-                }
+            if let Some(sample) = taken {
+                entered[sample] = cycles.len();
+            }
+            // Until the design moved on for so many clocks the sample stays, in pauses too.
+            let stays = !ready && moved % interval < interface.input_hold as usize;
+            let held = slots.get(moved / interval).copied().flatten().filter(|_| stays);
+            match taken.or(held) {
+                Some(sample) => layout.put_sample(&mut stimulus, interface, vectors.inputs.row(sample)),
                 None => layout.put_garbage(&mut stimulus, interface, &mut random),
             }
             let result = moved.checked_sub(latency).map(|since| (since / interval, since % interval));

@@ -206,8 +206,9 @@ async def samples_come_out_as_the_model_says(dut):
             elif valid:
                 port(dut, valid["input"]).value = 0
         else:
-            # What is there in other clocks does not matter.
-            drive(dut, inputs[cycle % len(inputs)])
+            # The sample stays for as long as it must; what is there in other clocks does not matter.
+            held = [sample for accepted, sample in taken.items() if cycle - accepted < FACTS.get("input_hold", 1)]
+            drive(dut, inputs[held[0] if held else cycle % len(inputs)])
         for accepted, sample in taken.items():
             if latency <= cycle - accepted < latency + interval:
                 if valid:

@@ -6,10 +6,11 @@ use super::super::describe::element_line;
 use super::super::options::Options;
 use crate::ir::machine::Machine;
 
-/// The hardware of a machine that takes a sample every `interval` clocks and shows its result `latency` clocks later.
+/// The hardware of a machine that takes a sample every `interval` clocks, which it reads from its ports for `input_hold`
+/// clocks, and shows its result `latency` clocks later.
 /// Its input ports are those for reset, enable and valid flag, as far as `options` ask for them, then the program's;
 /// its output ports the one that says when a sample is taken, that of the valid flag, then the program's.
-pub fn lower_reused(machine: &Machine, options: &Options, latency: u32, interval: u32) -> Netlist {
+pub fn lower_reused(machine: &Machine, options: &Options, latency: u32, (interval, input_hold): (u32, u32)) -> Netlist {
     let names = &options.names;
     let mut netlist = super::lowered(machine, (&options.top, &names.clock), options.fabric);
     let wanted = |name: &String, there: bool| there.then(|| name.clone());
@@ -49,6 +50,7 @@ pub fn lower_reused(machine: &Machine, options: &Options, latency: u32, interval
     netlist.interface = Interface {
         latency,
         initiation_interval: interval,
+        input_hold,
         clock,
         reset,
         reset_active_high: options.reset.is_none_or(|reset| reset.active_high),
@@ -63,7 +65,13 @@ pub fn lower_reused(machine: &Machine, options: &Options, latency: u32, interval
     let mut header = vec![
         format!("{}: hardware that is used again and again for one sample", interface.top),
         format!("latency {latency} {clocks}, initiation interval {interval}: a new input every {interval} clocks"),
-        format!("inputs are read where {} is 1, a result stays for {interval} clocks", names.ready),
+        match input_hold {
+            1 => format!("inputs are read where {} is 1, a result stays for {interval} clocks", names.ready),
+            n => format!(
+                "inputs must stay for {n} clocks from where {} is 1, a result stays for {interval} clocks",
+                names.ready
+            ),
+        },
         "elements: port bits, type (s signed, u unsigned, width, fractional bits)".into(),
     ];
     header.extend(interface.inputs.iter().chain(&interface.outputs).map(element_line));

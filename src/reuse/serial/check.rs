@@ -144,11 +144,9 @@ impl Judge<'_> {
             Kind::Port(e) => {
                 let clock_of = |tick: i64| tick.div_euclid(self.digit);
                 let (first, last) = (clock_of(time - 1 + from), clock_of(time - 1 + high));
-                let captured = i64::from(self.plan.arrivals[*e as usize]);
-                ensure(first > captured && last <= captured + i64::from(self.plan.interval), || {
-                    format!(
-                        "the port is captured by the edge of clock {captured}, and read in clocks {first} to {last}"
-                    )
+                let shown = i64::from(self.plan.arrivals[*e as usize]);
+                ensure(first >= shown && last < shown + i64::from(self.plan.interval), || {
+                    format!("the input is shown from clock {shown} on, and read in clocks {first} to {last}")
                 })
             }
             Kind::Quantised(x) => {

@@ -37,7 +37,7 @@ impl Figures {
             let width = u64::from(node.kif.width());
             match &node.kind {
                 Kind::Sum { .. } => figures.full_adders += plan.digit as usize,
-                Kind::Port(_) => figures.captured_bits += width,
+                Kind::Port(e) if plan.arrivals[*e as usize] > 0 => figures.captured_bits += width,
                 Kind::Whole { .. } => {
                     figures.whole_operations += 1;
                     figures.whole_bits += width;

@@ -19,9 +19,10 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// When the inputs arrive if they are those of the module: with the edge that accepts a sample.
-    pub fn accepted(&self) -> Vec<u32> {
-        vec![0; self.n_inputs]
+    /// When the inputs of the module are shown: by registers that the edge loads that accepts a sample, or by the ports,
+    /// if whoever sends a sample holds it there for an interval.
+    pub fn arrivals(&self, held: bool) -> Vec<u32> {
+        vec![u32::from(!held); self.n_inputs]
     }
 }
 

@@ -17,16 +17,23 @@ const TABLE_PHASES: u32 = 64;
 /// edge.
 ///
 /// # Panics
-/// If the plan is none of the graph's, or the graph none of the program's.
+/// If the plan is none of the graph's, the graph none of the program's, or an input arrives later than when it is
+/// captured.
 pub fn machine(model: &Model, graph: &Graph, plan: &Plan, options: &Options) -> Machine {
     let mut frame = Frame::new(model, plan.interval, options);
     let mut words = vec![None; model.n_inputs()];
     for (node, _) in graph.nodes.iter().zip(&plan.streams).filter(|(_, stream)| stream.is_some()) {
         if let Kind::Port(e) = node.kind {
-            let (register, captured) = frame.register(&format!("captured_{e}"), node.kif, Load::At(0), false);
-            let port = frame.ports[e as usize].clone();
-            frame.registers[register].next = Some(frame.read(port, node.kif));
-            words[e as usize] = Some(captured);
+            let e = e as usize;
+            let port = frame.ports[e].clone();
+            let mut shown = frame.read(port, node.kif);
+            assert!(plan.arrivals[e] <= 1, "the ports show a sample, or what captured it");
+            if plan.arrivals[e] == 1 {
+                let (register, captured) = frame.register(&format!("captured_{e}"), node.kif, Load::At(0), false);
+                frame.registers[register].next = Some(shown);
+                shown = captured;
+            }
+            words[e] = Some(shown);
         }
     }
     let tables = frame.places_of_tables(model);

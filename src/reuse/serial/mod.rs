@@ -151,8 +151,8 @@ pub struct Plan {
     pub digit: u32,
     /// Clocks from the edge that accepts a sample to its result.
     pub latency: u32,
-    /// For each input element the clock by whose rising edge it is captured: registers hold it for [`Plan::interval`]
-    /// clocks from the next one on.
+    /// For each input element the first clock in which it is shown, by a register or, of the clock that accepts a sample, by
+    /// the port itself: it stays for [`Plan::interval`] clocks.
     pub arrivals: Vec<u32>,
     /// The stream of each node; none for a constant, and for what shows the bits of its operand as they are.
     pub streams: Vec<Option<Stream>>,
@@ -226,16 +226,17 @@ mod tests {
         }
     }
 
-    /// A plan of a graph whose inputs are accepted at once.
+    /// A plan of a graph whose inputs are accepted at once: captured or, at an odd interval, held.
     fn planned(graph: &Graph, interval: u32) -> Result<Plan, Refusal> {
-        plan(graph, interval, &graph.accepted())
+        plan(graph, interval, &graph.arrivals(interval % 2 == 1))
     }
 
     /// Whether the hardware of a plan computes what the golden interpreter says.
     fn computes(model: &Model, program: &Model, (graph, plan): (&Graph, &Plan), seed: u64) -> Result<(), String> {
         let options = Options { ready: true, ..Options::default() };
         let machine = machine(program, graph, plan, &options);
-        let netlist = lower_reused(&machine, &options, plan.latency, plan.interval);
+        let input_hold = if plan.arrivals.contains(&0) { plan.interval } else { 1 };
+        let netlist = lower_reused(&machine, &options, plan.latency, (plan.interval, input_hold));
         assert!(netlist.check().is_ok(), "{:?}", netlist.check());
         let mut spec = Spec::default();
         spec.pipeline.interval = Some(plan.interval);

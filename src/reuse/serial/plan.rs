@@ -157,7 +157,7 @@ pub(super) struct Planner<'a> {
     /// Bits a clock, and ticks between two samples.
     digit: i32,
     ticks: i32,
-    /// The clock by whose edge each input is captured.
+    /// The first clock in which each input is shown.
     arrivals: Vec<i32>,
     needs: Vec<Option<i32>>,
     streams: Vec<Option<Stream>>,
@@ -321,16 +321,20 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The first time of a node by itself. What is captured is in registers from the next clock on, so nothing is shown
-    /// before the tick after that clock's first.
+    /// The first time of a node by itself. A stream takes no bit before the first tick of the clock in which an input is
+    /// shown, and shows it a tick later.
     fn least(&self, id: usize) -> i32 {
         let node = &self.graph.nodes[id];
-        let (from, clock) = match &node.kind {
-            Kind::Sum { a, b, .. } => (sum_from(self.graph, a.as_ref(), b).min(lowest(node.kif)), 0),
-            Kind::Port(e) => (lowest(node.kif), self.arrivals[*e as usize]),
-            _ => (lowest(node.kif), 0),
-        };
-        self.digit * (clock + 1) + 1 - from
+        let own = lowest(node.kif);
+        let first = self.digit * self.arrivals.iter().min().map_or(1, |&clock| clock.min(1)) + 1;
+        match &node.kind {
+            // Its carry is set in the tick before, which is one of the sample.
+            Kind::Sum { a, b, .. } => first.max(2) - sum_from(self.graph, a.as_ref(), b).min(own),
+            Kind::Port(e) => self.digit * self.arrivals[*e as usize] + 1 - own,
+            // Computed in a clock before.
+            Kind::Whole { .. } => first.max(self.digit + 1) - own,
+            _ => first - own,
+        }
     }
 
     /// Clocks until everything is collected.
@@ -391,7 +395,7 @@ impl<'a> Planner<'a> {
                 let least = after.fold(self.least(id), i32::max);
                 let mut most = self.readers[id].iter().map(|&r| self.bound(r)).min().unwrap_or(stream.time);
                 if let Kind::Port(e) = self.graph.nodes[id].kind {
-                    let gone = self.ticks + self.digit * (self.arrivals[e as usize] + 1);
+                    let gone = self.ticks + self.digit * self.arrivals[e as usize];
                     most = most.min(gone - stream.high);
                 }
                 let mut sources: Vec<usize> = operands[id].iter().map(|o| o.0).collect();

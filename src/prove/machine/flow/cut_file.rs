@@ -389,6 +389,7 @@ impl<'a> CutFile<'a> {
             valid: None,
             ready: None,
             phases: None,
+            hold: 1,
             moments: Some(moments),
         };
         (rtl, ports)
