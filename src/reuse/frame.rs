@@ -12,6 +12,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) const BIT: Kif = Kif { signed: false, int: 1, frac: 0 };
 
+/// Entries of a table of a bit that is one look-up table.
+const TABLE: usize = 64;
+
+/// Look-up tables that say whether the phase is some of many.
+const PHASE_TABLES: usize = 2;
+
 /// When a register loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Load {
@@ -21,6 +27,16 @@ pub(super) enum Load {
     At(u32),
     /// Where this bit is 1.
     When(ValueId),
+}
+
+impl Load {
+    /// The one phase at which it loads, if it is one.
+    fn phase(self) -> Option<u32> {
+        match self {
+            Load::At(phase) => Some(phase),
+            Load::Always | Load::When(_) => None,
+        }
+    }
 }
 
 /// A register.
@@ -58,6 +74,9 @@ pub(super) struct Frame<'a> {
     valid_in: Option<ValueId>,
     /// Conditions by phase.
     at_phase: FxHashMap<u32, ValueId>,
+    /// Registers of bits by phase.
+    patterns: FxHashMap<Vec<bool>, ValueId>,
+    pattern_registers: Vec<(Vec<bool>, usize, ValueId)>,
     loads: FxHashMap<Load, Option<usize>>,
 }
 
@@ -82,6 +101,8 @@ impl<'a> Frame<'a> {
             enable: None,
             valid_in: None,
             at_phase: FxHashMap::default(),
+            patterns: FxHashMap::default(),
+            pattern_registers: Vec::new(),
             loads: FxHashMap::default(),
         };
         frame.input_ports();
@@ -235,6 +256,89 @@ impl<'a> Frame<'a> {
         self.gives(Output { source: Some(ready), shift: 0, neg: false }, element(port, 0));
     }
 
+    // ---- bits by phase ----
+
+    /// The register of a bit by phase, if there is one.
+    pub(super) fn known_by_phase(&self, ones: &[bool]) -> Option<ValueId> {
+        self.patterns.get(ones).copied()
+    }
+
+    /// A bit by phase, from a register: what reads it is not one function with what makes it.
+    pub(super) fn by_phase(&mut self, ones: Vec<bool>) -> ValueId {
+        if ones.iter().all(|&one| one == ones[0]) {
+            return self.constant(u64::from(ones[0]));
+        }
+        if let Some(known) = self.known_by_phase(&ones) {
+            return known;
+        }
+        let name = format!("at_{}", self.patterns.len());
+        // At power-on and after a reset the phase is 0.
+        let (register, shown) = self.register_from(&name, BIT, Load::Always, Some(u64::from(ones[0])));
+        self.pattern_registers.push((ones.clone(), register, shown));
+        self.patterns.insert(ones, shown);
+        shown
+    }
+
+    /// Whether the phase is this one, from a register: synthesis makes an inverter for each register whose enable it takes
+    /// as an inverted one.
+    fn now(&mut self, phase: u32) -> ValueId {
+        self.by_phase((0..self.interval).map(|p| p == phase).collect())
+    }
+
+    /// What the registers of bits by phase take: what another one showed, which needs no table, or what the phase says, by
+    /// a table or, of many phases, by where it changes.
+    fn pattern_loads(&mut self) {
+        let begin_rings = self.beginnings_of_rings();
+        for (ones, register, shown) in std::mem::take(&mut self.pattern_registers) {
+            let n = ones.len();
+            let mut earlier = ones.clone();
+            earlier.rotate_left(1);
+            let before = self.known_by_phase(&earlier).filter(|_| !begin_rings.contains(&ones));
+            let changes = (0..n).filter(|&p| ones[p] != ones[(p + 1) % n]);
+            let next = if let Some(before) = before {
+                before
+            } else if n.div_ceil(TABLE) <= PHASE_TABLES * changes.clone().count() {
+                let entries: Vec<i32> = (0..n).map(|p| i32::from(ones[(p + 1) % n])).collect();
+                let out = Interval::full(BIT);
+                self.tables.push(Table { entries, out: out.clone(), hash: String::new(), inp_width: 0 });
+                let table = TableId(self.tables.len() as u32 - 1);
+                let x = self.phase;
+                self.op(Op::Lookup { x, table, base: Code::ZERO }, out)
+            } else {
+                let mut next = shown;
+                for p in changes {
+                    let at = self.at(p as u32);
+                    let op = Op::Binary { op: BinaryBits::Xor, a: next, b: at, shift: 0 };
+                    next = self.op(op, Interval::full(BIT));
+                }
+                next
+            };
+            self.registers[register].next = Some(next);
+        }
+    }
+
+    /// Where all rotations of a bit by phase have registers, the one that comes first: it takes what the phase says, so
+    /// that these registers are no loop of their own.
+    fn beginnings_of_rings(&self) -> FxHashSet<Vec<bool>> {
+        let mut seen: FxHashSet<Vec<bool>> = FxHashSet::default();
+        let mut rings = FxHashSet::default();
+        for (ones, ..) in &self.pattern_registers {
+            if seen.contains(ones) {
+                continue;
+            }
+            let (mut at, mut least) = (ones.clone(), ones.clone());
+            while self.patterns.contains_key(&at) && seen.insert(at.clone()) {
+                least = least.min(at.clone());
+                at.rotate_left(1);
+            }
+            // What ends, or comes to what was seen from elsewhere, is none.
+            if at == *ones {
+                rings.insert(least);
+            }
+        }
+        rings
+    }
+
     pub(super) fn gives(&mut self, output: Output, dst: Access) -> usize {
         // The place in the block's output is filled in when that signal is there.
         let src = dst.clone();
@@ -296,7 +400,7 @@ impl<'a> Frame<'a> {
         }
         let at = match load {
             Load::Always => None,
-            Load::At(phase) => Some(self.at(phase)),
+            Load::At(phase) => Some(self.now(phase)),
             Load::When(bit) => Some(bit),
         };
         let condition = match (at, self.enable) {
@@ -312,6 +416,10 @@ impl<'a> Frame<'a> {
     }
 
     pub(super) fn finish(mut self) -> Machine {
+        for phase in self.registers.iter().filter_map(|register| register.load.phase()).collect::<Vec<_>>() {
+            self.now(phase);
+        }
+        self.pattern_loads();
         let block = BlockId(0);
         let registers = std::mem::take(&mut self.registers);
         let mut enables = Vec::new();

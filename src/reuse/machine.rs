@@ -7,7 +7,7 @@ use super::frame::{BIT, Frame, Load};
 use super::serial::{self, Kind};
 use super::{Base, Group, Plan, Region, Storage, WIDE, free, origin};
 use crate::ir::machine::Machine;
-use crate::ir::{Model, Op, Output, Table, TableId, ValueId};
+use crate::ir::{BinaryBits, Model, Op, Output, Table, TableId, ValueId};
 use crate::netlist::Options;
 use crate::num::{Code, Interval, Kif};
 use rustc_hash::FxHashMap;
@@ -16,6 +16,12 @@ use std::ops::{Deref, DerefMut};
 
 /// How many values the first of two multiplexers one behind the other chooses from: what a table of six inputs can.
 pub(super) const FOUR: usize = 4;
+
+/// Inputs of a look-up table.
+const TABLE_INPUTS: usize = 6;
+
+/// Up to so many phases a bit by phase is one table.
+const SMALL_TABLE: u32 = 64;
 
 /// Bits of a place among so many.
 fn bits_of(n: usize) -> usize {
@@ -54,6 +60,9 @@ impl Stored {
         Stored { first: registers.first().map(|r| r.0), shown: registers.iter().map(|r| r.1).collect() }
     }
 }
+
+/// What is said of the place of the value that is wanted, for each phase.
+type ByPhase<'c> = dyn Fn(&dyn Fn(i32) -> i32) -> Vec<Option<i32>> + 'c;
 
 struct Drawing<'a> {
     frame: Frame<'a>,
@@ -180,8 +189,10 @@ impl<'a> Drawing<'a> {
 
     // ---- copies ----
 
-    /// Bits of the index that a choice by phase has, lowest first.
-    fn choice(&mut self, mut by_phase: Vec<Option<i32>>) -> Vec<ValueId> {
+    /// Bits of the index that a choice among so many has by phase, lowest first. They come from registers, unless a table of
+    /// six inputs has room for the phase in place of them: synthesis that looks for the fewest levels takes a choice and the
+    /// tables of its index as one function if these have nine inputs together, and makes up to eight tables of it.
+    fn choice(&mut self, mut by_phase: Vec<Option<i32>>, among: usize) -> Vec<ValueId> {
         // In phases in which nothing is computed the index stays what it was.
         let first = by_phase.iter().position(Option::is_some).unwrap_or(0);
         by_phase.rotate_left(first);
@@ -192,10 +203,14 @@ impl<'a> Drawing<'a> {
             entries.push(before);
         }
         entries.rotate_right(first);
+        let most = entries.iter().copied().max().unwrap_or(0);
+        if among + bits_of(entries.len()) > TABLE_INPUTS {
+            let one = |bit: usize| entries.iter().map(|entry| entry >> bit & 1 == 1).collect();
+            return (0..bits_of(most as usize + 1)).map(|bit| self.frame.by_phase(one(bit))).collect();
+        }
         if let Some(known) = self.choices.get(&entries) {
             return known.clone();
         }
-        let most = entries.iter().copied().max().unwrap_or(0);
         let interval = Interval::new(0, i64::from(most), 0);
         let table = Table { entries: entries.clone(), out: interval.clone(), hash: String::new(), inp_width: 0 };
         self.tables.push(table);
@@ -230,14 +245,11 @@ impl<'a> Drawing<'a> {
             by_phase
         };
         let Some(name) = later.filter(|_| sources.len() > WIDE) else {
-            if sources.len() > 1 {
-                let index = self.choice(by_phase(0, &|place| place));
-                sources = vec![self.selected(sources, &index, kif)];
-            }
-            return (self.quantised(sources[0], kif), false);
+            let value = self.one_of(sources, &|entry| by_phase(0, entry), kif);
+            return (self.quantised(value, kif), false);
         };
         // Of each four, held for the next clock; one of these there.
-        let low = self.choice(by_phase(0, &|place| place % FOUR as i32));
+        let low = self.choice(by_phase(0, &|place| place % FOUR as i32), FOUR);
         let mut held = Vec::new();
         for (k, four) in sources.chunks(FOUR).enumerate() {
             let one = self.selected(four.to_vec(), &low[..bits_of(four.len())], kif);
@@ -246,9 +258,52 @@ impl<'a> Drawing<'a> {
             self.registers[register].next = Some(one);
             held.push(shown);
         }
-        let high = self.choice(by_phase(1, &|place| place / FOUR as i32));
-        let value = self.selected(held, &high, kif);
+        let value = self.one_of(held, &|entry| by_phase(1, &|place| entry(place / FOUR as i32)), kif);
         (self.quantised(value, kif), true)
+    }
+
+    /// One of several values; `by_phase` gives for each phase what is said of the place of the one that is wanted. Made for
+    /// tables of six inputs, which choose from four: synthesis that looks for the fewest levels takes a choice of at most
+    /// nine inputs as one table of as many, which is up to eight of six.
+    fn one_of(&mut self, sources: Vec<ValueId>, by_phase: &ByPhase<'_>, kif: Kif) -> ValueId {
+        let (n, fours) = (sources.len(), sources.len() / FOUR);
+        match n {
+            1 => sources[0],
+            // Ten inputs, two tables: a bit for each value says whether it is the one.
+            5 if self.plan.interval <= SMALL_TABLE => {
+                let zero = self.op(Op::Const { value: Code::ZERO }, Interval::new(0, 0, kif.frac));
+                let mut all: Option<ValueId> = None;
+                for (k, x) in (0..).zip(sources) {
+                    let on_true = self.quantised(x, kif);
+                    let cond = self.choice(by_phase(&|place| i32::from(place == k)), n)[0];
+                    let op = Op::Mux { cond, on_true, on_false: zero, shift: 0 };
+                    let mut value = self.op(op, Interval::full(kif));
+                    if let Some(a) = all {
+                        let op = Op::Binary { op: BinaryBits::Or, a, b: value, shift: 0 };
+                        value = self.op(op, Interval::full(kif));
+                    }
+                    all = Some(value);
+                }
+                all.expect("there are five")
+            }
+            // Of each four one, and of these and those that are left over.
+            6 | 7 | 10 if self.plan.interval <= SMALL_TABLE => {
+                let low = self.choice(by_phase(&|place| place % FOUR as i32), n);
+                let mut above: Vec<ValueId> = Vec::with_capacity(FOUR);
+                for four in sources[..FOUR * fours].chunks(FOUR) {
+                    above.push(self.selected(four.to_vec(), &low, kif));
+                }
+                above.extend(&sources[FOUR * fours..]);
+                let left = (FOUR * fours) as i32;
+                let place = |place: i32| if place < left { place / FOUR as i32 } else { place - left + fours as i32 };
+                let high = self.choice(by_phase(&place), n);
+                self.selected(above, &high, kif)
+            }
+            _ => {
+                let index = self.choice(by_phase(&|place| place), n);
+                self.selected(sources, &index, kif)
+            }
+        }
     }
 
     /// One of several values, by the bits of its place, lowest first.

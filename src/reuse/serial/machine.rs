@@ -4,14 +4,11 @@ use super::super::frame::{BIT, Frame, Load};
 use super::plan::{bounded, sum_from};
 use super::{Graph, Kind, Plan, Read, Stream, highest, lowest};
 use crate::ir::machine::Machine;
-use crate::ir::{BinaryBits, Model, Op, Output, Table, TableId, UnaryBits, ValueId};
+use crate::ir::{BinaryBits, Model, Op, Output, TableId, UnaryBits, ValueId};
 use crate::netlist::Options;
 use crate::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
-
-/// Up to so many phases a bit that depends on the phase is read from a table; above, it changes at certain phases.
-const TABLE_PHASES: u32 = 64;
 
 /// The machine of a plan, with the ports of the program that are asked for. Its reset is active high and on the clock's
 /// edge.
@@ -70,8 +67,6 @@ pub(in crate::reuse) fn draw(
         chains: vec![Vec::new(); count],
         carries: vec![None; count],
         wholes: vec![None; count],
-        patterns: FxHashMap::default(),
-        pattern_registers: Vec::new(),
         phase_bits: Vec::new(),
         flags: Vec::new(),
         flag_of: FxHashMap::default(),
@@ -94,7 +89,6 @@ pub(in crate::reuse) fn draw(
     }
     let results = drawing.results();
     drawing.loads();
-    drawing.pattern_loads();
     results
 }
 
@@ -161,10 +155,6 @@ struct Drawing<'a, 'm> {
     carries: Vec<Option<(usize, ValueId)>>,
     /// Registers of what is shown bit by bit.
     wholes: Vec<Option<(usize, ValueId)>>,
-    /// Bits by phase.
-    patterns: FxHashMap<Vec<bool>, ValueId>,
-    /// Their registers.
-    pattern_registers: Vec<(Vec<bool>, usize, ValueId)>,
     phase_bits: Vec<ValueId>,
     flags: Vec<Flag>,
     /// Flags: of which bit, loaded in which tick.
@@ -224,72 +214,16 @@ impl Drawing<'_, '_> {
     /// The same, of the only lane, always from a register of its own: synthesis makes an inverter for each register whose
     /// enable is inverted.
     fn enable(&mut self, ticks: impl IntoIterator<Item = i32>) -> ValueId {
-        self.straight(self.phases(ticks, 0))
+        self.frame.by_phase(self.phases(ticks, 0))
     }
 
     /// A bit by phase, or not of one that is there.
     fn pattern(&mut self, ones: Vec<bool>) -> ValueId {
         let turned: Vec<bool> = ones.iter().map(|one| !one).collect();
-        match self.patterns.get(&turned) {
-            Some(&known) if !self.patterns.contains_key(&ones) => self.not(known),
-            _ => self.straight(ones),
+        match self.frame.known_by_phase(&turned) {
+            Some(known) if self.frame.known_by_phase(&ones).is_none() => self.not(known),
+            _ => self.frame.by_phase(ones),
         }
-    }
-
-    /// A bit by phase, from a register.
-    fn straight(&mut self, ones: Vec<bool>) -> ValueId {
-        if ones.iter().all(|&one| one == ones[0]) {
-            return self.frame.constant(u64::from(ones[0]));
-        }
-        if let Some(&known) = self.patterns.get(&ones) {
-            return known;
-        }
-        let name = format!("at_{}", self.patterns.len());
-        // At power-on and after a reset the phase is 0.
-        let (register, shown) = self.frame.register_from(&name, BIT, Load::Always, Some(u64::from(ones[0])));
-        self.pattern_registers.push((ones.clone(), register, shown));
-        self.patterns.insert(ones, shown);
-        shown
-    }
-
-    /// What the registers of bits by phase take: what another one showed, which needs no table, or what the phase says.
-    fn pattern_loads(&mut self) {
-        for (ones, register, shown) in std::mem::take(&mut self.pattern_registers) {
-            let n = ones.len();
-            let mut earlier = ones.clone();
-            earlier.rotate_left(1);
-            let before = self.patterns.get(&earlier).copied().filter(|_| !self.begins_a_ring(&ones));
-            let next = if let Some(before) = before {
-                before
-            } else if self.plan.interval <= TABLE_PHASES {
-                let entries: Vec<i32> = (0..n).map(|p| i32::from(ones[(p + 1) % n])).collect();
-                let out = Interval::full(BIT);
-                self.frame.tables.push(Table { entries, out: out.clone(), hash: String::new(), inp_width: 0 });
-                let table = TableId(self.frame.tables.len() as u32 - 1);
-                let x = self.frame.phase;
-                self.frame.op(Op::Lookup { x, table, base: Code::ZERO }, out)
-            } else {
-                let mut next = shown;
-                for p in 0..n {
-                    if ones[p] != ones[(p + 1) % n] {
-                        let at = self.frame.at(p as u32);
-                        next = self.op2(BinaryBits::Xor, next, at);
-                    }
-                }
-                next
-            };
-            self.frame.registers[register].next = Some(next);
-        }
-    }
-
-    /// Whether all rotations of a bit by phase have registers, and this one comes first: it takes what the phase says,
-    /// so that these registers are no loop of their own.
-    fn begins_a_ring(&self, ones: &[bool]) -> bool {
-        (1..ones.len()).all(|by| {
-            let mut other = ones.to_vec();
-            other.rotate_left(by);
-            other.as_slice() >= ones && self.patterns.contains_key(&other)
-        })
     }
 
     /// A stream so many ticks later, in a lane.
