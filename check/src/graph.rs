@@ -301,29 +301,43 @@ impl Graph {
 
     /// Looks again at what was known of values, by what their bits are known to be now.
     pub(crate) fn renew(&mut self) {
-        let mut instead = BTreeMap::new();
+        let mut same = Vec::new();
         for (word, sum) in std::mem::take(&mut self.sums.words) {
             let (word, zeros) = self.normal(&word, true);
-            let mut sum = Sum { frac: sum.frac + zeros as i64, ..sum };
-            if let Some(known) = self.sums.words.remove(&word) {
-                // Both are right: of a term alone it is known which older ones it is.
-                let (new, old) = if known.alone() > sum.alone() { (known, sum) } else { (sum, known) };
-                if let Some(term) = new.alone().filter(|&term| old.terms.keys().all(|&t| t < term)) {
-                    instead.insert(term, Sum { frac: old.frac - new.frac, ..old.clone() });
-                }
-                sum = old;
+            let sum = Sum { frac: sum.frac + zeros as i64, ..sum };
+            match self.sums.words.get(&word) {
+                Some(known) => same.push((Some(known.clone()), sum)),
+                None => _ = self.sums.words.insert(word, sum),
             }
-            self.sums.words.insert(word, sum);
+        }
+        // A number is its high bits and its low ones.
+        for (word, sum) in &self.sums.words {
+            for at in 1..word.len() - 1 {
+                let known = |part: &[Lit], signed: bool| {
+                    let (word, zeros) = self.normal(part, signed);
+                    let own = self.sums.words.get(&word)?;
+                    Some(Sum { frac: own.frac - zeros as i64, ..own.clone() })
+                };
+                if let Some((low, high)) = known(&word[..at], false).zip(known(&word[at..], true)) {
+                    same.push((low.plus(&high, at as i64, false), sum.clone()));
+                }
+            }
+        }
+        let mut instead = BTreeMap::new();
+        for (one, other) in same {
+            let equation = one.and_then(|one| one.renewed(&instead)?.plus(&other.renewed(&instead)?, 0, true));
+            instead.extend(equation.and_then(|equation| equation.solved()));
         }
         if instead.is_empty() {
             return;
         }
-        self.sums.words.values_mut().for_each(|sum| *sum = sum.renewed(&instead));
-        let before = self.sums.before.iter_mut().filter_map(|value| value.sum.as_mut());
-        before.for_each(|sum| *sum = sum.renewed(&instead));
-        for (sum, (mut bits, frac)) in std::mem::take(&mut self.sums.values) {
+        let renew = |sum: &mut Sum| sum.renewed(&instead).into_iter().for_each(|new| *sum = new);
+        self.sums.words.values_mut().for_each(renew);
+        self.sums.own.iter_mut().filter_map(|value| value.sum.as_mut()).for_each(renew);
+        for (mut sum, (mut bits, frac)) in std::mem::take(&mut self.sums.values) {
             let kind = Type { signed: true, width: bits.len(), frac };
-            self.place(&sum.renewed(&instead), &mut bits, kind);
+            renew(&mut sum);
+            self.place(&sum, &mut bits, kind);
         }
     }
 

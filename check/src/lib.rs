@@ -86,6 +86,7 @@ impl Compared {
     /// # Errors
     /// If the ports have other types; what the side or `made` object to.
     pub fn follow(&mut self, side: &Side<'_>, made: Made<'_>) -> Result<(), String> {
+        self.graph.renew();
         match side {
             Side::Program(program) => {
                 let fits = program.inputs == self.types.0 && program.outputs() == self.types.1;

@@ -290,31 +290,21 @@ impl Program {
         &self.operations[at].operands
     }
 
-    /// The sum that an operation is, if nothing of it is cut off at either end, and what its code can be. All operands are
-    /// made.
-    pub fn sum(&self, g: &Graph, at: usize) -> Option<(Sum, (i128, i128))> {
+    /// The sum that an operation is, if nothing of it is cut off at either end. All operands are made.
+    pub fn sum(&self, g: &Graph, at: usize) -> Option<Sum> {
         let (op, kind) = (&self.operations[at], self.operations[at].kind);
-        let sum = op.sum(&g.sums.own)?;
-        let (own, all) = g.sums.range(&sum, kind.frac).zip(of_type(kind))?;
-        (sum.is_multiple(kind.frac) && all.0 <= own.0 && own.1 <= all.1).then_some((sum, own))
+        let sum = op.sum(&g.sums.own).filter(|sum| sum.is_multiple(kind.frac))?;
+        is_within(g.sums.range(&sum, kind.frac), of_type(kind)).then_some(sum)
     }
 
     /// The gates of all outputs. `made` is told of each operation before it is made, and then its bits.
     pub(crate) fn build(&self, g: &mut Graph, inputs: &[Vec<Lit>], made: Made<'_>) -> Result<Vec<Vec<Lit>>, String> {
         g.sums.before = std::mem::take(&mut g.sums.own);
-        g.renew();
         for (at, op) in self.operations.iter().enumerate() {
             made(g, at, None)?;
             let kind = op.kind;
-            let (whole, mut range) = self.operation(g, inputs, op);
-            let sum = self.sum(g, at);
-            range = both(range, sum.as_ref().map(|(_, own)| *own));
-            let mut bits = tightened(&whole, range);
-            whole.iter().zip(&bits).for_each(|(&a, &b)| g.merge(a, b));
-            let sum = sum.map(|(sum, _)| sum);
-            if let Some(sum) = &sum {
-                g.place(sum, &mut bits, kind);
-            }
+            let (whole, mut range, sum) = self.operation(g, inputs, op);
+            let bits = tightened(g, &whole, range);
             made(g, at, Some(&bits))?;
             // What is no sum is a term, by the gates that it is known to be now.
             let sum = g.sums.term(g.normal(&bits, kind.signed), kind, range, sum);
@@ -373,11 +363,9 @@ impl Image {
         let (value, sum) = self.sum(g)?;
         let (own, range) = (exact(&value.bits, value.kind.signed), value.range);
         let parts = [(Exact::of(value, self.shift), self.minus), (Exact::constant(self.constant), false)];
-        let total = total(g, &parts);
-        let mut bits = tightened(&total.bits, total.range);
-        let kind = Type { signed: true, width: bits.len(), frac: total.frac };
-        g.place(&sum, &mut bits, kind);
-        g.sums.term(g.normal(&bits, true), kind, total.range, Some(sum));
+        let Exact { bits, frac, range: own_range } = total(g, &parts, Some(&sum));
+        let kind = Type { signed: true, width: bits.len(), frac };
+        g.sums.term(g.normal(&bits, true), kind, own_range, Some(sum));
         let number = |v: i128| (0..own.len()).map(|i| Lit::constant(v >> i.min(127) & 1 == 1)).collect::<Vec<_>>();
         let outside = range.map(|(lo, hi)| [less(g, &own, &number(lo), true), less(g, &number(hi), &own, true)]);
         outside.iter().flatten().for_each(|&lit| g.merge(lit, Lit::FALSE));
@@ -429,9 +417,9 @@ fn sum(g: &mut Graph, a: &[Lit], b: &[Lit], minus: bool) -> Vec<Lit> {
 }
 
 impl Program {
-    /// The bits of an operation, and what its code can be.
-    fn operation(&self, g: &mut Graph, inputs: &[Vec<Lit>], op: &Operation) -> (Vec<Lit>, Range) {
-        let kind = op.kind;
+    /// The bits of an operation, what its code can be, and the sum that it is, if nothing of it is cut off at either end.
+    fn operation(&self, g: &mut Graph, inputs: &[Vec<Lit>], op: &Operation) -> (Vec<Lit>, Range, Option<Sum>) {
+        let (kind, mut sum) = (op.kind, None);
         let value = |g: &Graph, v: usize, shift: i64| Exact::of(&g.sums.own[v], shift);
         let (word, range) = match (op.opcode, &op.operands[..], &op.data[..]) {
             (-1, _, &[input]) => {
@@ -507,20 +495,19 @@ impl Program {
                 let (terms, constant) = op.terms().unwrap_or_default();
                 let own = terms.iter().map(|&(v, shift, minus)| (value(g, v, shift), minus));
                 let all: Vec<(Exact, bool)> = own.chain(constant.map(|c| (Exact::constant(c), false))).collect();
-                total(g, &all).wrapped(kind)
+                sum = op.sum(&g.sums.own);
+                total(g, &all, sum.as_ref()).wrapped(kind)
             }
         };
         // Wrapping changes nothing where the exact result fits the type.
-        let range = match (range, of_type(kind)) {
-            (Some((lo, hi)), Some((least, most))) if least <= lo && hi <= most => Some((lo, hi)),
-            (_, all) => all,
-        };
-        (word, range)
+        let fits = is_within(range, of_type(kind));
+        (word, if fits { range } else { of_type(kind) }, sum.filter(|sum| fits && sum.is_multiple(kind.frac)))
     }
 }
 
-/// Terms, subtracted where marked, at their finest binary point, added in pairs of neighbours, as long as there are two.
-fn total(g: &mut Graph, all: &[(Exact, bool)]) -> Exact {
+/// Terms, subtracted where marked, at their finest binary point, added in pairs of neighbours, as long as there are two. Its
+/// bits are those of a number that is the same sum, if there is any.
+fn total(g: &mut Graph, all: &[(Exact, bool)], known: Option<&Sum>) -> Exact {
     let frac = all.iter().map(|(part, _)| part.frac).max().unwrap_or(0);
     let range = all.iter().try_fold((0i128, 0i128), |total, (part, minus)| {
         let (lo, hi) = moved(part.range, part.frac, frac)?;
@@ -542,6 +529,12 @@ fn total(g: &mut Graph, all: &[(Exact, bool)]) -> Exact {
     if is_negated {
         total.bits = total.negated(g);
     }
+    if let Some(sum) = known {
+        total.range = both(total.range, g.sums.range(sum, frac));
+        total.bits = tightened(g, &total.bits, total.range);
+        let kind = Type { signed: true, width: total.bits.len(), frac };
+        g.place(sum, &mut total.bits, kind);
+    }
     total
 }
 
@@ -557,6 +550,10 @@ fn product(g: &mut Graph, x: &Exact, y: &Exact, kind: Type) -> (Vec<Lit>, Range)
         Some((ends.into_iter().min()??, ends.into_iter().max()??))
     });
     Exact { bits, frac, range: ends.filter(|_| reach >= 1) }.wrapped(kind)
+}
+
+fn is_within(range: Range, all: Range) -> bool {
+    range.zip(all).is_some_and(|(range, all)| all.0 <= range.0 && range.1 <= all.1)
 }
 
 fn of_type(kind: Type) -> Range {
@@ -580,20 +577,17 @@ fn moved(range: Range, from: i64, to: i64) -> Range {
     Some((end(lo)?, end(hi)?))
 }
 
-/// Bits above what the range needs are copies of the sign, or constants.
-fn tightened(bits: &[Lit], range: Range) -> Vec<Lit> {
-    let mut bits = bits.to_vec();
-    let Some((lo, hi)) = range else { return bits };
+/// Bits above what the range needs are copies of the sign, or constants: they are the same gates from now on.
+fn tightened(g: &mut Graph, bits: &[Lit], range: Range) -> Vec<Lit> {
+    let Some((lo, hi)) = range else { return bits.to_vec() };
     let magnitude = |v: i128| 128 - (if v < 0 { !v } else { v }).leading_zeros() as usize;
     let needed = magnitude(lo).max(magnitude(hi));
+    let Some(&sign) = bits.get(needed) else { return bits.to_vec() };
     let top = match (lo >= 0, hi < 0) {
         (true, _) => Lit::FALSE,
         (_, true) => Lit::TRUE,
-        _ => match bits.get(needed) {
-            Some(&sign) => sign,
-            None => return bits,
-        },
+        _ => sign,
     };
-    bits.iter_mut().skip(needed).for_each(|lit| *lit = top);
-    bits
+    bits[needed..].iter().for_each(|&bit| g.merge(bit, top));
+    [&bits[..needed], &vec![top; bits.len() - needed]].concat()
 }

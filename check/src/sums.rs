@@ -101,27 +101,25 @@ impl Sum {
         sum.normal()
     }
 
-    /// The term that it is but for the binary point, if it is one alone.
-    pub(crate) fn alone(&self) -> Option<u32> {
-        let is_alone = self.constant == 0 && self.terms.len() == 1;
-        self.terms.iter().find(|&(_, &factor)| is_alone && factor == 1).map(|(&term, _)| term)
+    /// The newest of the terms with an odd factor, and what it is where this sum is zero; nothing if it is not all of the others.
+    pub(crate) fn solved(mut self) -> Option<(u32, Sum)> {
+        let (&term, &factor) = self.terms.iter().rfind(|(_, factor)| factor.abs() == 1)?;
+        self.terms.remove(&term);
+        let sum = Sum { frac: 0, ..self };
+        Some((term, Sum { terms: BTreeMap::new(), constant: 0, frac: 0 }.plus(&sum, 0, factor == 1)?))
     }
 
-    /// The same with sums of older terms for some terms.
-    pub(crate) fn renewed(&self, instead: &BTreeMap<u32, Sum>) -> Sum {
+    /// The same with other sums for some terms: none of these sums has a term that was solved before its own.
+    pub(crate) fn renewed(&self, instead: &BTreeMap<u32, Sum>) -> Option<Sum> {
         let mut sum = self.clone();
         while let Some((&term, &factor)) = sum.terms.iter().find(|(term, _)| instead.contains_key(term)) {
             sum.terms.remove(&term);
             let own = &instead[&term];
-            let terms = own.terms.iter().map(|(&t, f)| Some((t, f.checked_mul(factor)?))).collect::<Option<_>>();
-            let part = terms.zip(own.constant.checked_mul(factor));
-            let part = part.map(|(terms, constant)| Sum { terms, constant, frac: own.frac + sum.frac });
-            match part.and_then(|part| sum.plus(&part, 0, false)) {
-                Some(next) => sum = next,
-                None => return self.clone(),
-            }
+            let terms = own.terms.iter().map(|(&t, f)| Some((t, f.checked_mul(factor)?))).collect::<Option<_>>()?;
+            let constant = own.constant.checked_mul(factor)?;
+            sum = sum.plus(&Sum { terms, constant, frac: own.frac + sum.frac }, 0, false)?;
         }
-        sum
+        Some(sum)
     }
 
     /// Whether it is a multiple of `2^-frac`.
@@ -155,7 +153,8 @@ impl Sums {
                 Sum { terms: BTreeMap::from([(self.ranges.len() as u32 - 1, 1)]), constant: 0, frac: 0 }
             }
         });
-        if let (Some(term), 0) = (sum.alone(), sum.frac) {
+        let is_term = (sum.terms.len(), sum.constant, sum.frac) == (1, 0, 0);
+        if let Some((&term, 1)) = sum.terms.first_key_value().filter(|_| is_term) {
             // All of them are right.
             let own = &mut self.ranges[term as usize];
             *own = both(*own, range.map(|(lo, hi)| (lo >> zeros.min(127), hi >> zeros.min(127))));

@@ -9,6 +9,7 @@ use super::sat;
 use alir2hdl_check::certificate::{Certificate, HEAD, Step};
 use alir2hdl_check::graph::{Graph, Lit, MOST_LEAVES, Reason, Record, WORDS};
 use alir2hdl_check::program::{Image, Program, Type};
+use alir2hdl_check::sums::Sum;
 use alir2hdl_check::text::Text;
 use alir2hdl_check::{AT_THE_END, Compared, Side};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -19,6 +20,8 @@ use std::hash::{Hash, Hasher};
 
 /// Gates with the same samples that are tried for one bit.
 const CANDIDATES: usize = 3;
+/// As many of them are tried for all assignments of values that both are made of.
+const NEAR: usize = 64;
 /// Leaves of which all assignments are tried.
 const LEAVES: usize = 12;
 /// Most leaves over which two gates are compared.
@@ -37,6 +40,8 @@ struct Effort {
     steps: u64,
 }
 
+/// Without the solver.
+const BY_TRIAL: Effort = Effort { gates: 1_500, steps: 0 };
 /// For a bit of a value.
 const OF_VALUE: Effort = Effort { gates: 1_500, steps: 2_000 };
 /// For a bit of a value that shows an image of another one.
@@ -99,6 +104,13 @@ impl Shown {
     }
 }
 
+/// What all images of a sum have in common, if it is more than a term: its terms up to one factor.
+fn direction(sum: &Sum) -> Option<Vec<(u32, i128)>> {
+    let (_, first) = sum.terms.first_key_value().filter(|_| sum.terms.len() > 1)?;
+    let zeros = sum.terms.values().fold(0, |all, factor| all | factor).trailing_zeros();
+    Some(sum.terms.iter().map(|(&term, factor)| (term, (factor >> zeros) * first.signum())).collect())
+}
+
 /// Values by their direction.
 type ByDirection = FxHashMap<u64, Vec<(usize, Shown)>>;
 
@@ -112,10 +124,11 @@ struct Search {
     ranges: Vec<(Vec<u32>, Vec<Lit>)>,
     /// Which of these have a gate.
     ranges_of: FxHashMap<u32, Vec<usize>>,
-    /// Gates of values that are sums: what is made of these is looked at over them.
+    /// Gates of values that are sums: what is made of these is looked at over them. Of values that are images of one another
+    /// these are the gates of the oldest one, which those of the others are made of.
     sums: FxHashSet<u32>,
-    /// The newest gates of images: what is made of these is looked at over what they are images of.
-    derived: FxHashSet<u32>,
+    /// Those gates by what all images of the value have in common: the terms up to one factor.
+    oldest: FxHashMap<Vec<(u32, i128)>, Vec<u32>>,
     /// Pairs that were looked at without success in this step.
     failed: FxHashSet<(Lit, Lit)>,
     /// Number of gates ahead of the step.
@@ -147,7 +160,7 @@ impl Search {
             ranges: Vec::new(),
             ranges_of: FxHashMap::default(),
             sums: FxHashSet::default(),
-            derived: FxHashSet::default(),
+            oldest: FxHashMap::default(),
             failed: FxHashSet::default(),
             start: 0,
             steps: OF_STEP.0,
@@ -168,7 +181,7 @@ impl Search {
     /// Makes an image of a value that an operation seems to be, before it is made; bits that it seems to have, with their
     /// fractional bits.
     fn prepare(&mut self, g: &mut Graph, program: &Program, at: usize, shown: Option<&Shown>) -> Vec<(Vec<Lit>, i64)> {
-        let sum = program.sum(g, at).map(|(sum, _)| sum);
+        let sum = program.sum(g, at);
         if sum.is_none() {
             for &value in program.operands(at) {
                 self.make(g, at, Image { is_own: true, value, minus: false, shift: 0, constant: (0, 0) }, true);
@@ -206,8 +219,13 @@ impl Search {
         let nodes: FxHashSet<u32> = value.bits.iter().map(|&bit| g.root(bit).node() as u32).collect();
         let mut nodes: Vec<u32> = nodes.into_iter().filter(|&node| node != 0).collect();
         nodes.sort_unstable();
-        if value.sum.as_ref().is_some_and(|sum| sum.terms.len() > 1) && !self.derived.contains(nodes.last()?) {
-            self.sums.extend(&nodes);
+        if let Some(direction) = value.sum.as_ref().and_then(direction) {
+            let oldest = self.oldest.entry(direction).or_default();
+            if oldest.is_empty() || nodes.last() < oldest.last() {
+                oldest.iter().for_each(|node| _ = self.sums.remove(node));
+                self.sums.extend(&nodes);
+                oldest.clone_from(&nodes);
+            }
         }
         let same = self.ranges_of.get(nodes.last()?).map_or(&[][..], Vec::as_slice);
         let is_known = same.iter().any(|&known| self.ranges[known].0 == nodes);
@@ -217,9 +235,6 @@ impl Search {
         let (bits, frac, facts) = image.make(g).ok()?;
         let facts: Vec<Lit> = facts.into_iter().filter(|fact| fact.node() != 0).collect();
         self.learn(g, &bits);
-        if !for_range {
-            self.derived.extend(bits.iter().map(|&bit| g.root(bit).node() as u32).max());
-        }
         self.images.entry(at).or_default().push(image);
         if !is_known {
             nodes.iter().for_each(|&node| self.ranges_of.entry(node).or_default().push(self.ranges.len()));
@@ -302,6 +317,10 @@ impl Search {
             let (nodes, own) = self.ranges[known].clone();
             if nodes.iter().any(|node| !found.0.contains(node)) {
                 let mut wider = found.clone();
+                let is_leaf = |node: &u32| self.sums.contains(node) || g.operands(*node).is_none();
+                if !nodes.iter().all(is_leaf) {
+                    continue;
+                }
                 wider.1.extend(nodes.into_iter().filter(|&node| wider.0.insert(node)));
                 if !more || wider.1.len() > FRONTIER {
                     continue;
@@ -349,11 +368,26 @@ impl Search {
         }
         let (key, flip) = normal(g.sampled(bit));
         let candidates = self.by_samples.get(&key).cloned().unwrap_or_default();
-        for old in candidates.into_iter().take(CANDIDATES) {
-            if self.equal(g, at, (bit, old.flipped(flip)), OF_VALUE) {
-                return;
+        let pair = |old: &Lit| (bit, old.flipped(flip));
+        // Many gates are hardly ever true: what is made of the same gates of before stands right behind these.
+        let below = self.newest_below(g, bit);
+        let mut near = candidates.clone();
+        near.sort_by_key(|old| (old.node() < below, old.node()));
+        let _ = near.iter().take(NEAR).any(|old| self.equal_over_values(g, at, pair(old), BY_TRIAL))
+            || candidates.iter().take(CANDIDATES).any(|old| self.equal(g, at, pair(old), OF_VALUE));
+    }
+
+    /// The newest gate of before this step that a bit is made of.
+    fn newest_below(&self, g: &Graph, bit: Lit) -> usize {
+        let (mut seen, mut stack, mut newest) = (FxHashSet::default(), vec![bit.node()], 0);
+        while let Some(node) = stack.pop() {
+            if node < self.start {
+                newest = newest.max(node);
+            } else if seen.len() < FRONTIER && seen.insert(node) {
+                stack.extend(g.operands(node as u32).into_iter().flat_map(|(a, b)| [a.node(), b.node()]));
             }
         }
+        newest
     }
 
     /// Shows that two literals are equal, if that is possible with this effort, and makes them so.
@@ -904,6 +938,37 @@ mod tests {
         compared.follow(&Side::Program(&first), &mut |_, _, _| Ok(())).unwrap();
         let same = |(&x, &y): (&Lit, &Lit)| compared.graph.root(x) == compared.graph.root(y);
         assert!(found.iter().zip(&compared.expected[0]).all(same));
+    }
+
+    /// The low and the high bits of a number, added to something one after the other, are the number added to it: known from the
+    /// next program on. Other bits of it are not.
+    #[test]
+    fn a_number_that_was_taken_apart_is_its_halves() {
+        let full = |signed, int, frac| Interval::full(kif(signed, int, frac));
+        let whole =
+            |b: &mut Builder, x, y| b.op(Op::Binary { op: BinaryBits::Xor, a: x, b: y, shift: 0 }, full(true, 6, 0));
+        let first = of_three(|b, [x, y, z]| {
+            let number = whole(b, x, y);
+            b.op(Op::Add { a: number, b: z, shift: 0 }, full(true, 8, 0))
+        });
+        let halves = |of_low: i32| {
+            of_three(move |b, [x, y, z]| {
+                let number = whole(b, x, y);
+                let high = b.op(Op::Quantise { x: number, shift: 0 }, full(true, 6, -3));
+                let low = b.op(Op::Quantise { x: number, shift: 0 }, full(false, of_low, 0));
+                let sum = b.op(Op::Add { a: low, b: z, shift: 0 }, full(true, 8, 0));
+                b.op(Op::Add { a: sum, b: high, shift: 0 }, full(true, 8, 0))
+            })
+        };
+        for (of_low, is_same) in [(3, true), (2, false)] {
+            let mut compared = Compared::of(&first, None, &mut |_, _, _| Ok(())).unwrap();
+            compared.follow(&Side::Program(&halves(of_low)), &mut |_, _, _| Ok(())).unwrap();
+            let found = compared.found[0].clone();
+            assert!(!compared.is_shown(0));
+            compared.follow(&Side::Program(&first), &mut |_, _, _| Ok(())).unwrap();
+            let same = |(&x, &y): (&Lit, &Lit)| compared.graph.root(x) == compared.graph.root(y);
+            assert_eq!(found.iter().zip(&compared.expected[0]).all(same), is_same, "{of_low}");
+        }
     }
 
     /// Programs that optimisation leaves are shown to be the one before, and only what is equal becomes one gate.
