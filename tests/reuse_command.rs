@@ -74,6 +74,24 @@ fn a_written_file_is_proved_and_a_wrong_interval_is_not() {
     }
 }
 
+/// A clock that hardware meets which takes a sample every clock is met with reuse too, multiplexers and all.
+#[test]
+fn a_clock_that_is_met_without_reuse_is_met_with_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, period) in [("sort_topk", "1.7"), ("conv_small", "1.25")] {
+        let file = model(name);
+        let clock = ["--clock-period", period, "--device", "ultrascale+", "-O2", "--verilog", "m.v", "-q"];
+        let ran = |more: &[&str]| run(folder.path(), &[&[file.as_str()], &clock[..], more].concat());
+        assert_eq!(ran(&["--pipeline", "auto"]).0, 0);
+        for interval in ["4", "16"] {
+            let (code, _, said) = ran(&["--ii", interval, "--ii-engine", "fold"]);
+            assert_eq!(code, 0, "{name}, K = {interval}: {said}");
+            let (code, said, _) = run(folder.path(), &["prove", &file, "m.v"]);
+            assert_eq!(code, 0, "{name}, K = {interval}: {said}");
+        }
+    }
+}
+
 /// `--ii-input held`: no register captures the sample, and the statement says that it has to stay.
 #[test]
 fn held_inputs_are_read_from_their_ports() {

@@ -1,6 +1,6 @@
 //! Programs that take a sample every few clocks ([`super::Pipeline::interval`]): planned, judged, lowered.
 
-use super::spec::{Budget, DelayModel, Engine, Passes, Pipeline, Products, Spec, Stages};
+use super::spec::{Budget, Clock, DelayModel, Engine, Passes, Pipeline, Products, Spec, Stages};
 use super::{Error, ErrorKind, bug};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::emit::axis::Axis;
@@ -26,7 +26,10 @@ const JOINED: &[&str] = &["cse", "dce"];
 const LEFT_OUT: &str = "functions";
 
 /// Plans that are made until one meets the clock.
-const ROUNDS: u32 = 6;
+const ROUNDS: u32 = 16;
+
+/// The one from which on what copies choose among is chosen in a clock of its own.
+const CHOSEN_BEFORE: u32 = 4;
 
 /// Operations from which on a program is not looked at bit by bit unless that is asked for.
 const SERIAL_OPERATIONS: usize = 50_000;
@@ -387,9 +390,9 @@ impl<'d> Reused<'d> {
     ) -> Result<Reused<'d>, Error> {
         let optimise = |block: &Model| passes::run(block, after).0;
         let held_inputs = spec.pipeline.held_inputs;
-        let engines = Engines { held_inputs, bit_by_bit: bit_by_bit.then_some(&optimise) };
-        // Parts that are optimised by themselves are joined as they are: their gates are those of [`Reused::steps`].
-        let joined = if bit_by_bit { JOINED } else { after };
+        let optimise = &optimise as &dyn Fn(&Model) -> Model;
+        let by_parts = bit_by_bit.then_some(optimise);
+        let mut engines = Engines { held_inputs, optimise: by_parts, bit_by_bit, ..Engines::default() };
         let mut block = spec.clone();
         block.pipeline = Pipeline {
             interval: None,
@@ -401,11 +404,32 @@ impl<'d> Reused<'d> {
         };
         let period = spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device);
         let mut best = f64::INFINITY;
+        // The part of the clock that blocks are cut for, as if each were all of the design: in a larger one wires are longer.
+        let mut part: f64 = 1.0;
         for round in 0..ROUNDS {
-            let (anew, made) = match reuse::plan(program, interval, &engines, |template| block.stages_of(template)) {
+            let stages = |template: &Model| {
+                // An operation that by itself takes longer than that part has more of the clock.
+                let tighter = [part, part.powf(2.0 / 3.0), part.cbrt()].into_iter().filter(|_| part < 1.0);
+                let cut = tighter.filter_map(|part| {
+                    let clock = Clock { period: period.map(|period| period * part), ..block.clock };
+                    Spec { clock, ..block.clone() }.stages_of(template).ok()
+                });
+                cut.into_iter().next().map_or_else(|| block.stages_of(template), Ok)
+            };
+            let (anew, made) = match reuse::plan(program, interval, &engines, stages) {
                 Ok(plan) => plan,
-                Err(why) if round == 0 => return Err(why),
-                // Nothing is left of the clock for a block's first stage.
+                // An operation takes longer than the clock by itself; of what optimisation makes of it none may.
+                Err(_) if round == 0 && !bit_by_bit => {
+                    engines.optimise = Some(optimise);
+                    continue;
+                }
+                Err(why) if best.is_infinite() && engines.chosen_before => return Err(why),
+                // Nothing is left of the clock for a block's first stage: then it begins behind a register.
+                Err(_) if !engines.chosen_before => {
+                    engines.chosen_before = true;
+                    block.pipeline.input_delay = spec.pipeline.input_delay;
+                    continue;
+                }
                 Err(_) => break,
             };
             let program = anew.as_ref().unwrap_or(program);
@@ -413,17 +437,27 @@ impl<'d> Reused<'d> {
             let judged = reuse::check(program, &plan);
             judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
             let machine = reuse::machine(program, &plan, &spec.with_ready("model"));
+            // Parts that are optimised by themselves are joined as they are: their gates are those of [`Reused::steps`].
+            let joined = if engines.optimise.is_some() { JOINED } else { after };
             let machine = machine.with_blocks(|model| passes::run(model, joined).0);
             let plan = Planned::Fold(plan);
             let reused = Reused { source, program: program.clone(), plan, serial_from: None, machine };
             let Some(period) = period else { return Ok(reused) };
-            // Blocks are cut as if nothing stood before them; multiplexers do.
             let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
             if found <= period {
                 return Ok(reused);
             }
             best = best.min(found);
-            block.pipeline.input_delay += found - period;
+            let as_asked = part == 1.0 && block.pipeline.input_delay == spec.pipeline.input_delay;
+            if as_asked && !engines.chosen_before {
+                // Blocks are cut as if nothing stood before them; multiplexers do.
+                block.pipeline.input_delay += found - period;
+            } else if round < CHOSEN_BEFORE || engines.chosen_before {
+                part *= (period / found).clamp(0.7, 0.94);
+            } else {
+                engines.chosen_before = true;
+                block.pipeline.input_delay = spec.pipeline.input_delay;
+            }
         }
         Err(too_slow(interval, best))
     }

@@ -357,7 +357,8 @@ mod tests {
         if seen.iter().all(|&n| n >= least) { Ok(()) } else { Err(format!("results are seen {seen:?} times")) }
     }
 
-    fn proved(model: &Model, hardware: &Hardware<'_>, language: Language, seed: u64) {
+    /// What `prove` says of the text.
+    fn verdict(model: &Model, hardware: &Hardware<'_>, language: Language) -> Verdict {
         let text = hardware.text(language);
         let like = match language {
             Language::Verilog => rtl::Language::Verilog,
@@ -372,9 +373,9 @@ mod tests {
             ..Request::default()
         };
         let programs = || hardware.reused().and_then(compile::Reused::steps);
-        let told: Option<&dyn Fn() -> Option<Steps>> = request.gates_only.then_some(&programs);
-        let report = steps::prove(model, &rtl, told, &request, &|| Box::new(Embedded)).0;
-        assert_eq!(report.verdict, Verdict::Proved, "seed {seed}: {:?}\n{text}", report.notes);
+        let is_told = request.gates_only || compile::goes_in_part_bit_by_bit(&rtl.head);
+        let told: Option<&dyn Fn() -> Option<Steps>> = is_told.then_some(&programs);
+        steps::prove(model, &rtl, told, &request, &|| Box::new(Embedded)).0.verdict
     }
 
     /// A plan whose blocks are all one stage, and the program that it is of.
@@ -386,23 +387,29 @@ mod tests {
 
     /// Makes hardware, simulates and proves it; whether it could be made.
     pub(super) fn held(model: &Model, interval: u32, engine: Engine, seed: u64) -> bool {
+        let verdict = simulated_and_asked(model, interval, engine, seed);
+        assert!(verdict.as_ref().is_none_or(|v| *v == Verdict::Proved), "seed {seed}: {verdict:?}");
+        verdict.is_some()
+    }
+
+    /// Makes hardware and simulates it; what `prove` says, if it could be made.
+    fn simulated_and_asked(model: &Model, interval: u32, engine: Engine, seed: u64) -> Option<Verdict> {
         let mut rng = SplitMix::new(seed);
         let spec = spec(interval, engine, &mut rng);
         let hardware = match compile::model(model, &spec) {
             Ok(hardware) => hardware,
             // An operation by itself may be longer than a stage.
-            Err(error) if error.kind == compile::ErrorKind::Request => return false,
+            Err(error) if error.kind == compile::ErrorKind::Request => return None,
             Err(error) => panic!("seed {seed}: {error}"),
         };
-        let Some(reused) = hardware.reused() else { return false };
+        let reused = hardware.reused()?;
         if let Some(plan) = reused.fold() {
             assert_eq!(check(&reused.program, plan), Ok(()));
         }
         assert_eq!(hardware.netlist.interface.initiation_interval, interval);
         simulated(model, &spec, &hardware.netlist, seed);
         let language = if seed.is_multiple_of(2) { Language::Verilog } else { Language::Vhdl };
-        proved(model, &hardware, language, seed);
-        true
+        Some(verdict(model, &hardware, language))
     }
 
     /// A random program, half of them with parts that are equal, at a random interval.
@@ -418,16 +425,25 @@ mod tests {
     #[test]
     #[ignore = "long: 300 random programs by all engines, simulated and proved; minutes"]
     fn hundreds_of_random_programs_by_all_engines() {
-        let mut made = [0; 3];
+        let (mut made, mut open) = ([0; 3], Vec::new());
         let seeds = crate::prove::seeds(5000..5300);
         let programs = (seeds.end - seeds.start) as usize;
         for seed in seeds {
             let (model, interval) = any(seed);
             for (k, engine) in [Engine::Fold, Engine::Serial, Engine::Mixed].into_iter().enumerate() {
-                made[k] += usize::from(held(&model, interval, engine, seed));
+                let verdict = simulated_and_asked(&model, interval, engine, seed);
+                made[k] += usize::from(verdict.is_some());
+                if let Some(Verdict::Differs { reason, .. }) = &verdict {
+                    panic!("seed {seed}, {engine:?}, K = {interval}: {reason}");
+                }
+                if let Some(Verdict::Unknown { reason }) = verdict {
+                    println!("seed {seed}, {engine:?}, K = {interval}: {reason}");
+                    open.push((seed, engine));
+                }
             }
         }
-        println!("{made:?} made by fold, serial and both");
+        println!("{made:?} made by fold, serial and both; open: {open:?}");
+        assert!(open.is_empty(), "{open:?} are not proved");
         // The others need more clocks, or have nothing to compute.
         assert!(made.iter().all(|&n| n >= programs / 3), "{made:?} of {programs}");
     }
@@ -555,7 +571,12 @@ mod tests {
             let model = with_a_tail(&side_by_side(&block, 4), &mut rng);
             let model = crate::passes::run(&model, &["dce"]).0;
             let as_it_is = |model: &Model| model.clone();
-            let engines = Engines { held_inputs: seed % 3 == 0, bit_by_bit: Some(&as_it_is) };
+            let engines = Engines {
+                held_inputs: seed % 3 == 0,
+                optimise: Some(&as_it_is),
+                bit_by_bit: true,
+                ..Engines::default()
+            };
             let (model, good) = planned(&model, 16, &engines);
             assert_eq!(check(&model, &good), Ok(()));
             for at in 0..good.regions.len() {

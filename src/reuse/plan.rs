@@ -26,8 +26,12 @@ type Level = (Vec<(usize, usize)>, Vec<usize>);
 pub struct Engines<'o> {
     /// Inputs are read from the ports, where they stay for an interval.
     pub held_inputs: bool,
-    /// Parts that stand alone may go through bit by bit, and every part is made of what this makes of its operations.
-    pub bit_by_bit: Option<&'o dyn Fn(&Model) -> Model>,
+    /// What copies choose among is chosen in a clock of its own, however few that are.
+    pub chosen_before: bool,
+    /// Every part is made of what this makes of its operations.
+    pub optimise: Option<&'o dyn Fn(&Model) -> Model>,
+    /// Parts that stand alone may go through bit by bit.
+    pub bit_by_bit: bool,
 }
 
 /// A plan for a sample every `interval` clocks, and the program that it is of, where that is not `model`: one that computes
@@ -64,8 +68,8 @@ fn of_program<E>(
     let finder = Finder::new(model, (&free, exact), gathered);
     let mut classes = classes(&finder, interval);
     let mut regions = Vec::new();
-    let made = |meant: &Model| engines.bit_by_bit.map(|optimise| instances::made(meant, optimise));
-    if engines.bit_by_bit.is_some() {
+    let made = |meant: &Model| engines.optimise.map(|optimise| instances::made(meant, optimise));
+    if engines.bit_by_bit {
         let of_region = |meant: &Model| made(meant).unwrap_or_else(|| meant.clone());
         (classes, regions) = regions::split(&finder, classes, interval, of_region);
     }
@@ -81,12 +85,13 @@ fn of_program<E>(
         let template = made.as_ref().unwrap_or(&class.template);
         let mut stage = stages(template)?;
         let copies = u32::try_from(class.instances.len()).expect("fewer than 2^32 blocks").div_ceil(interval);
+        let sources = class.most_sources(copies as usize);
         // Accumulators read what the copies before them gave in the same clock.
-        if !class.kept && class.most_sources(copies as usize) > WIDE {
-            for id in template.ids() {
-                let computed = !matches!(template.node(id).op, Op::Input { .. } | Op::Const { .. });
-                stage[id.index()] += u32::from(computed);
-            }
+        let before =
+            if class.kept { 0 } else { u32::from(sources > WIDE) + u32::from(sources > 1 && engines.chosen_before) };
+        for id in template.ids() {
+            let computed = !matches!(template.node(id).op, Op::Input { .. } | Op::Const { .. });
+            stage[id.index()] += before * u32::from(computed);
         }
         let place = |(at, (inputs, outputs)): (usize, (Vec<ValueId>, Vec<ValueId>))| {
             levels.entry(class.depths[at]).or_default().0.push((groups.len(), at));
