@@ -3,6 +3,7 @@
 use alir2hdl::num::SplitMix;
 use alir2hdl_check::{Answer, check};
 use assert_cmd::Command;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -288,12 +289,31 @@ fn planted(name: &str, options: &str, file: &str, mistakes: &[(&str, &str)]) {
     }
 }
 
-/// A certificate with numbers, lines or records changed.
-fn corrupted(proof: &str, rng: &mut SplitMix) -> String {
+/// What a line of a certificate is.
+fn kind(line: &str) -> &'static str {
+    match line.split(' ').next() {
+        Some("step") => "step",
+        Some("at") => "place",
+        Some("image") => "image",
+        Some("all" | "clauses") if line.contains(" / ") => "record with facts",
+        Some("all") => "record by all assignments",
+        Some("clauses") => "record by clauses",
+        _ => "clause",
+    }
+}
+
+/// A certificate with numbers, lines or records changed, and what the lines are that were chosen for it. Each kind of line is
+/// chosen as often, however many there are.
+fn corrupted(proof: &str, rng: &mut SplitMix) -> (String, Vec<&'static str>) {
     let mut lines: Vec<String> = proof.lines().map(str::to_owned).collect();
     let mut pick = |n: usize| (rng.word() % n.max(1) as u64) as usize;
+    let mut kinds = Vec::new();
     for _ in 0..1 + pick(3) {
-        let at = 1 + pick(lines.len() - 1);
+        let all: BTreeSet<&str> = lines[1..].iter().map(|line| kind(line)).collect();
+        let chosen = *all.iter().nth(pick(all.len())).expect("a certificate has lines");
+        let places: Vec<usize> = (1..lines.len()).filter(|&at| kind(&lines[at]) == chosen).collect();
+        let at = places[pick(places.len())];
+        kinds.push(chosen);
         match pick(5) {
             0 => drop(lines.remove(at)),
             1 => {
@@ -317,7 +337,7 @@ fn corrupted(proof: &str, rng: &mut SplitMix) -> String {
             break;
         }
     }
-    lines.join("\n") + "\n"
+    (lines.join("\n") + "\n", kinds)
 }
 
 /// A text with an operator, an operand or a constant changed.
@@ -362,43 +382,74 @@ fn changed(text: &str, rng: &mut SplitMix) -> Option<String> {
     Some(lines.join("\n") + "\n")
 }
 
-/// A corrupted certificate never makes a wrong text right, or a right one wrong; a wrong text is never called right. Returns
-/// how often each answer came.
-fn attacks(seeds: std::ops::Range<u64>) -> [u32; 4] {
-    let mut answers = [0; 4];
-    for (name, options, file) in [
-        ("tiny_ops", "-O2", "m.v"),
-        ("tiny_ops", "-O2 --pipeline 1 --enable", "m.vhd"),
-        ("edge_kif", "-O1 --pipeline 2 --valid --reset sync --reset-data", "m.v"),
-        ("edge_kif", "-O1 --ports split", "m.vhd"),
-        ("bit_logic", "-O1", "m.vhd"),
-        ("sort_topk", "-O1", "m.v"),
-        ("wide_acc", "-O1", "m.v"),
-    ] {
+/// Texts with certificates that are small.
+const SMALL: [(&str, &str, &str); 7] = [
+    ("tiny_ops", "-O2", "m.v"),
+    ("tiny_ops", "-O2 --pipeline 1 --enable", "m.vhd"),
+    ("edge_kif", "-O1 --pipeline 2 --valid --reset sync --reset-data", "m.v"),
+    ("edge_kif", "-O1 --ports split", "m.vhd"),
+    ("bit_logic", "-O1", "m.vhd"),
+    ("sort_topk", "-O1", "m.v"),
+    ("wide_acc", "-O1", "m.v"),
+];
+
+/// Texts with certificates that have records of every kind.
+const LARGE: [(&str, &str, &str); 4] = [
+    ("anomaly_ae", "-O2", "m.v"),
+    ("jet_mlp", "-O2 --pipeline 2", "m.vhd"),
+    ("lut_heavy", "-O1", "m.v"),
+    ("var_mul", "-O2", "m.v"),
+];
+
+/// How often each answer came.
+#[derive(Debug, Default)]
+struct Answers {
+    /// To a right text, by what was corrupted, if it was one line, and whether the certificate was changed by that.
+    right: BTreeMap<(&'static str, &'static str), u32>,
+    /// To a wrong one, with the right certificate and with the corrupted one.
+    wrong: BTreeMap<&'static str, u32>,
+    /// Certificates that were changed.
+    corrupted: u32,
+}
+
+/// A corrupted certificate never makes a wrong text right, or a right one wrong; a wrong text is never called right.
+fn attacks(subjects: &[(&str, &str, &str)], seeds: std::ops::Range<u64>) -> Answers {
+    let mut answers = Answers::default();
+    for (name, options, file) in subjects {
         let (dir, model) = certified(name, options, file);
         let (text, proof) = (read(&dir, file), read(&dir, "proof/proof.txt"));
+        assert!(matches!(answer(&dir, &model, &text, &proof), Ok(Answer::Holds(_))), "{name} {options}");
         for seed in seeds.clone() {
             let mut rng = SplitMix::new(seed);
-            let other = corrupted(&proof, &mut rng);
+            let (other, kinds) = corrupted(&proof, &mut rng);
             let right = answer(&dir, &model, &text, &other);
-            assert!(!matches!(right, Ok(Answer::Refuted(..))), "{name} {seed}: {right:?}");
+            let said = match right {
+                Ok(Answer::Holds(_)) => "holds",
+                Ok(Answer::NotShown(..)) => "not shown",
+                Err(_) => "refused",
+                Ok(Answer::Refuted(..)) => panic!("{name} {seed}: {right:?}"),
+            };
+            if other != proof {
+                answers.corrupted += 1;
+                let what = if kinds.len() == 1 { kinds[0] } else { "several" };
+                *answers.right.entry((what, said)).or_default() += 1;
+            }
             let Some(wrong) = changed(&text, &mut rng) else { continue };
             for proof in [&proof, &other] {
-                let said = answer(&dir, &model, &wrong, proof);
-                let index = match said {
+                let said = match answer(&dir, &model, &wrong, proof) {
                     Ok(Answer::Holds(_)) => {
                         // What was changed may not matter: then the prover says so as well.
                         let wrong_file = format!("wrong_{file}");
                         std::fs::write(dir.path().join(&wrong_file), &wrong).unwrap();
                         let (code, said) = alir2hdl(&dir, &["prove", &model, &wrong_file]);
                         assert_eq!(code, 0, "{name} {seed}: {said}");
-                        0
+                        "holds"
                     }
-                    Ok(Answer::Refuted(..)) => 1,
-                    Ok(Answer::NotShown(..)) => 2,
-                    Err(_) => 3,
+                    Ok(Answer::Refuted(..)) => "refuted",
+                    Ok(Answer::NotShown(..)) => "not shown",
+                    Err(_) => "refused",
                 };
-                answers[index] += 1;
+                *answers.wrong.entry(said).or_default() += 1;
             }
         }
     }
@@ -407,12 +458,20 @@ fn attacks(seeds: std::ops::Range<u64>) -> [u32; 4] {
 
 #[test]
 fn corrupted_certificates_and_texts_are_refused() {
-    let [_, refuted, _, refused] = attacks(0..40);
-    assert!(refuted > 20 && refused > 3, "{refuted} refuted, {refused} refused");
+    let answers = attacks(&SMALL, 0..40);
+    assert!(answers.wrong["refuted"] > 20 && answers.wrong["refused"] > 3, "{answers:?}");
+    // Records of every kind, each of which was refused at times.
+    let answers = attacks(&LARGE[2..3], 0..60);
+    for kind in ["place", "image", "record with facts", "record by all assignments"] {
+        assert!(answers.right.contains_key(&(kind, "refused")), "{kind}: {answers:?}");
+    }
 }
 
 #[test]
 #[ignore = "long: 10,000 corrupted certificates"]
 fn ten_thousand_corrupted_certificates_are_refused() {
-    attacks(1_000..2_700);
+    let (small, large) = (attacks(&SMALL, 1_000..2_300), attacks(&LARGE, 1_000..1_350));
+    let corrupted = small.corrupted + large.corrupted;
+    eprintln!("{corrupted} corrupted certificates\n{small:#?}\n{large:#?}");
+    assert!(corrupted > 10_000, "{corrupted}");
 }
