@@ -2,6 +2,7 @@
 
 use super::blocks::CHOICE;
 use super::machine::FOUR;
+use super::starts::later;
 use super::{Base, Group, Plan, Region, Storage, WIDE, between, free, origin, serial};
 use crate::ir::{Model, Op, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -66,6 +67,10 @@ pub struct Figures {
     pub latency_at_least: u32,
     /// No plan of these groups and stages has fewer bits of registers for inputs, values and results.
     pub register_bits_at_least: u64,
+    /// Bits of registers that hold inputs and values, plain ones aside.
+    pub held_bits: u64,
+    /// No starts of the same blocks at the same phases have fewer of these, by a flow; 0 if that took too long.
+    pub held_bits_at_least: u64,
 }
 
 impl Figures {
@@ -75,6 +80,8 @@ impl Figures {
         let mut groups: Vec<GroupFigures> =
             plan.groups.iter().map(|group| of_group(model, &free, plan, group)).collect();
         let Stored { captured_bits, of_groups, of_regions } = stored_bits(model, plan);
+        let of_values: u64 = of_groups.iter().map(|(held, _)| held).chain(&of_regions).sum();
+        let held_bits = captured_bits + of_values;
         for (group, (held, passing)) in groups.iter_mut().zip(of_groups) {
             (group.held_bits, group.passing_bits) = (held, passing);
         }
@@ -94,6 +101,8 @@ impl Figures {
             result_bits,
             latency_at_least: latency_at_least(model, &free, plan),
             register_bits_at_least: register_bits_at_least(model, &free, plan),
+            held_bits,
+            held_bits_at_least: later(model, &free, plan).at_least,
         }
     }
 
@@ -216,16 +225,17 @@ fn stored_bits(model: &Model, plan: &Plan) -> Stored {
     stored
 }
 
+/// What multiplexers of a plan are estimated to take in tables.
+pub(super) fn chosen(model: &Model, free: &[bool], plan: &Plan) -> f64 {
+    let one = |(sources, bits): (u32, u64)| CHOICE * f64::from(sources - 1) * bits as f64;
+    plan.groups.iter().flat_map(|group| multiplexers(model, free, plan, group)).map(one).sum()
+}
+
 /// What multiplexers and registers of a plan are estimated to take in tables, to compare plans of the same groups.
 pub(super) fn taken(model: &Model, free: &[bool], plan: &Plan) -> f64 {
     /// For a bit of a register.
     const REGISTER: f64 = 0.1;
-    let mut tables = 0.0;
-    for group in &plan.groups {
-        for (sources, bits) in multiplexers(model, free, plan, group) {
-            tables += CHOICE * f64::from(sources - 1) * bits as f64;
-        }
-    }
+    let tables = chosen(model, free, plan);
     let stored = stored_bits(model, plan);
     let of_groups: u64 = stored.of_groups.iter().map(|(held, passing)| held + passing).sum();
     // Streams take their registers with them.

@@ -4,12 +4,13 @@
 //! order of the input elements that they read, each as early as what it reads allows at a phase that a copy of its group
 //! is free in. Nothing feeds back, so there always is such a clock. In this order what lies in a raster is computed in
 //! rows, and the next layer reads each value a constant time after it was made: from plain registers, without a choice.
-//! Elsewhere the order of the program may be the better one, so both are tried.
+//! Elsewhere the order of the program may be the better one, so both are tried. Then blocks start later, at the same phases,
+//! where fewer registers hold values that way ([`super::starts`]).
 
 use super::blocks::{Finder, classes};
 use super::regions::{self, Region, Wanted};
 use super::sums::{self, Gathered};
-use super::{Base, Group, Instance, Plan, Storage, Store, WIDE, figures, free, instances, origin, serial};
+use super::{Base, Group, Instance, Plan, Storage, Store, WIDE, figures, free, instances, origin, serial, starts};
 use crate::ir::{Model, Op, ValueId};
 use crate::passes;
 use rustc_hash::FxHashMap;
@@ -111,7 +112,29 @@ fn of_program<E>(
     });
     let [one, other] = plans;
     let taken = |plan: &Plan| figures::taken(model, &free, plan);
-    Ok(if taken(&other) < taken(&one) { other } else { one })
+    let earliest = if taken(&other) < taken(&one) { other } else { one };
+    let chosen = |plan: &Plan| figures::chosen(model, &free, plan);
+    let is_better = |later: &Plan| taken(later) < taken(&earliest) && chosen(later) <= chosen(&earliest);
+    Ok(later(model, &free, &earliest).filter(is_better).unwrap_or(earliest))
+}
+
+/// A plan with later starts for fewer bits of registers, if there are any.
+fn later(model: &Model, free: &[bool], plan: &Plan) -> Option<Plan> {
+    let later = starts::later(model, free, plan);
+    let moved = |by: &u32| *by > 0;
+    if !later.groups.iter().flatten().chain(&later.regions).any(moved) {
+        return None;
+    }
+    let (mut groups, mut regions) = (plan.groups.clone(), plan.regions.clone());
+    for (group, by) in groups.iter_mut().zip(later.groups) {
+        for (instance, by) in group.instances.iter_mut().zip(by) {
+            instance.start += by * plan.interval;
+        }
+    }
+    for (region, by) in regions.iter_mut().zip(later.regions) {
+        region.plan.delay(by);
+    }
+    Some(stored(model, free, (plan.interval, plan.held_inputs), groups, regions))
 }
 
 /// A plan of these groups, level by level; of blocks that can begin in the same clock those first that read the first
@@ -173,6 +196,30 @@ fn placed(
             });
         }
     }
+    stored(model, free, (interval, held_inputs), groups, regions)
+}
+
+/// The plan of blocks and regions with these starts: copies, registers, results.
+fn stored(
+    model: &Model,
+    free: &[bool],
+    (interval, held_inputs): (u32, bool),
+    mut groups: Vec<Group>,
+    regions: Vec<Region>,
+) -> Plan {
+    let base_of = |v: ValueId| origin(model, free, v).base;
+    let mut born: BTreeMap<Base, u32> = BTreeMap::new();
+    for group in &groups {
+        for (instance, (k, v)) in group.instances.iter().flat_map(|i| i.outputs.iter().enumerate().map(move |o| (i, o)))
+        {
+            born.insert(Base::Value(*v), instance.start + Plan::made_after(group, k));
+        }
+    }
+    born.extend(regions.iter().flat_map(|r| r.outputs.iter().map(|&v| (Base::Value(v), r.plan.latency))));
+    let birth = |born: &BTreeMap<Base, u32>, base: Base| match base {
+        Base::Port(_) => u32::from(!held_inputs),
+        Base::Value(_) => born[&base],
+    };
     choose_copies(model, free, interval, &mut groups, &born);
     let mut last: BTreeMap<Base, u32> = BTreeMap::new();
     let mut read = |base: Base, clock: u32| {

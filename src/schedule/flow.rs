@@ -18,11 +18,11 @@ const NIL: u32 = u32::MAX;
 
 /// Labels, arcs and flow.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FlowNetwork {
+pub(crate) struct FlowNetwork {
     /// Label of each node.
-    pub(super) label: Vec<i32>,
+    pub(crate) label: Vec<i32>,
     /// What should still arrive at each node; negative where something should still leave.
-    pub(super) want: Vec<i64>,
+    pub(crate) want: Vec<i64>,
     tail: Vec<u32>,
     head: Vec<u32>,
     gain: Vec<i32>,
@@ -127,7 +127,7 @@ struct Step {
 
 /// How a call of [`FlowNetwork::saturate`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Saturated {
+pub(crate) enum Saturated {
     /// Nothing is left to send.
     Served,
     /// What is left cannot be sent.
@@ -138,7 +138,7 @@ pub(super) enum Saturated {
 
 impl FlowNetwork {
     /// A network of nodes with these labels and without arcs, where nothing has to arrive.
-    pub(super) fn new(label: Vec<i32>) -> FlowNetwork {
+    pub(crate) fn new(label: Vec<i32>) -> FlowNetwork {
         let n = label.len();
         let lists = || Lists { first: vec![NIL; n], next: Vec::new() };
         let mut network = FlowNetwork {
@@ -161,12 +161,12 @@ impl FlowNetwork {
     }
 
     /// Flow of an arc.
-    pub(super) fn flow(&self, arc: usize) -> i64 {
+    pub(crate) fn flow(&self, arc: usize) -> i64 {
         self.flow[arc]
     }
 
     /// Adds the inequality `label[to] - label[from] >= gain`, which the labels keep.
-    pub(super) fn add(&mut self, from: u32, to: u32, gain: i32) {
+    pub(crate) fn add(&mut self, from: u32, to: u32, gain: i32) {
         debug_assert!(self.label[to as usize] - self.label[from as usize] >= gain);
         let arc = self.tail.len() as u32;
         self.tail.push(from);
@@ -178,7 +178,7 @@ impl FlowNetwork {
     }
 
     /// Sorts out which arcs are tight. To be called when labels have changed.
-    pub(super) fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         let nodes = self.label.len();
         let (label, tail, head, gain) = (&self.label, &self.tail, &self.head, &self.gain);
         let is_tight = |arc: usize| label[head[arc] as usize] - label[tail[arc] as usize] == gain[arc];
@@ -198,7 +198,7 @@ impl FlowNetwork {
 
     /// Sends as much as tight arcs can carry until `work` goes beyond `limit`. If it got stuck,
     /// [`FlowNetwork::is_reached`] then tells who can be reached from nodes that have something left.
-    pub(super) fn saturate(&mut self, limit: u64) -> Saturated {
+    pub(crate) fn saturate(&mut self, limit: u64) -> Saturated {
         if self.work > limit {
             return Saturated::Tired;
         }
@@ -261,7 +261,7 @@ impl FlowNetwork {
     }
 
     /// Whether the last search for paths, which found none, came by this node.
-    pub(super) fn is_reached(&self, node: u32) -> bool {
+    pub(crate) fn is_reached(&self, node: u32) -> bool {
         self.distance[node as usize] != NIL
     }
 

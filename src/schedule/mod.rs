@@ -43,6 +43,8 @@ mod show;
 mod testing;
 mod uses;
 
+pub(crate) use flow::{FlowNetwork, Saturated};
+
 pub use certificate::{Certificate, check_certificate};
 pub use check::check;
 pub use delay::{ByWidth, Delay, LatencyFields, default_delay};

@@ -61,6 +61,9 @@ struct FoldFigures {
     /// Those of the plan: where whole values are held.
     planned_register_bits: u64,
     planned_register_bits_at_least: u64,
+    /// Those that hold inputs and values, plain ones aside, and what no starts at the same phases have less than.
+    held_bits: u64,
+    held_bits_at_least: u64,
     captured_bits: u64,
     result_bits: u64,
     groups: Vec<GroupTable>,
@@ -164,6 +167,8 @@ impl FoldFigures {
             multiplexer_bits: groups.iter().map(|group| group.multiplexer_bits).sum(),
             planned_register_bits: figures.register_bits(),
             planned_register_bits_at_least: figures.register_bits_at_least,
+            held_bits: figures.held_bits,
+            held_bits_at_least: figures.held_bits_at_least,
             captured_bits: figures.captured_bits,
             result_bits: figures.result_bits,
             groups,
@@ -302,6 +307,11 @@ impl FoldFigures {
             out,
             "planned register bits {}, at least {} with these blocks: {} hold inputs, {} outputs; those of the groups are below",
             self.planned_register_bits, self.planned_register_bits_at_least, self.captured_bits, self.result_bits
+        );
+        let _ = writeln!(
+            out,
+            "{} register bits hold inputs and values for an interval each, at least {} with these phases",
+            self.held_bits, self.held_bits_at_least
         );
         let _ = writeln!(
             out,

@@ -166,6 +166,15 @@ impl Plan {
         self.latency - u32::from(self.registered_outputs)
     }
 
+    /// All of it so many intervals later.
+    pub(in crate::reuse) fn delay(&mut self, intervals: u32) {
+        let clocks = intervals * self.interval;
+        self.latency += clocks;
+        self.arrivals.iter_mut().for_each(|clock| *clock += clocks);
+        let ticks = (clocks * self.digit) as i32;
+        self.streams.iter_mut().flatten().for_each(|stream| stream.time += ticks);
+    }
+
     /// The same with a register more at each output port.
     #[must_use]
     pub fn with_registered_outputs(self) -> Plan {
