@@ -409,12 +409,12 @@ impl<'d> Reused<'d> {
         for round in 0..ROUNDS {
             let stages = |template: &Model| {
                 // An operation that by itself takes longer than that part has more of the clock.
-                let tighter = [part, part.powf(2.0 / 3.0), part.cbrt()].into_iter().filter(|_| part < 1.0);
-                let cut = tighter.filter_map(|part| {
+                let mut tighter = [part, part.powf(2.0 / 3.0), part.cbrt()].into_iter().filter(|_| part < 1.0);
+                let cut = tighter.find_map(|part| {
                     let clock = Clock { period: period.map(|period| period * part), ..block.clock };
                     Spec { clock, ..block.clone() }.stages_of(template).ok()
                 });
-                cut.into_iter().next().map_or_else(|| block.stages_of(template), Ok)
+                cut.map_or_else(|| block.stages_of(template), Ok)
             };
             let (anew, made) = match reuse::plan(program, interval, &engines, stages) {
                 Ok(plan) => plan,

@@ -9,7 +9,7 @@
 use super::aig::Lit;
 use super::bit_vector;
 use super::engine::{Engine, Outcome};
-use super::port_roles::{ControlValues, PortRoles};
+use super::port_roles::{ControlValues, PortRoles, stated};
 use super::sat::Embedded;
 use super::unroll::{Gates, Leaves, Unroll};
 use crate::rtl::{Expr, NodeId, Rtl, SignalId, operands};
@@ -52,21 +52,12 @@ impl Phases {
 
 /// The interval that the file's head states.
 pub(super) fn stated_interval(rtl: &Rtl) -> Option<u32> {
-    stated(rtl, "initiation interval")
+    stated(rtl, "initiation interval", &[])
 }
 
 /// For how many clocks a sample must stay on its ports, as the file's head states.
 pub(super) fn stated_hold(rtl: &Rtl) -> Option<u32> {
-    stated(rtl, "inputs must stay for")
-}
-
-/// The number behind some words in the file's head.
-fn stated(rtl: &Rtl, words: &str) -> Option<u32> {
-    rtl.head.iter().filter(|line| !line.trim_start().starts_with("command:")).find_map(|line| {
-        let lower = line.to_ascii_lowercase();
-        let rest = lower[lower.find(words)? + words.len()..].trim_start_matches([' ', ':', '=', '\t']);
-        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
-    })
+    stated(rtl, "inputs must stay for", &[])
 }
 
 /// The counter of a design.

@@ -99,15 +99,18 @@ impl PortRoles {
 /// The latency that the file's head states: `latency: 3`, in any case, in one of its comments. Lines that state the
 /// command that made the file name options and files, not its latency.
 pub(super) fn stated_latency(rtl: &Rtl) -> Option<u32> {
+    stated(rtl, "latency", &["none", "combinational"])
+}
+
+/// The number behind some words in the file's head, as [`stated_latency`] reads it; 0 for one of these others behind them.
+pub(super) fn stated(rtl: &Rtl, words: &str, zeros: &[&str]) -> Option<u32> {
     rtl.head.iter().filter(|line| !line.trim_start().starts_with("command:")).find_map(|line| {
         let lower = line.to_ascii_lowercase();
-        let rest = &lower[lower.find("latency")? + "latency".len()..];
-        let rest = rest.trim_start_matches([' ', ':', '=', '\t']);
-        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        if rest.starts_with("none") || rest.starts_with("combinational") {
+        let rest = lower[lower.find(words)? + words.len()..].trim_start_matches([' ', ':', '=', '\t']);
+        if zeros.iter().any(|zero| rest.starts_with(zero)) {
             return Some(0);
         }
-        digits.parse().ok()
+        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
     })
 }
 

@@ -354,9 +354,7 @@ impl Judge<'_> {
     fn births(&self, made: &FxHashMap<ValueId, Made>) -> Result<(), String> {
         for (base, store) in &self.plan.stores {
             let Base::Value(v) = base else {
-                ensure(store.born == u32::from(!self.plan.held_inputs), || {
-                    format!("{base:?} is there in another clock")
-                })?;
+                ensure(store.born == self.plan.ports_born(), || format!("{base:?} is there in another clock"))?;
                 ensure(matches!(store.storage, Storage::Held(_)), || format!("{base:?} passes through no copy"))?;
                 continue;
             };

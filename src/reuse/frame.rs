@@ -12,8 +12,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) const BIT: Kif = Kif { signed: false, int: 1, frac: 0 };
 
+/// Inputs of a look-up table.
+pub(super) const TABLE_INPUTS: usize = 6;
+
 /// Entries of a table of a bit that is one look-up table.
-const TABLE: usize = 64;
+pub(super) const TABLE: usize = 1 << TABLE_INPUTS;
 
 /// Look-up tables that say whether the phase is some of many.
 const PHASE_TABLES: usize = 2;

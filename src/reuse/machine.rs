@@ -3,7 +3,7 @@
 //! The block reads the phase, the ports and every register, and computes what each register takes. Every register is
 //! either plain or loaded at one phase.
 
-use super::frame::{BIT, Frame, Load};
+use super::frame::{BIT, Frame, Load, TABLE, TABLE_INPUTS};
 use super::serial::{self, Kind};
 use super::{Base, Group, Plan, Region, Storage, WIDE, free, origin};
 use crate::ir::machine::Machine;
@@ -16,12 +16,6 @@ use std::ops::{Deref, DerefMut};
 
 /// How many values the first of two multiplexers one behind the other chooses from: what a table of six inputs can.
 pub(super) const FOUR: usize = 4;
-
-/// Inputs of a look-up table.
-const TABLE_INPUTS: usize = 6;
-
-/// Up to so many phases a bit by phase is one table.
-const SMALL_TABLE: u32 = 64;
 
 /// Bits of a place among so many.
 fn bits_of(n: usize) -> usize {
@@ -270,7 +264,7 @@ impl<'a> Drawing<'a> {
         match n {
             1 => sources[0],
             // Ten inputs, two tables: a bit for each value says whether it is the one.
-            5 if self.plan.interval <= SMALL_TABLE => {
+            5 if self.plan.interval as usize <= TABLE => {
                 let zero = self.op(Op::Const { value: Code::ZERO }, Interval::new(0, 0, kif.frac));
                 let mut all: Option<ValueId> = None;
                 for (k, x) in (0..).zip(sources) {
@@ -287,7 +281,7 @@ impl<'a> Drawing<'a> {
                 all.expect("there are five")
             }
             // Of each four one, and of these and those that are left over.
-            6 | 7 | 10 if self.plan.interval <= SMALL_TABLE => {
+            6 | 7 | 10 if self.plan.interval as usize <= TABLE => {
                 let low = self.choice(by_phase(&|place| place % FOUR as i32), n);
                 let mut above: Vec<ValueId> = Vec::with_capacity(FOUR);
                 for four in sources[..FOUR * fours].chunks(FOUR) {

@@ -148,10 +148,7 @@ fn placed(
 ) -> Plan {
     let mut born: BTreeMap<Base, u32> = BTreeMap::new();
     let base_of = |v: ValueId| origin(model, free, v).base;
-    let birth = |born: &BTreeMap<Base, u32>, base: Base| match base {
-        Base::Port(_) => u32::from(!held_inputs),
-        Base::Value(_) => born[&base],
-    };
+    let birth = |born: &BTreeMap<Base, u32>, base: Base| birth(born, held_inputs, base);
     // How many copies of each group are taken at a phase.
     let mut taken: FxHashMap<(usize, u32), u32> = FxHashMap::default();
     let mut regions: Vec<Region> = Vec::with_capacity(wanted.len());
@@ -199,6 +196,14 @@ fn placed(
     stored(model, free, (interval, held_inputs), groups, regions)
 }
 
+/// The first clock in which something is shown.
+fn birth(born: &BTreeMap<Base, u32>, held_inputs: bool, base: Base) -> u32 {
+    match base {
+        Base::Port(_) => u32::from(!held_inputs),
+        Base::Value(_) => born[&base],
+    }
+}
+
 /// The plan of blocks and regions with these starts: copies, registers, results.
 fn stored(
     model: &Model,
@@ -216,10 +221,7 @@ fn stored(
         }
     }
     born.extend(regions.iter().flat_map(|r| r.outputs.iter().map(|&v| (Base::Value(v), r.plan.latency))));
-    let birth = |born: &BTreeMap<Base, u32>, base: Base| match base {
-        Base::Port(_) => u32::from(!held_inputs),
-        Base::Value(_) => born[&base],
-    };
+    let birth = |born: &BTreeMap<Base, u32>, base: Base| birth(born, held_inputs, base);
     choose_copies(model, free, interval, &mut groups, &born);
     let mut last: BTreeMap<Base, u32> = BTreeMap::new();
     let mut read = |base: Base, clock: u32| {
