@@ -6,8 +6,8 @@
 
 use crate::harness::{STANDARDS, optimised, simulators};
 use crate::lint;
-use alir2hdl::compile::{self, Spec, Top};
-use alir2hdl::emit::axis::{Axis, AxisOptions, Flow, Packing};
+use alir2hdl::compile::{self, Arrival, Spec, Top};
+use alir2hdl::emit::axis::{Axis, AxisOptions, Flow, Packing, Stream};
 use alir2hdl::emit::{self, Language};
 use alir2hdl::ir::Model;
 use alir2hdl::netlist::{self, Netlist, Options};
@@ -83,6 +83,56 @@ fn every_few_clocks(seed: u64) -> Option<Case> {
     let (core, axis) = (hardware.netlist.clone(), hardware.axis.clone().expect("a wrapper"));
     drop(hardware);
     Some(Case { model, core, axis })
+}
+
+/// The same with beats that go into the core as they come; nothing if it is constant, or a sample is one beat or an element
+/// in two.
+pub(crate) fn beat_by_beat(seed: u64) -> Option<Case> {
+    let model = random::model(seed);
+    let mut rng = SplitMix::new(seed ^ 0xbea75);
+    let wrapper = AxisOptions {
+        packing: if rng.below(3) == 0 { Packing::Dense } else { Packing::Auto },
+        width: Some([8, 16, 32, 64, 128][rng.below(5) as usize]),
+        user: [0, 1, 5][rng.below(3) as usize],
+        flow: match rng.below(5) {
+            0 | 1 => Flow::Stall,
+            2 => Flow::Fifo(Some(1 + rng.below(8) as u32)),
+            _ => Flow::Fifo(None),
+        },
+    };
+    let widths: Vec<u32> = model.input_kifs().iter().map(|kif| kif.width()).collect();
+    let beats = Stream::of_inputs(&widths, &wrapper).ok()?.beats;
+    let mut spec = Spec { wrapper: Some(wrapper), ..Spec::default() };
+    spec.pipeline.interval = Some((beats + [0, 0, 1, 5][rng.below(4) as usize]).max(2));
+    spec.pipeline.arrival = Arrival::Beats;
+    spec.module.top = Top::Named(format!("axis_{seed}"));
+    let hardware = compile::model(&model, &spec).ok()?;
+    hardware.reused()?;
+    let (core, axis) = (hardware.netlist.clone(), hardware.axis.clone()?);
+    drop(hardware);
+    Some(Case { model, core, axis })
+}
+
+#[test]
+fn sim_axis_beats_go_into_the_core_as_they_come() {
+    let seeds = number("ALIR2HDL_AXIS_FROM", 0)..number("ALIR2HDL_AXIS_TO", 400);
+    let samples = number("ALIR2HDL_AXIS_SAMPLES", 150) as usize;
+    let mut kinds = Vec::new();
+    for case in seeds.filter_map(beat_by_beat) {
+        // Of each kind two: with a FIFO or not, as fast as beats come or slower.
+        let kind = (case.axis.depth.is_some(), case.axis.input.beats < case.core.interface.initiation_interval);
+        if kinds.iter().filter(|&&seen| seen == kind).count() >= 2 {
+            continue;
+        }
+        kinds.push(kind);
+        for language in [Language::Verilog, Language::Vhdl] {
+            let file = format!("{}.{}", case.axis.top, language.extension());
+            let said = lint::complaints_about(&file, case.text(language).as_bytes(), &case.axis.top, language);
+            assert!(said.is_empty(), "{:?}\n{}", case.axis, said.join("\n"));
+            case.simulate(language, samples, 1, None);
+        }
+    }
+    assert!(kinds.len() == 8 || std::env::var("ALIR2HDL_AXIS_TO").is_ok(), "{kinds:?}");
 }
 
 /// Cores that take a sample every few clocks, at the rate that the wrapper promises.

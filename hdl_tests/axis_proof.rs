@@ -5,7 +5,7 @@
 //! that none is lost, none is made, and they leave in order; counters of beats stay in range; a sample is never written
 //! over.
 
-use crate::axis::{Case, case};
+use crate::axis::{Case, beat_by_beat, case};
 use crate::projects::tool;
 use alir2hdl::emit::Language;
 use alir2hdl::emit::axis::Axis;
@@ -18,6 +18,12 @@ fn harness(axis: &Axis, text: &str) -> String {
         let to = from + text[from..].find(");\n").expect("the instance ends");
         text.replace_range(from..to + 2, "");
     }
+    if text.contains("    wire core_ready;\n") {
+        text = text.replacen("    wire core_ready;\n", "", 1);
+        let header = format!("module {} (", axis.top);
+        text = text.replacen(&header, &format!("{header}\n    input wire core_ready,"), 1);
+    }
+    let passes = axis.core.input_beats > 1;
     let has_core_out = text.contains(" core_out;\n");
     if has_core_out {
         let to = text.find(" core_out;\n").expect("it is there");
@@ -45,11 +51,20 @@ fn harness(axis: &Axis, text: &str) -> String {
             rules.push(format!("if (started) assert ({counter} <= 32'd{});", stream.beats - 1));
         }
     }
-    let latency = axis.core.latency;
+    if passes {
+        // Within a sample the core moves on with a beat, and only then.
+        rules.push("if (started) assert ((advance & ~first) == (goes & ~first) && !(goes & ~advance));".to_owned());
+    }
+    let latency = axis.core.latency - (axis.core.input_beats - 1);
     if let Some(depth) = axis.depth {
         let mut all = vec!["32'd0 + credits + held".to_owned()];
         all.extend((0..latency).map(|k| format!("valid[{k}]")));
-        all.extend((axis.input.beats > 1).then(|| "sample_valid".to_owned()));
+        if passes {
+            // Where a sample has begun there is a place for its result.
+            rules.push("if (started) assert (first || credits != 0);".to_owned());
+            rules.push("if (started) assert (!(put & ~advance));".to_owned());
+        }
+        all.extend((axis.input.beats > 1 && !passes).then(|| "sample_valid".to_owned()));
         rules.push(format!("if (started) assert ({} == 32'd{depth});", all.join(" + ")));
         rules.push(format!("if (started) assert (put_at < 32'd{depth} && get_at < 32'd{depth});"));
         rules.push(format!("if (started) assert ((32'd0 + get_at + held) % 32'd{depth} == put_at);"));
@@ -58,7 +73,9 @@ fn harness(axis: &Axis, text: &str) -> String {
         // Who is at the end leaves only where there is room.
         let done = if latency > 0 { format!("valid[{}]", latency - 1) } else { "sample_valid".to_owned() };
         rules.push(format!("if (started) assert (!({done} & advance & ~result_free));"));
-        if axis.input.beats > 1 {
+        if passes {
+            rules.push("if (started) assert (!(sample_valid & ~advance));".to_owned());
+        } else if axis.input.beats > 1 {
             rules.push("if (started) assert (!(take & sample_valid & ~advance));".to_owned());
         }
         if has_core_out {
@@ -135,4 +152,30 @@ fn sim_axis_handshake_is_proved_by_induction() {
         }
     }
     assert!(seen.len() >= 10, "{seen:?}");
+    // And where beats go into the core as they come.
+    let mut seen = Vec::new();
+    // With one place, or a result a clock after the last beat, nothing is on its way while beats come.
+    let several = |case: &Case| {
+        let interface = &case.axis.core;
+        case.axis.depth != Some(1) && interface.latency > interface.input_beats
+    };
+    for case in (0..400).filter_map(beat_by_beat).filter(small).filter(several) {
+        let kind = (case.axis.depth.is_some(), case.axis.output.beats > 1);
+        if seen.contains(&kind) {
+            continue;
+        }
+        seen.push(kind);
+        let text = case.axis.text(Language::Verilog);
+        let (is_proved, said) = proved(&case, &text);
+        assert!(is_proved, "{:?}\n{}\n{said}", case.axis, harness(&case.axis, &text));
+        let breaks = [
+            ("core_ready & (credits != ", "core_ready | (credits != "),
+            (" & advance;\n    wire get", ";\n    wire get"),
+            ("assign advance = moves & ~waits;", "assign advance = moves;"),
+        ];
+        for (right, broken) in breaks.iter().filter(|(right, _)| text.contains(right)) {
+            assert!(!proved(&case, &text.replacen(right, broken, 1)).0, "{broken} is proved");
+        }
+    }
+    assert!(seen.len() >= 3, "{seen:?}");
 }

@@ -8,7 +8,7 @@ use alir2hdl::verify::{Cycles, Difference, Mismatch, Report, Rows, Vectors};
 use num_bigint::BigInt;
 
 fn element(port: &str, lsb: u32, width: u32, signed: bool, name: &str) -> Element {
-    Element { port: port.into(), lsb, width, signed, fractionals: 0, name: name.into() }
+    Element { port: port.into(), lsb, width, signed, fractionals: 0, name: name.into(), beat: 0 }
 }
 
 /// Two inputs of 5 (signed) and 70 bits; two outputs: their sum in 71 signed bits, and the first one's complement.
@@ -18,6 +18,7 @@ fn interface(latency: u32) -> Interface {
         latency,
         initiation_interval: 1,
         input_hold: 1,
+        input_beats: 1,
         clock: (latency > 0).then(|| "clk".into()),
         reset: None,
         reset_active_high: true,

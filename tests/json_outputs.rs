@@ -101,6 +101,7 @@ fn documents_in_files_and_proofs_keep_to_their_schemas() {
         format!("{TINY} --pipeline 2 --valid --enable --reset sync --reset-data"),
         format!("{TINY} --pipeline 2 --wrapper axis"),
         format!("{TINY} --ii 40 --ii-input held"),
+        format!("{TINY} --ii 40 --ii-input beats --wrapper axis --axis-width 8"),
         format!("{GRAPH} {WEIGHTS}"),
         "@network/qonnx/bipolar/model.onnx".to_owned(),
         BIQUAD.to_owned(),
@@ -109,11 +110,14 @@ fn documents_in_files_and_proofs_keep_to_their_schemas() {
         assert_eq!(status, 0, "{options}: {err}");
         keeps_to("interface", &read("i.json"));
     }
-    let (status, _, err) = run(&dir, &format!("{TINY} --ii 40 --ii-input held --verilog h.v"));
-    assert_eq!(status, 0, "{err}");
-    let (status, out, err) = run(&dir, &format!("prove --json {TINY} h.v"));
-    assert!(status == 0 && out.contains("input_hold"), "{err}");
-    keeps_to("prove", &out);
+    for (how, says) in [("held", "input_hold"), ("beats --wrapper axis --axis-width 8 --top beats", "input_beats")] {
+        let (status, _, err) = run(&dir, &format!("{TINY} --ii 40 --ii-input {how} --verilog h.v"));
+        assert_eq!(status, 0, "{err}");
+        let top = if how == "held" { "h" } else { "beats_core" };
+        let (status, out, err) = run(&dir, &format!("prove --json {TINY} h.v --top {top}"));
+        assert!(status == 0 && out.contains(says), "{err}");
+        keeps_to("prove", &out);
+    }
     let (status, _, err) = run(&dir, &format!("{TINY} -O2 --verilog t.v --witness w.json"));
     assert_eq!(status, 0, "{err}");
     keeps_to("witness", &read("w.json"));

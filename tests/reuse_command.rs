@@ -148,6 +148,66 @@ fn held_inputs_are_read_from_their_ports() {
     }
 }
 
+/// `--ii-input beats`: the core reads its sample beat by beat; its text says so, and the statement is about that.
+#[test]
+fn beats_go_into_the_core_as_they_come() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ran = |arguments: &[&str]| run(folder.path(), arguments);
+    let text = |path: &str| fs::read_to_string(folder.path().join(path)).expect("a file");
+    let file = model("conv_small");
+    // 144 pixels of six bits: one in a beat, or four.
+    for (width, interval, engine) in [("8", "144", "fold"), ("32", "40", "mixed")] {
+        let how = ["--ii", interval, "--ii-engine", engine, "--wrapper", "axis", "--axis-width", width, "-q"];
+        let beats = ["--ii-input", "beats", "--vhdl", "b.vhd"];
+        let whole = ran(&[&[file.as_str(), "--verilog", "c.v", "--interface", "c.json"], &how[..]].concat());
+        let (code, _, said) =
+            ran(&[&[file.as_str(), "--verilog", "b.v", "--interface", "b.json"], &how[..], &beats[..]].concat());
+        assert_eq!((whole.0, code), (0, 0), "{said}");
+        let facts = |path: &str| serde_json::from_str::<Value>(&text(path)).expect("JSON");
+        let (before, after) = (facts("c.json"), facts("b.json"));
+        let count = 8 * 144 / width.parse::<u64>().expect("a width");
+        assert_eq!(after["input_beats"].as_u64(), Some(count));
+        assert_eq!(after["inputs"][143]["beat"].as_u64(), Some(count - 1));
+        assert!(before.get("input_beats").is_none() && before["inputs"][143].get("beat").is_none());
+        let bits = |facts: &Value| facts["register_bits"].as_u64().expect("register bits");
+        assert!(bits(&after) < bits(&before), "{} of {} register bits", bits(&after), bits(&before));
+        for hdl in ["b.v", "b.vhd"] {
+            let (code, said, _) = ran(&["prove", &file, hdl, "--top", "b_core", "--ii-input", "beats"]);
+            assert!(code == 0 && said.contains(&format!("in {count} beats")), "{said}");
+        }
+        for (hdl, top, other) in [("b.v", "b_core", "captured"), ("b.v", "b_core", "held"), ("c.v", "c_core", "beats")]
+        {
+            let (code, said, _) = ran(&["prove", &file, hdl, "--top", top, "--ii-input", other]);
+            assert!(code == 1 && said.contains("beats"), "{other}: {said}");
+        }
+        // A text that says that an element comes in another beat, or at other bits, is not the model.
+        let right = text("b.v");
+        let second = if width == "8" { "[5:0] in beat 1," } else { "[11:6] in beat 1," };
+        for other in [" in beat 2,", "[3:0] in beat 1,", " in beat 9999,", " in beat,"] {
+            let line = second
+                .rfind(" in")
+                .map(|at| if other.starts_with('[') { other.into() } else { second[..at].to_owned() + other });
+            let wrong = right.replacen(second, &line.expect("it says so"), 1);
+            assert_ne!(wrong, right);
+            fs::write(folder.path().join("w.v"), wrong).expect("written");
+            let (code, said, _) = ran(&["prove", &file, "w.v", "--top", "b_core"]);
+            assert_eq!(code, 1, "{other}: {said}");
+        }
+    }
+    for with in [
+        &["--ii", "144"][..],
+        &["--ii", "143", "--wrapper", "axis", "--axis-width", "8"],
+        &["--ii", "144", "--wrapper", "axis"],
+        &["--ii", "144", "--wrapper", "axis", "--axis-width", "8", "--packing", "dense"],
+        &["--ii", "144", "--wrapper", "axis", "--axis-width", "8", "--ii-engine", "serial"],
+        &["--ii", "144", "--wrapper", "axis", "--axis-width", "8", "--register-inputs"],
+    ] {
+        let (code, _, said) = ran(&[&[file.as_str(), "--ii-input", "beats", "--verilog", "n.v"], with].concat());
+        assert!(code == 2 && said.contains("E0816"), "{said}");
+        assert!(!folder.path().join("n.v").exists());
+    }
+}
+
 #[test]
 fn what_does_not_go_with_it_is_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -378,6 +438,10 @@ fn a_hundred_wrong_uses() {
     }
     uses.push((vec!["--ii", "4", "--ii-input", "held", "--register-inputs"], "E0816"));
     uses.push((vec!["--ii", "4", "--ii-input", "held", "--wrapper", "axis"], "E0816"));
+    uses.push((vec!["--ii-input", "beats"], "--ii"));
+    uses.push((vec!["--ii", "4", "--ii-input", "beats"], "E0816"));
+    uses.push((vec!["--ii", "4", "--ii-input", "beats", "--wrapper", "axis"], "E0816"));
+    uses.push((vec!["--ii", "4", "--ii-input", "beats", "--wrapper", "axis", "--axis-width", "9"], "E0611"));
     let serial = ["--ii", "32", "--ii-engine", "serial"];
     for (with, code) in [
         (["--max-latency", "2"], "E0819"),

@@ -9,8 +9,11 @@ mkdir -p "$out"
 # 1. What a patch of 12 x 12 pixels every 144 clocks takes, and what one every clock would.
 "$alir2hdl" info conv.json.gz --ii 144 | sed -n '3p;5p' | cut -c1-51
 
-# 2. The hardware with AXI4-Stream ports a pixel wide, proved as it is written (the core inside the wrapper).
-"$alir2hdl" conv.json.gz --ii 144 --verilog "$out/conv.v" --top conv --wrapper axis --axis-width 8 --prove --quiet
+# 2. The hardware with AXI4-Stream ports a pixel wide: pixels go into the core as they come. It is proved as it is written (the
+#    core inside the wrapper).
+"$alir2hdl" conv.json.gz --ii 144 --verilog "$out/conv.v" --top conv --wrapper axis --axis-width 8 --ii-input beats \
+    --prove --quiet
+grep -h "inputs come" "$out/conv.v" | cut -c4-
 
 # 3. Patches of the picture: six bits a pixel, patch after patch, to the testbench and to the interpreter.
 awk 'NR == 2 { w = $1 } NR > 3 { for (i = 1; i <= NF; i++) p[n++] = int($i / 4) }

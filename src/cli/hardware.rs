@@ -2,9 +2,10 @@
 //! [`Spec`].
 
 use super::device::{DelayModelArg, DeviceArgs};
-use crate::compile::{Budget, Clock, Engine, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top};
+use crate::compile::{Arrival, Budget, Clock, Engine, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top};
 use crate::diag::{Diagnostic, Place};
 use crate::netlist::{Ports, ResetOptions};
+use crate::prove::equiv::Presence;
 use crate::schedule::{Effort, Objective};
 use clap::ValueEnum;
 use std::sync::Arc;
@@ -120,6 +121,27 @@ pub(super) enum InputArg {
     Captured,
     /// For K clocks from the one with that edge on: whoever sends the sample must hold it, and no register captures it
     Held,
+    /// Beat by beat, as the stream of --wrapper axis brings them: no register gathers a sample. Where a packet pauses
+    /// between its beats, the samples before it wait too
+    Beats,
+}
+
+impl InputArg {
+    fn arrival(self) -> Arrival {
+        match self {
+            InputArg::Captured => Arrival::Captured,
+            InputArg::Held => Arrival::Held,
+            InputArg::Beats => Arrival::Beats,
+        }
+    }
+
+    pub(super) fn presence(self) -> Presence {
+        match self {
+            InputArg::Captured => Presence::Accepted,
+            InputArg::Held => Presence::Held,
+            InputArg::Beats => Presence::Beats(None),
+        }
+    }
 }
 
 /// A number of stages as it is typed.
@@ -202,7 +224,7 @@ impl PipelineArgs {
                 EngineArg::Serial => Engine::Serial,
                 EngineArg::Mixed => Engine::Mixed,
             },
-            held_inputs: self.ii_input == InputArg::Held,
+            arrival: self.ii_input.arrival(),
         };
         spec.clock =
             Clock { period: self.clock_period, delay_unit: self.delay_unit, uncertainty: self.clock_uncertainty };

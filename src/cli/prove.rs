@@ -11,7 +11,7 @@ use crate::formats;
 use crate::ir::Model;
 use crate::prove::aig::Aig;
 use crate::prove::engine::{Engine, Limits, WORK};
-use crate::prove::equiv::{self, Report, Request, Verdict};
+use crate::prove::equiv::{self, Presence, Report, Request, Verdict};
 use crate::prove::gauge::Gauge;
 use crate::prove::sat::{Embedded, Proving, Solver};
 use crate::prove::steps;
@@ -194,7 +194,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let request = Request {
         latency: args.pipeline.map(|n| n + u32::from(args.register_inputs) + u32::from(args.register_outputs)),
         interval: args.ii,
-        held_inputs: args.ii_input.map(|how| how == InputArg::Held),
+        presence: args.ii_input.map_or(Presence::Stated, InputArg::presence),
         limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
         work: Some(args.work),
         keep_questions: args.certificate.is_some(),
@@ -404,6 +404,7 @@ fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
             };
             let interval = match report.interval {
                 1 => String::new(),
+                n if report.input_beats > 1 => format!(", a sample every {n} clocks in {} beats", report.input_beats),
                 n if report.input_hold > 1 => format!(", a sample every {n} clocks that stays on its ports"),
                 n => format!(", a sample every {n} clocks"),
             };

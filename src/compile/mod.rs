@@ -33,12 +33,12 @@ mod steps;
 
 pub use machine::{OptimisedMachine, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
-pub use proof::{ProvedPasses, add_lowering, of_lowering};
+pub use proof::{ProvedPasses, add_lowering, of_lowering, presence};
 pub use reuse::{Planned, Reused};
 pub use source::{NetworkSource, Source, Theorem};
 pub use spec::{
-    Budget, Clock, DelayModel, Engine, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products, Provenance,
-    Retime, Spec, Stages, Target, Text, Top,
+    Arrival, Budget, Clock, DelayModel, Engine, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products,
+    Provenance, Retime, Spec, Stages, Target, Text, Top,
 };
 
 pub use steps::{SignalOrigin, Witness, goes_bit_by_bit, goes_in_part_bit_by_bit, options_in_head, steps_of_text};

@@ -12,10 +12,10 @@ use crate::diag::{Diagnostic, Place, Severity};
 use crate::emit::Language;
 use crate::ir::Model;
 use crate::ir::machine::Machine;
-use crate::netlist::{PortNames, elaborated};
+use crate::netlist::{Element, Interface, PortNames, elaborated};
 use crate::passes::{self, Trust};
 use crate::prove::engine::{Limits, WORK};
-use crate::prove::equiv::{self, ControlNames, Report, Request, Verdict};
+use crate::prove::equiv::{self, ControlNames, Presence, Report, Request, Verdict};
 use crate::prove::sat::{Embedded, Solver};
 use crate::prove::steps::Steps;
 use crate::prove::{self, machine, value_classes};
@@ -180,7 +180,7 @@ pub(super) fn of_reused(
     let request = Request {
         latency: Some(interface.latency),
         interval: Some(interface.initiation_interval),
-        held_inputs: Some(interface.input_hold > 1),
+        presence: presence(interface),
         names: control_names(spec),
         gates_only: is_serial,
         ..Request::default()
@@ -202,6 +202,15 @@ pub(super) fn of_reused(
         }
     }
     Ok(())
+}
+
+/// In which clocks a sample is at the ports of a module.
+pub fn presence(interface: &Interface) -> Presence {
+    if interface.input_beats > 1 {
+        let place = |element: &Element| (element.width > 0).then_some((element.beat, element.lsb));
+        return Presence::Beats(Some(interface.inputs.iter().map(place).collect()));
+    }
+    if interface.input_hold > 1 { Presence::Held } else { Presence::Accepted }
 }
 
 /// The proof that a program is what it was lowered from; of `request` the limits and the work count.

@@ -1,9 +1,9 @@
 //! Programs that take a sample every few clocks ([`super::Pipeline::interval`]): planned, judged, lowered.
 
-use super::spec::{Budget, Clock, DelayModel, Engine, Passes, Pipeline, Products, Spec, Stages};
+use super::spec::{Arrival, Budget, Clock, DelayModel, Engine, Passes, Pipeline, Products, Spec, Stages};
 use super::{Error, ErrorKind, bug};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
-use crate::emit::axis::Axis;
+use crate::emit::axis::{Axis, Stream};
 use crate::emit::{ReuseFacts, ReuseGroup, ReuseRegion};
 use crate::ir::machine::Machine;
 use crate::ir::{Builder, Model, Op, Output, ValueId};
@@ -12,7 +12,7 @@ use crate::num::{Interval, Kif};
 use crate::passes;
 use crate::prove::steps::Steps;
 use crate::reuse::serial::{self, Graph, Refusal};
-use crate::reuse::{self, Engines, Group, MAX_INTERVAL, Plan, Region};
+use crate::reuse::{self, Engines, Group, Inputs, MAX_INTERVAL, Plan, Region};
 use crate::schedule::Effort;
 
 /// Passes before blocks are looked for: those that do the same to equal parts of a program.
@@ -88,9 +88,43 @@ impl Spec {
         self.pipeline.interval.filter(|&interval| interval != 1)
     }
 
-    /// For how many clocks an input must stay at the ports.
-    fn input_hold(&self) -> u32 {
-        self.interval().filter(|_| self.pipeline.held_inputs).unwrap_or(1)
+    /// When and where the elements of a program's samples are at the ports.
+    ///
+    /// # Errors
+    /// If they come in beats, and these do not fit.
+    fn inputs(&self, program: &Model, interval: u32) -> Result<Inputs, Error> {
+        let wrapper = match (self.pipeline.arrival, &self.wrapper) {
+            (Arrival::Held, _) => return Ok(Inputs::Held),
+            (Arrival::Beats, Some(wrapper)) => wrapper,
+            (Arrival::Captured, _) | (Arrival::Beats, None) => return Ok(Inputs::Captured),
+        };
+        let widths: Vec<u32> = program.input_kifs().iter().map(|kif| kif.width()).collect();
+        let stream = Stream::of_inputs(&widths, wrapper).map_err(Error::request)?;
+        let refuse = |message: String, help: String| {
+            let place = Place::Flag("--ii-input".into());
+            Err(Error::request(Diagnostic::error("E0816", place, message).with_help(help)))
+        };
+        if stream.beats > interval {
+            let message = format!("a sample is {} beats, and the core takes one every {interval} clocks", stream.beats);
+            let help = format!("ask for --ii {} or a wider --axis-width, or leave --ii-input beats out", stream.beats);
+            return refuse(message, help);
+        }
+        let mut places = Vec::with_capacity(widths.len());
+        for (e, (slot, &width)) in stream.slots.iter().zip(&widths).enumerate() {
+            let (beat, lo) = (slot.lsb / stream.data_width, slot.lsb % stream.data_width);
+            if lo + width > stream.data_width {
+                let message = format!("input {e} begins in beat {beat} and ends in a later one");
+                let help = "ask for an --axis-width that elements fit into, such as a multiple of their slots; or leave \
+                            --ii-input beats out";
+                return refuse(message, help.into());
+            }
+            places.push((beat, lo, width));
+        }
+        if stream.beats == 1 {
+            let message = format!("a sample is one beat of {} bits: there is nothing to wait for", stream.data_width);
+            return refuse(message, "ask for a smaller --axis-width, or leave --ii-input beats out".into());
+        }
+        Ok(Inputs::beats(stream.beats, &places))
     }
 
     /// Whether hardware is to be used again and again for one sample.
@@ -141,13 +175,23 @@ impl Spec {
                 "leave it out: the latency is a result; --clock-period or --max-stage-delay cut what takes too long";
             problem("E0816", "--pipeline", "a number of stages does not go with --ii".into(), help);
         }
-        if self.pipeline.held_inputs && self.wrapper.is_some() {
+        let arrival = self.pipeline.arrival;
+        if arrival == Arrival::Held && self.wrapper.is_some() {
             let message =
                 "held does not go with a wrapper, which collects the next sample while the core reads this one";
-            problem("E0816", "--ii-input", message.into(), "leave it out: a register captures the sample");
+            let help = "leave it out: a register captures the sample; or ask for --ii-input beats";
+            problem("E0816", "--ii-input", message.into(), help);
         }
-        if self.pipeline.held_inputs && self.pipeline.register_inputs {
-            let message = "held is for inputs without a register, and --register-inputs asks for one";
+        if arrival == Arrival::Beats && self.wrapper.is_none() {
+            let message = "beats are those of a wrapper's stream, and none is asked for";
+            problem("E0816", "--ii-input", message.into(), "add --wrapper axis --axis-width BITS, or leave it out");
+        }
+        if arrival == Arrival::Beats && self.pipeline.engine == Engine::Serial {
+            let message = "samples that go through bit by bit as a whole are captured as a whole";
+            problem("E0816", "--ii-input", message.into(), "leave it out, or ask for --ii-engine fold or mixed");
+        }
+        if arrival != Arrival::Captured && self.pipeline.register_inputs {
+            let message = "inputs that no register captures go without --register-inputs, which asks for one";
             problem("E0816", "--ii-input", message.into(), "leave one of them out");
         }
         let leave = "leave it out, or take a sample every clock (without --ii)";
@@ -279,7 +323,7 @@ impl<'d> Reused<'d> {
         let hard_to_prove = multiplies_in_logic(&program, spec);
         let serial = match engine {
             Engine::Fold | Engine::Mixed => None,
-            Engine::Auto if hard_to_prove => None,
+            Engine::Auto if hard_to_prove || spec.pipeline.arrival == Arrival::Beats => None,
             Engine::Auto if program.nodes().len() > SERIAL_OPERATIONS => None,
             Engine::Auto | Engine::Serial => Some(Self::serial(source, spec, interval, &after, before)),
         };
@@ -344,7 +388,7 @@ impl<'d> Reused<'d> {
     ) -> Result<Result<Reused<'d>, Refusal>, Error> {
         let program = serial::sums_of_two(&passes::run(source, passes).0);
         let graph = serial::graph(&program);
-        let plan = match serial::plan(&graph, interval, &graph.arrivals(spec.pipeline.held_inputs)) {
+        let plan = match serial::plan(&graph, interval, &graph.arrivals(spec.pipeline.arrival == Arrival::Held)) {
             Ok(plan) if spec.pipeline.register_outputs => plan.with_registered_outputs(),
             Ok(plan) => plan,
             Err(refusal) => return Ok(Err(refusal)),
@@ -389,10 +433,10 @@ impl<'d> Reused<'d> {
         (after, bit_by_bit): (&[&str], bool),
     ) -> Result<Reused<'d>, Error> {
         let optimise = |block: &Model| passes::run(block, after).0;
-        let held_inputs = spec.pipeline.held_inputs;
+        let inputs = &spec.inputs(program, interval)?;
         let optimise = &optimise as &dyn Fn(&Model) -> Model;
         let by_parts = bit_by_bit.then_some(optimise);
-        let mut engines = Engines { held_inputs, optimise: by_parts, bit_by_bit, ..Engines::default() };
+        let mut engines = Engines { inputs, optimise: by_parts, bit_by_bit, chosen_before: false };
         let mut block = spec.clone();
         block.pipeline = Pipeline {
             interval: None,
@@ -475,7 +519,13 @@ impl<'d> Reused<'d> {
     /// The netlist alone.
     fn netlist(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
         let (interval, latency) = (self.plan.interval(), self.plan.latency());
-        let mut netlist = lower_reused(&self.machine, &spec.with_ready(top), latency, (interval, spec.input_hold()));
+        let inputs = match &self.plan {
+            Planned::Fold(plan) => plan.inputs.clone(),
+            Planned::Serial(..) => spec.inputs(&self.program, interval)?,
+        };
+        let options = spec.with_ready(top);
+        let at_ports = inputs.at_ports(self.program.input_kifs(), interval);
+        let mut netlist = lower_reused(&self.machine, &options, (interval, latency), at_ports);
         // Who proves the text finds the program by this line.
         let how = match &self.plan {
             Planned::Serial(..) => Some((self.program.nodes().len(), BIT_BY_BIT.to_owned())),

@@ -102,6 +102,18 @@ pub struct Optimisation {
     pub retime: Option<Retime>,
 }
 
+/// When a sample is at the ports of hardware that takes one every [`Pipeline::interval`] clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrival {
+    /// At the edge that accepts it: registers capture it.
+    #[default]
+    Captured,
+    /// From there on until the next one: whoever sends it holds it, and no register has to capture it.
+    Held,
+    /// Beat by beat, as a wrapper's stream has it.
+    Beats,
+}
+
 /// A choice of passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Passes {
@@ -153,9 +165,8 @@ pub struct Pipeline {
     pub interval: Option<u32>,
     /// How hardware is used again.
     pub engine: Engine,
-    /// Whether whoever sends a sample holds it at the ports for [`Pipeline::interval`] clocks, so that no register has to
-    /// capture it.
-    pub held_inputs: bool,
+    /// When a sample is at the ports, where that is used again.
+    pub arrival: Arrival,
     /// What the hardware may take: the smallest interval whose estimate is within it.
     pub budget: Option<Budget>,
     /// Least share of the logic, in per cent, that shall share hardware.
@@ -383,7 +394,8 @@ impl Spec {
             None => self.module.options(top),
             Some(wrapper) => netlist::Options {
                 top: format!("{top}_core"),
-                enable: wrapper.flow == Flow::Stall,
+                // What beats go through stands still while one is missing.
+                enable: wrapper.flow == Flow::Stall || (self.takes_turns() && self.pipeline.arrival == Arrival::Beats),
                 labels: Arc::clone(&self.module.labels),
                 ..netlist::Options::default()
             },

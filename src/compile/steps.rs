@@ -112,7 +112,10 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
         let (count, rest) = line.split_once(": ")?.1.split_once(' ')?;
         rest.starts_with("operation").then(|| count.parse::<usize>().ok())?
     })?;
-    let words: Vec<&str> = head.iter().find_map(|line| line.trim().strip_prefix("command: "))?.split(' ').collect();
+    let words = command_in_head(head);
+    if words.is_empty() {
+        return None;
+    }
     let after = |flag: &str| {
         words.iter().enumerate().find_map(|(i, word)| match word.strip_prefix(flag)? {
             "" => words.get(i + 1).copied(),
@@ -151,8 +154,15 @@ pub fn goes_in_part_bit_by_bit(head: &[String]) -> bool {
     head.iter().any(|line| line.trim_end().ends_with(&format!(", {IN_PART} {BIT_BY_BIT}")))
 }
 
+/// The words of the command that the head of a text names, on one line or on several.
+fn command_in_head(head: &[String]) -> Vec<&str> {
+    let lines = head.iter().map(|line| line.trim().strip_prefix("command: "));
+    let lines = lines.skip_while(Option::is_none).map_while(|line| line);
+    lines.flat_map(|line| line.split(' ')).collect()
+}
+
 /// The words of the command that the head of a text names, behind the name of the model.
 pub fn options_in_head(head: &[String]) -> Option<Vec<String>> {
-    let words = head.iter().find_map(|line| line.trim().strip_prefix("command: "))?.split(' ');
-    Some(words.skip(2).map(str::to_owned).collect())
+    let words = command_in_head(head);
+    (!words.is_empty()).then(|| words.into_iter().skip(2).map(str::to_owned).collect())
 }

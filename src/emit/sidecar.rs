@@ -43,6 +43,9 @@ pub struct Sidecar<'a> {
     /// For how many clocks an input must stay, where that is not one.
     #[serde(skip_serializing_if = "Option::is_none")]
     input_hold: Option<u32>,
+    /// How many clocks a sample takes at the ports, where that is not one: elements say in which they are there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_beats: Option<u32>,
     ports: Vec<PortFacts<'a>>,
     inputs: &'a [Element],
     outputs: &'a [Element],
@@ -210,6 +213,7 @@ impl<'a> Sidecar<'a> {
             ready: interface.ready.as_deref(),
             hold: interface.ready.as_ref().map(|_| interface.initiation_interval),
             input_hold: (interface.input_hold > 1).then_some(interface.input_hold),
+            input_beats: (interface.input_beats > 1).then_some(interface.input_beats),
             ports: netlist
                 .ports()
                 .iter()

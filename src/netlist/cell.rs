@@ -353,6 +353,13 @@ pub struct Element {
     pub fractionals: i32,
     /// Its name, such as `inp[3]`.
     pub name: String,
+    /// How many clocks after the one whose edge accepts a sample it is at the port, where elements share bits of it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub beat: u32,
+}
+
+fn is_zero(clocks: &u32) -> bool {
+    *clocks == 0
 }
 
 impl Element {
@@ -377,6 +384,8 @@ pub struct Interface {
     pub initiation_interval: u32,
     /// For how many clocks an input must stay at the ports, the one whose edge accepts it included.
     pub input_hold: u32,
+    /// How many clocks a sample takes at the ports, some elements in each.
+    pub input_beats: u32,
     /// Name of the clock port, if the module has a register.
     pub clock: Option<String>,
     /// Name of the reset port.
@@ -413,6 +422,7 @@ impl Interface {
             latency: 0,
             initiation_interval: 1,
             input_hold: 1,
+            input_beats: 1,
             clock: None,
             reset: None,
             reset_active_high: true,

@@ -6,7 +6,7 @@
 use super::cell::{Cell, Direction, NetId, Netlist, Piece, PortId, Wiring};
 use super::names::is_legal;
 use crate::diag::{Diagnostic, Place, Severity};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Problems reported at most; the first few tell enough.
 const MOST: usize = 20;
@@ -45,7 +45,7 @@ struct Checker<'a> {
     problems: Vec<Diagnostic>,
 }
 
-impl Checker<'_> {
+impl<'a> Checker<'a> {
     fn finish(self) -> Result<(), Vec<Diagnostic>> {
         if self.problems.is_empty() { Ok(()) } else { Err(self.problems) }
     }
@@ -154,7 +154,9 @@ impl Checker<'_> {
         let netlist = self.netlist;
         let interface = &netlist.interface;
         let mut filled: FxHashMap<&str, u32> = FxHashMap::default();
-        for element in interface.inputs.iter().chain(&interface.outputs) {
+        self.beats(&mut filled);
+        let beats = interface.input_beats > 1;
+        for element in interface.inputs.iter().filter(|_| !beats).chain(&interface.outputs) {
             if element.width == 0 {
                 continue;
             }
@@ -180,6 +182,38 @@ impl Checker<'_> {
         let registers = netlist.nets().iter().any(|n| matches!(n.cell, Cell::Register { .. }));
         if registers != interface.clock.is_some() {
             self.report(&interface.top, "a module has a clock exactly if it has a register");
+        }
+    }
+
+    /// Input elements that come in beats have their bits for themselves in their beat, and together fill the port.
+    fn beats(&mut self, filled: &mut FxHashMap<&'a str, u32>) {
+        let netlist = self.netlist;
+        let interface = &netlist.interface;
+        if interface.input_beats <= 1 {
+            if let Some(element) = interface.inputs.iter().find(|element| element.beat > 0) {
+                self.report(&element.name, "it comes later than others, and the sample has one beat");
+            }
+            return;
+        }
+        let mut taken: FxHashSet<(&str, u32, u32)> = FxHashSet::default();
+        let mut bits: FxHashMap<&str, FxHashSet<u32>> = FxHashMap::default();
+        for element in interface.inputs.iter().filter(|element| element.width > 0) {
+            if element.beat >= interface.input_beats {
+                self.report(&element.name, format!("it is in beat {} of {}", element.beat, interface.input_beats));
+            }
+            for bit in element.lsb..element.lsb + element.width {
+                if !taken.insert((&element.port, element.beat, bit)) {
+                    self.report(&element.name, format!("bit {bit} is another element's in the same beat"));
+                }
+                bits.entry(&element.port).or_default().insert(bit);
+            }
+        }
+        for (port, bits) in bits {
+            let end = bits.iter().max().map_or(0, |bit| bit + 1);
+            if bits.len() as u32 != end {
+                self.report(port, "elements leave bits of the port out");
+            }
+            filled.insert(port, end);
         }
     }
 

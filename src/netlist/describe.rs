@@ -475,9 +475,14 @@ pub(super) fn header(model: &Model, schedule: &Schedule, interface: &Interface) 
 
 pub(super) fn element_line(element: &Element) -> String {
     let Element { port, lsb, width, name, .. } = element;
-    match width {
-        0 => format!("  {name}: always 0, no bits"),
-        1 => format!("  {name}: {port}[{lsb}], {}", element.kif()),
-        _ => format!("  {name}: {port}[{}:{lsb}], {}", lsb + width - 1, element.kif()),
-    }
+    let bits = match width {
+        0 => return format!("  {name}: always 0, no bits"),
+        1 => format!("{port}[{lsb}]"),
+        _ => format!("{port}[{}:{lsb}]", lsb + width - 1),
+    };
+    let beat = match element.beat {
+        0 => String::new(),
+        beat => format!(" in beat {beat}"),
+    };
+    format!("  {name}: {bits}{beat}, {}", element.kif())
 }

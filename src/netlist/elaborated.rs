@@ -15,7 +15,12 @@ struct Writer<'a> {
 
 /// The netlist as a design with its nets as signals.
 pub fn rtl(netlist: &Netlist) -> Rtl {
-    let head = vec![format!("latency: {}", netlist.interface.latency)];
+    // What the head of a text says.
+    let interface = &netlist.interface;
+    let mut head = vec![format!("latency: {}", interface.latency)];
+    head.extend(
+        (interface.initiation_interval > 1).then(|| format!("initiation interval: {}", interface.initiation_interval)),
+    );
     let mut w = Writer { netlist, rtl: Rtl::new(netlist.interface.top.clone(), head), nets: Vec::new() };
     let ports: Vec<SignalId> =
         netlist.ports().iter().map(|port| w.rtl.add_signal(port.name.clone(), port.width, 0)).collect();

@@ -130,6 +130,7 @@ impl Outside {
                 signed: kif.signed,
                 fractionals: kif.frac,
                 name: own.get(index).cloned().unwrap_or_else(|| format!("{label}[{index}]")),
+                beat: 0,
             };
             let mut port = None;
             if element.width > 0 {

@@ -15,6 +15,9 @@ use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+/// Bits of ports at moments.
+type Pins = FxHashMap<(SignalId, u32), Vec<Lit>>;
+
 /// The model's gates, made once, and what they are found by.
 pub(super) struct ModelGates {
     inputs: Vec<Vec<Lit>>,
@@ -77,7 +80,9 @@ struct Matching<'a, 'p> {
     latency: u32,
     controls: ControlValues,
     /// Inputs of other moments, made when met.
-    others: FxHashMap<(SignalId, u32), Vec<Lit>>,
+    others: Pins,
+    /// Bits of data ports that no element has at their moment.
+    beside: Pins,
     proved: &'p mut Proved,
     unmatched: Vec<(u32, SignalId, Vec<Lit>)>,
     /// Limits of one question on the way.
@@ -124,13 +129,14 @@ impl Leaves for Matching<'_, '_> {
         }
         let width = self.rtl.signal(signal).width as usize;
         let name = &self.rtl.signal(signal).name;
-        let free = |e: &mut Engine, others: &mut FxHashMap<(SignalId, u32), Vec<Lit>>| {
+        let free = |e: &mut Engine, others: &mut Pins| {
             others
                 .entry((signal, k))
                 .or_insert_with(|| (0..width).map(|i| e.words.aig.input(format!("{name}[{i}]@{k}"))).collect())
                 .clone()
         };
-        match data_word(self.rtl, self.ports, &self.gates.inputs, signal, (k, self.latency)) {
+        let places = (self.rtl, self.ports, &self.gates.inputs[..]);
+        match data_word(e, places, signal, (k, self.latency), &mut self.beside) {
             Some(word) => word,
             None => free(e, &mut self.others),
         }
@@ -234,6 +240,7 @@ fn within_effort(
         latency,
         controls: ControlValues::running(ports),
         others: FxHashMap::default(),
+        beside: FxHashMap::default(),
         proved,
         unmatched: Vec::new(),
         limits: effort.limits,
@@ -351,7 +358,9 @@ struct Plain<'a> {
     ports: &'a PortRoles,
     latency: u32,
     controls: ControlValues,
-    others: FxHashMap<(SignalId, u32), Vec<Lit>>,
+    others: Pins,
+    /// Bits of data ports that no element has at their moment.
+    beside: Pins,
 }
 
 impl Leaves for Plain<'_> {
@@ -359,7 +368,8 @@ impl Leaves for Plain<'_> {
         if let Some(level) = self.controls.level(signal) {
             return vec![Lit::constant(level)];
         }
-        data_word(self.rtl, self.ports, self.inputs, signal, (k, self.latency)).unwrap_or_else(|| {
+        let places = (self.rtl, self.ports, self.inputs);
+        data_word(e, places, signal, (k, self.latency), &mut self.beside).unwrap_or_else(|| {
             let port = self.rtl.signal(signal);
             let pin = |i| e.words.aig.input(format!("{}[{i}]@{k}", port.name));
             self.others.entry((signal, k)).or_insert_with(|| (0..port.width).map(pin).collect()).clone()
@@ -371,21 +381,29 @@ impl Leaves for Plain<'_> {
     }
 }
 
-/// The bits of a data port at a moment, made of those of the elements on it; nothing for another port or moment.
+/// The bits of a data port at a moment, made of those of the elements on it; nothing for another port or moment. Bits that
+/// no element has there may be anything.
 fn data_word(
-    rtl: &Rtl,
-    ports: &PortRoles,
-    inputs: &[Vec<Lit>],
+    e: &mut Engine,
+    (rtl, ports, inputs): (&Rtl, &PortRoles, &[Vec<Lit>]),
     signal: SignalId,
     (k, latency): (u32, u32),
+    beside: &mut Pins,
 ) -> Option<Vec<Lit>> {
-    let mut word = None;
+    let port = rtl.signal(signal);
+    let mut word: Vec<Option<Lit>> = Vec::new();
     for (i, lo) in ports.on(signal, k, latency) {
-        let bits = &inputs[i];
-        let word = word.get_or_insert_with(|| vec![Lit::FALSE; rtl.signal(signal).width as usize]);
-        word[lo as usize..lo as usize + bits.len()].copy_from_slice(bits);
+        word.resize(port.width as usize, None);
+        for (place, &bit) in word[lo as usize..].iter_mut().zip(&inputs[i]) {
+            *place = Some(bit);
+        }
     }
-    word
+    if word.contains(&None) {
+        let pin = |i| e.words.aig.input(format!("{}[{i}]@{k}", port.name));
+        let pins = beside.entry((signal, k)).or_insert_with(|| (0..port.width).map(pin).collect());
+        word.iter_mut().zip(pins).for_each(|(place, pin)| *place = place.or(Some(*pin)));
+    }
+    (!word.is_empty()).then(|| word.into_iter().flatten().collect())
 }
 
 /// The whole statement as one graph; see [`super::equiv::miter`].
@@ -399,7 +417,8 @@ pub(super) fn miter(model: &Model, rtl: &Rtl, ports: &PortRoles, latency: u32, s
     }
     let bits = blast(&mut e.words, model, &inputs);
     let controls = ControlValues::running(ports);
-    let mut leaves = Plain { rtl, inputs: &inputs, ports, latency, controls, others: FxHashMap::default() };
+    let mut leaves =
+        Plain { rtl, inputs: &inputs, ports, latency, controls, others: Pins::default(), beside: Pins::default() };
     let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, latency.max(structure) + 4);
     let mut differ = Lit::FALSE;
     for (j, place) in ports.outputs.iter().enumerate() {

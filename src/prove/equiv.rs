@@ -18,6 +18,7 @@ use super::control::check_control;
 use super::engine::Outcome;
 use super::engine::{Counts, Engine, Limits};
 use super::gauge::Gauge;
+pub use super::port_roles::BeatPlace;
 pub use super::port_roles::ControlNames;
 use super::port_roles::{PortRoles, find_ports, stated_latency};
 use super::sat::Solver;
@@ -32,6 +33,21 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::sync::Arc;
 
+/// In which clocks a sample is at its ports, of a design that takes one every few clocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Presence {
+    /// As the file states, or else in the one whose edge accepts it.
+    #[default]
+    Stated,
+    /// In the one whose edge accepts it.
+    Accepted,
+    /// From that one on until the next sample may come.
+    Held,
+    /// Some elements in each from that one on: where the file states, or just here: for each element that has bits its beat
+    /// and its lowest bit at the port.
+    Beats(Option<Vec<Option<BeatPlace>>>),
+}
+
 /// What is asked of a proof.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
@@ -39,9 +55,8 @@ pub struct Request {
     pub latency: Option<u32>,
     /// Clocks between two samples; if not given, what the file states, or else one.
     pub interval: Option<u32>,
-    /// Whether a sample stays on its ports for that long, rather than for the clock whose edge accepts it; if not given,
-    /// what the file states, or else not.
-    pub held_inputs: Option<bool>,
+    /// In which clocks a sample is at its ports.
+    pub presence: Presence,
     /// Limits of each cone.
     pub limits: Limits,
     /// Units of work for the whole run, if not [`super::engine::WORK`].
@@ -128,6 +143,9 @@ pub struct Report {
     /// For how many clocks a sample is taken to stay on its ports, where that is not one.
     #[serde(skip_serializing_if = "is_one")]
     pub input_hold: u32,
+    /// How many clocks a sample takes at its port, some elements in each, where that is not one.
+    #[serde(skip_serializing_if = "is_one")]
+    pub input_beats: u32,
     /// Operations whose signals were found in the file and proved equal.
     pub operations_matched: u64,
     /// Signals named after an operation that show something else (optimisation may do that).
@@ -160,6 +178,7 @@ impl Report {
             latency: 0,
             interval: 1,
             input_hold: 1,
+            input_beats: 1,
             operations_matched: 0,
             operations_unmatched: 0,
             bits: Counts::default(),
@@ -192,7 +211,11 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
     let differs = |report: &mut Report, reason: String| {
         report.verdict = Verdict::Differs { reason, counterexample: None };
     };
-    let mut ports = match find_ports(model, rtl, &request.names) {
+    let beats = match &request.presence {
+        Presence::Beats(Some(places)) => Some(&places[..]),
+        _ => None,
+    };
+    let mut ports = match find_ports(model, rtl, &request.names, beats) {
         Ok(ports) => ports,
         Err(reason) => {
             differs(&mut report, reason);
@@ -209,7 +232,11 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
     }
     if report.interval > 1 {
         let stated = phases::stated_hold(rtl).unwrap_or(1);
-        report.input_hold = request.held_inputs.map_or(stated, |held| if held { report.interval } else { 1 });
+        report.input_hold = match request.presence {
+            Presence::Stated => stated,
+            Presence::Held => report.interval,
+            Presence::Accepted | Presence::Beats(_) => 1,
+        };
         if stated > report.input_hold || stated > report.interval {
             let most = report.input_hold.min(report.interval);
             differs(&mut report, format!("the file states that inputs must stay for {stated} clocks, not {most}"));
@@ -217,6 +244,11 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
         }
         ports.hold = report.input_hold;
     }
+    if let Some(reason) = beats_problem(&ports, request, report.interval) {
+        differs(&mut report, reason);
+        return (report, e);
+    }
+    report.input_beats = ports.beats.iter().max().map_or(1, |last| last + 1);
     let control: Vec<SignalId> = [ports.clock, ports.reset, ports.enable].into_iter().flatten().collect();
     let structure = depth(rtl, &control);
     let stated = stated_latency(rtl);
@@ -226,6 +258,11 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
         && asked != stated
     {
         differs(&mut report, format!("a latency of {asked} was asked for, the file states {stated}"));
+        return (report, e);
+    }
+    if report.input_beats > latency.max(1) {
+        let beats = report.input_beats;
+        differs(&mut report, format!("results are there after {latency} clocks, the last of {beats} beats later"));
         return (report, e);
     }
     let repeats = report.interval > 1;
@@ -249,6 +286,24 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
     report.bits = e.counts;
     report.gates = e.words.aig.gates();
     (report, e)
+}
+
+/// What is wrong with the beats in which a sample is said to come.
+fn beats_problem(ports: &PortRoles, request: &Request, interval: u32) -> Option<String> {
+    let stated: Vec<Option<BeatPlace>> =
+        ports.beats.iter().zip(&ports.inputs).map(|(&beat, place)| place.map(|(_, lo)| (beat, lo))).collect();
+    match &request.presence {
+        Presence::Beats(Some(asked)) if *asked != stated => {
+            return Some("the file states other beats for its inputs than those that were asked for".into());
+        }
+        Presence::Beats(None) if stated.is_empty() => return Some("the file states no beats for its inputs".into()),
+        Presence::Accepted | Presence::Held if !stated.is_empty() => {
+            return Some("the file states that its inputs come in beats".into());
+        }
+        _ => {}
+    }
+    let count = ports.beats.iter().max().map_or(1, |last| last + 1);
+    (count > interval).then(|| format!("a sample has {count} beats, and the next one begins after {interval} clocks"))
 }
 
 /// Compares a design that takes a sample every few clocks: its counter first, then the first clock of a result as of a
@@ -299,9 +354,10 @@ fn repeated(
     if report.verdict == Verdict::Proved {
         let name = ports.ready.map_or("", |ready| &rtl.signal(ready).name);
         let how = if compared == 0 { String::new() } else { format!(" ({compared} of these clocks compared again)") };
-        let held = match report.input_hold {
-            1 => String::new(),
-            n => format!(", if it stays on its ports for {n} clocks"),
+        let held = match (report.input_hold, report.input_beats) {
+            (1, 1) => String::new(),
+            (1, n) => format!(", in {n} beats from that clock on"),
+            (n, _) => format!(", if it stays on its ports for {n} clocks"),
         };
         report.notes.push(format!(
             "a sample is accepted where {name} is 1, every {interval} clocks exactly{held}; its result stays for {interval} clocks{how}"
@@ -457,7 +513,7 @@ pub fn model_graph(model: &Model, latency: u32) -> super::aig::Aig {
 /// result belongs to (`model_inp`, flat), and of other moments where the file looks at those (`port[bit]@clocks`), for
 /// which file and model differ. Nothing where the file's ports are not the model's, or a signal depends on itself.
 pub fn miter(model: &Model, rtl: &Rtl, names: &ControlNames, latency: u32) -> Option<super::aig::Aig> {
-    let mut ports = find_ports(model, rtl, names).ok()?;
+    let mut ports = find_ports(model, rtl, names, None).ok()?;
     if phases::stated_interval(rtl).is_some_and(|interval| interval > 1) {
         ports.phases = Some(phases::find(rtl, &ports).ok()?.seen_after(latency));
     }

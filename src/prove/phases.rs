@@ -378,6 +378,7 @@ mod tests {
             valid: None,
             ready: named(&rtl.outputs, "ready"),
             phases: None,
+            beats: Vec::new(),
             hold: 1,
             moments: None,
         };

@@ -41,6 +41,9 @@ pub(super) struct PortRoles {
     pub(super) ready: Option<SignalId>,
     /// The phases of a design that takes a sample every few clocks.
     pub(super) phases: Option<Phases>,
+    /// For each model input element, how many clocks after the one whose edge accepts the sample it is at its port; nothing
+    /// where all are there in that clock.
+    pub(super) beats: Vec<u32>,
     /// For how many clocks a sample stays on its ports, the one whose edge accepts it included.
     pub(super) hold: u32,
     /// Moments of their own, where not all inputs are of the moment that the latency says.
@@ -61,7 +64,8 @@ pub(super) struct Moments {
 impl PortRoles {
     /// How many clocks before the outputs a model input is, where all others are `latency` before: the first of them.
     pub(super) fn back(&self, input: usize, latency: u32) -> u32 {
-        self.moments.as_ref().map_or(latency, |m| m.back[input])
+        let after = self.beats.get(input).copied().unwrap_or(0);
+        self.moments.as_ref().map_or(latency - after, |m| m.back[input])
     }
 
     /// Model inputs on a port at a moment, with the lowest bit there.
@@ -114,13 +118,66 @@ pub(super) fn stated(rtl: &Rtl, words: &str, zeros: &[&str]) -> Option<u32> {
     })
 }
 
+/// A beat and the lowest bit there.
+pub type BeatPlace = (u32, u32);
+
+/// Where the input elements of a sample that comes in beats are, as the file's head states: for each its beat and its
+/// lowest bit at the port, or that it has no bits. Nothing where samples come as a whole.
+///
+/// # Errors
+/// If the head says that they come in beats, and not where each element is, in words.
+fn stated_beats(rtl: &Rtl, widths: &[u32]) -> Result<Option<Vec<Option<BeatPlace>>>, String> {
+    /// Before the lines of the elements.
+    const ELEMENTS: &str = "elements: port bits";
+    let Some(count) = stated(rtl, "inputs come in", &[]).filter(|&count| count > 1) else { return Ok(None) };
+    let after = rtl.head.iter().skip_while(|line| !line.trim_start().starts_with(ELEMENTS)).skip(1);
+    let mut places = Vec::with_capacity(widths.len());
+    for (line, &width) in after.zip(widths) {
+        // Behind the name, which may hold anything.
+        let place = line.rfind(": ").map(|at| &line[at + 2..]).unwrap_or_default();
+        if place.starts_with("always 0") {
+            places.push(None);
+            continue;
+        }
+        let number = |text: Option<&str>| text.and_then(|text| text.parse::<u32>().ok());
+        let bits = place.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        let bounds = bits.map(|(bits, _)| bits.split_once(':').unwrap_or((bits, bits)));
+        let lo = bounds.and_then(|(hi, lo)| {
+            let lo = number(Some(lo))?;
+            (number(Some(hi))?.checked_sub(lo)?.checked_add(1) == Some(width)).then_some(lo)
+        });
+        let beat = match bits.and_then(|(_, rest)| rest.strip_prefix(" in beat ")) {
+            Some(rest) => number(rest.split(',').next()),
+            None => Some(0),
+        };
+        let (Some(lo), Some(beat)) = (lo, beat.filter(|&beat| beat < count)) else {
+            return Err(format!(
+                "the file's head does not say in which of {count} beats an input comes: {}",
+                line.trim()
+            ));
+        };
+        places.push(Some((beat, lo)));
+    }
+    if places.len() < widths.len() {
+        return Err(format!("the file's head says where {} of {} inputs are", places.len(), widths.len()));
+    }
+    Ok(Some(places))
+}
+
 /// Finds the ports of a file. A control is known by the name that `names` gives or by a usual one; a port with a usual
 /// name is data nevertheless where the model's data ports are complete only with it (a model with one output, called
-/// `ready`).
+/// `ready`). Of inputs in beats `beats` says the places, where the file's head does not.
 ///
 /// # Errors
 /// If the ports do not fit the model, in words.
-pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Result<PortRoles, String> {
+pub(super) fn find_ports(
+    model: &Model,
+    rtl: &Rtl,
+    names: &ControlNames,
+    beats: Option<&[Option<BeatPlace>]>,
+) -> Result<PortRoles, String> {
+    let widths: Vec<u32> = model.input_kifs().iter().map(|k| k.width()).collect();
+    let stated = stated_beats(rtl, &widths)?.or_else(|| beats.map(<[_]>::to_vec));
     let clock = clock_of(rtl)?.map(|(s, _)| s);
     let named = |list: &[SignalId], given: &Option<String>, usual: &[&str]| {
         let fits = |s: &SignalId| match given {
@@ -200,10 +257,22 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Resu
         }
         all_named
     };
-    let widths: Vec<u32> = model.input_kifs().iter().map(|k| k.width()).collect();
     let out_widths: Vec<u32> = (0..model.outputs().len()).map(|j| model.output_kif(j).width()).collect();
     let mut of_inputs = [(&mut enable, names.enable.is_some()), (&mut reset, names.reset.is_some())];
-    let inputs = place(&rtl.inputs, &widths, "input", &mut of_inputs)?;
+    let (inputs, beats) = match stated {
+        None => (place(&rtl.inputs, &widths, "input", &mut of_inputs)?, Vec::new()),
+        Some(places) => {
+            let end = places.iter().zip(&widths).filter_map(|(place, width)| Some(place.as_ref()?.1 + width)).max();
+            let whole = place(&rtl.inputs, &[end.unwrap_or(0)], "input", &mut of_inputs)?;
+            let port = whole[0].map(|(port, _)| port);
+            let unsaid = |(_, (place, width)): &(usize, (&Option<BeatPlace>, &u32))| place.is_none() == (**width > 0);
+            if let Some((e, _)) = places.iter().zip(&widths).enumerate().find(unsaid) {
+                return Err(format!("the file's head does not say where input {e} is"));
+            }
+            let beats = places.iter().map(|place| place.map_or(0, |(beat, _)| beat)).collect();
+            (places.iter().map(|place| Some((port?, (*place)?.1))).collect(), beats)
+        }
+    };
     let outputs = place(&rtl.outputs, &out_widths, "output", &mut [(&mut ready, names.ready.is_some())])?;
     Ok(PortRoles {
         inputs,
@@ -215,6 +284,7 @@ pub(super) fn find_ports(model: &Model, rtl: &Rtl, names: &ControlNames) -> Resu
         valid,
         ready,
         phases: None,
+        beats,
         hold: 1,
         moments: None,
     })

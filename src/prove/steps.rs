@@ -6,7 +6,7 @@
 //! be trusted: programs that are not equal cost the proof by steps, and never make one.
 
 use super::engine::{Counts, Engine};
-use super::equiv::{self, Report, Request, Verdict};
+use super::equiv::{self, Presence, Report, Request, Verdict};
 use super::sat::Solver;
 use super::{phases, value_classes};
 use crate::interp::{LookupMiss, golden};
@@ -165,7 +165,14 @@ fn by_steps(
     if !steps.are_proved {
         let names = equiv::ControlNames::default();
         // Programs compute words, whatever the text does.
-        let combinational = Request { latency: Some(0), interval: None, names, gates_only: false, ..part.clone() };
+        let combinational = Request {
+            latency: Some(0),
+            interval: None,
+            presence: Presence::Stated,
+            names,
+            gates_only: false,
+            ..part.clone()
+        };
         let mut before = model;
         for program in &steps.programs {
             if program == before {

@@ -64,6 +64,8 @@ struct FormComparison<'a> {
     hints: u64,
     /// Inputs of other clocks, made when they are met: parts as in a word.
     others: FxHashMap<(SignalId, u32), Word>,
+    /// Words of data ports some of whose bits no element has at their moment.
+    beside: FxHashMap<(SignalId, u32), Word>,
     proved: &'a mut Proved,
     /// Whether signals are compared with runs of bits.
     in_pieces: bool,
@@ -99,35 +101,49 @@ impl FormComparison<'_> {
     /// An undefined word.
     fn free(&mut self, width: u32) -> WordResult<Self> {
         let mut parts = Vec::new();
-        let mut at = 0;
-        while at < width {
-            let piece = (width - at).min(FREE_BITS);
-            parts.push((at, self.terms.free((0, (1 << piece) - 1))?));
-            at += piece;
-        }
+        self.between(&mut parts, (0, width))?;
         Ok(match parts[..] {
             [(_, one)] => Word::One(one),
             _ => Word::Many(parts.into(), width),
         })
     }
 
-    /// A data port's word, made of the codes of the elements on it.
+    /// A data port's word, made of the codes of the elements on it, and whether it is made of these alone.
     fn data(
         &mut self,
         signal: SignalId,
         at: u32,
         mut code: impl FnMut(&mut LinearForms, usize, Kif) -> OrOverflow<FormId>,
-    ) -> WordResult<Self> {
+    ) -> OrOverflow<(Word, bool)> {
         let width = self.rtl.signal(signal).width;
         let mut parts: Vec<(u32, FormId)> = Vec::new();
-        for (i, lo) in self.ports.on(signal, at, self.latency) {
-            parts.push((lo, code(self.terms, i, self.model.input_kifs()[i])?));
+        let mut elements: Vec<(u32, usize)> = self.ports.on(signal, at, self.latency).map(|(i, lo)| (lo, i)).collect();
+        elements.sort_unstable();
+        let (mut end, mut is_whole) = (0, true);
+        for (lo, i) in elements {
+            let kif = self.model.input_kifs()[i];
+            is_whole &= lo == end;
+            self.between(&mut parts, (end, lo))?;
+            parts.push((lo, code(self.terms, i, kif)?));
+            end = lo + kif.width();
         }
-        parts.sort_unstable_by_key(|p| p.0);
-        Ok(match parts[..] {
+        is_whole &= end == width;
+        self.between(&mut parts, (end, width))?;
+        let word = match parts[..] {
             [(_, one)] => Word::One(one),
             _ => Word::Many(parts.into(), width),
-        })
+        };
+        Ok((word, is_whole))
+    }
+
+    /// Bits that may be anything, as parts of a word.
+    fn between(&mut self, parts: &mut Vec<(u32, FormId)>, (mut lo, hi): (u32, u32)) -> OrOverflow<()> {
+        while lo < hi {
+            let width = (hi - lo).min(FREE_BITS);
+            parts.push((lo, self.terms.free((0, (1 << width) - 1))?));
+            lo += width;
+        }
+        Ok(())
     }
 
     fn samples(&mut self, f: FormId) -> [i128; LANES] {
@@ -658,8 +674,15 @@ impl Domain for FormComparison<'_> {
             return Ok(known.clone());
         }
         if self.ports.on(signal, k, self.latency).next().is_some() {
+            if let Some(known) = self.beside.get(&(signal, k)) {
+                return Ok(known.clone());
+            }
             let forms = self.forms;
-            return self.data(signal, k, |_, i, _| Ok(forms.inputs[i]));
+            let (word, is_whole) = self.data(signal, k, |_, i, _| Ok(forms.inputs[i]))?;
+            if !is_whole {
+                self.beside.insert((signal, k), word.clone());
+            }
+            return Ok(word);
         }
         // The same elements at another moment.
         let word = if let Some(like) = self.ports.moment(signal, self.latency) {
@@ -671,6 +694,7 @@ impl Domain for FormComparison<'_> {
                 let half = if kif.signed { 1i128 << (width - 1) } else { 0 };
                 t.free((-half, (1 << width) - half - 1))
             })?
+            .0
         } else {
             self.free(self.rtl.signal(signal).width)?
         };
@@ -978,6 +1002,7 @@ pub(super) fn compare(
                 unfolded: Patience(UNFOLDED.min(most / 4)),
                 hints,
                 others: FxHashMap::default(),
+                beside: FxHashMap::default(),
                 proved,
                 in_pieces: !matches!(rules, Rules::Basic | Rules::Rows),
                 roundings: roundings(model),

@@ -4,7 +4,7 @@
 //! at that phase, from values that exist and are still there; the result is complete and stays for as many clocks as
 //! the interval. What goes through bit by bit is followed by the judge of streams.
 
-use super::{Base, Group, Instance, Plan, Region, Storage, free, origin, serial};
+use super::{Base, Group, Inputs, Instance, Outlet, Plan, Region, Storage, Store, free, origin, serial};
 use crate::ir::{Model, Op, Output, ValueId};
 use crate::num::Kif;
 use crate::passes;
@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn check(model: &Model, plan: &Plan) -> Result<(), String> {
     let judge = Judge { model, plan, free: free(model), exact: passes::exact_sums(model) };
     judge.shape()?;
+    judge.beats()?;
     let mut made = judge.blocks()?;
     judge.regions(&mut made)?;
     judge.births(&made)?;
@@ -354,17 +355,59 @@ impl Judge<'_> {
     fn births(&self, made: &FxHashMap<ValueId, Made>) -> Result<(), String> {
         for (base, store) in &self.plan.stores {
             let Base::Value(v) = base else {
-                ensure(store.born == self.plan.ports_born(), || format!("{base:?} is there in another clock"))?;
-                ensure(matches!(store.storage, Storage::Held(_)), || format!("{base:?} passes through no copy"))?;
+                self.birth_of_port(base, store)?;
                 continue;
             };
             let &Made { born, behind } = made.get(v).ok_or_else(|| format!("nothing makes {v}"))?;
             ensure(store.born == born, || format!("{v} is born in clock {born}, not {}", store.born))?;
-            if let Storage::Passing { group, copy, output } = store.storage {
-                ensure(behind == Some((group, copy, output)), || {
-                    format!("{v} passes behind another output than its own")
-                })?;
+            if let Storage::Passing(outlet) = store.storage {
+                let own = behind.map(|(group, copy, output)| Outlet::Copy { group, copy, output });
+                ensure(own == Some(outlet), || format!("{v} passes behind another output than its own"))?;
             }
+        }
+        Ok(())
+    }
+
+    /// An input element is there a clock after its beat, or after the edge that accepts its sample, unless the port still
+    /// shows it.
+    fn birth_of_port(&self, base: &Base, store: &Store) -> Result<(), String> {
+        let &Base::Port(e) = base else { return Err(format!("{base:?} is no port")) };
+        let place = match &self.plan.inputs {
+            Inputs::Beats(beats) => *beats.elements.get(e as usize).ok_or_else(|| format!("{base:?} has no beat"))?,
+            Inputs::Captured | Inputs::Held => None,
+        };
+        let clock = match (&self.plan.inputs, place) {
+            (Inputs::Held, _) => 0,
+            (_, None) => 1,
+            (_, Some((beat, _))) => beat + 1,
+        };
+        ensure(store.born == clock, || format!("{base:?} is there in clock {clock}, not {}", store.born))?;
+        match store.storage {
+            Storage::Held(_) => Ok(()),
+            Storage::Passing(outlet) => ensure(place.is_some_and(|(_, lane)| outlet == Outlet::Lane(lane)), || {
+                format!("{base:?} passes behind another lane than its own")
+            }),
+        }
+    }
+
+    /// Beats come one a clock, each element in one of them at bits of its own there, as wide as it is.
+    fn beats(&self) -> Result<(), String> {
+        let Inputs::Beats(beats) = &self.plan.inputs else { return Ok(()) };
+        ensure((1..=self.plan.interval).contains(&beats.count), || format!("{} beats of a sample", beats.count))?;
+        ensure(self.plan.settled() >= beats.count, || "a result is there before its sample".into())?;
+        ensure(beats.elements.len() == self.model.n_inputs(), || "a beat for each element".into())?;
+        let mut taken: FxHashSet<(u32, u32)> = FxHashSet::default();
+        for (e, (place, kif)) in beats.elements.iter().zip(self.model.input_kifs()).enumerate() {
+            let Some((beat, lane)) = *place else {
+                ensure(kif.is_zero(), || format!("element {e} is in no beat"))?;
+                continue;
+            };
+            let lane = beats.lanes.get(lane as usize).ok_or_else(|| format!("element {e} has no lane"))?;
+            ensure(beat < beats.count, || format!("element {e} is in beat {beat}"))?;
+            ensure(lane.width == kif.width(), || format!("element {e} has {} bits", lane.width))?;
+            ensure(lane.lsb + lane.width <= beats.width, || format!("element {e} is beside the port"))?;
+            let alone = (lane.lsb..lane.lsb + lane.width).all(|bit| taken.insert((beat, bit)));
+            ensure(alone, || format!("element {e} shares bits of beat {beat}"))?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::blocks::CHOICE;
 use super::machine::FOUR;
 use super::starts::later;
-use super::{Base, Group, Plan, Region, Storage, WIDE, between, free, origin, serial};
+use super::{Base, Group, Inputs, Outlet, Plan, Region, Storage, WIDE, Wire, between, free, origin, serial, wire};
 use crate::ir::{Model, Op, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -161,10 +161,10 @@ fn sources_of(model: &Model, free: &[bool], plan: &Plan, group: &Group, k: usize
             let store = &plan.stores[&base];
             match store.storage {
                 Storage::Held(_) => (Some(base), None, (clock - store.born) / plan.interval),
-                Storage::Passing { group, copy, output } => (None, Some((group, copy, output)), clock - store.born),
+                Storage::Passing(outlet) => (None, Some(outlet), clock - store.born),
             }
         });
-        (register, origin.wires)
+        (register, origin.wires.iter().map(|&id| wire(model, id)).collect::<Vec<Wire>>())
     };
     let mut sources = vec![FxHashSet::default(); group.copies as usize];
     for i in &group.instances {
@@ -199,11 +199,11 @@ fn stored_bits(model: &Model, plan: &Plan) -> Stored {
         of_groups: vec![(0, 0); plan.groups.len()],
         of_regions: vec![0; plan.regions.len()],
     };
-    let mut depths: BTreeMap<(usize, u32, usize), u32> = BTreeMap::new();
+    let mut depths: BTreeMap<Outlet, u32> = BTreeMap::new();
     for (base, store) in &plan.stores {
         match (base, &store.storage) {
             (&Base::Port(e), Storage::Held(n)) => {
-                let registers = *n - u32::from(plan.held_inputs);
+                let registers = *n - u32::from(plan.inputs.are_held());
                 stored.captured_bits += u64::from(registers) * u64::from(model.input_kifs()[e as usize].width());
             }
             (Base::Value(v), Storage::Held(n)) => {
@@ -213,14 +213,22 @@ fn stored_bits(model: &Model, plan: &Plan) -> Stored {
                     None => stored.of_regions[by_region[v]] += bits,
                 }
             }
-            (_, &Storage::Passing { group, copy, output }) => {
-                let depth = depths.entry((group, copy, output)).or_default();
+            (_, &Storage::Passing(outlet)) => {
+                let depth = depths.entry(outlet).or_default();
                 *depth = (store.last - store.born + 1).max(*depth);
             }
         }
     }
-    for ((group, _, output), depth) in depths {
-        stored.of_groups[group].1 += u64::from(depth) * u64::from(output_width(&plan.groups[group], output));
+    for (outlet, depth) in depths {
+        match outlet {
+            Outlet::Copy { group, output, .. } => {
+                stored.of_groups[group].1 += u64::from(depth) * u64::from(output_width(&plan.groups[group], output));
+            }
+            Outlet::Lane(lane) => {
+                let width = plan.inputs.as_beats().map_or(0, |beats| beats.lanes[lane as usize].width);
+                stored.captured_bits += u64::from(depth) * u64::from(width);
+            }
+        }
     }
     stored
 }
@@ -302,7 +310,7 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
     queue.sort_unstable();
     let mut born: FxHashMap<Base, u32> = FxHashMap::default();
     let birth = |born: &FxHashMap<Base, u32>, base: Base| match base {
-        Base::Port(_) => plan.ports_born(),
+        Base::Port(e) => plan.inputs.born(e),
         Base::Value(_) => born.get(&base).copied().unwrap_or(1),
     };
     let mut start: Vec<Vec<u32>> = plan.groups.iter().map(|g| vec![1; g.instances.len()]).collect();
@@ -359,19 +367,27 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
         let last = first + (group.instances.len() as u32).div_ceil(group.copies) - 1;
         latency = latency.max(last + rest[number].iter().min().copied().unwrap_or(0));
     }
-    latency + u32::from(plan.registered_outputs)
+    latency.max(plan.inputs.beat_count()) + u32::from(plan.registered_outputs)
 }
 
-/// A register for each input that is read, unless it is held at its port, one for each output of a copy, and what the
-/// results take, which stay for K clocks: those that are no other's register.
+/// A register for each input that is read, unless it is held at its port, or one for each lane of beats, one for each
+/// output of a copy, and what the results take, which stay for K clocks: those that are no other's register.
 fn register_bits_at_least(model: &Model, free: &[bool], plan: &Plan) -> u64 {
     let base_of = |v: ValueId| origin(model, free, v).base;
     let width = |base: Base| match base {
         Base::Port(e) => u64::from(model.input_kifs()[e as usize].width()),
         Base::Value(v) => u64::from(model.kif(v).width()),
     };
-    let captured = |base: &&Base| matches!(base, Base::Port(_)) && !plan.held_inputs;
-    let ports = plan.stores.keys().filter(captured).map(|&base| width(base)).sum::<u64>();
+    let is_read = |base: &Base| plan.stores.contains_key(base);
+    let ports = match &plan.inputs {
+        Inputs::Held => 0,
+        Inputs::Captured => plan.stores.keys().filter(|b| matches!(b, Base::Port(_))).map(|&base| width(base)).sum(),
+        Inputs::Beats(beats) => {
+            let lanes = 0..beats.lanes.len() as u32;
+            let least = |lane| beats.of_lane(lane).map(Base::Port).filter(is_read).map(width).min();
+            lanes.filter_map(least).sum::<u64>()
+        }
+    };
     let mut results: BTreeMap<Base, u64> = BTreeMap::new();
     for (j, output) in model.outputs().iter().enumerate() {
         if let Some(base @ Base::Value(_)) = output.source.and_then(base_of) {
@@ -451,7 +467,7 @@ pub fn placements(model: &Model, plan: &Plan) -> Vec<Option<Placement>> {
         // Its operations are made of others, so that they have no clocks of their own.
         let last = region.plan.latency - 1;
         for outer in between(model, &region.inputs, &region.outputs) {
-            let clock = last.saturating_sub(region.clocks()).max(plan.ports_born());
+            let clock = last.saturating_sub(region.clocks()).max(u32::from(!plan.inputs.are_held()));
             placed[outer.index()] = Some(Placement::Streams { region: number, clock, last: last.max(1) });
         }
     }

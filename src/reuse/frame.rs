@@ -3,6 +3,7 @@
 //! The block reads the phase, the ports and every register, and computes what each register takes. A register loads in
 //! every clock, at one phase, or where a value of the block says so.
 
+use super::{Inputs, Lane};
 use crate::ir::machine::{Access, BlockId, Connection, Machine, MachineBuilder, Signal, SignalId, SignalKind};
 use crate::ir::{BinaryBits, Builder, Limits, Model, Node, Op, Output, Table, TableId, UnaryBits, ValueId};
 use crate::netlist::{Options, Ports};
@@ -68,7 +69,7 @@ pub(super) struct Frame<'a> {
     /// What it gives, and where that goes.
     outputs: Vec<(Output, Connection)>,
     pub(super) registers: Vec<Register>,
-    /// Data ports: the place of each element.
+    /// Data ports: the place of each element; of beats the one port.
     pub(super) ports: Vec<Access>,
     pub(super) phase: ValueId,
     phase_kif: Kif,
@@ -84,7 +85,7 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    pub(super) fn new(model: &'a Model, interval: u32, options: &'a Options) -> Frame<'a> {
+    pub(super) fn new(model: &'a Model, (interval, inputs): (u32, &Inputs), options: &'a Options) -> Frame<'a> {
         let bits = (32 - (interval - 1).leading_zeros()).max(1);
         let mut frame = Frame {
             model,
@@ -108,7 +109,7 @@ impl<'a> Frame<'a> {
             pattern_registers: Vec::new(),
             loads: FxHashMap::default(),
         };
-        frame.input_ports();
+        frame.input_ports(inputs);
         frame.counter();
         frame
     }
@@ -124,7 +125,7 @@ impl<'a> Frame<'a> {
         self.builder.signal(signal)
     }
 
-    fn input_ports(&mut self) {
+    fn input_ports(&mut self, inputs: &Inputs) {
         let (options, model) = (self.options, self.model);
         let names = &options.names;
         let control = |drawing: &mut Self, name: &str, wanted: bool| {
@@ -135,6 +136,12 @@ impl<'a> Frame<'a> {
         let valid = control(self, &names.valid_in, options.valid);
         self.enable = enable.map(|access| self.read(access, BIT));
         self.valid_in = valid.map(|access| self.read(access, BIT));
+        if let Some(beats) = inputs.as_beats() {
+            let whole = Lane { lsb: 0, width: beats.width }.kif();
+            let port = self.signal(&names.inputs, SignalKind::Input, false, vec![whole]);
+            self.ports.push(element(port, 0));
+            return;
+        }
         let kifs = model.input_kifs().to_vec();
         match options.ports {
             Ports::Packed if kifs.is_empty() => {}

@@ -5,7 +5,7 @@
 
 use super::frame::{BIT, Frame, Load, TABLE, TABLE_INPUTS};
 use super::serial::{self, Kind};
-use super::{Base, Group, Plan, Region, Storage, WIDE, free, origin};
+use super::{Base, Beats, Group, Lane, Outlet, Plan, Region, Storage, WIDE, Wire, free, origin, wire};
 use crate::ir::machine::Machine;
 use crate::ir::{BinaryBits, Model, Op, Output, Table, TableId, ValueId};
 use crate::netlist::Options;
@@ -63,8 +63,14 @@ struct Drawing<'a> {
     plan: &'a Plan,
     free: Vec<bool>,
     held: BTreeMap<Base, Stored>,
-    passing: FxHashMap<(usize, u32, usize), Stored>,
-    wired: FxHashMap<(Option<ValueId>, ValueId), ValueId>,
+    passing: FxHashMap<Outlet, Stored>,
+    wired: FxHashMap<(Option<ValueId>, Wire), ValueId>,
+    /// The port that beats come through.
+    whole_port: Option<ValueId>,
+    /// What its lanes show.
+    lanes: FxHashMap<u32, ValueId>,
+    /// Elements of a type in the bits of a lane.
+    elements: FxHashMap<(ValueId, Kif), ValueId>,
     /// Choices by phase: indices, and their bits.
     choices: FxHashMap<Vec<i32>, Vec<ValueId>>,
 }
@@ -86,12 +92,15 @@ impl DerefMut for Drawing<'_> {
 impl<'a> Drawing<'a> {
     fn new(model: &'a Model, plan: &'a Plan, options: &'a Options) -> Drawing<'a> {
         Drawing {
-            frame: Frame::new(model, plan.interval, options),
+            frame: Frame::new(model, (plan.interval, &plan.inputs), options),
             plan,
             free: free(model),
             held: BTreeMap::new(),
             passing: FxHashMap::default(),
             wired: FxHashMap::default(),
+            whole_port: None,
+            lanes: FxHashMap::default(),
+            elements: FxHashMap::default(),
             choices: FxHashMap::default(),
         }
     }
@@ -101,7 +110,7 @@ impl<'a> Drawing<'a> {
     /// The registers of every value.
     fn stores(&mut self) {
         let (plan, model) = (self.plan, self.model);
-        let mut depths: BTreeMap<(usize, u32, usize), u32> = BTreeMap::new();
+        let mut depths: BTreeMap<Outlet, u32> = BTreeMap::new();
         for (&base, store) in &plan.stores {
             let (kif, name) = match base {
                 Base::Port(e) => (model.input_kifs()[e as usize], format!("captured_{e}")),
@@ -111,7 +120,7 @@ impl<'a> Drawing<'a> {
                 Storage::Held(n) => {
                     let phase = (store.born + plan.interval - 1) % plan.interval;
                     // The first of them may be the port.
-                    let port = matches!(base, Base::Port(_)) && plan.held_inputs;
+                    let port = matches!(base, Base::Port(_)) && plan.inputs.are_held();
                     let mut registers = Vec::new();
                     for k in 1 + u32::from(port)..=n {
                         let name = format!("{name}_s{k}");
@@ -120,8 +129,7 @@ impl<'a> Drawing<'a> {
                     self.chain(&registers);
                     let mut stored = Stored::of(&registers);
                     if let Base::Port(e) = base {
-                        let at = self.ports[e as usize].clone();
-                        let value = self.read(at, kif);
+                        let value = self.port(e, kif);
                         if let Some(first) = stored.first {
                             self.registers[first].next = Some(value);
                         }
@@ -132,20 +140,82 @@ impl<'a> Drawing<'a> {
                     }
                     self.held.insert(base, stored);
                 }
-                Storage::Passing { group, copy, output } => {
-                    let depth = depths.entry((group, copy, output)).or_default();
+                Storage::Passing(outlet) => {
+                    let depth = depths.entry(outlet).or_default();
                     *depth = (store.last - store.born + 1).max(*depth);
                 }
             }
         }
-        for ((group, copy, output), depth) in depths {
-            let template = &plan.groups[group].template;
-            let kif = template.outputs()[output].source.map_or(Kif::ZERO, |v| template.kif(v));
-            let name = |k| format!("group{group}_copy{copy}_out{output}_d{k}");
+        for (outlet, depth) in depths {
+            let (kif, name) = match outlet {
+                Outlet::Copy { group, copy, output } => {
+                    let template = &plan.groups[group].template;
+                    let kif = template.outputs()[output].source.map_or(Kif::ZERO, |v| template.kif(v));
+                    (kif, format!("group{group}_copy{copy}_out{output}"))
+                }
+                Outlet::Lane(lane) => (self.lane_of(lane).kif(), format!("lane{lane}")),
+            };
+            let name = |k| format!("{name}_d{k}");
             let registers: Vec<_> = (1..=depth).map(|k| self.register(&name(k), kif, Load::Always, false)).collect();
             self.chain(&registers);
-            self.passing.insert((group, copy, output), Stored::of(&registers));
+            if let (Outlet::Lane(lane), Some(first)) = (outlet, registers.first()) {
+                self.registers[first.0].next = Some(self.lane(lane));
+            }
+            self.passing.insert(outlet, Stored::of(&registers));
         }
+    }
+
+    /// What an element of the input port shows.
+    fn port(&mut self, element: u32, kif: Kif) -> ValueId {
+        let at = self.plan.inputs.as_beats().map(|beats| beats.elements[element as usize]);
+        match at {
+            None => {
+                let at = self.ports[element as usize].clone();
+                self.read(at, kif)
+            }
+            Some(None) => self.constant(0),
+            Some(Some((_, lane))) => {
+                let value = self.lane(lane);
+                self.element_of_lane(value, kif)
+            }
+        }
+    }
+
+    fn beats(&self) -> &'a Beats {
+        self.plan.inputs.as_beats().expect("only beats have lanes")
+    }
+
+    fn lane_of(&self, lane: u32) -> Lane {
+        self.beats().lanes[lane as usize]
+    }
+
+    /// What a lane of the port shows.
+    fn lane(&mut self, lane: u32) -> ValueId {
+        if let Some(&known) = self.lanes.get(&lane) {
+            return known;
+        }
+        let (at, own) = (self.ports[0].clone(), self.lane_of(lane));
+        let x = match self.whole_port {
+            Some(known) => known,
+            None => {
+                let whole = Lane { lsb: 0, width: self.beats().width };
+                self.read(at, whole.kif())
+            }
+        };
+        self.whole_port = Some(x);
+        let made = self.op(Op::Quantise { x, shift: -(own.lsb as i32) }, Interval::full(own.kif()));
+        self.lanes.insert(lane, made);
+        made
+    }
+
+    /// The bits of a lane as a value of this type: wires.
+    fn element_of_lane(&mut self, x: ValueId, kif: Kif) -> ValueId {
+        if let Some(&known) = self.elements.get(&(x, kif)) {
+            return known;
+        }
+        let made = self.op(Op::Quantise { x, shift: -kif.frac }, Interval::full(kif));
+        self.elements.insert((x, kif), made);
+        made
     }
 
     /// A value of the program in a clock.
@@ -157,25 +227,33 @@ impl<'a> Drawing<'a> {
             let since = clock - store.born;
             match store.storage {
                 Storage::Held(_) => self.held[&base].shown[(since / plan.interval) as usize],
-                Storage::Passing { group, copy, output } => self.passing[&(group, copy, output)].shown[since as usize],
+                Storage::Passing(outlet) => {
+                    let shown = self.passing[&outlet].shown[since as usize];
+                    match (outlet, base) {
+                        (Outlet::Lane(_), Base::Port(e)) => self.element_of_lane(shown, model.input_kifs()[e as usize]),
+                        _ => shown,
+                    }
+                }
             }
         });
         let mut at = shown;
-        for wire in origin.wires {
-            if let Some(&known) = self.wired.get(&(at, wire)) {
+        for id in origin.wires {
+            let key = (at, wire(model, id));
+            if let Some(&known) = self.wired.get(&key) {
                 at = Some(known);
                 continue;
             }
-            let node = model.node(wire);
-            let made = match (&node.op, at) {
-                (Op::Const { .. }, _) => self.op(node.op.clone(), node.interval.clone()),
-                (Op::Input { .. }, Some(x)) => self.op(Op::Quantise { x, shift: 0 }, node.interval.clone()),
-                (Op::Quantise { shift, .. }, Some(x)) => {
-                    self.op(Op::Quantise { x, shift: *shift }, node.interval.clone())
+            let made = match (&key.1, at) {
+                (Wire::Constant(id), _) => {
+                    let node = model.node(*id);
+                    self.op(node.op.clone(), node.interval.clone())
                 }
-                _ => unreachable!("wires are inputs, constants and what is quantised"),
+                (Wire::Quantised(shift, interval), Some(x)) => {
+                    self.op(Op::Quantise { x, shift: *shift }, interval.clone())
+                }
+                (Wire::Quantised(..), None) => unreachable!("something is quantised"),
             };
-            self.wired.insert((at, wire), made);
+            self.wired.insert(key, made);
             at = Some(made);
         }
         at.expect("a value is a register or a constant")
@@ -369,7 +447,9 @@ impl<'a> Drawing<'a> {
         for (k, output) in template.outputs().iter().enumerate() {
             let source = output.source.expect("an output of a block is a value");
             let value = made[&(source, group.stage[source.index()])];
-            if let Some(first) = self.passing.get(&(number, copy, k)).and_then(|s| s.first) {
+            if let Some(first) =
+                self.passing.get(&Outlet::Copy { group: number, copy, output: k }).and_then(|s| s.first)
+            {
                 self.registers[first].next = Some(value);
             }
             for instance in &instances {

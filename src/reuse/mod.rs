@@ -22,6 +22,7 @@
 //! | `starts` | later starts, for fewer registers |
 //! | `check` | the independent judge of a plan |
 //! | `machine` | a plan as a state machine |
+//! | `inputs` | when and where the elements of a sample are at the ports |
 //! | `figures` | what a plan takes, and what none can do without |
 //! | `instances` | the program that the hardware of a plan computes |
 //! | `serial` | the other engine: one bit a clock |
@@ -33,6 +34,7 @@ mod blocks;
 mod check;
 mod figures;
 mod frame;
+mod inputs;
 mod instances;
 mod machine;
 mod merge;
@@ -45,12 +47,14 @@ mod sums;
 
 pub use check::check;
 pub use figures::{Figures, GroupFigures, Placement, RegionFigures, placements};
+pub use inputs::{Beats, Inputs, Lane};
 pub use instances::program_of;
 pub use machine::machine;
 pub use plan::{Engines, plan};
 pub use regions::Region;
 
 use crate::ir::{Model, Op, ValueId};
+use crate::num::Interval;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
@@ -104,8 +108,15 @@ pub struct Group {
 pub enum Storage {
     /// So many registers of K clocks each, the first from the value's birth on.
     Held(u32),
-    /// The plain registers behind an output of a copy, shared by all that come out there.
-    Passing {
+    /// The plain registers behind an outlet, shared by all that come out there.
+    Passing(Outlet),
+}
+
+/// Where values come from one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Outlet {
+    /// An output of a copy.
+    Copy {
         /// The group.
         group: usize,
         /// The copy.
@@ -113,6 +124,8 @@ pub enum Storage {
         /// The output of the template.
         output: usize,
     },
+    /// A lane of the port that beats come through.
+    Lane(u32),
 }
 
 /// In which clocks a value is held, and where.
@@ -137,9 +150,8 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// Parts that go through bit by bit.
     pub regions: Vec<Region>,
-    /// Whether whoever sends a sample holds it at the ports for an interval, from the clock on whose edge accepts it:
-    /// then no register captures it.
-    pub held_inputs: bool,
+    /// When and where a sample is at the ports.
+    pub inputs: Inputs,
     /// Every value that lies in a register, those on streams aside.
     pub stores: BTreeMap<Base, Store>,
     /// For each output element, whether it has a register of its own, loaded by the edge before the result is there,
@@ -190,6 +202,26 @@ pub fn origin(model: &Model, free: &[bool], value: ValueId) -> Origin {
     Origin { base, wires }
 }
 
+/// What a wire behind a register makes of it, whichever operation of the program that is: values that come through one lane
+/// are not told apart by their elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Wire {
+    /// Nothing: it is a constant.
+    Constant(ValueId),
+    /// What is quantised so.
+    Quantised(i32, Interval),
+}
+
+/// What an operation is as a wire: an input, a constant or what is quantised.
+fn wire(model: &Model, id: ValueId) -> Wire {
+    let node = model.node(id);
+    match node.op {
+        Op::Const { .. } => Wire::Constant(id),
+        Op::Quantise { shift, .. } => Wire::Quantised(shift, node.interval.clone()),
+        _ => Wire::Quantised(0, node.interval.clone()),
+    }
+}
+
 /// Operations of a program from what is read to what is given, constants aside.
 fn between(model: &Model, inputs: &[ValueId], outputs: &[ValueId]) -> Vec<ValueId> {
     let mut seen: FxHashSet<ValueId> = inputs.iter().copied().collect();
@@ -230,11 +262,6 @@ impl Plan {
             });
         }
         first
-    }
-
-    /// The first clock in which inputs are shown: by registers, or by the ports.
-    pub fn ports_born(&self) -> u32 {
-        u32::from(!self.held_inputs)
     }
 
     /// Clocks from the edge that accepts a sample to its result, registers at the ports aside.
@@ -293,8 +320,9 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::{self, Engine, Hardware, Passes, Products, Spec};
+    use crate::compile::{self, Arrival, Engine, Hardware, Passes, Products, Reused, Spec};
     use crate::emit::Language;
+    use crate::emit::axis::{AxisOptions, Flow, Packing, Stream};
     use crate::ir::{Builder, Limits, Output};
     use crate::netlist::{Evaluator, Netlist, ResetOptions};
     use crate::num::{Code, Interval, Kif, SplitMix};
@@ -323,7 +351,9 @@ mod tests {
         if rng.below(2) == 1 {
             spec.pipeline.max_stage_delay = Some(4.0 + rng.below(8) as f64);
         }
-        spec.pipeline.held_inputs = !spec.pipeline.register_inputs && rng.below(3) == 0;
+        if !spec.pipeline.register_inputs && rng.below(3) == 0 {
+            spec.pipeline.arrival = Arrival::Held;
+        }
         spec
     }
 
@@ -366,11 +396,13 @@ mod tests {
             Language::Verilog => rtl::Language::Verilog,
             Language::Vhdl => rtl::Language::Vhdl,
         };
-        let rtl = rtl::read(like, &text, None).unwrap_or_else(|d| panic!("{d}\n{text}"));
         let interface = &hardware.netlist.interface;
+        // Of a wrapper's text, the core.
+        let rtl = rtl::read(like, &text, Some(&interface.top)).unwrap_or_else(|d| panic!("{d}\n{text}"));
         let request = Request {
             latency: Some(interface.latency),
             interval: Some(interface.initiation_interval),
+            presence: compile::presence(interface),
             gates_only: compile::goes_bit_by_bit(&rtl.head),
             ..Request::default()
         };
@@ -467,7 +499,7 @@ mod tests {
             let model = side_by_side(&Recipe::seeded(Profile::TINY, 8, seed).build(), 4);
             let engine = if seed % 2 == 0 { Engine::Fold } else { Engine::Serial };
             let mut spec = Spec::default();
-            spec.pipeline = compile::Pipeline { interval: Some(24), engine, held_inputs: true, ..spec.pipeline };
+            spec.pipeline = compile::Pipeline { interval: Some(24), engine, arrival: Arrival::Held, ..spec.pipeline };
             let Ok(hardware) = compile::model(&model, &spec) else { continue };
             if hardware.reused().is_none() {
                 continue;
@@ -479,6 +511,46 @@ mod tests {
             found += u32::from(compared(&model, &spec, &short, seed).is_err());
         }
         assert!(found >= 6, "{found} need their samples for longer than a clock");
+    }
+
+    /// Samples come in beats of random widths, packed in both ways, as fast as they may and slower.
+    #[test]
+    fn samples_may_come_beat_by_beat() {
+        let (mut made, mut passing) = (0, 0);
+        for seed in crate::prove::seeds(0..40) {
+            let mut rng = SplitMix::new(seed ^ 0xbea7);
+            let profile = [Profile::TINY, Profile::ADDERS, Profile::LOGIC][rng.below(3) as usize];
+            let block = Recipe::seeded(profile, 4 + rng.below(8) as usize, seed).build();
+            let model = side_by_side(&block, 2 + rng.below(7) as u32);
+            let wrapper = AxisOptions {
+                packing: [Packing::Auto, Packing::Dense][rng.below(2) as usize],
+                width: Some([8, 16, 32][rng.below(3) as usize]),
+                flow: [Flow::Fifo(None), Flow::Stall][rng.below(2) as usize],
+                ..AxisOptions::default()
+            };
+            let widths: Vec<u32> = model.input_kifs().iter().map(|kif| kif.width()).collect();
+            let Ok(stream) = Stream::of_inputs(&widths, &wrapper) else { continue };
+            let mut spec = Spec { wrapper: Some(wrapper), ..Spec::default() };
+            spec.pipeline.interval = Some((stream.beats + rng.below(6) as u32).max(2));
+            spec.pipeline.engine = [Engine::Fold, Engine::Mixed, Engine::Auto][rng.below(3) as usize];
+            spec.pipeline.arrival = Arrival::Beats;
+            spec.pipeline.register_outputs = rng.below(4) == 0;
+            let hardware = match compile::model(&model, &spec) {
+                Ok(hardware) => hardware,
+                // All in one beat, or an element in two.
+                Err(error) if error.kind == compile::ErrorKind::Request => continue,
+                Err(error) => panic!("seed {seed}: {error}"),
+            };
+            let Some(plan) = hardware.reused().and_then(Reused::fold) else { continue };
+            assert_eq!(hardware.netlist.interface.input_beats, stream.beats, "seed {seed}");
+            let lanes = plan.stores.values().filter(|store| matches!(store.storage, Storage::Passing(Outlet::Lane(_))));
+            passing += u32::from(lanes.count() > 0);
+            simulated(&model, &spec, &hardware.netlist, seed);
+            let language = if seed.is_multiple_of(2) { Language::Verilog } else { Language::Vhdl };
+            assert_eq!(verdict(&model, &hardware, language), Verdict::Proved, "seed {seed}");
+            made += 1;
+        }
+        assert!(made >= 12 && passing >= 4, "{made} made, in {passing} beats pass through plain registers");
     }
 
     #[test]
@@ -574,7 +646,7 @@ mod tests {
             let model = crate::passes::run(&model, &["dce"]).0;
             let as_it_is = |model: &Model| model.clone();
             let engines = Engines {
-                held_inputs: seed % 3 == 0,
+                inputs: if seed % 3 == 0 { &Inputs::Held } else { &Inputs::Captured },
                 optimise: Some(&as_it_is),
                 bit_by_bit: true,
                 ..Engines::default()

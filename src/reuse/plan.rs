@@ -10,7 +10,10 @@
 use super::blocks::{Finder, classes};
 use super::regions::{self, Region, Wanted};
 use super::sums::{self, Gathered};
-use super::{Base, Group, Instance, Plan, Storage, Store, WIDE, figures, free, instances, origin, serial, starts};
+use super::{
+    Base, Group, Inputs, Instance, Outlet, Plan, Storage, Store, WIDE, Wire, figures, free, instances, origin, serial,
+    starts, wire,
+};
 use crate::ir::{Model, Op, ValueId};
 use crate::passes;
 use rustc_hash::FxHashMap;
@@ -19,20 +22,29 @@ use std::collections::BTreeMap;
 /// Most plain registers behind an output of a copy.
 const PASSING: u32 = 16;
 
+/// Most plain registers behind a lane of beats: rows of an image.
+const ROWS: u32 = 1024;
+
 /// What is placed next: blocks of groups that can begin in any order, then regions.
 type Level = (Vec<(usize, usize)>, Vec<usize>);
 
 /// How the parts of a program may be made, and what they read.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Engines<'o> {
-    /// Inputs are read from the ports, where they stay for an interval.
-    pub held_inputs: bool,
+    /// When and where a sample is at the ports.
+    pub inputs: &'o Inputs,
     /// What copies choose among is chosen in a clock of its own, however few that are.
     pub chosen_before: bool,
     /// Every part is made of what this makes of its operations.
     pub optimise: Option<&'o dyn Fn(&Model) -> Model>,
     /// Parts that stand alone may go through bit by bit.
     pub bit_by_bit: bool,
+}
+
+impl Default for Engines<'_> {
+    fn default() -> Self {
+        Engines { inputs: &Inputs::Captured, chosen_before: false, optimise: None, bit_by_bit: false }
+    }
 }
 
 /// A plan for a sample every `interval` clocks, and the program that it is of, where that is not `model`: one that computes
@@ -108,7 +120,7 @@ fn of_program<E>(
     let levels: Vec<Level> = levels.into_values().collect();
     let plans = [true, false].map(|by_ports| {
         let parts = (groups.clone(), &regions[..]);
-        placed(model, &free, (interval, engines.held_inputs), parts, (&levels, by_ports))
+        placed(model, &free, (interval, engines.inputs), parts, (&levels, by_ports))
     });
     let [one, other] = plans;
     let taken = |plan: &Plan| figures::taken(model, &free, plan);
@@ -134,7 +146,7 @@ fn later(model: &Model, free: &[bool], plan: &Plan) -> Option<Plan> {
     for (region, by) in regions.iter_mut().zip(later.regions) {
         region.plan.delay(by);
     }
-    Some(stored(model, free, (plan.interval, plan.held_inputs), groups, regions))
+    Some(stored(model, free, (plan.interval, &plan.inputs), groups, regions))
 }
 
 /// A plan of these groups, level by level; of blocks that can begin in the same clock those first that read the first
@@ -142,13 +154,13 @@ fn later(model: &Model, free: &[bool], plan: &Plan) -> Option<Plan> {
 fn placed(
     model: &Model,
     free: &[bool],
-    (interval, held_inputs): (u32, bool),
+    (interval, inputs): (u32, &Inputs),
     (mut groups, wanted): (Vec<Group>, &[Wanted]),
     (levels, by_ports): (&[Level], bool),
 ) -> Plan {
     let mut born: BTreeMap<Base, u32> = BTreeMap::new();
     let base_of = |v: ValueId| origin(model, free, v).base;
-    let birth = |born: &BTreeMap<Base, u32>, base: Base| birth(born, held_inputs, base);
+    let birth = |born: &BTreeMap<Base, u32>, base: Base| birth(born, inputs, base);
     // How many copies of each group are taken at a phase.
     let mut taken: FxHashMap<(usize, u32), u32> = FxHashMap::default();
     let mut regions: Vec<Region> = Vec::with_capacity(wanted.len());
@@ -193,13 +205,13 @@ fn placed(
             });
         }
     }
-    stored(model, free, (interval, held_inputs), groups, regions)
+    stored(model, free, (interval, inputs), groups, regions)
 }
 
 /// The first clock in which something is shown.
-fn birth(born: &BTreeMap<Base, u32>, held_inputs: bool, base: Base) -> u32 {
+fn birth(born: &BTreeMap<Base, u32>, inputs: &Inputs, base: Base) -> u32 {
     match base {
-        Base::Port(_) => u32::from(!held_inputs),
+        Base::Port(e) => inputs.born(e),
         Base::Value(_) => born[&base],
     }
 }
@@ -208,7 +220,7 @@ fn birth(born: &BTreeMap<Base, u32>, held_inputs: bool, base: Base) -> u32 {
 fn stored(
     model: &Model,
     free: &[bool],
-    (interval, held_inputs): (u32, bool),
+    (interval, inputs): (u32, &Inputs),
     mut groups: Vec<Group>,
     regions: Vec<Region>,
 ) -> Plan {
@@ -221,8 +233,8 @@ fn stored(
         }
     }
     born.extend(regions.iter().flat_map(|r| r.outputs.iter().map(|&v| (Base::Value(v), r.plan.latency))));
-    let birth = |born: &BTreeMap<Base, u32>, base: Base| birth(born, held_inputs, base);
-    choose_copies(model, free, interval, &mut groups, &born);
+    let birth = |born: &BTreeMap<Base, u32>, base: Base| birth(born, inputs, base);
+    choose_copies(model, free, (interval, inputs), &mut groups, &born);
     let mut last: BTreeMap<Base, u32> = BTreeMap::new();
     let mut read = |base: Base, clock: u32| {
         let known = last.entry(base).or_insert(clock);
@@ -240,7 +252,8 @@ fn stored(
     // An output that shows its source as it is may be the source's register, if it is born when the result is.
     let sources = || model.outputs().iter().map(|o| (o.source.and_then(base_of), o.neg));
     let earliest = |(base, neg): (Option<Base>, bool)| base.map(|base| birth(&born, base) + u32::from(neg));
-    let latency = sources().filter_map(earliest).max().unwrap_or(1).max(1);
+    // A result is there when its sample is.
+    let latency = sources().filter_map(earliest).max().unwrap_or(1).max(inputs.beat_count());
     let mut own_register = Vec::with_capacity(model.outputs().len());
     for (base, neg) in sources() {
         let Some(base) = base else {
@@ -266,27 +279,42 @@ fn stored(
         for output in 0..group.template.outputs().len() {
             for copy in 0..group.copies {
                 let values = group.instances.iter().filter(|i| i.copy == copy).map(|i| Base::Value(i.outputs[output]));
-                pass(values.collect(), (number, copy, output), (interval, &shown), &mut stores);
+                let outlet = Outlet::Copy { group: number, copy, output };
+                pass(values.collect(), outlet, (interval, &shown), &mut stores);
             }
         }
     }
-    Plan { interval, latency, groups, regions, held_inputs, stores, own_register, registered_outputs: false }
+    if let Inputs::Beats(beats) = inputs {
+        for lane in 0..beats.lanes.len() as u32 {
+            let values = beats.of_lane(lane).map(Base::Port).filter(|base| stores.contains_key(base));
+            pass(values.collect(), Outlet::Lane(lane), (interval, &shown), &mut stores);
+        }
+    }
+    Plan { interval, latency, groups, regions, inputs: inputs.clone(), stores, own_register, registered_outputs: false }
 }
 
-/// What an input of a copy reads, if values pass behind the copies that make them: what makes it and how long ago, or a
-/// port, and wires behind it.
-type Source = (Option<(usize, u32, usize)>, Option<Base>, u32, Vec<ValueId>);
+/// What an input of a copy reads, if values pass behind the outlets that they come from: which that is and how long ago it
+/// was, or a port, and wires behind it.
+type Source = (Option<Outlet>, Option<Base>, u32, Vec<Wire>);
 
 /// Gives every instance that copy of those that are free at its phase whose inputs have read most of the same sources
 /// at other phases: they need the smallest multiplexers.
-fn choose_copies(model: &Model, free: &[bool], interval: u32, groups: &mut [Group], born: &BTreeMap<Base, u32>) {
+fn choose_copies(
+    model: &Model,
+    free: &[bool],
+    (interval, inputs): (u32, &Inputs),
+    groups: &mut [Group],
+    born: &BTreeMap<Base, u32>,
+) {
     let mut order: Vec<(u32, usize, usize)> = (0..)
         .zip(&*groups)
         .flat_map(|(number, group)| group.instances.iter().enumerate().map(move |(at, i)| (i.start, number, at)))
         .collect();
     // What an instance reads is made by earlier ones.
     order.sort_unstable();
-    let mut made: FxHashMap<ValueId, (usize, u32, usize)> = FxHashMap::default();
+    let mut made: FxHashMap<ValueId, Outlet> = FxHashMap::default();
+    let lane =
+        |e: u32| inputs.as_beats().and_then(|beats| beats.elements[e as usize]).map(|(_, lane)| Outlet::Lane(lane));
     let mut busy: FxHashMap<(usize, u32), Vec<bool>> = FxHashMap::default();
     let mut readers: FxHashMap<(usize, usize, Source), Vec<u32>> = FxHashMap::default();
     for (start, number, at) in order {
@@ -296,11 +324,14 @@ fn choose_copies(model: &Model, free: &[bool], interval: u32, groups: &mut [Grou
             .iter()
             .map(|&v| {
                 let origin = origin(model, free, v);
-                match origin.base {
-                    Some(base @ Base::Value(value)) if made.contains_key(&value) => {
-                        (made.get(&value).copied(), None, start - born[&base], origin.wires)
-                    }
-                    base => (None, base, 0, origin.wires),
+                let outlet = origin.base.and_then(|base| match base {
+                    Base::Value(value) => made.get(&value).copied(),
+                    Base::Port(e) => lane(e),
+                });
+                let wires = origin.wires.iter().map(|&id| wire(model, id)).collect();
+                match (outlet, origin.base) {
+                    (Some(outlet), Some(base)) => (Some(outlet), None, start - birth(born, inputs, base), wires),
+                    (_, base) => (None, base, 0, wires),
                 }
             })
             .collect();
@@ -327,19 +358,13 @@ fn choose_copies(model: &Model, free: &[bool], interval: u32, groups: &mut [Grou
             }
         }
         for (k, &v) in group.instances[at].outputs.iter().enumerate() {
-            made.insert(v, (number, copy, k));
+            made.insert(v, Outlet::Copy { group: number, copy, output: k });
         }
     }
 }
 
-/// Lets the values behind an output of a copy that are read soon pass through plain registers, where that takes fewer
-/// of them.
-fn pass(
-    values: Vec<Base>,
-    (group, copy, output): (usize, u32, usize),
-    (interval, shown): (u32, &[Base]),
-    stores: &mut BTreeMap<Base, Store>,
-) {
+/// Lets the values behind an outlet that are read soon pass through plain registers, where that takes fewer of them.
+fn pass(values: Vec<Base>, outlet: Outlet, (interval, shown): (u32, &[Base]), stores: &mut BTreeMap<Base, Store>) {
     let life = |base: &Base| stores.get(base).map_or(0, |s| s.last - s.born);
     let may_pass = |base: &Base, depth: u32| life(base) < depth && shown.binary_search(base).is_err();
     // A value that is held is one more that multiplexers choose from: that counts as a register.
@@ -348,12 +373,16 @@ fn pass(
         depth + held.map(|base| life(base) / interval + 2).sum::<u32>()
     };
     // Of equally many, more that pass: a reader has fewer registers to choose from.
-    let depths = if values.len() > 1 { 0..=PASSING } else { 0..=0 };
+    let deepest = match outlet {
+        Outlet::Copy { .. } => PASSING,
+        Outlet::Lane(_) => values.iter().map(|base| life(base) + 1).max().unwrap_or(0).min(ROWS),
+    };
+    let depths = if values.len() > 1 { 0..=deepest } else { 0..=0 };
     let best = depths.min_by_key(|&depth| (registers(depth), std::cmp::Reverse(depth))).unwrap_or(0);
     let passing: Vec<Base> = values.iter().filter(|base| may_pass(base, best)).copied().collect();
     for base in passing {
         if let Some(store) = stores.get_mut(&base) {
-            store.storage = Storage::Passing { group, copy, output };
+            store.storage = Storage::Passing(outlet);
         }
     }
 }

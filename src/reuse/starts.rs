@@ -10,7 +10,7 @@
 //! The flow that is found is the proof: added up with it the inequalities say that no starts take fewer bits. That is
 //! checked here without the network: what leaves and what comes to each number is what it costs.
 
-use super::{Base, Plan, Storage, origin};
+use super::{Base, Outlet, Plan, Storage, origin};
 use crate::ir::{Model, ValueId};
 use crate::schedule::{FlowNetwork, Saturated};
 use rustc_hash::FxHashMap;
@@ -135,11 +135,11 @@ pub(super) fn later(model: &Model, free: &[bool], plan: &Plan) -> Later {
         };
         readers.entry(base).or_default().push((GROUND, at));
     }
-    // How long values stay behind each output of a copy.
-    let mut depths: BTreeMap<(usize, u32, usize), u32> = BTreeMap::new();
+    // How long values stay behind each outlet.
+    let mut depths: BTreeMap<Outlet, u32> = BTreeMap::new();
     for store in plan.stores.values() {
-        if let Storage::Passing { group, copy, output } = store.storage {
-            let depth = depths.entry((group, copy, output)).or_default();
+        if let Storage::Passing(outlet) = store.storage {
+            let depth = depths.entry(outlet).or_default();
             *depth = (store.last - store.born).max(*depth);
         }
     }
@@ -164,11 +164,11 @@ pub(super) fn later(model: &Model, free: &[bool], plan: &Plan) -> Later {
                 program.at_least((made, last), 0);
                 program.cost[last as usize] += i64::from(width);
                 program.cost[made as usize] -= i64::from(width);
-                let shown = matches!(base, Base::Port(_)) && plan.held_inputs;
+                let shown = matches!(base, Base::Port(_)) && plan.inputs.are_held();
                 first_bits += u64::from(width) * u64::from(!shown);
             }
-            Storage::Passing { group, copy, output } => {
-                let depth = depths[&(group, copy, output)];
+            Storage::Passing(outlet) => {
+                let depth = depths[&outlet];
                 for (reader, clock) in read {
                     program.at_least((reader, made), -intervals(depth - (clock - store.born)));
                 }

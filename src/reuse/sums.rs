@@ -383,7 +383,7 @@ mod tests {
             let shared = plan.groups.iter().filter(|group| (group.copies as usize) < group.instances.len());
             for v in shared.flat_map(|group| &group.instances).flat_map(|instance| &instance.outputs) {
                 let storage = &plan.stores[&Base::Value(*v)].storage;
-                assert!(matches!(storage, Storage::Passing { .. }), "{v} is held, {n} every {interval}");
+                assert!(matches!(storage, Storage::Passing(_)), "{v} is held, {n} every {interval}");
             }
             let figures = Figures::of(&anew, &plan);
             let copies: u64 = plan.groups.iter().map(|group| u64::from(group.copies)).sum();

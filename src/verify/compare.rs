@@ -160,6 +160,7 @@ mod tests {
             signed: true,
             fractionals: 0,
             name: name.into(),
+            beat: 0,
         };
         let interface =
             Interface::plain("wire", vec![element("model_inp", "inp[0]")], vec![element("model_out", "out[0]")]);

@@ -373,10 +373,16 @@ impl Cycles {
             if let Some(sample) = taken {
                 entered[sample] = cycles.len();
             }
-            // Until the design moved on for so many clocks the sample stays, in pauses too.
-            let stays = !ready && moved % interval < interface.input_hold as usize;
+            // Until the design moved on for so many clocks the sample stays, in pauses too; or beats of it come.
+            let clocks = interface.input_hold.max(interface.input_beats) as usize;
+            let stays = !ready && moved % interval < clocks;
             let held = slots.get(moved / interval).copied().flatten().filter(|_| stays);
             match taken.or(held) {
+                Some(sample) if interface.input_beats > 1 => {
+                    layout.put_garbage(&mut stimulus, interface, &mut random);
+                    let now = |element: &Element| element.beat as usize == moved % interval;
+                    layout.put_elements(&mut stimulus, interface, vectors.inputs.row(sample), now);
+                }
                 Some(sample) => layout.put_sample(&mut stimulus, interface, vectors.inputs.row(sample)),
                 None => layout.put_garbage(&mut stimulus, interface, &mut random),
             }
@@ -415,6 +421,7 @@ impl Cycles {
             signed: false,
             fractionals: 0,
             name: port.clone(),
+            beat: 0,
         });
         let elements = interface.outputs.iter().cloned().chain(ready).collect();
         Cycles { layout, inputs: interface.inputs.clone(), elements, cycles, outputs, samples }
@@ -606,8 +613,20 @@ impl Layout {
     }
 
     pub(super) fn put_sample(&self, row: &mut Bits, interface: &Interface, codes: &[BigInt]) {
+        self.put_elements(row, interface, codes, |_| true);
+    }
+
+    /// Those elements of a sample that are at the ports now.
+    fn put_elements(
+        &self,
+        row: &mut Bits,
+        interface: &Interface,
+        codes: &[BigInt],
+        is_there: impl Fn(&Element) -> bool,
+    ) {
         assert_eq!(codes.len(), interface.inputs.len(), "a code for each input");
-        for ((element, lo), code) in interface.inputs.iter().zip(&self.inputs).zip(codes) {
+        let elements = interface.inputs.iter().zip(&self.inputs).zip(codes);
+        for ((element, lo), code) in elements.filter(|((element, _), _)| is_there(element)) {
             row.put(*lo, element.width, code);
         }
     }
@@ -632,6 +651,7 @@ mod tests {
             signed,
             fractionals: 0,
             name: String::new(),
+            beat: 0,
         };
         let inputs = vec![element("a", 0, 3, true), element("", 0, 0, false), element("a", 3, 66, false)];
         let clock = Some("clk".into());

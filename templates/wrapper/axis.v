@@ -22,19 +22,64 @@ module {{ v.top }} (
 );
 {%- if v.stall %}
 
-    // The pipeline moves on unless a result waits
+    // The pipeline moves on unless a result waits{% if v.passing.is_some() %}, or a beat is missing{% endif %}
     wire advance;
     wire result_free;
+{%- else if v.passing.is_some() %}
+
+    // The core moves on unless a beat is missing
+    wire advance;
 {%- endif %}
 {%- if v.gated %}
 
     // The core takes a sample in the clocks in which this is 1
     wire core_ready;
-{%- if v.stall %}
+{%- if v.stall && v.passing.is_none() %}
     wire sample_leaves = core_ready & advance;
 {%- endif %}
 {%- endif %}
-{%- if let Some(beats) = v.in_beats %}
+{%- if let Some(beats) = v.passing %}
+
+    // The beats of a sample go into the core as they come, the first where the core takes a sample, the others in the
+    // clocks behind it; those that a packet's early end leaves out are zero
+    reg {{ beats.range }}sample_beats;
+    reg ended;
+{%- if let Some(user) = v.user %}
+    reg {{ user }}sample_user;
+{%- endif %}
+    wire first = sample_beats == {{ beats.zero }};
+    wire last = sample_beats == {{ beats.last }};
+    wire waits = ~first & ~ended & ~s_axis_tvalid;
+{%- if v.stall %}
+    wire moves;
+    assign advance = moves & ~waits;
+    assign s_axis_tready = moves & (first ? core_ready : ~ended);
+    wire goes = (s_axis_tvalid & s_axis_tready) | (ended & moves);
+{%- else %}
+    assign advance = ~waits;
+    wire goes = (s_axis_tvalid & s_axis_tready) | ended;
+{%- endif %}
+    always @(posedge aclk) begin
+        if (!aresetn) begin
+            sample_beats <= {{ beats.zero }};
+            ended <= 1'b0;
+        end else if (goes) begin
+            sample_beats <= last ? {{ beats.zero }} : sample_beats + {{ beats.one }};
+            ended <= ~last & (ended | s_axis_tlast);
+        end
+    end
+{%- if v.user.is_some() %}
+    always @(posedge aclk) begin
+        if (first) sample_user <= s_axis_tuser;
+    end
+{%- endif %}
+    wire {{ v.in_data }}sample = ended ? {{ v.no_data }} : s_axis_tdata;
+    wire sample_valid = goes & last;
+    wire {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{sample_user, ended | s_axis_tlast}{% else %}ended | s_axis_tlast{% endif %};
+{%- if !v.stall %}
+    wire take = sample_valid;
+{%- endif %}
+{%- else if let Some(beats) = v.in_beats %}
 
     // The beats of a sample; those that a packet's early end leaves out are zero
     reg {{ v.sample }}{{ v.gathered }};
@@ -142,14 +187,14 @@ module {{ v.top }} (
     reg {{ v.flags.range }}flags;
     always @(posedge aclk) begin
         if (!aresetn) valid <= {{ v.valid.zero }};
-        else {% if v.stall %}if (advance) {% endif %}begin
+        else {% if v.waits %}if (advance) {% endif %}begin
 {%- for a in v.valid.moves %}
             {{ a.target }} <= {{ a.value }};
 {%- endfor %}
         end
     end
     always @(posedge aclk) begin
-        {% if v.stall %}if (advance) {% endif %}begin
+        {% if v.waits %}if (advance) {% endif %}begin
 {%- for a in v.flags.moves %}
             {{ a.target }} <= {{ a.value }};
 {%- endfor %}
@@ -164,9 +209,9 @@ module {{ v.top }} (
     reg {{ fifo.pointer.range }}get_at;
     reg {{ fifo.count.range }}held;
     reg {{ fifo.count.range }}credits;
-    wire put = {{ v.done }};
+    wire put = {{ v.done }}{% if v.passing.is_some() %} & advance{% endif %};
     wire get;
-    assign s_axis_tready = {% if v.gated %}(credits != {{ fifo.count.zero }}) & {% if v.in_beats.is_some() %}({{ v.leaves.unwrap_or_default() }} | ~{{ v.gathered }}_valid){% else %}core_ready{% endif %}{% else %}credits != {{ fifo.count.zero }}{% endif %};
+    assign s_axis_tready = {% if v.passing.is_some() %}first ? core_ready & (credits != {{ fifo.count.zero }}) : ~ended{% else if v.gated %}(credits != {{ fifo.count.zero }}) & {% if v.in_beats.is_some() %}({{ v.leaves.unwrap_or_default() }} | ~{{ v.gathered }}_valid){% else %}core_ready{% endif %}{% else %}credits != {{ fifo.count.zero }}{% endif %};
     always @(posedge aclk) begin
         if (put) fifo[put_at] <= {{ v.outcome }};
     end
@@ -197,7 +242,7 @@ module {{ v.top }} (
     end
     always @(posedge aclk) begin
         if (!aresetn) result_valid <= 1'b0;
-        else if (result_free) result_valid <= {{ v.done }};
+        else if (result_free) result_valid <= {{ v.done }}{% if v.passing.is_some() %} & advance{% endif %};
     end
 {%- else %}
 
@@ -242,7 +287,11 @@ module {{ v.top }} (
     assign m_axis_tvalid = result_valid;
 {%- if v.stall %}
     assign result_free = ~result_valid | (m_axis_tready{% if v.out_beats.is_some() %} & last_beat{% endif %});
+{%- if v.passing.is_some() %}
+    assign moves = ~{{ v.done }} | result_free;
+{%- else %}
     assign advance = {% if v.holds_result %}~{{ v.done }} | {% endif %}result_free;
+{%- endif %}
 {%- else %}
     assign get = result_valid & m_axis_tready{% if v.out_beats.is_some() %} & last_beat{% endif %};
 {%- endif %}

@@ -24,7 +24,7 @@ entity {{ v.top }} is
 end entity {{ v.top }};
 
 architecture rtl of {{ v.top }} is
-    signal sample : std_logic_vector{{ v.sample }}{% if v.in_beats.is_some() %} := (others => '0'){% endif %};
+    signal sample : std_logic_vector{% if v.passing.is_some() %}{{ v.in_data }}{% else %}{{ v.sample }}{% endif %}{% if v.in_beats.is_some() %} := (others => '0'){% endif %};
     signal sample_valid : std_logic{% if v.in_beats.is_some() %} := '0'{% endif %};
     signal sample_flags : std_logic_vector{{ v.flag_bits }};
 {%- if v.keeps %}
@@ -33,7 +33,14 @@ architecture rtl of {{ v.top }} is
     signal gathered_flags : std_logic_vector{{ v.flag_bits }};
     signal gathered_leaves : std_logic;
 {%- endif %}
-{%- if let Some(beats) = v.in_beats %}
+{%- if let Some(beats) = v.passing %}
+    signal sample_beats : unsigned{{ beats.range }} := (others => '0');
+    signal ended : std_logic := '0';
+    signal first, last, waits, goes{% if v.stall %}, moves{% endif %} : std_logic;
+{%- if let Some(user) = v.user %}
+    signal sample_user : std_logic_vector{{ user }};
+{%- endif %}
+{%- else if let Some(beats) = v.in_beats %}
     signal sample_beats : unsigned{{ beats.counter.range }} := (others => '0');
     signal accept, complete : std_logic;
 {%- endif %}
@@ -43,10 +50,12 @@ architecture rtl of {{ v.top }} is
     signal ready : std_logic;
 {%- if v.stall %}
     signal advance, result_free : std_logic;
+{%- else if v.passing.is_some() %}
+    signal advance : std_logic;
 {%- endif %}
 {%- if v.gated %}
     signal core_ready : std_logic;
-{%- if v.stall %}
+{%- if v.stall && v.passing.is_none() %}
     signal sample_leaves : std_logic;
 {%- endif %}
 {%- if v.entered == "entered" %}
@@ -83,10 +92,56 @@ architecture rtl of {{ v.top }} is
 {%- endif %}
 begin
     s_axis_tready <= ready;
-{%- if v.gated && v.stall %}
+{%- if v.gated && v.stall && v.passing.is_none() %}
     sample_leaves <= core_ready and advance;
 {%- endif %}
-{%- if let Some(beats) = v.in_beats %}
+{%- if let Some(beats) = v.passing %}
+
+    -- The beats of a sample go into the core as they come, the first where the core takes a sample, the others in the
+    -- clocks behind it; those that a packet's early end leaves out are zero
+    first <= '1' when sample_beats = 0 else '0';
+    last <= '1' when sample_beats = {{ beats.last }} else '0';
+    waits <= not first and not ended and not s_axis_tvalid;
+{%- if v.stall %}
+    moves <= not {{ v.done }} or result_free;
+    advance <= moves and not waits;
+    ready <= moves and core_ready when first = '1' else moves and not ended;
+    goes <= (s_axis_tvalid and ready) or (ended and moves);
+{%- else %}
+    advance <= not waits;
+    goes <= (s_axis_tvalid and ready) or ended;
+    take <= sample_valid;
+{%- endif %}
+    process (aclk)
+    begin
+        if rising_edge(aclk) then
+            if goes = '1' then
+                if last = '1' then
+                    sample_beats <= (others => '0');
+                    ended <= '0';
+                else
+                    sample_beats <= sample_beats + 1;
+                    ended <= ended or s_axis_tlast;
+                end if;
+            end if;
+            if aresetn = '0' then
+                sample_beats <= (others => '0');
+                ended <= '0';
+            end if;
+{%- if v.user.is_some() %}
+            if first = '1' then
+                sample_user <= s_axis_tuser;
+            end if;
+{%- endif %}
+        end if;
+    end process;
+    sample <= (others => '0') when ended = '1' else s_axis_tdata;
+    sample_valid <= goes and last;
+    sample_flags(0) <= ended or s_axis_tlast;
+{%- if v.user.is_some() %}
+    {{ v.user_flags }} <= sample_user;
+{%- endif %}
+{%- else if let Some(beats) = v.in_beats %}
 
     -- The beats of a sample; those that a packet's early end leaves out are zero
     accept <= s_axis_tvalid and ready;
@@ -192,7 +247,7 @@ begin
     process (aclk)
     begin
         if rising_edge(aclk) then
-{%- if v.stall %}
+{%- if v.waits %}
             if advance = '1' then
 {%- endif %}
 {%- for a in v.valid.moves %}
@@ -201,7 +256,7 @@ begin
 {%- for a in v.flags.moves %}
                 {{ a.target }} <= {{ a.value }};
 {%- endfor %}
-{%- if v.stall %}
+{%- if v.waits %}
             end if;
 {%- endif %}
             if aresetn = '0' then
@@ -213,8 +268,10 @@ begin
 {%- if let Some(fifo) = v.fifo %}
 
     -- Results that wait. A sample enters only if there is a place for its result.
-    put <= {{ v.done }};
-{%- if !v.gated %}
+    put <= {{ v.done }}{% if v.passing.is_some() %} and advance{% endif %};
+{%- if v.passing.is_some() %}
+    ready <= not ended when first = '0' else core_ready when credits /= 0 else '0';
+{%- else if !v.gated %}
     ready <= '1' when credits /= 0 else '0';
 {%- else if v.in_beats.is_some() %}
     ready <= {{ v.leaves.unwrap_or_default() }} or not {{ v.gathered }}_valid when credits /= 0 else '0';
@@ -270,7 +327,7 @@ begin
         if rising_edge(aclk) then
             if result_free = '1' then
                 result <= {{ v.outcome }};
-                result_valid <= {{ v.done }};
+                result_valid <= {{ v.done }}{% if v.passing.is_some() %} and advance{% endif %};
             end if;
             if aresetn = '0' then
                 result_valid <= '0';
@@ -322,7 +379,9 @@ begin
     m_axis_tvalid <= result_valid;
 {%- if v.stall %}
     result_free <= not result_valid or (m_axis_tready{% if v.out_beats.is_some() %} and last_beat{% endif %});
+{%- if v.passing.is_none() %}
     advance <= {% if v.holds_result %}not {{ v.done }} or {% endif %}result_free;
+{%- endif %}
 {%- else %}
     get <= result_valid and m_axis_tready{% if v.out_beats.is_some() %} and last_beat{% endif %};
 {%- endif %}

@@ -91,8 +91,21 @@ pub struct Stream {
 }
 
 impl Stream {
-    fn new(side: &str, elements: &[Element], options: &AxisOptions) -> Result<Stream, Diagnostic> {
-        let widest = elements.iter().map(|e| e.width).max().unwrap_or(0);
+    /// That of inputs with so many bits.
+    ///
+    /// # Errors
+    /// What cannot be built, with the option of the command line that asks for it.
+    pub fn of_inputs(widths: &[u32], options: &AxisOptions) -> Result<Stream, Diagnostic> {
+        Stream::new("inputs", widths, options)
+    }
+
+    fn new(side: &str, widths: &[u32], options: &AxisOptions) -> Result<Stream, Diagnostic> {
+        if let Some(width) = options.width.filter(|w| w % 8 != 0 || *w == 0 || *w > LIMIT) {
+            let message = format!("{width} is not a width of tdata");
+            return Err(Diagnostic::error("E0611", Place::Flag("--axis-width".into()), message)
+                .with_help("tdata has whole bytes: 8, 16, ... 64, 512"));
+        }
+        let widest = widths.iter().max().copied().unwrap_or(0);
         let slot_width = match options.packing {
             Packing::Dense => None,
             Packing::Auto => {
@@ -106,9 +119,9 @@ impl Stream {
             }
         };
         let mut end: u64 = 0;
-        let mut slots = Vec::with_capacity(elements.len());
-        for element in elements {
-            let width = slot_width.unwrap_or(element.width);
+        let mut slots = Vec::with_capacity(widths.len());
+        for &own in widths {
+            let width = slot_width.unwrap_or(own);
             slots.push((end, width));
             end += u64::from(width);
         }
@@ -156,13 +169,6 @@ impl Axis {
         let refuse = |flag: &str, message: String, help: &str| {
             Err(Diagnostic::error("E0611", Place::Flag(flag.into()), message).with_help(help))
         };
-        if let Some(width) = options.width.filter(|w| w % 8 != 0 || *w == 0 || *w > LIMIT) {
-            return refuse(
-                "--axis-width",
-                format!("{width} is not a width of tdata"),
-                "tdata has whole bytes: 8, 16, ... 64, 512",
-            );
-        }
         if options.user > 4096 {
             return refuse("--axis-user", format!("{} bits of tuser are too many", options.user), "at most 4096");
         }
@@ -174,11 +180,12 @@ impl Axis {
                 return refuse("--axis-depth", format!("a FIFO of {depth} samples"), "at least one, at most 1048576");
             }
         };
+        let widths = |elements: &[Element]| elements.iter().map(|e| e.width).collect::<Vec<u32>>();
         let axis = Axis {
             top: top.to_owned(),
             core: core.clone(),
-            input: Stream::new("inputs", &core.inputs, options)?,
-            output: Stream::new("outputs", &core.outputs, options)?,
+            input: Stream::of_inputs(&widths(&core.inputs), options)?,
+            output: Stream::new("outputs", &widths(&core.outputs), options)?,
             user: options.user,
             depth,
         };
@@ -200,23 +207,36 @@ impl Axis {
         self.core.ready.is_some()
     }
 
+    /// Whether beats go into the core as they come.
+    fn passes_beats(&self) -> bool {
+        self.core.input_beats > 1
+    }
+
+    /// Clocks from the one in which a sample's last beat goes into the core to its result there.
+    fn behind_last_beat(&self) -> u32 {
+        self.core.latency - (self.core.input_beats - 1)
+    }
+
     /// Whether a whole sample waits in a register of its own: the core may take one while the next one's beats come.
     fn keeps_sample(&self) -> bool {
         let (beats, interval) = (self.input.beats, self.core.initiation_interval);
-        self.is_gated() && beats > interval && beats % interval != 0
+        !self.passes_beats() && self.is_gated() && beats > interval && beats % interval != 0
     }
 
     /// Clocks from the acceptance of a sample's last beat to the first beat of its result, if nothing waits.
     pub fn latency(&self) -> u32 {
         let behind = self.depth.is_some() || self.holds_result();
-        self.core.latency + u32::from(behind) + u32::from(self.input.beats > 1) + u32::from(self.keeps_sample())
+        let gathers = self.input.beats > 1 && !self.passes_beats();
+        self.behind_last_beat() + u32::from(behind) + u32::from(gathers) + u32::from(self.keeps_sample())
     }
 
     /// Whether a pipeline that waits has a register behind it. Where a sample takes several beats it enters with gaps
     /// behind it, and these close up only if the pipeline moves on while the beats of a result leave: within as many
-    /// clocks as a sample has beats the next result is there, so that it is never late.
+    /// clocks as a sample has beats the next result is there, so that it is never late. Where the pipeline waits for beats
+    /// a result leaves it once, however long it stays there.
     fn holds_result(&self) -> bool {
-        self.depth.is_none() && (self.input.beats > 1 || self.is_gated()) && self.output.beats > 1
+        self.depth.is_none()
+            && (self.passes_beats() || (self.output.beats > 1 && (self.input.beats > 1 || self.is_gated())))
     }
 
     /// Clocks between two samples at full rate.
@@ -234,7 +254,10 @@ impl Axis {
 
     /// Bits of the core's packed input.
     fn core_in_width(&self) -> u32 {
-        self.core.inputs.iter().map(|e| e.width).sum()
+        match self.passes_beats() {
+            true => self.core.inputs.iter().filter(|e| e.width > 0).map(|e| e.lsb + e.width).max().unwrap_or(0),
+            false => self.core.inputs.iter().map(|e| e.width).sum(),
+        }
     }
 
     /// Bits of the core's packed output.
@@ -252,8 +275,11 @@ impl Axis {
         self.core.outputs.iter().find(|e| e.width > 0).map(|e| e.port.as_str())
     }
 
-    /// What is copied from the sample to the core: neighbouring runs joined.
+    /// What is copied from the sample, or from a beat of it, to the core: neighbouring runs joined.
     fn input_runs(&self) -> Vec<Run> {
+        if self.passes_beats() {
+            return self.beat_runs();
+        }
         let pairs = self.core.inputs.iter().zip(&self.input.slots);
         joined(pairs.filter(|(e, _)| e.width > 0).map(|(e, slot)| Run {
             sample: slot.lsb,
@@ -262,6 +288,16 @@ impl Axis {
             pad: 0,
             signed: false,
         }))
+    }
+
+    /// What is copied from a beat to the core's port: each bit of that is one bit of a beat, whichever elements have it.
+    fn beat_runs(&self) -> Vec<Run> {
+        let pairs = self.core.inputs.iter().zip(&self.input.slots).filter(|(e, _)| e.width > 0);
+        let bits = pairs.flat_map(|(e, slot)| (0..e.width).map(move |bit| (e.lsb + bit, slot.lsb + bit)));
+        let mut bits: Vec<(u32, u32)> = bits.map(|(core, sample)| (core, sample % self.input.data_width)).collect();
+        bits.sort_unstable();
+        bits.dedup();
+        joined(bits.into_iter().map(|(core, sample)| Run { sample, core, width: 1, pad: 0, signed: false }))
     }
 
     /// What is copied from the core to the sample, with padding; neighbouring runs without padding joined.
@@ -279,7 +315,8 @@ impl Axis {
 
     /// Whether there are bits of an input sample that nothing reads.
     fn has_unread_input(&self) -> bool {
-        self.input_runs().iter().map(|run| run.width).sum::<u32>() < self.input.sample_width()
+        let whole = if self.passes_beats() { self.input.data_width } else { self.input.sample_width() };
+        self.input_runs().iter().map(|run| run.width).sum::<u32>() < whole
     }
 
     /// The first bit of an output sample behind the last slot.
@@ -306,9 +343,13 @@ impl Axis {
         if let (Some(_), interval) = (&self.core.ready, self.core.initiation_interval) {
             lines.push(format!("the core takes a sample every {interval} clocks"));
         }
-        lines.push(match self.depth {
-            Some(depth) => format!("results wait in a FIFO of {depth} samples; the pipeline never stops"),
-            None => "the pipeline waits while m_axis_tready is low".to_owned(),
+        if self.passes_beats() {
+            lines.push("beats go into the core as they come, and it waits where one is missing".to_owned());
+        }
+        lines.push(match (self.depth, self.passes_beats()) {
+            (Some(depth), false) => format!("results wait in a FIFO of {depth} samples; the pipeline never stops"),
+            (Some(depth), true) => format!("results wait in a FIFO of {depth} samples"),
+            (None, _) => "the pipeline waits while m_axis_tready is low".to_owned(),
         });
         lines.extend(side("s_axis", &self.input, &self.core.inputs));
         lines.extend(side("m_axis", &self.output, &self.core.outputs));
@@ -360,7 +401,7 @@ mod tests {
 
     fn element(lsb: u32, width: u32, signed: bool) -> Element {
         let port = if width > 0 { "model_inp" } else { "" };
-        Element { port: port.into(), lsb, width, signed, fractionals: 0, name: "e".into() }
+        Element { port: port.into(), lsb, width, signed, fractionals: 0, name: "e".into(), beat: 0 }
     }
 
     fn core(elements: Vec<Element>) -> Interface {

@@ -106,7 +106,7 @@ pub(super) struct Line {
 impl Line {
     /// As many places of `width` bits as the pipeline has stages.
     fn of<D: Dialect>(axis: &Axis, name: &str, width: u32, enters: Assignment) -> Line {
-        let whole = axis.core.latency.max(1) * width;
+        let whole = axis.behind_last_beat().max(1) * width;
         let mut moves = vec![enters];
         if whole > width {
             moves.push(Assignment {
@@ -127,7 +127,12 @@ pub(super) struct View<'a> {
     pub(super) user: Option<String>,
     pub(super) in_data: String,
     pub(super) out_data: String,
+    /// Beats that registers gather into a sample.
     pub(super) in_beats: Option<Beats>,
+    /// The counter of beats that go into the core as they come.
+    pub(super) passing: Option<Counter>,
+    /// A beat of zeros.
+    pub(super) no_data: String,
     pub(super) out_beats: Option<Beats>,
     pub(super) sample: String,
     pub(super) core_in: Option<String>,
@@ -150,6 +155,8 @@ pub(super) struct View<'a> {
     pub(super) entered: &'static str,
     /// The pipeline waits for a slow reader.
     pub(super) stall: bool,
+    /// The pipeline waits for something.
+    pub(super) waits: bool,
     /// A register between a pipeline that waits and the beats of a result.
     pub(super) holds_result: bool,
     pub(super) latency: u32,
@@ -177,16 +184,22 @@ pub(super) struct View<'a> {
 impl<'a> View<'a> {
     pub(super) fn of<D: Dialect>(axis: &'a Axis) -> View<'a> {
         let (input, output) = (&axis.input, &axis.output);
-        let (latency, flag_width) = (axis.core.latency, 1 + axis.user);
+        let (latency, flag_width) = (axis.behind_last_beat(), 1 + axis.user);
         let (core_in, core_out) = (axis.core_in_width(), axis.core_out_width());
         let word = core_out + flag_width;
+        let passes = axis.passes_beats();
         let flags = match latency {
             0 => "sample_flags".to_owned(),
             _ => D::part("flags", latency * flag_width, (latency - 1) * flag_width, flag_width),
         };
         let in_assignments = axis.input_runs().into_iter().map(|run| Assignment {
             target: D::part("core_in", core_in, run.core, run.width),
-            value: D::part("sample", input.sample_width(), run.sample, run.width),
+            value: D::part(
+                "sample",
+                if passes { input.data_width } else { input.sample_width() },
+                run.sample,
+                run.width,
+            ),
         });
         let ports = [
             (axis.core.clock.as_deref(), "aclk"),
@@ -203,7 +216,7 @@ impl<'a> View<'a> {
             (false, _) => "advance",
         };
         // A sample of one beat goes through a gate of the wrapper unless the pipeline waits.
-        let is_open = !gated || (!stall && axis.input.beats == 1);
+        let is_open = !gated || passes || (!stall && axis.input.beats == 1);
         let entered = if is_open { "sample_valid" } else { "entered" };
         let gathered = if keeps { "gathered" } else { "sample" };
         View {
@@ -223,7 +236,9 @@ impl<'a> View<'a> {
             user: (axis.user > 0).then(|| D::range(axis.user)),
             in_data: D::range(input.data_width),
             out_data: D::range(output.data_width),
-            in_beats: Beats::of::<D>(input.beats, input.data_width, gathered),
+            in_beats: (!passes).then(|| Beats::of::<D>(input.beats, input.data_width, gathered)).flatten(),
+            passing: passes.then(|| Counter::up_to::<D>(input.beats - 1)),
+            no_data: D::fill(D::ZERO, input.data_width),
             out_beats: Beats::of::<D>(output.beats, output.data_width, "payload"),
             sample: D::range(input.sample_width()),
             core_in: (core_in > 0).then(|| D::range(core_in)),
@@ -233,6 +248,7 @@ impl<'a> View<'a> {
             payload: D::range(output.sample_width()),
             connections: shared::with_commas(connections.collect()),
             stall,
+            waits: stall || passes,
             holds_result: axis.holds_result(),
             latency,
             valid: {

@@ -18,7 +18,7 @@ use crate::ir::machine::{Machine, SignalId};
 use crate::num::Kif;
 use draw::Drawn;
 use names::Names;
-pub use reused::lower_reused;
+pub use reused::{AtPorts, lower_reused};
 
 /// Times that a machine is lowered again because register bits were found redundant. Two are enough for nearly all:
 /// each sees what follows from the one before.
@@ -85,6 +85,7 @@ impl Outside {
                 signed: kif.signed,
                 fractionals: kif.frac,
                 name: if signal.elements.len() == 1 { shown } else { format!("{shown}[{k}]") },
+                beat: 0,
             };
             lsb += width;
             elements.push(((width > 0).then_some(port), element));

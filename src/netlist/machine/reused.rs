@@ -1,16 +1,29 @@
 //! The hardware of a program that is computed over several clocks: a state machine with the program's ports.
 
-use super::super::cell::{Cell, Interface, Netlist};
+use super::super::cell::{Cell, Element, Interface, Netlist};
 use super::super::constants;
 use super::super::describe::element_line;
 use super::super::options::Options;
 use crate::ir::machine::Machine;
 
-/// The hardware of a machine that takes a sample every `interval` clocks, which it reads from its ports for `input_hold`
-/// clocks, and shows its result `latency` clocks later.
+/// When and where a sample is at the ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AtPorts {
+    /// For so many clocks, from the one whose edge accepts it on.
+    Whole(u32),
+    /// In so many beats, one a clock from that one on: the elements, which share a port. They get its name here.
+    Beats(u32, Vec<Element>),
+}
+
+/// The hardware of a machine that takes a sample every `interval` clocks and shows its result `latency` clocks later.
 /// Its input ports are those for reset, enable and valid flag, as far as `options` ask for them, then the program's;
 /// its output ports the one that says when a sample is taken, that of the valid flag, then the program's.
-pub fn lower_reused(machine: &Machine, options: &Options, latency: u32, (interval, input_hold): (u32, u32)) -> Netlist {
+pub fn lower_reused(
+    machine: &Machine,
+    options: &Options,
+    (interval, latency): (u32, u32),
+    at_ports: AtPorts,
+) -> Netlist {
     let names = &options.names;
     let mut netlist = super::lowered(machine, (&options.top, &names.clock), options.fabric);
     let wanted = |name: &String, there: bool| there.then(|| name.clone());
@@ -38,6 +51,17 @@ pub fn lower_reused(machine: &Machine, options: &Options, latency: u32, (interva
     let given = usize::from(reset.is_some()) + usize::from(enable.is_some()) + flags;
     let mut inputs = netlist.interface.inputs.split_off(given);
     let mut outputs = netlist.interface.outputs.split_off(1 + flags);
+    let when = inputs_line(&at_ports, interval, &names.ready);
+    let (mut input_hold, mut input_beats) = (1, 1);
+    match at_ports {
+        AtPorts::Whole(clocks) => input_hold = clocks,
+        AtPorts::Beats(count, elements) => {
+            input_beats = count;
+            let port = inputs.first().map(|whole| whole.port.clone()).unwrap_or_default();
+            inputs = elements;
+            inputs.iter_mut().filter(|element| element.width > 0).for_each(|element| element.port.clone_from(&port));
+        }
+    }
     for (elements, kind, own) in
         [(&mut inputs, "inp", &options.labels.inputs), (&mut outputs, "out", &options.labels.outputs)]
     {
@@ -51,6 +75,7 @@ pub fn lower_reused(machine: &Machine, options: &Options, latency: u32, (interva
         latency,
         initiation_interval: interval,
         input_hold,
+        input_beats,
         clock,
         reset,
         reset_active_high: options.reset.is_none_or(|reset| reset.active_high),
@@ -65,16 +90,22 @@ pub fn lower_reused(machine: &Machine, options: &Options, latency: u32, (interva
     let mut header = vec![
         format!("{}: hardware that is used again and again for one sample", interface.top),
         format!("latency {latency} {clocks}, initiation interval {interval}: a new input every {interval} clocks"),
-        match input_hold {
-            1 => format!("inputs are read where {} is 1, a result stays for {interval} clocks", names.ready),
-            n => format!(
-                "inputs must stay for {n} clocks from where {} is 1, a result stays for {interval} clocks",
-                names.ready
-            ),
-        },
+        when,
         "elements: port bits, type (s signed, u unsigned, width, fractional bits)".into(),
     ];
     header.extend(interface.inputs.iter().chain(&interface.outputs).map(element_line));
     netlist.header = header;
     netlist
+}
+
+/// When inputs are read, for the head of the text.
+fn inputs_line(at_ports: &AtPorts, interval: u32, ready: &str) -> String {
+    let then = format!("a result stays for {interval} clocks");
+    match at_ports {
+        AtPorts::Whole(1) => format!("inputs are read where {ready} is 1, {then}"),
+        AtPorts::Whole(n) => format!("inputs must stay for {n} clocks from where {ready} is 1, {then}"),
+        AtPorts::Beats(count, _) => {
+            format!("inputs come in {count} beats, one a clock from where {ready} is 1, {then}")
+        }
+    }
 }

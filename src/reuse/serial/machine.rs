@@ -1,5 +1,6 @@
 //! A bit-serial plan as a state machine.
 
+use super::super::Inputs;
 use super::super::frame::{BIT, Frame, Load};
 use super::plan::{bounded, sum_from};
 use super::{Graph, Kind, Plan, Read, Stream, highest, lowest};
@@ -17,7 +18,7 @@ use rustc_hash::FxHashMap;
 /// If the plan is none of the graph's, the graph none of the program's, or an input arrives later than when it is
 /// captured.
 pub fn machine(model: &Model, graph: &Graph, plan: &Plan, options: &Options) -> Machine {
-    let mut frame = Frame::new(model, plan.interval, options);
+    let mut frame = Frame::new(model, (plan.interval, &Inputs::Captured), options);
     let mut words = vec![None; model.n_inputs()];
     for (node, _) in graph.nodes.iter().zip(&plan.streams).filter(|(_, stream)| stream.is_some()) {
         if let Kind::Port(e) = node.kind {

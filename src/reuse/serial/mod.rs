@@ -221,7 +221,7 @@ mod tests {
     use crate::compile::{Engine, Spec};
     use crate::interp::{LookupMiss, golden};
     use crate::ir::draw_inputs;
-    use crate::netlist::{Options, lower_reused};
+    use crate::netlist::{AtPorts, Options, lower_reused};
     use crate::num::SplitMix;
     use crate::random::{Gene, Profile, Recipe};
     use proptest::prelude::*;
@@ -245,7 +245,7 @@ mod tests {
         let options = Options { ready: true, ..Options::default() };
         let machine = machine(program, graph, plan, &options);
         let input_hold = if plan.arrivals.contains(&0) { plan.interval } else { 1 };
-        let netlist = lower_reused(&machine, &options, plan.latency, (plan.interval, input_hold));
+        let netlist = lower_reused(&machine, &options, (plan.interval, plan.latency), AtPorts::Whole(input_hold));
         assert!(netlist.check().is_ok(), "{:?}", netlist.check());
         let mut spec = Spec::default();
         spec.pipeline.interval = Some(plan.interval);

@@ -389,6 +389,7 @@ impl<'a> CutFile<'a> {
             valid: None,
             ready: None,
             phases: None,
+            beats: Vec::new(),
             hold: 1,
             moments: Some(moments),
         };
