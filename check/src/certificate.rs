@@ -1,24 +1,31 @@
 //! The file `proof.txt` of a certificate: steps from the model over programs to the text, and in each of them records of
-//! gates that are equal.
+//! gates that are equal. There is one way to write what it says: anything else is refused.
 
-use crate::ensure;
-use crate::graph::{Lit, Reason, Record};
 use crate::program::Image;
+use crate::records::{Lemma, Reason, Record};
+use crate::{AT_THE_END, ensure, graph::Lit};
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// The first line.
-pub const HEAD: &str = "alir2hdl-certificate 3";
+pub const HEAD: &str = "alir2hdl-certificate 4";
+
+/// What belongs to a value of a step's second side.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Images that are made before the value. Texts have none.
+    pub images: Vec<Image>,
+    /// Records that are applied behind it.
+    pub records: Vec<Record>,
+}
 
 /// Another program, or the text, over the gates of all before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
     /// The file of the other program; the text without.
     pub program: Option<String>,
-    /// Records by the value of the second side behind which they are applied.
-    pub records: HashMap<usize, Vec<Record>>,
-    /// Images that are made before a value of it.
-    pub images: HashMap<usize, Vec<Image>>,
+    /// By value.
+    pub places: BTreeMap<usize, Place>,
 }
 
 /// What was recorded.
@@ -30,6 +37,12 @@ pub struct Certificate {
     pub case: Option<Vec<bool>>,
 }
 
+impl Step {
+    fn last(&mut self) -> Option<(usize, &mut Place)> {
+        self.places.last_entry().map(|entry| (*entry.key(), entry.into_mut()))
+    }
+}
+
 impl Certificate {
     /// Reads the file.
     ///
@@ -37,7 +50,7 @@ impl Certificate {
     /// With the number of the line that is none.
     pub fn read(text: &str) -> Result<Certificate, String> {
         let number = Cell::new(0);
-        let mut lines = text.lines().inspect(|_| number.set(number.get() + 1));
+        let mut lines = text.split_terminator('\n').inspect(|_| number.set(number.get() + 1));
         steps(&mut lines).map_err(|what| format!("line {} of the certificate: {what}", number.get()))
     }
 }
@@ -47,68 +60,78 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
         return Err(format!("it does not begin with {HEAD:?}"));
     }
     let mut out = Certificate::default();
-    let mut place = None;
     while let Some(line) = lines.next() {
         let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let step = out.steps.last_mut().ok_or("this belongs to no step");
         match kind {
-            "case" => {
+            "case" if step.is_err() => {
                 let bits: Option<Vec<bool>> = rest.chars().map(|c| c.to_digit(2).map(|d| d == 1)).collect();
                 out.case = Some(bits.ok_or("a case is zeros and ones")?);
             }
             "step" => {
-                let name = rest.split_ascii_whitespace().next().ok_or("a step without a name")?;
-                let is_inside = !name.contains(['/', '\\']) && !name.starts_with('.');
-                ensure(is_inside, "a program outside of the folder")?;
-                ensure(out.steps.last().is_none_or(|step| step.program.is_some()), "a step behind the text")?;
-                let program = (name != "text").then(|| name.to_owned());
-                out.steps.push(Step { program, ..Step::default() });
-                place = None;
+                let is_inside = !rest.is_empty() && !rest.contains(['/', '\\']) && !rest.starts_with('.');
+                ensure(is_inside, "a step without a name, or a program outside of the folder")?;
+                let is_next = |step: &Step| step.program.as_ref().is_some_and(|program| program != rest);
+                ensure(out.steps.iter().all(is_next), "a step behind the text, or one that was there")?;
+                out.steps.push(Step { program: (rest != "text").then(|| rest.to_owned()), ..Step::default() });
             }
-            "at" => place = Some(*numbers(rest)?.first().ok_or("a place without its number")?),
+            "at" => {
+                let (step, &[at]) = (step?, &numbers(rest)?[..]) else { return Err("a place is one number".into()) };
+                let is_next = step.last().is_none_or(|(last, place)| last < at && *place != Place::default());
+                ensure(is_next, "a place out of order, or behind one without records")?;
+                step.places.insert(at, Place::default());
+            }
             "all" | "clauses" => {
-                let (rest, facts) = rest.split_once(" / ").unwrap_or((rest, ""));
-                let facts = numbers(facts)?.into_iter().map(Lit).collect();
-                let numbers = numbers(rest)?;
-                let [x, y, ref leaves @ ..] = numbers[..] else { return Err("a record without its pair".into()) };
-                let reason = if kind == "all" { Reason::Exhaustion } else { Reason::Clauses(clauses(lines)?) };
-                let (step, place) = out.steps.last_mut().zip(place).ok_or("a record that belongs to nothing")?;
-                let record = Record { pair: (Lit(x), Lit(y)), leaves: leaves.to_vec(), facts, reason };
-                step.records.entry(place).or_default().push(record);
+                let (rest, values) = rest.split_once(" / ").unwrap_or((rest, ""));
+                let values: Vec<usize> = if values.is_empty() { Vec::new() } else { numbers(values)? };
+                ensure(values.len() % 2 == 0, "a program without its value")?;
+                let ranges = values.chunks(2).map(|value| (value[0], value[1])).collect();
+                let numbers: Vec<u32> = numbers(rest)?;
+                let [bit, other, ref leaves @ ..] = numbers[..] else { return Err("a record without its pair".into()) };
+                let (_, place) = step?.last().ok_or("a record that belongs to nothing")?;
+                let reason = if kind == "all" { Reason::Exhaustion } else { Reason::Clauses(lemmas(lines)?) };
+                let (bit, other) = (bit as usize, Lit(other));
+                place.records.push(Record { bit, other, leaves: leaves.to_vec(), ranges, reason });
             }
             "image" => {
-                let numbers: Vec<i64> = numbers(rest)?;
-                let [own @ (0 | 1), value, minus @ (0 | 1), shift, code, point] = numbers[..] else {
-                    return Err("an image without its six numbers".into());
-                };
-                let value = usize::try_from(value).map_err(|_| "an image of no value")?;
-                let (step, place) = out.steps.last_mut().zip(place).ok_or("an image that belongs to nothing")?;
-                let (is_own, minus, constant) = (own == 1, minus == 1, (code, point));
-                step.images.entry(place).or_default().push(Image { is_own, value, minus, shift, constant });
+                let all: Vec<i64> = numbers(rest)?;
+                let [program, value, minus @ (0 | 1), shift, constant] = all[..] else { return Err("no image".into()) };
+                let step = step?;
+                let is_program = step.program.is_some();
+                let (at, place) = step.last().ok_or("an image that belongs to nothing")?;
+                ensure(is_program && at != AT_THE_END && place.records.is_empty(), "an image in a wrong place")?;
+                let of = usize::try_from(program).ok().zip(usize::try_from(value).ok()).ok_or("no value")?;
+                place.images.push(Image { of, minus: minus == 1, shift, constant });
             }
-            _ => return Err("neither step, at, image, all nor clauses".into()),
+            _ => return Err("neither case, step, at, image, all nor clauses".into()),
         }
     }
     let is_whole = out.steps.last().is_some_and(|step| step.program.is_none());
-    ensure(is_whole, "it does not end with the text").map(|()| out)
+    let is_full = out.steps.iter().flat_map(|step| step.places.values()).all(|place| *place != Place::default());
+    ensure(is_whole && is_full, "it does not end with the text, or has a place without records").map(|()| out)
 }
 
-fn numbers<T: std::str::FromStr>(words: &str) -> Result<Vec<T>, String> {
-    let number = |word: &str| word.parse().map_err(|_| format!("{word:?} is no number here"));
-    words.split_ascii_whitespace().map(number).collect()
+/// Numbers with a blank between.
+fn numbers<T: std::str::FromStr + ToString>(words: &str) -> Result<Vec<T>, String> {
+    let number = |word: &str| {
+        let number = word.parse().ok().filter(|number: &T| number.to_string() == word);
+        number.ok_or_else(|| format!("{word:?} is no number here"))
+    };
+    words.split(' ').map(number).collect()
 }
 
-/// Clauses up to the line `end`.
-fn clauses<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Vec<Vec<i32>>, String> {
+/// Clauses up to the empty one: literals, 0, hints, 0.
+fn lemmas<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Vec<Lemma>, String> {
     let mut out = Vec::new();
     for line in lines {
-        if line == "end" {
+        let all: Vec<i32> = numbers(line)?;
+        let parts: Vec<&[i32]> = all.split(|&number| number == 0).collect();
+        let [literals, hints, []] = parts[..] else { return Err("a clause is literals, 0, hints, 0".to_owned()) };
+        let hints: Option<Vec<usize>> = hints.iter().map(|&hint| usize::try_from(hint).ok()).collect();
+        out.push((literals.to_vec(), hints.ok_or("a hint below zero")?));
+        if literals.is_empty() {
             return Ok(out);
         }
-        let mut clause: Vec<i32> = numbers(line)?;
-        ensure(clause.pop() == Some(0) && !clause.contains(&0), "a clause ends with its only 0")?;
-        // No clause needs a variable that the question does not have; numbers bound what is allocated.
-        ensure(clause.iter().all(|l| l.unsigned_abs() <= 1 << 23), "a literal beyond the limit")?;
-        out.push(clause);
     }
     Err("it ends within clauses".to_owned())
 }

@@ -6,8 +6,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `graph` | gates, each made once; records that make two of them equal |
-//! | `clauses` | clauses that follow by unit propagation |
+//! | `graph` | gates, each made once |
+//! | `records` | what makes two of them equal |
 //! | `sums` | values as sums of others: equal in whatever order they are added up, also up to a factor and a constant |
 //! | `words` | sums, products, choices, tables of gates |
 //! | `program` | ALIR JSON, and what it means |
@@ -19,16 +19,16 @@
 //! machine work. No code of alir2hdl's prover, passes or netlist is used.
 
 pub mod certificate;
-mod clauses;
 pub mod graph;
 pub mod program;
+pub mod records;
 pub mod sums;
 pub mod text;
 mod verilog;
 mod vhdl;
 mod words;
 
-use certificate::{Certificate, Step};
+use certificate::{Certificate, Place, Step};
 use graph::{Graph, Lit};
 use program::{Program, Type};
 use std::path::Path;
@@ -38,6 +38,7 @@ use text::Text;
 pub const AT_THE_END: usize = u32::MAX as usize;
 
 /// What a step's second side is.
+#[derive(Clone, Copy)]
 pub enum Side<'a> {
     /// A program.
     Program(&'a Program),
@@ -65,17 +66,14 @@ pub struct Compared {
 pub type Made<'a> = &'a mut dyn FnMut(&mut Graph, usize, Option<&[Lit]>) -> Result<(), String>;
 
 impl Compared {
-    /// Builds the model. `case` are input bits that are looked at in any case.
+    /// Builds the model.
     ///
     /// # Errors
     /// Those of `made`.
-    pub fn of(model: &Program, case: Option<&[bool]>, made: Made<'_>) -> Result<Compared, String> {
+    pub fn of(model: &Program, made: Made<'_>) -> Result<Compared, String> {
         let mut graph = Graph::new();
-        let mut case = case.unwrap_or(&[]).iter();
-        let mut input = |graph: &mut Graph, width: usize| -> Vec<Lit> {
-            (0..width).map(|_| graph.input(case.next().copied())).collect()
-        };
-        let inputs: Vec<Vec<Lit>> = model.inputs.iter().map(|kind| input(&mut graph, kind.width)).collect();
+        let mut input = |kind: &Type| (0..kind.width).map(|_| graph.input()).collect();
+        let inputs: Vec<Vec<Lit>> = model.inputs.iter().map(&mut input).collect();
         let expected = model.build(&mut graph, &inputs, made)?;
         let (found, types) = (expected.clone(), (model.inputs.clone(), model.outputs()));
         Ok(Compared { graph, types, expected, found, statement: String::new(), inputs })
@@ -103,26 +101,30 @@ impl Compared {
                 }
             }
         }
-        ensure(!self.graph.is_full(), "more gates than are built here")
+        ensure(!self.graph.is_full, "more gates than are built here")
     }
 
     /// Builds it with the records of its step.
     ///
     /// # Errors
-    /// As [`Compared::follow`]; a record that does not hold.
+    /// As [`Compared::follow`]; a record that does not hold, or is of no use.
     pub fn replay(&mut self, side: &Side<'_>, step: &Step) -> Result<(), String> {
-        let mut applied = |graph: &mut Graph, at: usize, bits: Option<&[Lit]>| {
-            if bits.is_none() && at != AT_THE_END {
-                let images = step.images.get(&at).map_or(&[][..], Vec::as_slice);
-                return images.iter().try_for_each(|image| image.make(graph).map(|_| ()));
+        let mut places = step.places.iter().peekable();
+        let used = |graph: &Graph| ensure(graph.sums.unused.is_empty(), "an image that nothing is made of");
+        self.follow(side, &mut |graph, at, bits| match (bits, places.peek().filter(|place| *place.0 == at)) {
+            (None, place) => {
+                let images = place.map_or(&[][..], |place| &place.1.images);
+                used(graph).and_then(|()| images.iter().try_for_each(|image| image.make(graph).map(|_| ())))
             }
-            let records = step.records.get(&at).map_or(&[][..], Vec::as_slice);
-            records.iter().try_for_each(|record| {
-                graph.apply(record).map_err(|why| format!("a record behind value {at} does not hold: {why}"))
-            })
-        };
-        self.follow(side, &mut applied)?;
-        applied(&mut self.graph, AT_THE_END, None)
+            (Some(bits), Some(_)) => places.next().map_or(Ok(()), |place| apply(graph, place, bits)),
+            (Some(_), None) => Ok(()),
+        })?;
+        used(&self.graph)?;
+        let found = self.found.concat();
+        places.try_for_each(|place| {
+            ensure(*place.0 == AT_THE_END, "a place that is not there")?;
+            apply(&mut self.graph, place, &found)
+        })
     }
 
     /// Whether an output is the same gates on both sides.
@@ -136,15 +138,22 @@ impl Compared {
         (0..self.expected.len()).filter(|&output| !self.is_shown(output))
     }
 
-    /// An output that differs for one of the assignments that were looked at, and the bits of the inputs there.
-    pub fn difference(&self) -> Option<(usize, Vec<String>)> {
-        let g = &self.graph;
-        for (output, (a, b)) in self.expected.iter().zip(&self.found).enumerate() {
-            for (&x, &y) in a.iter().zip(b) {
-                let (p, q) = (g.sampled(x), g.sampled(y));
-                if let Some(word) = (0..graph::WORDS).find(|&w| p[w] != q[w]) {
-                    let at = (p[word] ^ q[word]).trailing_zeros();
-                    let bit = |lit: &Lit| if g.sampled(*lit)[word] >> at & 1 == 1 { '1' } else { '0' };
+    /// An output that differs for one of eight times 64 assignments, and the bits of the inputs there. The first one is `case`.
+    pub fn difference(&self, case: &[bool]) -> Option<(usize, Vec<String>)> {
+        let (mut random, mut case) = (0x9e37_79b9_7f4a_7c15u64, case.iter());
+        for _ in 0..8 {
+            let values = self.graph.values(|| {
+                // Xorshift: any assignments will do.
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                case.next().map_or(random, |&bit| random & !1 | u64::from(bit))
+            });
+            let value = |lit: Lit| values[lit.node()] ^ 0u64.wrapping_sub(u64::from(lit.is_negated()));
+            for (output, (a, b)) in self.expected.iter().zip(&self.found).enumerate() {
+                let differ = a.iter().zip(b).fold(0, |all, (&x, &y)| all | (value(x) ^ value(y)));
+                if differ != 0 {
+                    let bit = |&lit: &Lit| if value(lit) >> differ.trailing_zeros() & 1 == 1 { '1' } else { '0' };
                     let inputs = self.inputs.iter().map(|word| word.iter().rev().map(bit).collect());
                     return Some((output, inputs.collect()));
                 }
@@ -152,6 +161,15 @@ impl Compared {
         }
         None
     }
+}
+
+/// Applies the records of a place to the bits that are there.
+fn apply(graph: &mut Graph, (at, place): (&usize, &Place), bits: &[Lit]) -> Result<(), String> {
+    for record in &place.records {
+        let applied = bits.get(record.bit).ok_or("no such bit".into()).and_then(|&bit| record.apply(graph, bit));
+        applied.map_err(|why: String| format!("a record behind value {at} does not hold: {why}"))?;
+    }
+    Ok(())
 }
 
 /// Nothing, or why not.
@@ -181,7 +199,6 @@ pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resul
     let model = Program::read(model)?;
     let text = Text::read(text)?;
     let certificate = Certificate::read(proof)?;
-    let case = certificate.case.as_deref();
     let replayed = steps(&model, &text, &certificate, program);
     if let Ok(replayed) = &replayed
         && replayed.open().next().is_none()
@@ -189,9 +206,9 @@ pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resul
         return Ok(Answer::Holds(replayed.statement.clone()));
     }
     // What is not shown may be wrong.
-    let mut straight = Compared::of(&model, case, &mut |_, _, _| Ok(()))?;
+    let mut straight = Compared::of(&model, &mut |_, _, _| Ok(()))?;
     straight.follow(&Side::Text(&text), &mut |_, _, _| Ok(()))?;
-    if let Some((output, inputs)) = straight.difference() {
+    if let Some((output, inputs)) = straight.difference(certificate.case.as_deref().unwrap_or(&[])) {
         return Ok(Answer::Refuted(output, inputs));
     }
     let replayed = replayed?;
@@ -199,7 +216,7 @@ pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resul
 }
 
 fn steps(model: &Program, text: &Text<'_>, certificate: &Certificate, program: Files<'_>) -> Result<Compared, String> {
-    let mut compared = Compared::of(model, None, &mut |_, _, _| Ok(()))?;
+    let mut compared = Compared::of(model, &mut |_, _, _| Ok(()))?;
     for step in &certificate.steps {
         match &step.program {
             Some(name) => {

@@ -2,7 +2,7 @@
 
 use crate::graph::{Graph, Lit};
 use crate::sums::{Range, Sum, Value, both};
-use crate::words::{add, all, any, choose, exact, less, multiply, negate, resize, subtract, table};
+use crate::words::{add, all, any, choose, exact, multiply, negate, resize, subtract, table};
 use crate::{Made, ensure};
 use num_bigint::{BigInt, Sign};
 use serde::Deserialize;
@@ -36,12 +36,14 @@ struct Interval {
 
 /// An operation in the words of version 4, whatever the file's version.
 #[derive(Clone, Debug)]
-struct Operation {
+pub struct Operation {
     opcode: i64,
-    operands: Vec<usize>,
+    /// Values that it reads.
+    pub operands: Vec<usize>,
     data: Vec<i64>,
     interval: Interval,
-    kind: Type,
+    /// Its type.
+    pub kind: Type,
 }
 
 /// Terms: value, shift, whether it is subtracted; and a constant with its fractional bits.
@@ -50,7 +52,8 @@ type Terms = (Vec<(usize, i64, bool)>, Option<(i64, i64)>);
 /// A program.
 #[derive(Clone, Debug)]
 pub struct Program {
-    operations: Vec<Operation>,
+    /// Its operations.
+    pub operations: Vec<Operation>,
     tables: Vec<Vec<i32>>,
     /// Types of the input elements.
     pub inputs: Vec<Type>,
@@ -280,26 +283,17 @@ impl Program {
         self.outputs.iter().map(|output| output.2).collect()
     }
 
-    /// The type of an operation.
-    pub fn kind(&self, at: usize) -> Type {
-        self.operations[at].kind
-    }
-
-    /// The operands of an operation.
-    pub fn operands(&self, at: usize) -> &[usize] {
-        &self.operations[at].operands
-    }
-
     /// The sum that an operation is, if nothing of it is cut off at either end. All operands are made.
     pub fn sum(&self, g: &Graph, at: usize) -> Option<Sum> {
         let (op, kind) = (&self.operations[at], self.operations[at].kind);
-        let sum = op.sum(&g.sums.own).filter(|sum| sum.is_multiple(kind.frac))?;
+        let sum = op.sum(g.sums.own()).filter(|sum| sum.is_multiple(kind.frac))?;
         is_within(g.sums.range(&sum, kind.frac), of_type(kind)).then_some(sum)
     }
 
     /// The gates of all outputs. `made` is told of each operation before it is made, and then its bits.
     pub(crate) fn build(&self, g: &mut Graph, inputs: &[Vec<Lit>], made: Made<'_>) -> Result<Vec<Vec<Lit>>, String> {
-        g.sums.before = std::mem::take(&mut g.sums.own);
+        let number = g.sums.programs.len();
+        g.sums.programs.push(Vec::new());
         for (at, op) in self.operations.iter().enumerate() {
             made(g, at, None)?;
             let kind = op.kind;
@@ -309,12 +303,12 @@ impl Program {
             // What is no sum is a term, by the gates that it is known to be now.
             let sum = g.sums.term(g.normal(&bits, kind.signed), kind, range, sum);
             range = both(range, sum.as_ref().and_then(|sum| g.sums.range(sum, kind.frac)));
-            g.sums.own.push(Value { bits, kind, range, sum });
+            g.sums.programs[number].push(Value { bits, kind, range, sum });
         }
         let outputs = self.outputs.iter().map(|&(source, is_negated, kind)| match source {
             None => Vec::new(),
             Some(source) => {
-                let own = Exact::of(&g.sums.own[source], 0);
+                let own = Exact::of(&g.sums.own()[source], 0);
                 let bits = if is_negated { own.negated(g) } else { own.bits };
                 resize(&bits, true, kind.width)
             }
@@ -323,20 +317,18 @@ impl Program {
     }
 }
 
-/// A number that is no value of a program: `2^shift` times a value, or minus that, and a constant. What is built later and
-/// is the same sum has its gates, and is so a function of the value. It is also known that the value is in its range.
+/// A number that is no value of a program: `2^shift` times a value, or minus that, and a constant. What is built later and is the
+/// same sum, or that times a power of two, has its gates, and is so a function of the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// Whether the value is one of the program that is built; else of the one before it.
-    pub is_own: bool,
-    /// The value's number.
-    pub value: usize,
-    /// Whether it is subtracted.
+    /// The value: its program (0 is the model) and its number.
+    pub of: (usize, usize),
+    /// Whether the value is subtracted.
     pub minus: bool,
-    /// The power of two.
+    /// The power of two: none without a constant.
     pub shift: i64,
-    /// The constant, and its fractional bits.
-    pub constant: (i64, i64),
+    /// The constant, which is odd or zero.
+    pub constant: i64,
 }
 
 impl Image {
@@ -345,31 +337,28 @@ impl Image {
     /// # Errors
     /// If there is no such value, or the sum is beyond the limits.
     pub fn sum<'a>(&self, g: &'a Graph) -> Result<(&'a Value, Sum), String> {
-        let values = if self.is_own { &g.sums.own } else { &g.sums.before };
-        let value = values.get(self.value).ok_or("an image of a value that is not there")?;
-        let near = |shift: i64| shift.unsigned_abs() <= MOST_BITS as u64;
-        let (code, point) = self.constant;
-        ensure(near(point) && near(self.shift), "an image with a shift beyond the limit")?;
-        let sum = Sum::constant(code.into(), point).zip(value.sum.as_ref());
+        let value = g.sums.value(self.of).ok_or("an image of a value that is not there")?;
+        ensure(self.shift.unsigned_abs() <= MOST_BITS as u64, "an image with a shift beyond the limit")?;
+        let is_least = self.constant % 2 != 0 || (self.constant, self.shift) == (0, 0);
+        ensure(is_least, "an image that is another one times a power of two")?;
+        let sum = Sum::constant(self.constant.into(), 0).zip(value.sum.as_ref());
         let sum = sum.and_then(|(constant, own)| constant.plus(own, self.shift, self.minus));
         Ok((value, sum.ok_or("an image beyond the limits")?))
     }
 
-    /// Its bits with their fractional bits, and what is false because the value is in its range.
+    /// Its bits with their fractional bits.
     ///
     /// # Errors
-    /// As [`Image::sum`].
-    pub fn make(&self, g: &mut Graph) -> Result<(Vec<Lit>, i64, Vec<Lit>), String> {
+    /// As [`Image::sum`]; if there is a number with this sum.
+    pub fn make(&self, g: &mut Graph) -> Result<(Vec<Lit>, i64), String> {
         let (value, sum) = self.sum(g)?;
-        let (own, range) = (exact(&value.bits, value.kind.signed), value.range);
-        let parts = [(Exact::of(value, self.shift), self.minus), (Exact::constant(self.constant), false)];
-        let Exact { bits, frac, range: own_range } = total(g, &parts, Some(&sum));
-        let kind = Type { signed: true, width: bits.len(), frac };
-        g.sums.term(g.normal(&bits, true), kind, own_range, Some(sum));
-        let number = |v: i128| (0..own.len()).map(|i| Lit::constant(v >> i.min(127) & 1 == 1)).collect::<Vec<_>>();
-        let outside = range.map(|(lo, hi)| [less(g, &own, &number(lo), true), less(g, &number(hi), &own, true)]);
-        outside.iter().flatten().for_each(|&lit| g.merge(lit, Lit::FALSE));
-        Ok((bits, kind.frac, outside.map_or(Vec::new(), |outside| outside.to_vec())))
+        ensure(g.sums.known(&sum).is_none(), "an image that is known")?;
+        let parts = [(Exact::of(value, self.shift), self.minus), (Exact::constant((self.constant, 0)), false)];
+        let Exact { bits, frac, range } = total(g, &parts, Some(&sum));
+        let (kind, word) = (Type { signed: true, width: bits.len(), frac }, g.normal(&bits, true));
+        g.sums.term(word.clone(), kind, range, Some(sum.clone()));
+        g.sums.unused.push((Sum { frac: 0, ..sum }, word.0));
+        Ok((bits, frac))
     }
 }
 
@@ -420,7 +409,7 @@ impl Program {
     /// The bits of an operation, what its code can be, and the sum that it is, if nothing of it is cut off at either end.
     fn operation(&self, g: &mut Graph, inputs: &[Vec<Lit>], op: &Operation) -> (Vec<Lit>, Range, Option<Sum>) {
         let (kind, mut sum) = (op.kind, None);
-        let value = |g: &Graph, v: usize, shift: i64| Exact::of(&g.sums.own[v], shift);
+        let value = |g: &Graph, v: usize, shift: i64| Exact::of(&g.sums.own()[v], shift);
         let (word, range) = match (op.opcode, &op.operands[..], &op.data[..]) {
             (-1, _, &[input]) => {
                 let (bits, port) = (&inputs[input as usize], self.inputs[input as usize]);
@@ -434,7 +423,7 @@ impl Program {
                 v.wrapped(kind)
             }
             (6, &[yes, no, condition], &[shift]) => {
-                let select = g.sums.own[condition].bits.last().copied().unwrap_or(Lit::FALSE);
+                let select = g.sums.own()[condition].bits.last().copied().unwrap_or(Lit::FALSE);
                 let ((p, of_yes), (q, of_no)) = (value(g, yes, 0).wrapped(kind), value(g, no, shift).wrapped(kind));
                 let range = of_yes.zip(of_no).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
                 (choose(g, select, &p, &q), range)
@@ -452,7 +441,7 @@ impl Program {
                     usize::try_from(code - first).ok()
                 };
                 let places: Vec<Option<usize>> = (0..1usize << from.width).map(place).collect();
-                let address = g.sums.own[x].bits.clone();
+                let address = g.sums.own()[x].bits.clone();
                 let word = table(g, &address, kind.width, |pattern, bit| {
                     places[pattern].and_then(|i| entries.get(i)).is_some_and(|entry| entry >> bit.min(31) & 1 == 1)
                 });
@@ -461,7 +450,7 @@ impl Program {
             }
             (9, &[x], &[0]) => {
                 let from = self.operations[x].kind;
-                let mut bits: Vec<Lit> = g.sums.own[x].bits.iter().map(|&lit| !lit).collect();
+                let mut bits: Vec<Lit> = g.sums.own()[x].bits.iter().map(|&lit| !lit).collect();
                 match kind.signed {
                     // -a - 1: also of an unsigned operand, whose sign is zero.
                     true if !from.signed || bits.is_empty() => bits.push(Lit::TRUE),
@@ -472,7 +461,7 @@ impl Program {
                 Exact { bits, frac, range: None }.wrapped(kind)
             }
             (9, &[x], &[which]) => {
-                let bits = g.sums.own[x].bits.clone();
+                let bits = g.sums.own()[x].bits.clone();
                 let bit = if which == 1 { any(g, &bits) } else { all(g, &bits) };
                 (resize(&[bit], false, kind.width), Some((0, 1)))
             }
@@ -495,7 +484,7 @@ impl Program {
                 let (terms, constant) = op.terms().unwrap_or_default();
                 let own = terms.iter().map(|&(v, shift, minus)| (value(g, v, shift), minus));
                 let all: Vec<(Exact, bool)> = own.chain(constant.map(|c| (Exact::constant(c), false))).collect();
-                sum = op.sum(&g.sums.own);
+                sum = op.sum(g.sums.own());
                 total(g, &all, sum.as_ref()).wrapped(kind)
             }
         };

@@ -6,7 +6,6 @@
 
 use crate::graph::Lit;
 use crate::program::Type;
-use crate::words::exact;
 use std::collections::BTreeMap;
 
 /// Most terms of a sum that is kept.
@@ -40,10 +39,10 @@ pub struct Value {
 /// Terms, and the values that are known as sums.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
-    /// Values of the program that is built.
-    pub own: Vec<Value>,
-    /// Values of the program before it.
-    pub before: Vec<Value>,
+    /// Values of each program.
+    pub programs: Vec<Vec<Value>>,
+    /// Images that nothing was made of so far: their sums at point 0, and their bits.
+    pub unused: Vec<(Sum, Vec<Lit>)>,
     /// Sums by the bits of a value at point 0.
     pub(crate) words: BTreeMap<Vec<Lit>, Sum>,
     /// Of each term.
@@ -122,6 +121,11 @@ impl Sum {
         Some(sum)
     }
 
+    /// Whether it is the other one times a power of two.
+    pub fn is_moved(&self, other: &Sum) -> bool {
+        (&self.terms, self.constant) == (&other.terms, other.constant)
+    }
+
     /// Whether it is a multiple of `2^-frac`.
     pub(crate) fn is_multiple(&self, frac: i64) -> bool {
         self.frac <= frac || (self.terms.is_empty() && self.constant == 0)
@@ -129,6 +133,16 @@ impl Sum {
 }
 
 impl Sums {
+    /// Values of the program that is built, or was built last.
+    pub fn own(&self) -> &[Value] {
+        self.programs.last().map_or(&[], Vec::as_slice)
+    }
+
+    /// A value by its program and number.
+    pub fn value(&self, (program, number): (usize, usize)) -> Option<&Value> {
+        self.programs.get(program)?.get(number)
+    }
+
     /// A value as the sum that its gates are known to be, or else as `sum`, or as a term of its own.
     pub(crate) fn term(
         &mut self,
@@ -146,6 +160,7 @@ impl Sums {
             let sign = if word[word.len() - 1] == Lit::TRUE { 1i128 << (word.len() - 1) } else { 0 };
             return Sum::constant(code - sign, frac);
         }
+        self.unused.retain(|image| image.1 != word);
         let sum = self.words.entry(word).or_insert_with(|| match sum {
             Some(sum) => Sum { frac: sum.frac - frac, ..sum },
             None => {
@@ -174,19 +189,9 @@ impl Sums {
         Some(total)
     }
 
-    /// The bits of a value with this sum, in a type that holds it; nothing if there is none yet. Then this one is kept.
-    pub(crate) fn same(&mut self, sum: &Sum, bits: &[Lit], kind: Type) -> Option<Vec<Lit>> {
-        // Moved by some places it is the same: what counts is where its bits lie beside the sum's own point.
-        let (key, lead) = (Sum { frac: 0, ..sum.clone() }, kind.frac - sum.frac);
-        if let Some((known, from)) = self.values.get(&key) {
-            let sign = known[known.len() - 1];
-            let bit = |i: usize| match i as i64 + from - lead {
-                below if below < 0 => Lit::FALSE,
-                place => known.get(place as usize).copied().unwrap_or(sign),
-            };
-            return Some((0..kind.width).map(bit).collect());
-        }
-        self.values.insert(key, (exact(bits, kind.signed), lead));
-        None
+    /// Exact bits of a value with this sum, with their fractional bits.
+    pub fn known(&self, sum: &Sum) -> Option<(Vec<Lit>, i64)> {
+        let (bits, lead) = self.values.get(&Sum { frac: 0, ..sum.clone() })?;
+        Some((bits.clone(), lead + sum.frac))
     }
 }

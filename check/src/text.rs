@@ -729,7 +729,7 @@ impl<'a> Reader<'_, 'a> {
         }
         if let Some(Name::Control) = self.names.get(name) {
             self.role(Role::Valid, name, (true, false))?;
-            let flag = *self.seen.flag.get_or_insert_with(|| g.input(None));
+            let flag = *self.seen.flag.get_or_insert_with(|| g.input());
             return Ok(Value { bits: vec![flag], age: Some(0), signed: false });
         }
         let range = self.range()?;

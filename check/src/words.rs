@@ -56,7 +56,7 @@ pub(crate) fn multiply(g: &mut Graph, a: &[Lit], b: &[Lit]) -> Vec<Lit> {
     let width = a.len();
     let mut total = vec![Lit::FALSE; width];
     for (i, &select) in b.iter().enumerate() {
-        if g.is_full() {
+        if g.is_full {
             break;
         }
         let row: Vec<Lit> = a[..width - i].iter().map(|&lit| g.and(lit, select)).collect();

@@ -5,16 +5,19 @@
 //! or by a SAT question with a proof. What is found becomes a record, is applied as the checker will apply it, and makes the values
 //! above it the same gates.
 
+use super::lrat::Lemma;
 use super::sat;
-use alir2hdl_check::certificate::{Certificate, HEAD, Step};
-use alir2hdl_check::graph::{Graph, Lit, MOST_LEAVES, Reason, Record, WORDS};
+use crate::num::SplitMix;
+use alir2hdl_check::certificate::{Certificate, HEAD, Place, Step};
+use alir2hdl_check::graph::{Graph, Lit};
 use alir2hdl_check::program::{Image, Program, Type};
+use alir2hdl_check::records::{MOST_LEAVES, Question, Reason, Record};
 use alir2hdl_check::sums::Sum;
 use alir2hdl_check::text::Text;
 use alir2hdl_check::{AT_THE_END, Compared, Side};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 
@@ -30,6 +33,47 @@ const FRONTIER: usize = 64;
 const LEVELS: [usize; 10] = [1, 2, 3, 4, 6, 9, 14, 25, 50, usize::MAX];
 /// Levels from which on the solver is asked.
 const ASKED: usize = 9;
+
+/// Words of assignments for which values are looked at.
+const WORDS: usize = 8;
+/// How often what was found is written again without images that nothing was made of.
+const REWRITTEN: usize = 4;
+/// Steps of the solver for a record that is written again.
+const ASKED_AGAIN: u64 = 1_000_000;
+
+/// Values of gates for random assignments of the inputs.
+struct Samples {
+    words: Vec<[u64; WORDS]>,
+    random: SplitMix,
+}
+
+/// Seeds of the samples, of which the second one is tried where something is open with the first: what samples suggest may
+/// lead the search astray.
+const SEEDS: [u64; 2] = [1, 2];
+
+impl Samples {
+    fn new(seed: u64) -> Samples {
+        Samples { words: vec![[0; WORDS]], random: SplitMix::new(seed) }
+    }
+
+    /// Values of the gates that were made since.
+    fn extend(&mut self, g: &Graph) {
+        for node in self.words.len()..g.count() {
+            let words = match g.made_of(node as u32) {
+                Some((a, b)) => {
+                    let (p, q) = (self.of(a), self.of(b));
+                    std::array::from_fn(|i| p[i] & q[i])
+                }
+                None => std::array::from_fn(|_| self.random.word()),
+            };
+            self.words.push(words);
+        }
+    }
+
+    fn of(&self, lit: Lit) -> [u64; WORDS] {
+        self.words[lit.node()].map(|word| if lit.is_negated() { !word } else { word })
+    }
+}
 
 /// What one comparison of two gates may take.
 #[derive(Clone, Copy, Debug)]
@@ -63,11 +107,11 @@ struct Shown {
 
 impl Shown {
     /// Nothing of a value that is always the same, or has too many bits.
-    fn of(g: &Graph, bits: &[Lit], kind: Type) -> Option<Shown> {
+    fn of(samples: &Samples, bits: &[Lit], kind: Type) -> Option<Shown> {
         if bits.len() > 100 {
             return None;
         }
-        let words: Vec<[u64; WORDS]> = bits.iter().map(|&bit| g.sampled(bit)).collect();
+        let words: Vec<[u64; WORDS]> = bits.iter().map(|&bit| samples.of(bit)).collect();
         let code = |at: usize| {
             let bit = |i: usize| i128::from(words[i][at / 64] >> (at % 64) & 1);
             let raw = (0..bits.len()).fold(0, |code, i| code | bit(i) << i);
@@ -88,8 +132,8 @@ impl Shown {
         (step != 0).then(|| Shown { direction: hash.finish(), first, step, frac: kind.frac })
     }
 
-    /// What this is of a value that has shown an image of it.
-    fn as_image_of(&self, other: &Shown, is_own: bool, value: usize) -> Option<Image> {
+    /// What this is of a value that has shown an image of it: an image, times two to the power of minus a number.
+    fn as_image_of(&self, other: &Shown, of: (usize, usize)) -> Option<(Image, i64)> {
         let point = |shown: &Shown| i64::from(shown.step.trailing_zeros()) - shown.frac;
         let (minus, shift) = ((self.step < 0) != (other.step < 0), point(self) - point(other));
         let frac = self.frac.max(other.frac - shift);
@@ -99,8 +143,9 @@ impl Shown {
         let (own, its) = (at(self.first, self.frac)?, at(other.first, other.frac - shift)?);
         let plus = own.checked_add(if minus { its } else { -its })?;
         let zeros = if plus == 0 { 0 } else { plus.trailing_zeros() };
-        let constant = (i64::try_from(plus >> zeros).ok()?, if plus == 0 { 0 } else { frac - i64::from(zeros) });
-        Some(Image { is_own, value, minus, shift, constant })
+        let (constant, point) =
+            (i64::try_from(plus >> zeros).ok()?, if plus == 0 { -shift } else { frac - i64::from(zeros) });
+        Some((Image { of, minus, shift: shift + point, constant }, point))
     }
 }
 
@@ -111,17 +156,146 @@ fn direction(sum: &Sum) -> Option<Vec<(u32, i128)>> {
     Some(sum.terms.iter().map(|(&term, factor)| (term, (factor >> zeros) * first.signum())).collect())
 }
 
-/// Values by their direction.
-type ByDirection = FxHashMap<u64, Vec<(usize, Shown)>>;
+/// Values by their direction: the program's number, theirs, and what they show.
+type ByDirection = FxHashMap<u64, Vec<((usize, usize), Shown)>>;
+
+/// A value that is known to be in its range.
+#[derive(Clone)]
+struct Ranged {
+    /// Its program and number, if the range is not all that its bits can be.
+    value: Option<(usize, usize)>,
+    /// Its gates.
+    nodes: Vec<u32>,
+}
+
+/// What a step's places have got so far.
+struct Recorder {
+    places: BTreeMap<usize, Place>,
+    /// Bits of the value whose place this is.
+    bits: Vec<Lit>,
+    /// What is left of [`OF_STEP`].
+    steps: u64,
+    gates: u64,
+}
+
+impl Recorder {
+    fn new() -> Recorder {
+        Recorder { places: BTreeMap::new(), bits: Vec::new(), steps: OF_STEP.0, gates: OF_STEP.1 }
+    }
+
+    /// Shows that a bit of the value is another literal, with what is needed of leaves and ranges alone: by all assignments of at
+    /// most so many leaves, else by the solver within so many steps. Keeps the record, and applies it.
+    fn shown(&mut self, g: &mut Graph, at: usize, mut asked: Asked, most: usize, steps: u64) -> bool {
+        let (own, other) = (g.root(asked.pair.0), g.root(asked.pair.1));
+        let Some(bit) = self.bits.iter().position(|&bit| g.root(bit) == own) else { return false };
+        if own == other {
+            return true;
+        }
+        asked.ranges.sort_unstable();
+        asked.ranges.dedup();
+        let (mut ranges, mut is_first) = (asked.ranges, true);
+        loop {
+            let Some(leaves) = reached(g, [own, other], &asked.leaves, &ranges) else { return false };
+            let mut record = Record { bit, other, leaves, ranges, reason: Reason::Exhaustion };
+            let Ok(question) = Question::of(g, own, &record) else { return false };
+            let needed = if record.leaves.len() <= most {
+                question.exhaust().ok()
+            } else {
+                let found = if is_first {
+                    self.refuted(&question, steps)
+                } else {
+                    sat::refutation(&question.clauses(), &mut ASKED_AGAIN.clone())
+                };
+                found.and_then(|lemmas| {
+                    let needed = question.follow(&lemmas).ok();
+                    record.reason = Reason::Clauses(lemmas);
+                    needed
+                })
+            };
+            let Some(needed) = needed else { return false };
+            if needed.iter().all(|&needed| needed) {
+                g.merge(own, other);
+                self.places.entry(at).or_default().records.push(record);
+                return true;
+            }
+            is_first = false;
+            // Where one of several would do, none of them is needed, and all but one may go.
+            let unneeded = needed.iter().filter(|&&needed| !needed).count();
+            let all: Vec<(usize, usize)> =
+                record.ranges.iter().zip(&needed).filter(|(_, needed)| **needed).map(|(&range, _)| range).collect();
+            let without = |ranges: &[(usize, usize)], g: &Graph| {
+                let leaves = reached(g, [own, other], &asked.leaves, ranges)?;
+                let record = Record { ranges: ranges.to_vec(), leaves, ..record.clone() };
+                (record.leaves.len() <= most && Question::of(g, own, &record).ok()?.exhaust().is_ok()).then_some(())
+            };
+            ranges = if unneeded == 1 || record.leaves.len() > most || without(&all, g).is_some() {
+                all
+            } else {
+                let last = needed.iter().rposition(|&needed| !needed);
+                let kept = record.ranges.iter().enumerate().filter(|(i, _)| Some(*i) != last);
+                kept.map(|(_, &range)| range).collect()
+            };
+        }
+    }
+
+    /// Clauses that refute that two literals differ.
+    fn refuted(&mut self, question: &Question, steps: u64) -> Option<Vec<Lemma>> {
+        let given = steps.min(self.steps);
+        let clauses = question.clauses();
+        if given == 0 {
+            return None;
+        }
+        let mut left = given;
+        let found = sat::refutation(&clauses, &mut left);
+        self.steps -= given - left;
+        self.gates = self.gates.saturating_sub(7 * clauses.len() as u64);
+        found
+    }
+}
+
+/// What a record is to show.
+struct Asked {
+    /// A bit of the value, and what it is.
+    pair: (Lit, Lit),
+    /// Gates that it may be shown over.
+    leaves: Vec<u32>,
+    /// Values whose ranges may be used.
+    ranges: Vec<(usize, usize)>,
+}
+
+/// Those of some leaves that two literals and ranges are functions of, in order; nothing if they are no functions of these.
+fn reached(g: &Graph, pair: [Lit; 2], leaves: &[u32], ranges: &[(usize, usize)]) -> Option<Vec<u32>> {
+    let leaves: FxHashSet<u32> = leaves.iter().map(|&leaf| g.root(Lit(leaf << 1)).node() as u32).collect();
+    let mut stack: Vec<u32> = pair.iter().map(|&lit| g.root(lit).node() as u32).collect();
+    for &range in ranges {
+        stack.extend(g.sums.value(range)?.bits.iter().map(|&bit| g.root(bit).node() as u32));
+    }
+    let (mut seen, mut found) = (FxHashSet::default(), Vec::new());
+    while let Some(node) = stack.pop() {
+        if node == 0 || !seen.insert(node) {
+            continue;
+        }
+        if leaves.contains(&node) {
+            found.push(node);
+            continue;
+        }
+        let (a, b) = g.operands(node)?;
+        stack.extend([a.node() as u32, b.node() as u32]);
+    }
+    found.sort_unstable();
+    Some(found)
+}
 
 /// The search for the records of one step.
 struct Search {
+    samples: Samples,
+    seed: u64,
+    recorder: Recorder,
     /// Values of the program before, and of the one that is built.
     before: ByDirection,
     own: ByDirection,
-    images: FxHashMap<usize, Vec<Image>>,
-    /// Gates of values, and what is false because the values are in their ranges.
-    ranges: Vec<(Vec<u32>, Vec<Lit>)>,
+    /// Values that are in their ranges.
+    ranges: Vec<Ranged>,
     /// Which of these have a gate.
     ranges_of: FxHashMap<u32, Vec<usize>>,
     /// Gates of values that are sums: what is made of these is looked at over them. Of values that are images of one another
@@ -137,10 +311,6 @@ struct Search {
     by_samples: FxHashMap<[u64; WORDS], Vec<Lit>>,
     /// Those that are among them.
     known: FxHashSet<u32>,
-    records: FxHashMap<usize, Vec<Record>>,
-    /// What is left of [`OF_STEP`].
-    steps: u64,
-    gates: u64,
 }
 
 /// Samples up to the complement, and whether it is that.
@@ -149,30 +319,34 @@ fn normal(samples: [u64; WORDS]) -> ([u64; WORDS], bool) {
 }
 
 impl Search {
-    fn new() -> Search {
+    fn new(seed: u64) -> Search {
         Search {
+            samples: Samples::new(seed),
+            seed,
+            recorder: Recorder::new(),
             by_samples: FxHashMap::from_iter([([0; WORDS], vec![Lit::FALSE])]),
             known: FxHashSet::default(),
-            records: FxHashMap::default(),
             before: ByDirection::default(),
             own: ByDirection::default(),
-            images: FxHashMap::default(),
             ranges: Vec::new(),
             ranges_of: FxHashMap::default(),
             sums: FxHashSet::default(),
             oldest: FxHashMap::default(),
             failed: FxHashSet::default(),
             start: 0,
-            steps: OF_STEP.0,
-            gates: OF_STEP.1,
         }
+    }
+
+    fn sampled(&mut self, g: &Graph, lit: Lit) -> [u64; WORDS] {
+        self.samples.extend(g);
+        self.samples.of(lit)
     }
 
     fn learn(&mut self, g: &Graph, bits: &[Lit]) {
         for &bit in bits {
             let bit = g.root(bit);
             if self.known.insert(bit.node() as u32) {
-                let (key, flip) = normal(g.sampled(bit));
+                let (key, flip) = normal(self.sampled(g, bit));
                 self.by_samples.entry(key).or_default().push(bit.flipped(flip));
             }
         }
@@ -183,39 +357,48 @@ impl Search {
     fn prepare(&mut self, g: &mut Graph, program: &Program, at: usize, shown: Option<&Shown>) -> Vec<(Vec<Lit>, i64)> {
         let sum = program.sum(g, at);
         if sum.is_none() {
-            for &value in program.operands(at) {
-                self.make(g, at, Image { is_own: true, value, minus: false, shift: 0, constant: (0, 0) }, true);
+            let own = g.sums.programs.len() - 1;
+            for &value in &program.operations[at].operands {
+                self.know_range(g, (own, value), true);
             }
         }
         let (mut likes, mut found) = (Vec::new(), None);
         let Some(shown) = shown else { return likes };
-        for (is_own, values) in [(false, &self.before), (true, &self.own)] {
-            for (value, other) in values.get(&shown.direction).map_or(&[][..], Vec::as_slice) {
-                let Some(image) = shown.as_image_of(other, is_own, *value) else { continue };
+        for values in [&self.before, &self.own] {
+            for (of, other) in values.get(&shown.direction).map_or(&[][..], Vec::as_slice) {
+                let Some((image, point)) = shown.as_image_of(other, *of) else { continue };
                 let Ok((value, own)) = image.sum(g) else { continue };
-                if (image.minus, image.constant.0) == (false, 0) {
+                if (image.minus, image.constant) == (false, 0) {
                     let mut bits = value.bits.clone();
                     if !value.kind.signed {
                         bits.push(Lit::FALSE);
                     }
-                    likes.push((bits, value.kind.frac - image.shift));
-                } else if found.is_none() && sum.as_ref().is_none_or(|sum| *sum == own) {
-                    found = Some(image);
+                    likes.push((bits, value.kind.frac + point));
+                } else if found.is_none() && sum.as_ref().is_none_or(|sum| sum.is_moved(&own)) {
+                    found = Some((image, point));
                 }
             }
         }
         if likes.is_empty()
-            && let Some(image) = found
+            && let Some((image, point)) = found
         {
-            likes.extend(self.make(g, at, image, false));
+            self.know_range(g, image.of, false);
+            let known = image.sum(g).ok().and_then(|(_, sum)| g.sums.known(&sum));
+            let like = known.or_else(|| {
+                let like = image.make(g).ok()?;
+                self.learn(g, &like.0);
+                self.recorder.places.entry(at).or_default().images.push(image);
+                Some(like)
+            });
+            likes.extend(like.map(|(bits, frac)| (bits, frac + point)));
         }
         likes
     }
 
-    /// Makes an image, and keeps it; if it is wanted for the range alone only if that is not known.
-    fn make(&mut self, g: &mut Graph, at: usize, image: Image, for_range: bool) -> Option<(Vec<Lit>, i64)> {
-        let values = if image.is_own { &g.sums.own } else { &g.sums.before };
-        let value = values.get(image.value)?;
+    /// Keeps the range of a value, and its gates as those of a sum if it is one; nothing of a value with one gate, if it is only
+    /// for the range.
+    fn know_range(&mut self, g: &mut Graph, of: (usize, usize), for_range: bool) {
+        let Some(value) = g.sums.value(of) else { return };
         let nodes: FxHashSet<u32> = value.bits.iter().map(|&bit| g.root(bit).node() as u32).collect();
         let mut nodes: Vec<u32> = nodes.into_iter().filter(|&node| node != 0).collect();
         nodes.sort_unstable();
@@ -227,20 +410,20 @@ impl Search {
                 oldest.clone_from(&nodes);
             }
         }
-        let same = self.ranges_of.get(nodes.last()?).map_or(&[][..], Vec::as_slice);
-        let is_known = same.iter().any(|&known| self.ranges[known].0 == nodes);
-        if for_range && (is_known || nodes.len() == 1) {
-            return None;
+        let Some(last) = nodes.last() else { return };
+        let same = self.ranges_of.get(last).map_or(&[][..], Vec::as_slice);
+        let is_known = same.iter().any(|&known| self.ranges[known].nodes == nodes);
+        if is_known || (for_range && nodes.len() == 1) {
+            return;
         }
-        let (bits, frac, facts) = image.make(g).ok()?;
-        let facts: Vec<Lit> = facts.into_iter().filter(|fact| fact.node() != 0).collect();
-        self.learn(g, &bits);
-        self.images.entry(at).or_default().push(image);
-        if !is_known {
-            nodes.iter().for_each(|&node| self.ranges_of.entry(node).or_default().push(self.ranges.len()));
-            self.ranges.push((nodes, facts));
-        }
-        Some((bits, frac))
+        let all = match value.kind {
+            Type { width: 100.., .. } => None,
+            Type { signed: true, width, .. } => Some((-1i128 << width >> 1, (1 << width >> 1) - 1)),
+            Type { width, .. } => Some((0, (1 << width) - 1)),
+        };
+        let is_less = value.range.is_some() && value.range != all;
+        nodes.iter().for_each(|&node| self.ranges_of.entry(node).or_default().push(self.ranges.len()));
+        self.ranges.push(Ranged { value: is_less.then_some(of), nodes });
     }
 
     /// The gates that some gates are made of, as far as those where `ends` says so, or inputs: these are added to the
@@ -267,7 +450,7 @@ impl Search {
                 return false;
             }
         }
-        self.gates = self.gates.saturating_sub(seen.len() as u64);
+        self.recorder.gates = self.recorder.gates.saturating_sub(seen.len() as u64);
         true
     }
 
@@ -278,9 +461,9 @@ impl Search {
         let mut found = Default::default();
         if x.max(y) as usize >= self.start
             && self.deepened(g, &[x.max(y)], |search, node| (node as usize) < search.start, &mut found)
-            && let Ok(cone) = g.cone(&[pair.0, pair.1], &found.1)
+            && let Some(cone) = between(g, [x, y], &found.1)
         {
-            found.0.extend(&cone);
+            found.0.extend(cone);
             if self.over(g, at, pair, found, false, effort) {
                 return true;
             }
@@ -310,11 +493,11 @@ impl Search {
         nodes.sort_unstable();
         let known = nodes.iter().filter_map(|node| self.ranges_of.get(node)).flatten();
         // Values of which most bits are there first: others would take their place.
-        let missing = |known: usize| self.ranges[known].0.iter().filter(|node| !found.0.contains(node)).count();
+        let missing = |known: usize| self.ranges[known].nodes.iter().filter(|node| !found.0.contains(node)).count();
         let known: BTreeSet<(usize, usize)> = known.map(|&known| (missing(known), known)).collect();
-        let mut facts = Vec::new();
+        let mut ranges = Vec::new();
         for (_, known) in known {
-            let (nodes, own) = self.ranges[known].clone();
+            let Ranged { nodes, value } = self.ranges[known].clone();
             if nodes.iter().any(|node| !found.0.contains(node)) {
                 let mut wider = found.clone();
                 let is_leaf = |node: &u32| self.sums.contains(node) || g.operands(*node).is_none();
@@ -327,11 +510,9 @@ impl Search {
                 }
                 found = wider;
             }
-            facts.extend(own);
+            ranges.extend(value);
         }
-        let mut leaves = found.1;
-        leaves.sort_unstable();
-        self.shown(g, at, Record { pair, leaves, facts, reason: Reason::Exhaustion }, effort)
+        self.recorder.shown(g, at, Asked { pair, leaves: found.1, ranges }, MOST_LEAVES, effort.steps)
     }
 
     /// Shows that bits are those of a value that was shown to be like it, as one of them is.
@@ -352,7 +533,7 @@ impl Search {
         for pairs in pairs.into_iter().take(CANDIDATES) {
             let is_placed = |(x, y): (Lit, Lit)| {
                 let (x, y) = (g.root(x), g.root(y));
-                x == y || (g.sampled(x) == g.sampled(y) && self.equal(g, at, (x, y), OF_LIKE))
+                x == y || (self.sampled(g, x) == self.sampled(g, y) && self.equal(g, at, (x, y), OF_LIKE))
             };
             if pairs.into_iter().all(is_placed) {
                 return;
@@ -366,7 +547,7 @@ impl Search {
         if bit.node() == 0 || self.known.contains(&(bit.node() as u32)) {
             return;
         }
-        let (key, flip) = normal(g.sampled(bit));
+        let (key, flip) = normal(self.sampled(g, bit));
         let candidates = self.by_samples.get(&key).cloned().unwrap_or_default();
         let pair = |old: &Lit| (bit, old.flipped(flip));
         // Many gates are hardly ever true: what is made of the same gates of before stands right behind these.
@@ -405,60 +586,24 @@ impl Search {
                 continue;
             }
             size = cut.gates;
-            let record = |reason| Record { pair, leaves: cut.leaves.clone(), facts: Vec::new(), reason };
-            let found = if cut.leaves.len() <= LEAVES {
+            let is_tried = cut.leaves.len() <= LEAVES;
+            if is_tried {
                 let words = 1 << cut.leaves.len().saturating_sub(6);
-                self.gates = self.gates.saturating_sub(size as u64 * words);
-                Some(record(Reason::Exhaustion))
-            } else if cut.is_whole || levels >= ASKED {
-                self.asked(g, &record(Reason::Exhaustion), cut.is_whole, effort)
-                    .map(|clauses| record(Reason::Clauses(clauses)))
-            } else {
-                continue;
-            };
-            if let Some(record) = found
-                && self.kept(g, at, record)
-            {
-                return true;
+                self.recorder.gates = self.recorder.gates.saturating_sub(size as u64 * words);
+            }
+            if is_tried || cut.is_whole || levels >= ASKED {
+                // Leaves that are no inputs may be what makes them differ: less is given to that.
+                let steps = if cut.is_whole { effort.steps } else { effort.steps / 8 };
+                let asked = Asked { pair, leaves: cut.leaves, ranges: Vec::new() };
+                if self.recorder.shown(g, at, asked, LEAVES, steps) {
+                    return true;
+                }
             }
             if cut.is_whole {
                 return false;
             }
         }
         false
-    }
-
-    /// Shows a record, by all assignments if the leaves are few.
-    fn shown(&mut self, g: &mut Graph, at: usize, mut record: Record, effort: Effort) -> bool {
-        if record.leaves.len() > MOST_LEAVES {
-            match self.asked(g, &record, true, effort) {
-                Some(clauses) => record.reason = Reason::Clauses(clauses),
-                None => return false,
-            }
-        }
-        self.kept(g, at, record)
-    }
-
-    /// Applies a record, and keeps it if it holds.
-    fn kept(&mut self, g: &mut Graph, at: usize, record: Record) -> bool {
-        let holds = g.apply(&record).is_ok();
-        if holds {
-            self.records.entry(at).or_default().push(record);
-        }
-        holds
-    }
-
-    /// Clauses that refute that two literals differ.
-    fn asked(&mut self, g: &Graph, record: &Record, is_whole: bool, effort: Effort) -> Option<Vec<Vec<i32>>> {
-        // Leaves that are no inputs may be what makes them differ: less is given to that.
-        let given = if is_whole { effort.steps } else { effort.steps / 8 }.min(self.steps);
-        let lits: Vec<Lit> = [record.pair.0, record.pair.1].into_iter().chain(record.facts.iter().copied()).collect();
-        let cone = g.cone(&lits, &record.leaves).ok().filter(|_| given > 0)?;
-        let mut steps = given;
-        let found = sat::refutation(&g.question(&lits, &record.leaves, &cone), &mut steps);
-        self.steps -= given - steps;
-        self.gates = self.gates.saturating_sub(20 * cone.len() as u64);
-        found
     }
 
     /// The gates within some levels below two literals; nothing if there are more than `most`, or the step has taken all
@@ -468,8 +613,8 @@ impl Search {
         let mut cut = Cut { leaves: Vec::new(), gates: 0, is_whole: true };
         let mut level = vec![pair.0.node() as u32, pair.1.node() as u32];
         for deep in 0.. {
-            self.gates = self.gates.saturating_sub(level.len() as u64);
-            if self.gates == 0 || cut.gates > most {
+            self.recorder.gates = self.recorder.gates.saturating_sub(level.len() as u64);
+            if self.recorder.gates == 0 || cut.gates > most {
                 return None;
             }
             let mut next = Vec::new();
@@ -493,9 +638,20 @@ impl Search {
             }
             level = next;
         }
-        cut.leaves.sort_unstable();
         Some(cut)
     }
+}
+
+/// The gates between two gates and some leaves; nothing if they are no functions of these.
+fn between(g: &Graph, pair: [u32; 2], leaves: &[u32]) -> Option<FxHashSet<u32>> {
+    let (mut seen, mut stack) = (FxHashSet::default(), pair.to_vec());
+    while let Some(node) = stack.pop() {
+        if node != 0 && !leaves.contains(&node) && seen.insert(node) {
+            let (a, b) = g.operands(node)?;
+            stack.extend([a.node() as u32, b.node() as u32]);
+        }
+    }
+    Some(seen)
 }
 
 /// The gates within some levels below others.
@@ -512,53 +668,67 @@ struct Cut {
 ///
 /// # Errors
 /// What the checker objects to.
-fn begin(model: &Program) -> Result<(Compared, RefCell<Search>), String> {
-    let search = RefCell::new(Search::new());
-    let compared = Compared::of(model, None, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
+fn begin(model: &Program, seed: u64) -> Result<(Compared, RefCell<Search>), String> {
+    let search = RefCell::new(Search::new(seed));
+    let compared = Compared::of(model, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
         let Some(bits) = bits else { return Ok(()) };
         let mut search = search.borrow_mut();
         search.learn(g, bits);
-        if let Some(shown) = Shown::of(g, bits, model.kind(at)) {
-            search.own.entry(shown.direction).or_default().push((at, shown));
+        search.samples.extend(g);
+        if let Some(shown) = Shown::of(&search.samples, bits, model.operations[at].kind) {
+            search.own.entry(shown.direction).or_default().push(((0, at), shown));
         }
         Ok(())
     })?;
     Ok((compared, search))
 }
 
-/// What the checker needs to see that this is the model, over what was built before.
+/// Drops the image of a place if nothing was made of it; whether that was so.
+fn drop_unused(g: &mut Graph, place: Option<&mut Place>) -> bool {
+    let is_unused = !std::mem::take(&mut g.sums.unused).is_empty();
+    place.filter(|_| is_unused).into_iter().for_each(|place| place.images.clear());
+    is_unused
+}
+
+/// What the checker needs to see that this is the model, over what was built before; and whether it has images that nothing
+/// was made of, which are not among it.
 ///
 /// # Errors
 /// What the checker objects to.
-fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> Result<Step, String> {
-    (search.borrow_mut().steps, search.borrow_mut().gates) = OF_STEP;
+fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> Result<(Step, bool), String> {
+    search.borrow_mut().recorder = Recorder::new();
     search.borrow_mut().start = compared.graph.count();
     let own = std::mem::take(&mut search.borrow_mut().own);
     search.borrow_mut().before = own;
     // What its values will show.
     let mut all = Vec::new();
     if let Side::Program(program) = side {
-        Compared::of(program, None, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
-            all.extend(bits.map(|bits| Shown::of(g, bits, program.kind(at))));
+        let mut samples = Samples::new(search.borrow().seed);
+        Compared::of(program, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
+            samples.extend(g);
+            all.extend(bits.map(|bits| Shown::of(&samples, bits, program.operations[at].kind)));
             Ok(())
         })?;
     }
     search.borrow_mut().failed.clear();
-    let mut likes = Vec::new();
+    let (mut likes, mut has_unused) = (Vec::new(), false);
     compared.follow(side, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
         let mut search = search.borrow_mut();
         let Some(bits) = bits else {
+            has_unused |= at > 0 && drop_unused(g, search.recorder.places.get_mut(&(at - 1)));
             if let (Side::Program(program), Some(shown)) = (side, all.get(at)) {
                 likes = search.prepare(g, program, at, shown.as_ref());
             }
             return Ok(());
         };
         if let Some(Some(shown)) = all.get_mut(at).map(Option::take) {
-            search.own.entry(shown.direction).or_default().push((at, shown));
+            let of = (g.sums.programs.len() - 1, at);
+            search.own.entry(shown.direction).or_default().push((of, shown));
         }
+        search.recorder.bits = bits.to_vec();
         match side {
             Side::Program(program) if !likes.is_empty() => {
-                search.place_all(g, at, bits, program.kind(at).frac, &likes);
+                search.place_all(g, at, bits, program.operations[at].kind.frac, &likes);
             }
             _ => bits.iter().for_each(|&bit| search.place(g, at, bit)),
         }
@@ -566,21 +736,137 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
         Ok(())
     })?;
     let mut search = search.borrow_mut();
+    let g = &mut compared.graph;
+    has_unused |= drop_unused(g, search.recorder.places.get_mut(&all.len().saturating_sub(1)));
     // What is open at the outputs gets more: most of it where nothing follows.
     let effort = if matches!(side, Side::Text(_)) { OF_OUTPUT } else { OF_LIKE };
-    let all = |side: &[Vec<Lit>]| side.concat();
-    let pairs: Vec<(Lit, Lit)> = all(&compared.expected).into_iter().zip(all(&compared.found)).collect();
-    let g = &mut compared.graph;
+    let pairs: Vec<(Lit, Lit)> = compared.found.concat().into_iter().zip(compared.expected.concat()).collect();
+    search.recorder.bits = compared.found.concat();
     search.failed.clear();
     for (x, y) in pairs {
         let (x, y) = (g.root(x), g.root(y));
-        if x != y && g.sampled(x) == g.sampled(y) {
+        if x != y && search.sampled(g, x) == search.sampled(g, y) {
             search.equal(g, AT_THE_END, (x, y), effort);
         }
     }
-    let records = std::mem::take(&mut search.records).into_iter().collect();
-    let images = std::mem::take(&mut search.images).into_iter().collect();
-    Ok(Step { program: None, records, images })
+    Ok((Step { program: None, places: finished(&mut search.recorder) }, has_unused))
+}
+
+/// What was recorded, without places that have nothing.
+fn finished(recorder: &mut Recorder) -> BTreeMap<usize, Place> {
+    let mut places = std::mem::take(&mut recorder.places);
+    places.retain(|_, place| *place != Place::default());
+    places
+}
+
+/// The same gates in two graphs, of which the second one is made without some of the images.
+struct Renamed<'a> {
+    old: &'a Graph,
+    /// Inputs of the old one that have no name yet, the last one first, and how many gates of the new one were looked at.
+    inputs: Vec<u32>,
+    looked_at: usize,
+    names: FxHashMap<u32, Lit>,
+}
+
+impl Renamed<'_> {
+    /// What a literal of the old graph is in the new one; nothing if it is not there.
+    fn name(&mut self, g: &Graph, lit: Lit) -> Option<Lit> {
+        // Inputs that were made since, in their order.
+        for node in self.looked_at as u32..g.count() as u32 {
+            if node > 0 && g.made_of(node).is_none() {
+                self.names.insert(self.inputs.pop()?, Lit(node << 1));
+            }
+        }
+        self.looked_at = g.count();
+        let mut failed: FxHashSet<u32> = FxHashSet::default();
+        let mut stack = vec![lit.node() as u32];
+        while let Some(&node) = stack.last() {
+            if self.names.contains_key(&node) || failed.contains(&node) {
+                stack.pop();
+                continue;
+            }
+            let root = self.old.root(Lit(node << 1));
+            let needed: Vec<Lit> = match self.old.made_of(node) {
+                Some((a, b)) => vec![a, b],
+                None => Vec::new(),
+            };
+            if let Some(open) = needed
+                .iter()
+                .map(|lit| lit.node() as u32)
+                .find(|node| !self.names.contains_key(node) && !failed.contains(node))
+            {
+                stack.push(open);
+                continue;
+            }
+            let of = |lit: Lit| self.names.get(&(lit.node() as u32)).map(|name| name.flipped(lit.is_negated()));
+            let found = match needed[..] {
+                [a, b] => of(a).zip(of(b)).and_then(|(a, b)| g.known(a, b).1),
+                _ => None,
+            };
+            if let Some(name) = found.or_else(|| of(root).filter(|_| root.node() as u32 != node)) {
+                self.names.insert(node, name);
+            } else if root.node() as u32 != node && !failed.contains(&(root.node() as u32)) {
+                stack.push(root.node() as u32);
+            } else {
+                failed.insert(node);
+            }
+        }
+        self.names.get(&(lit.node() as u32)).map(|name| name.flipped(lit.is_negated()))
+    }
+}
+
+/// The records again without the images that were dropped, over gates that have other numbers without them; and whether
+/// others are of no use now.
+fn rewritten(
+    model: &Program,
+    sides: &[Side<'_>],
+    old: &Graph,
+    steps: &[Step],
+) -> Result<(Compared, Vec<Step>, bool), String> {
+    let inputs = (1..old.count() as u32).rev().filter(|&node| old.made_of(node).is_none()).collect();
+    let mut renamed = Renamed { old, inputs, looked_at: 0, names: FxHashMap::from_iter([(0, Lit::FALSE)]) };
+    let mut compared = Compared::of(model, &mut |_, _, _| Ok(()))?;
+    let (mut out, mut has_unused) = (Vec::new(), false);
+    for (side, step) in sides.iter().zip(steps) {
+        let mut recorder = Recorder { steps: u64::MAX, ..Recorder::new() };
+        let mut again = |g: &mut Graph, recorder: &mut Recorder, at: usize| {
+            for record in step.places.get(&at).map_or(&[][..], |place| &place.records) {
+                let Some(other) = renamed.name(g, record.other) else { continue };
+                let leaf = |&leaf: &u32| renamed.name(g, Lit(leaf << 1)).map(|lit| lit.node() as u32);
+                let Some(leaves) = record.leaves.iter().map(leaf).collect() else { continue };
+                let Some(&bit) = recorder.bits.get(record.bit) else { continue };
+                let asked = Asked { pair: (g.root(bit), g.root(other)), leaves, ranges: record.ranges.clone() };
+                if asked.pair.0 != asked.pair.1 {
+                    let most = if record.reason == Reason::Exhaustion { MOST_LEAVES } else { 0 };
+                    recorder.shown(g, at, asked, most, ASKED_AGAIN);
+                }
+            }
+        };
+        let mut last = None;
+        compared.follow(side, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
+            match bits {
+                None => {
+                    has_unused |= last.is_some_and(|last| drop_unused(g, recorder.places.get_mut(&last)));
+                    last = Some(at);
+                    for image in step.places.get(&at).map_or(&[][..], |place| &place.images) {
+                        if image.make(g).is_ok() {
+                            recorder.places.entry(at).or_default().images.push(image.clone());
+                        }
+                    }
+                }
+                Some(bits) => {
+                    recorder.bits = bits.to_vec();
+                    again(g, &mut recorder, at);
+                }
+            }
+            Ok(())
+        })?;
+        has_unused |= last.is_some_and(|last| drop_unused(&mut compared.graph, recorder.places.get_mut(&last)));
+        recorder.bits = compared.found.concat();
+        again(&mut compared.graph, &mut recorder, AT_THE_END);
+        out.push(Step { program: step.program.clone(), places: finished(&mut recorder) });
+    }
+    Ok((compared, out, has_unused))
 }
 
 /// Whether each output is the same gates on both sides.
@@ -596,32 +882,63 @@ pub struct Recorded {
     pub shown: Vec<bool>,
 }
 
+/// The steps over these sides, and what they show.
+fn recorded(model: &Program, sides: &[(Option<&String>, Side<'_>)], seed: u64) -> Result<Recorded, String> {
+    let (mut compared, search) = begin(model, seed)?;
+    let (mut steps, mut has_unused) = (Vec::new(), false);
+    for (name, side) in sides {
+        let (made, unused) = step(&mut compared, &search, side)?;
+        has_unused |= unused;
+        steps.push(Step { program: name.cloned(), ..made });
+    }
+    drop(search);
+    let sides: Vec<Side<'_>> = sides.iter().map(|side| side.1).collect();
+    let mut last = None;
+    for _ in 0..REWRITTEN {
+        if !has_unused {
+            break;
+        }
+        let (again, made, unused) = rewritten(model, &sides, &compared.graph, &steps)?;
+        // Numbers of gates are those of the first writing still.
+        for (old, new) in steps.iter_mut().zip(&made) {
+            for (at, place) in &mut old.places {
+                place.images = new.places.get(at).map_or(Vec::new(), |place| place.images.clone());
+            }
+        }
+        (last, has_unused) = (Some((again, made)), unused);
+    }
+    let (compared, steps) = last.unwrap_or((compared, steps));
+    if has_unused {
+        return Err("images that nothing is made of".into());
+    }
+    Ok(Recorded { shown: shown(&compared), certificate: Certificate { steps, case: None } })
+}
+
 /// Records a certificate for a text, over programs between with their file names if there are any: that one of the two
 /// ways which shows more outputs.
 ///
 /// # Errors
 /// What the checker objects to in the text or a program.
 pub fn record(model: &Program, between: &[(String, Program)], text: &Text<'_>) -> Result<Recorded, String> {
-    let (mut compared, search) = begin(model)?;
-    let mut certificate = Certificate::default();
+    let text = (None, Side::Text(text));
     let programs = between.iter().map(|(name, program)| (Some(name), Side::Program(program)));
-    for (name, side) in programs.chain([(None, Side::Text(text))]) {
-        let made = step(&mut compared, &search, &side)?;
-        certificate.steps.push(Step { program: name.cloned(), ..made });
+    let sides: Vec<_> = programs.chain([text]).collect();
+    let ways = SEEDS
+        .map(|seed| (&sides[..], seed))
+        .into_iter()
+        .chain((!between.is_empty()).then_some((&sides[between.len()..], SEEDS[0])));
+    let mut best: Option<Recorded> = None;
+    let count = |recorded: &Recorded| recorded.shown.iter().filter(|&&shown| shown).count();
+    for (sides, seed) in ways {
+        let found = recorded(model, sides, seed)?;
+        if best.as_ref().is_none_or(|best| count(&found) > count(best)) {
+            best = Some(found);
+        }
+        if best.as_ref().is_some_and(|best| count(best) == best.shown.len()) {
+            break;
+        }
     }
-    let over = Recorded { certificate, shown: shown(&compared) };
-    if between.is_empty() || over.shown.iter().all(|&shown| shown) {
-        return Ok(over);
-    }
-    drop((compared, search));
-    let (mut compared, search) = begin(model)?;
-    let steps = vec![step(&mut compared, &search, &Side::Text(text))?];
-    let straight = shown(&compared);
-    let count = |list: &[bool]| list.iter().filter(|&&shown| shown).count();
-    if count(&over.shown) > count(&straight) {
-        return Ok(over);
-    }
-    Ok(Recorded { certificate: Certificate { steps, case: None }, shown: straight })
+    best.ok_or_else(|| "nothing was recorded".into())
 }
 
 /// The lines of the file of a certificate.
@@ -633,31 +950,32 @@ pub fn text(certificate: &Certificate) -> String {
     }
     for step in &certificate.steps {
         let _ = writeln!(out, "step {}", step.program.as_deref().unwrap_or("text"));
-        let places: BTreeSet<usize> = step.records.keys().chain(step.images.keys()).copied().collect();
-        for place in places {
-            let _ = writeln!(out, "at {place}");
-            for image in step.images.get(&place).into_iter().flatten() {
-                let (own, minus, (code, point)) = (u8::from(image.is_own), u8::from(image.minus), image.constant);
-                let _ = writeln!(out, "image {own} {} {minus} {} {code} {point}", image.value, image.shift);
+        for (at, place) in &step.places {
+            let _ = writeln!(out, "at {at}");
+            for Image { of, minus, shift, constant } in &place.images {
+                let minus = u8::from(*minus);
+                let _ = writeln!(out, "image {} {} {minus} {shift} {constant}", of.0, of.1);
             }
-            for record in step.records.get(&place).into_iter().flatten() {
+            for record in &place.records {
                 let word = if record.reason == Reason::Exhaustion { "all" } else { "clauses" };
-                let _ = write!(out, "{word} {} {}", record.pair.0.0, record.pair.1.0);
+                let _ = write!(out, "{word} {} {}", record.bit, record.other.0);
                 for leaf in &record.leaves {
                     let _ = write!(out, " {leaf}");
                 }
-                for (i, fact) in record.facts.iter().enumerate() {
-                    let _ = write!(out, "{}{}", if i == 0 { " / " } else { " " }, fact.0);
+                for (i, range) in record.ranges.iter().enumerate() {
+                    let _ = write!(out, "{}{} {}", if i == 0 { " / " } else { " " }, range.0, range.1);
                 }
                 out.push('\n');
-                if let Reason::Clauses(clauses) = &record.reason {
-                    for clause in clauses {
-                        for literal in clause {
-                            let _ = write!(out, "{literal} ");
-                        }
-                        out.push_str("0\n");
+                let Reason::Clauses(lemmas) = &record.reason else { continue };
+                for (literals, hints) in lemmas {
+                    for literal in literals {
+                        let _ = write!(out, "{literal} ");
                     }
-                    out.push_str("end\n");
+                    out.push('0');
+                    for hint in hints {
+                        let _ = write!(out, " {hint}");
+                    }
+                    out.push_str(" 0\n");
                 }
             }
         }
@@ -694,12 +1012,12 @@ mod tests {
         for seed in 0..300 {
             let model = drawn(seed);
             let Some(same) = program(&model) else { continue };
-            let Ok(mut compared) = Compared::of(&same, None, &mut |_, _, _| Ok(())) else { continue };
+            let Ok(mut compared) = Compared::of(&same, &mut |_, _, _| Ok(())) else { continue };
             compared.follow(&Side::Program(&same), &mut |_, _, _| Ok(())).unwrap();
             compared_outputs += agrees(&model, &compared, &format!("seed {seed}"));
             // Ranges that are known by then may make other gates of it; a record shows that those are the same.
             if compared.open().next().is_some() {
-                let (mut again, search) = begin(&same).unwrap();
+                let (mut again, search) = begin(&same, 1).unwrap();
                 step(&mut again, &search, &Side::Program(&same)).unwrap();
                 assert_eq!(again.open().next(), None, "seed {seed}: a program is itself");
                 recorded += 1;
@@ -741,7 +1059,7 @@ mod tests {
                 let text = crate::emit::text(&netlist, language, &emitted);
                 let what = format!("seed {seed}\n{text}");
                 let read = Text::read(&text).unwrap_or_else(|why| panic!("{why}: {what}"));
-                let mut compared = Compared::of(&same, None, &mut |_, _, _| Ok(())).unwrap();
+                let mut compared = Compared::of(&same, &mut |_, _, _| Ok(())).unwrap();
                 let built = compared.follow(&Side::Text(&read), &mut |_, _, _| Ok(()));
                 built.unwrap_or_else(|why| panic!("{why}: {what}"));
                 compared_outputs += agrees(&model, &compared, &what);
@@ -757,12 +1075,31 @@ mod tests {
         assert!(compared_outputs > 50_000, "{compared_outputs}");
     }
 
-    /// For the assignments that were looked at, the second side is what the golden interpreter says; how many outputs.
+    /// Values of gates for 64 assignments.
+    fn values(g: &Graph) -> Vec<u64> {
+        let mut random = SplitMix::new(7);
+        g.values(|| random.word())
+    }
+
+    fn of(values: &[u64], lit: Lit) -> u64 {
+        values[lit.node()] ^ if lit.is_negated() { u64::MAX } else { 0 }
+    }
+
+    /// Whether all gates are what they are known to be.
+    fn assert_sound(g: &Graph, what: &str) {
+        let values = values(g);
+        for node in 0..g.count() as u32 {
+            assert_eq!(values[node as usize], of(&values, g.root(Lit(node << 1))), "{what}: gate {node}");
+        }
+    }
+
+    /// For 64 assignments, the second side is what the golden interpreter says; how many outputs.
     fn agrees(model: &Model, compared: &Compared, what: &str) -> usize {
+        let values = values(&compared.graph);
         let code = |bits: &[Lit], kif: Kif, at: usize| {
             let mut raw = BigInt::ZERO;
             for (i, &bit) in bits.iter().enumerate() {
-                raw.set_bit(i as u64, compared.graph.sampled(bit)[at / 64] >> (at % 64) & 1 == 1);
+                raw.set_bit(i as u64, of(&values, bit) >> at & 1 == 1);
             }
             wrap(&raw, kif)
         };
@@ -814,87 +1151,131 @@ mod tests {
     }
 
     fn replayed(first: &Program, second: &Program, made: &Step) -> Result<bool, String> {
-        let mut compared = Compared::of(first, None, &mut |_, _, _| Ok(())).unwrap();
+        let mut compared = Compared::of(first, &mut |_, _, _| Ok(())).unwrap();
         compared.replay(&Side::Program(second), made)?;
         Ok(compared.open().next().is_none())
+    }
+
+    /// The only step from one program to another one, and whether it shows all outputs.
+    fn made(first: &Program, second: &Program) -> (Step, bool) {
+        let Recorded { mut certificate, shown } = recorded(first, &[(None, Side::Program(second))], 1).unwrap();
+        (certificate.steps.remove(0), shown.into_iter().all(|shown| shown))
     }
 
     /// A value that is the negative of another one and a constant is its image, and what both are made into is compared over
     /// the one, where it is in its range.
     #[test]
     fn what_is_made_of_an_image_is_compared_over_its_value_in_its_range() {
-        let (first, second) = (rounded_behind(), rounded_ahead(2));
-        let (mut compared, search) = begin(&first).unwrap();
-        let made = step(&mut compared, &search, &Side::Program(&second)).unwrap();
-        assert_eq!(compared.open().next(), None);
-        assert_eq!(replayed(&first, &second, &made), Ok(true));
-        let images = made.images.values().flatten().filter(|image| image.constant.0 != 0 || image.minus).count();
-        let with_facts = made.records.values().flatten().filter(|record| !record.facts.is_empty()).count();
-        assert!(images > 0 && with_facts > 0, "{images} images, {with_facts} records with facts");
-        // Without images the records do not hold, or show nothing.
-        assert_ne!(replayed(&first, &second, &Step { images: Default::default(), ..made.clone() }), Ok(true));
+        let (first, second, other) = (rounded_behind(), rounded_ahead(2), rounded_ahead(3));
+        let (step, is_shown) = made(&first, &second);
+        assert!(is_shown);
+        assert_eq!(replayed(&first, &second, &step), Ok(true));
+        let images = step.places.values().flat_map(|place| &place.images).filter(|image| image.minus).count();
+        let ranges = step.places.values().flat_map(|place| &place.records).filter(|r| !r.ranges.is_empty()).count();
+        assert!(images > 0 && ranges > 0, "{images} images, {ranges} records with ranges");
         // A sum that is one more is no such thing.
-        let other = rounded_ahead(3);
-        let (mut compared, search) = begin(&first).unwrap();
-        let wrong = step(&mut compared, &search, &Side::Program(&other)).unwrap();
-        assert_ne!(replayed(&first, &other, &wrong), Ok(true));
-        assert_ne!(replayed(&first, &other, &made), Ok(true));
+        assert_ne!(replayed(&first, &other, &step), Ok(true));
+        assert_ne!(replayed(&first, &other, &made(&first, &other).0), Ok(true));
     }
 
-    /// Each record of an image with another number, and each other one with another gate or without what it knows: refused,
-    /// or of no consequence; never a reason for what is wrong.
+    /// Each image and each record with another number, with more than it needs or with less: refused, but where the
+    /// definition of an image is another one that is of use as well.
     #[test]
-    fn corrupted_images_and_facts_are_refused() {
+    fn what_is_not_needed_or_does_not_hold_is_refused() {
         let (first, second, other) = (rounded_behind(), rounded_ahead(2), rounded_ahead(3));
-        let (mut compared, search) = begin(&first).unwrap();
-        let made = step(&mut compared, &search, &Side::Program(&second)).unwrap();
-        let mut corrupted: Vec<(Step, bool)> = Vec::new();
-        for (place, images) in &made.images {
-            for i in 0..images.len() {
-                let mut change = |change: &dyn Fn(&mut Image), is_refused: bool| {
-                    let mut step = made.clone();
-                    change(&mut step.images.get_mut(place).unwrap()[i]);
-                    corrupted.push((step, is_refused));
+        let (right, _) = made(&first, &second);
+        let mut refused = 0;
+        let mut corrupted = |change: &dyn Fn(&mut Step), what: &str| {
+            let mut step = right.clone();
+            change(&mut step);
+            if step == right {
+                return;
+            }
+            let mut again = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
+            let replay = again.replay(&Side::Program(&second), &step);
+            assert!(replay.is_err(), "{what}: {step:?}");
+            assert_sound(&again.graph, what);
+            assert_ne!(replayed(&first, &other, &step), Ok(true), "{what}");
+            refused += 1;
+        };
+        for (&at, place) in &right.places {
+            for i in 0..place.images.len() {
+                let mut change = |what: &str, change: &dyn Fn(&mut Image)| {
+                    corrupted(&|step| change(&mut step.places.get_mut(&at).unwrap().images[i]), what);
                 };
-                change(&|image| image.value = 1_000, true);
-                change(&|image| image.shift = i64::MIN, true);
-                change(&|image| image.shift = 100_000, true);
-                change(&|image| image.constant = (1, i64::MAX), true);
-                change(&|image| image.constant = (i64::MIN, 4_000), true);
-                change(&|image| image.is_own = !image.is_own, false);
-                change(&|image| image.value = 0, false);
-                change(&|image| image.minus = !image.minus, false);
-                change(&|image| image.shift += 1, false);
-                change(&|image| image.constant.0 += 1, false);
+                change("no such value", &|image| image.of.1 = 1_000);
+                change("no such program", &|image| image.of.0 = 7);
+                change("another value", &|image| image.of.1 = 0);
+                change("a shift beyond the limit", &|image| image.shift = i64::MIN);
+                change("another shift", &|image| image.shift += 1);
+                change("another sign", &|image| image.minus = !image.minus);
+                change("a constant that is even", &|image| image.constant = 2);
+                change("another constant", &|image| {
+                    image.constant = if image.constant == 0 { 1 } else { -image.constant }
+                });
             }
-        }
-        for (place, records) in &made.records {
-            for i in 0..records.len() {
-                let mut change = |change: &dyn Fn(&mut Record), is_refused: bool| {
-                    let mut step = made.clone();
-                    change(&mut step.records.get_mut(place).unwrap()[i]);
-                    corrupted.push((step, is_refused));
+            for i in 0..place.records.len() {
+                let mut change = |what: &str, change: &dyn Fn(&mut Record)| {
+                    corrupted(&|step| change(&mut step.places.get_mut(&at).unwrap().records[i]), what);
                 };
-                change(&|record| record.pair.1 = !record.pair.1, true);
-                change(&|record| record.facts.push(Lit(1_000_000)), true);
-                change(&|record| record.facts.push(record.pair.0), true);
-                change(&|record| record.facts.push(Lit::TRUE), true);
-                change(&|record| record.facts.clear(), false);
-                change(&|record| record.leaves.truncate(1), false);
+                change("the complement", &|record| record.other = !record.other);
+                change("no such bit", &|record| record.bit = 1_000);
+                change("leaves left out", &|record| record.leaves.truncate(1));
+                change("leaves out of order", &|record| record.leaves.reverse());
+                change("a leaf that is not there", &|record| record.leaves.push(1_000_000));
+                change("ranges left out", &|record| record.ranges.clear());
+                change("a range that is not there", &|record| record.ranges.push((9, 9)));
+                change("a range that is not needed", &|record| record.ranges.insert(0, (0, 0)));
+                let twice = |step: &mut Step| {
+                    let records = &mut step.places.get_mut(&at).unwrap().records;
+                    records.push(records[i].clone());
+                };
+                corrupted(&twice, "a record twice");
+            }
+            let moved = |step: &mut Step| _ = step.places.remove(&at).map(|place| step.places.insert(1_000, place));
+            corrupted(&moved, "a place that is not there");
+        }
+        assert!(refused > 30, "{refused}");
+    }
+
+    /// Records by clauses: a literal, a hint or a clause more or less is refused.
+    #[test]
+    fn clauses_say_what_is_needed_and_nothing_else() {
+        let mut g = Graph::new();
+        let bits: Vec<Lit> = (0..10).map(|_| g.input()).collect();
+        let xor = |g: &mut Graph, bits: &[Lit]| bits.iter().fold(Lit::FALSE, |all, &bit| g.xor(all, bit));
+        let forwards = xor(&mut g, &bits);
+        let backwards = bits.iter().rev().copied().collect::<Vec<_>>();
+        let backwards = xor(&mut g, &backwards);
+        let leaves: Vec<u32> = bits.iter().map(|bit| bit.node() as u32).collect();
+        let record = Record { bit: 0, other: forwards, leaves, ranges: vec![], reason: Reason::Exhaustion };
+        let question = Question::of(&g, backwards, &record).unwrap();
+        let lemmas = sat::refutation(&question.clauses(), &mut 1_000_000).expect("they are equal");
+        assert!(lemmas.len() > 20, "{}", lemmas.len());
+        assert_eq!(question.follow(&lemmas), Ok(vec![]));
+        let mut refused = 0;
+        for at in 0..lemmas.len() {
+            let mut corrupted = |change: &dyn Fn(&mut Vec<Lemma>)| {
+                let mut other = lemmas.clone();
+                change(&mut other);
+                assert!(question.follow(&other).is_err(), "{at}: {:?} {:?}", lemmas[at], other.get(at));
+                refused += 1;
+            };
+            corrupted(&|all| drop(all.remove(at)));
+            corrupted(&|all| all.insert(at, all[at].clone()));
+            corrupted(&|all| _ = all[at].1.pop());
+            corrupted(&|all| _ = all[at].1.remove(0));
+            corrupted(&|all| all[at].1.push(1));
+            corrupted(&|all| all[at].1.insert(0, 1));
+            corrupted(&|all| all[at].1[0] = 0);
+            corrupted(&|all| all[at].0.push(1_000_000));
+            if let Some(&last) = lemmas[at].0.last() {
+                corrupted(&|all| _ = all[at].0.pop());
+                corrupted(&|all| all[at].0.push(last));
+                corrupted(&|all| *all[at].0.last_mut().unwrap() = -last);
             }
         }
-        assert!(corrupted.len() > 50, "{}", corrupted.len());
-        for (at, (step, is_refused)) in corrupted.iter().enumerate() {
-            let mut again = Compared::of(&first, None, &mut |_, _, _| Ok(())).unwrap();
-            let replay = again.replay(&Side::Program(&second), step);
-            assert!(replay.is_err() || !is_refused, "{at}: {step:?}");
-            for node in 0..again.graph.count() as u32 {
-                let lit = Lit(node << 1);
-                let (own, root) = (again.graph.sampled(lit), again.graph.sampled(again.graph.root(lit)));
-                assert_eq!(own, root, "{at}: gate {node}");
-            }
-            assert_ne!(replayed(&first, &other, step), Ok(true), "{at}");
-        }
+        assert!(refused > 200, "{refused}");
     }
 
     /// Two terms that are found to be the same after sums were made of them are one from the next program on.
@@ -918,7 +1299,7 @@ mod tests {
             let sum = b.op(Op::Add { a: y, b: z, shift: 0 }, Interval::full(kif(true, 7, 0)));
             b.op(Op::Add { a: sum, b: term, shift: 0 }, Interval::full(kif(true, 8, 0)))
         });
-        let mut compared = Compared::of(&first, None, &mut |_, _, _| Ok(())).unwrap();
+        let mut compared = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
         let (p, q) = (compared.inputs[0][0], compared.inputs[1][0]);
         let mut again = Lit::FALSE;
         compared
@@ -930,8 +1311,8 @@ mod tests {
         assert_ne!(compared.graph.root(again), p);
         assert!(!compared.is_shown(0));
         let leaves = vec![p.node() as u32, q.node() as u32];
-        let record = Record { pair: (again, p), leaves, facts: vec![], reason: Reason::Exhaustion };
-        compared.graph.apply(&record).unwrap();
+        let record = Record { bit: 0, other: p, leaves, ranges: vec![], reason: Reason::Exhaustion };
+        record.apply(&mut compared.graph, again).unwrap();
         // The sums are not looked at again in this program.
         assert!(!compared.is_shown(0));
         let found = compared.found[0].clone();
@@ -961,7 +1342,7 @@ mod tests {
             })
         };
         for (of_low, is_same) in [(3, true), (2, false)] {
-            let mut compared = Compared::of(&first, None, &mut |_, _, _| Ok(())).unwrap();
+            let mut compared = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
             compared.follow(&Side::Program(&halves(of_low)), &mut |_, _, _| Ok(())).unwrap();
             let found = compared.found[0].clone();
             assert!(!compared.is_shown(0));
@@ -974,36 +1355,33 @@ mod tests {
     /// Programs that optimisation leaves are shown to be the one before, and only what is equal becomes one gate.
     #[test]
     fn optimised_programs_are_shown_one_after_another() {
-        let (mut outputs, mut shown, mut images, mut facts) = (0, 0, 0, 0);
+        let (mut outputs, mut shown, mut images, mut ranges) = (0, 0, 0, 0);
         for seed in 0..60 {
             let model = drawn(4 * seed + 1);
             let Some(first) = program(&model) else { continue };
-            let Ok((mut compared, search)) = begin(&first) else { continue };
             let mut current = model;
-            let mut steps = Vec::new();
+            let mut programs = Vec::new();
             for name in crate::passes::pipeline((1 + seed % 2) as u8) {
                 let (next, _) = crate::passes::run(&current, &[name]);
                 let Some(second) = program(&next).filter(|_| next != current) else { continue };
-                let made = step(&mut compared, &search, &Side::Program(&second)).unwrap();
-                images += made.images.len();
-                facts += made.records.values().flatten().filter(|record| !record.facts.is_empty()).count();
-                steps.push((second, made));
+                programs.push(second);
                 current = next;
             }
-            outputs += compared.expected.len();
-            shown += compared.expected.len() - compared.open().count();
-            let g = &compared.graph;
-            for node in 0..g.count() as u32 {
-                let lit = Lit(node << 1);
-                assert_eq!(g.sampled(lit), g.sampled(g.root(lit)), "seed {seed} gate {node}");
+            let sides: Vec<_> = programs.iter().map(|program| (None, Side::Program(program))).collect();
+            let Ok(found) = recorded(&first, &sides, 1) else { continue };
+            outputs += found.shown.len();
+            shown += found.shown.iter().filter(|&&shown| shown).count();
+            let mut again = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
+            for ((_, side), step) in sides.iter().zip(&found.certificate.steps) {
+                images += step.places.values().map(|place| place.images.len()).sum::<usize>();
+                let records = step.places.values().flat_map(|place| &place.records);
+                ranges += records.filter(|record| !record.ranges.is_empty()).count();
+                again.replay(side, step).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
             }
-            let mut again = Compared::of(&first, None, &mut |_, _, _| Ok(())).unwrap();
-            for (second, made) in &steps {
-                again.replay(&Side::Program(second), made).unwrap();
-            }
-            assert!(again.open().eq(compared.open()), "seed {seed}");
+            assert_sound(&again.graph, &format!("seed {seed}"));
+            assert!((0..found.shown.len()).all(|output| again.is_shown(output) == found.shown[output]), "seed {seed}");
         }
-        assert!(shown * 20 >= outputs * 19 && images > 100 && facts > 0, "{shown} of {outputs}, {images}, {facts}");
+        assert!(shown * 20 >= outputs * 19 && images > 20 && ranges > 0, "{shown} of {outputs}, {images}, {ranges}");
     }
 
     /// What records and sums make equal between two different programs is equal: gates with one root have the same samples.
@@ -1035,22 +1413,17 @@ mod tests {
             }
             let Ok(other) = other.finish() else { continue };
             let (Some(first), Some(second)) = (program(&model), program(&other)) else { continue };
-            let Ok((mut compared, search)) = begin(&first) else { continue };
-            let Ok(made) = step(&mut compared, &search, &Side::Program(&second)) else { continue };
-            let g = &compared.graph;
-            for node in 0..g.count() as u32 {
-                let lit = Lit(node << 1);
-                assert_eq!(g.sampled(lit), g.sampled(g.root(lit)), "seed {seed} gate {node}");
-            }
+            let Ok(found) = recorded(&first, &[(None, Side::Program(&second))], 1) else { continue };
             // The same records make the same gates equal, in the file's form too.
-            let certificate = Certificate { steps: vec![made], case: None };
+            let mut certificate = found.certificate;
+            certificate.steps[0].program = Some("other".into());
+            certificate.steps.push(Step::default());
             let read = Certificate::read(&text(&certificate)).unwrap();
             assert_eq!(read, certificate);
-            let mut again = Compared::of(&first, None, &mut |_, _, _| Ok(())).unwrap();
+            let mut again = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
             again.replay(&Side::Program(&second), &read.steps[0]).unwrap();
-            for j in 0..compared.expected.len() {
-                assert_eq!(again.is_shown(j), compared.is_shown(j), "seed {seed} output {j}");
-            }
+            assert_sound(&again.graph, &format!("seed {seed}"));
+            assert_eq!(super::shown(&again), found.shown, "seed {seed}");
         }
     }
 }

@@ -21,6 +21,7 @@ pub mod equiv;
 pub mod gauge;
 pub mod kernel;
 pub mod linear_forms;
+pub mod lrat;
 pub mod machine;
 pub mod pair;
 mod parity;

@@ -1,6 +1,7 @@
 //! Satisfiability of cones of an and-inverter graph.
 
 use super::aig::{Aig, Gate, Lit};
+use super::lrat::{self, Lemma};
 use batsat::{Callbacks, ClauseKind, lbool};
 use rustc_hash::FxHashMap;
 use rustsat::solvers::{Solve, SolverResult};
@@ -164,7 +165,7 @@ impl Solver for Proving {
 /// Clauses that follow one after another from these by unit propagation, the last one empty: if these contradict one
 /// another, and that is found within `steps` steps, from which those that it took are taken. Literals are variables from 1,
 /// negative for the complement.
-pub fn refutation(clauses: &[Vec<i32>], steps: &mut u64) -> Option<Vec<Vec<i32>>> {
+pub fn refutation(clauses: &[Vec<i32>], steps: &mut u64) -> Option<Vec<Lemma>> {
     let mut solver = rustsat_batsat::Solver::<Watch>::default();
     *solver.batsat_mut().cb_mut() = Watch { proof: Some(Vec::new()), ..Watch::default() };
     for clause in clauses {
@@ -178,12 +179,14 @@ pub fn refutation(clauses: &[Vec<i32>], steps: &mut u64) -> Option<Vec<Vec<i32>>
         return None;
     }
     let proof = solver.batsat_mut().cb_mut().proof.take()?;
+    // Clauses that the solver forgets do no harm.
+    let lines = std::str::from_utf8(&proof).ok()?.lines().filter(|line| !line.starts_with('d'));
     let numbers = |line: &str| -> Vec<i32> {
         line.split_ascii_whitespace().filter_map(|word| word.parse::<i32>().ok()).filter(|&l| l != 0).collect()
     };
-    let mut found: Vec<Vec<i32>> = std::str::from_utf8(&proof).ok()?.lines().map(numbers).collect();
-    found.push(Vec::new());
-    Some(found)
+    let mut learnt: Vec<Vec<i32>> = lines.map(numbers).collect();
+    learnt.push(Vec::new());
+    lrat::refutation(clauses, &learnt)
 }
 
 fn decide(problem: &Problem<'_>, steps: &mut u64, watch: Watch) -> (Answer, Option<Vec<u8>>) {

@@ -1,0 +1,249 @@
+//! Records: that a bit of a value is another gate, and what shows it. Each is checked where it is applied, without search: by
+//! all assignments of a few leaves, or by clauses each of which follows from named ones before (LRAT: Cruz-Filipe and others,
+//! "Efficient Certified RAT Verification", CADE 2017).
+//!
+//! A record has one form, and nothing in it that is not needed: what it does not use is refused.
+
+use crate::ensure;
+use crate::graph::{Graph, Lit};
+use crate::words::exact;
+use std::collections::HashMap;
+
+/// Most leaves of a record by all assignments.
+pub const MOST_LEAVES: usize = 18;
+/// Words of assignments that are tried side by side, and how many leaves take all their values within these.
+const WORDS: usize = 8;
+const WITHIN: usize = 9;
+
+/// A clause that follows, its literals in order, and the numbers from 1 of the clauses that show it: those of
+/// [`Question::clauses`], then those of the record. All but the last one become units one after another once the literals are
+/// false, and the last one is false then.
+pub type Lemma = (Vec<i32>, Vec<usize>);
+
+/// Why two literals are equal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// They are for all assignments of the leaves.
+    Exhaustion,
+    /// These clauses follow one after another, and the last one is empty. Variables are those of [`Question`].
+    Clauses(Vec<Lemma>),
+}
+
+/// That a bit of a value is equal to a literal, with what shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Which bit of the value at whose place the record stands; behind all of them, which bit of the outputs.
+    pub bit: usize,
+    /// The literal, by the oldest gate that it is known to be.
+    pub other: Lit,
+    /// Gates that the two are functions of, by number.
+    pub leaves: Vec<u32>,
+    /// Values that are in their ranges, by program (0 is the model) and number: elsewhere the two need not be equal.
+    pub ranges: Vec<(usize, usize)>,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// What a record asks: the cone of its literals over its leaves. Variables from 1: the constant false, leaves, gates by number,
+/// comparisons of values with their ranges.
+pub struct Question {
+    leaves: usize,
+    /// The operands of each gate.
+    gates: Vec<[i32; 2]>,
+    /// The two literals, and two for each range that are false.
+    lits: Vec<i32>,
+}
+
+fn is_ascending<T: PartialOrd>(list: &[T]) -> bool {
+    list.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+impl Question {
+    /// That of a record for this bit.
+    ///
+    /// # Errors
+    /// If a leaf or a range is not there, or of no use; if the literals are no functions of the leaves.
+    pub fn of(g: &Graph, bit: Lit, record: &Record) -> Result<Question, String> {
+        ensure(record.other.node() < g.count(), "a record names a gate that is not there")?;
+        ensure(is_ascending(&record.ranges), "ranges out of order")?;
+        let known =
+            |&at: &(usize, usize)| g.sums.value(at).and_then(|v| Some((exact(&v.bits, v.kind.signed), v.range?)));
+        let ranges: Option<Vec<(Vec<Lit>, (i128, i128))>> = record.ranges.iter().map(known).collect();
+        let ranges = ranges.ok_or("a range that is not known")?;
+        let pair = [bit, record.other];
+        let is_leaf = |&leaf: &u32| leaf > 0 && (leaf as usize) < g.count() && g.root(Lit(leaf << 1)) == Lit(leaf << 1);
+        let are_leaves = is_ascending(&record.leaves) && record.leaves.iter().all(is_leaf);
+        ensure(are_leaves, "leaves that are none, or out of order")?;
+        // Leaves that are not reached yet.
+        let mut variables: HashMap<u32, i32> = record.leaves.iter().map(|&leaf| (leaf, 0)).collect();
+        let mut cone = Vec::new();
+        let lits = pair.iter().chain(ranges.iter().flat_map(|range| &range.0));
+        let mut stack: Vec<Lit> = lits.map(|&lit| g.root(lit)).collect();
+        let mut reached = 0;
+        while let Some(node) = stack.pop().map(|lit| lit.node() as u32) {
+            match variables.insert(node, 1) {
+                Some(0) => reached += 1,
+                None if node > 0 => {
+                    let (a, b) = g.operands(node).ok_or("an input that is no leaf of the record")?;
+                    cone.push((node, [a, b]));
+                    stack.extend([a, b]);
+                }
+                _ => {}
+            }
+        }
+        ensure(reached == record.leaves.len(), "a leaf that the record does not depend on")?;
+        cone.sort_unstable();
+        let nodes = [0].into_iter().chain(record.leaves.iter().copied()).chain(cone.iter().map(|gate| gate.0));
+        (1..).zip(nodes).for_each(|(variable, node)| _ = variables.insert(node, variable));
+        let of = |lit: Lit| variables[&(g.root(lit).node() as u32)] * if g.root(lit).is_negated() { -1 } else { 1 };
+        let mut gates: Vec<[i32; 2]> = cone.iter().map(|gate| gate.1.map(of)).collect();
+        let mut lits = pair.map(of).to_vec();
+        for (bits, (lo, hi)) in ranges {
+            // Bit by bit, low ones first: below so far. Above a number is below it where all is inverted.
+            for (sign, bound) in [(1, lo), (-1, !hi)] {
+                let mut below = -1;
+                for (i, &bit) in bits.iter().enumerate() {
+                    let is_top = i + 1 == bits.len();
+                    let (bit, one) =
+                        (of(bit) * sign * if is_top { -1 } else { 1 }, (bound >> i.min(127) & 1 == 1) != is_top);
+                    gates.push(if one { [bit, -below] } else { [-bit, below] });
+                    let gate = (1 + record.leaves.len() + gates.len()) as i32;
+                    below = if one { -gate } else { gate };
+                }
+                lits.push(below);
+            }
+        }
+        Ok(Question { leaves: record.leaves.len(), gates, lits })
+    }
+
+    /// Tries all assignments of the leaves: the first two literals are equal, or a value is outside of its range. For each range,
+    /// whether there is an assignment where no other one would do.
+    ///
+    /// # Errors
+    /// If it is not so for an assignment.
+    pub fn exhaust(&self) -> Result<Vec<bool>, String> {
+        ensure(self.leaves <= MOST_LEAVES, "a record by all assignments of too many leaves")?;
+        let gates = self.leaves + 2..self.leaves + 2 + self.gates.len();
+        let operand = |v: i32| (v.unsigned_abs() as usize, i64::from(v >> 31).cast_unsigned());
+        let operands: Vec<_> = self.gates.iter().map(|gate| gate.map(operand)).collect();
+        let lits: Vec<_> = self.lits.iter().map(|&lit| operand(lit)).collect();
+        // The leaves beyond the first ones are the digits of a block's number: the lowest that each gate depends on.
+        let mut lowest = vec![u32::MAX - 1; gates.end];
+        (WITHIN..self.leaves).for_each(|leaf| lowest[leaf + 2] = (leaf - WITHIN) as u32);
+        for (to, [(a, _), (b, _)]) in gates.clone().zip(&operands) {
+            lowest[to] = lowest[*a].min(lowest[*b]);
+        }
+        let mut values = vec![[0u64; WORDS]; gates.end];
+        for (i, value) in values[2..].iter_mut().enumerate().take(self.leaves.min(WITHIN)) {
+            // Bit `j` of all words together is bit `i` of `j`.
+            *value = std::array::from_fn(|word| (0..64).fold(0, |all, j| all | ((64 * word as u64 + j) >> i & 1) << j));
+        }
+        let mut needed = vec![false; lits.len() / 2 - 1];
+        for block in 0..1u64 << self.leaves.saturating_sub(WITHIN) {
+            // Digits up to this one are others than in the block before.
+            let changed = if block == 0 { u32::MAX } else { block.trailing_zeros() };
+            (WITHIN..self.leaves).for_each(|i| values[i + 2] = [0u64.wrapping_sub(block >> (i - WITHIN) & 1); WORDS]);
+            for (to, [(a, flip_a), (b, flip_b)]) in gates.clone().zip(&operands) {
+                if lowest[to] <= changed {
+                    let (p, q) = (values[*a], values[*b]);
+                    for (word, out) in values[to].iter_mut().enumerate() {
+                        *out = (p[word] ^ flip_a) & (q[word] ^ flip_b);
+                    }
+                }
+            }
+            for word in 0..WORDS {
+                let value = |&(at, flip): &(usize, u64)| values[at][word] ^ flip;
+                let differ = value(&lits[0]) ^ value(&lits[1]);
+                if differ == 0 {
+                    continue;
+                }
+                let others = |own: usize| {
+                    let other = lits[2..].iter().enumerate().filter(|(i, _)| i / 2 != own);
+                    other.fold(0, |outside, (_, lit)| outside | value(lit))
+                };
+                ensure(differ & !others(usize::MAX) == 0, "a record by all assignments does not hold for one of them")?;
+                needed.iter_mut().enumerate().for_each(|(own, needed)| *needed |= differ & !others(own) != 0);
+            }
+        }
+        Ok(needed)
+    }
+
+    /// The clauses that say: the gates are what they are, the first two literals differ, and those of ranges are false.
+    pub fn clauses(&self) -> Vec<Vec<i32>> {
+        let mut out = vec![vec![-1]];
+        for (gate, &[a, b]) in (self.leaves as i32 + 2..).zip(&self.gates) {
+            out.extend([vec![-gate, a], vec![-gate, b], vec![gate, -a, -b]]);
+        }
+        let [x, y, outside @ ..] = &self.lits[..] else { return out };
+        out.extend([vec![*x, *y], vec![-x, -y]]);
+        out.extend(outside.iter().map(|&lit| vec![-lit]));
+        out
+    }
+
+    /// Checks that clauses follow, the empty one last. For each range, whether they need it.
+    ///
+    /// # Errors
+    /// If one does not follow as it says, or is not needed.
+    pub fn follow(&self, lemmas: &[Lemma]) -> Result<Vec<bool>, String> {
+        let mut clauses = self.clauses();
+        let ranges = clauses.len() - (self.lits.len() - 2)..clauses.len();
+        let mut is_used = vec![false; clauses.len() + lemmas.len()];
+        // 1 true, -1 false, 0 open; and whether a clause has asked.
+        let mut values = vec![(0i8, false); self.leaves + self.gates.len() + 2];
+        for (literals, hints) in lemmas {
+            let are_literals = literals.iter().all(|l| *l != 0 && (l.unsigned_abs() as usize) < values.len());
+            ensure(is_ascending(literals) && are_literals, "a clause with a literal that is none, or out of order")?;
+            let mut trail: Vec<usize> = Vec::new();
+            let mut next: Vec<i32> = literals.iter().map(|l| -l).collect();
+            let mut is_false = false;
+            for &hint in hints {
+                for lit in next.drain(..) {
+                    let at = lit.unsigned_abs() as usize;
+                    ensure(values[at].0 == 0, "a clause with a literal and its opposite")?;
+                    values[at].0 = if lit < 0 { -1 } else { 1 };
+                    trail.push(at);
+                }
+                let clause = hint.checked_sub(1).and_then(|hint| clauses.get(hint)).filter(|_| !is_false);
+                let clause = clause.ok_or("a hint that is none")?;
+                is_used[hint - 1] = true;
+                for &lit in clause {
+                    let value = &mut values[lit.unsigned_abs() as usize];
+                    match value.0 * if lit < 0 { -1 } else { 1 } {
+                        0 => next.push(lit),
+                        -1 => value.1 = true,
+                        _ => return Err("a hint that says nothing new".into()),
+                    }
+                }
+                ensure(next.len() <= 1, "a hint that is no unit")?;
+                is_false = next.is_empty();
+            }
+            ensure(is_false, "a clause that does not follow by its hints")?;
+            let are_asked = trail.into_iter().all(|at| std::mem::take(&mut values[at]).1);
+            ensure(are_asked, "a clause with a literal or a hint that it does not need")?;
+            clauses.push(literals.clone());
+        }
+        ensure(lemmas.last().is_some_and(|last| last.0.is_empty()), "the last clause is not empty")?;
+        let (of_lemmas, own) = (&is_used[ranges.end..clauses.len() - 1], &is_used[ranges]);
+        ensure(of_lemmas.iter().all(|&used| used), "a clause that nothing needs")?;
+        Ok(own.chunks(2).map(|two| two[0] || two[1]).collect())
+    }
+}
+
+impl Record {
+    /// Checks that it holds for this bit, and makes the two literals equal.
+    ///
+    /// # Errors
+    /// If it does not show it, or something in it is not needed.
+    pub fn apply(&self, g: &mut Graph, bit: Lit) -> Result<(), String> {
+        ensure(g.root(bit) != g.root(self.other), "it is known")?;
+        let question = Question::of(g, bit, self)?;
+        ensure(g.root(self.other) == self.other, "a gate by another name than its oldest one")?;
+        let needed = match &self.reason {
+            Reason::Exhaustion => question.exhaust()?,
+            Reason::Clauses(lemmas) => question.follow(lemmas)?,
+        };
+        ensure(needed.into_iter().all(|needed| needed), "a range that is not needed")?;
+        g.merge(bit, self.other);
+        Ok(())
+    }
+}
