@@ -84,7 +84,7 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
             "all" | "clauses" => {
                 let (rest, values) = rest.split_once(" / ").unwrap_or((rest, ""));
                 let values: Vec<usize> = if values.is_empty() { Vec::new() } else { numbers(values)? };
-                ensure(values.len() % 2 == 0, "a program without its value")?;
+                ensure(values.len().is_multiple_of(2), "a program without its value")?;
                 let ranges = values.chunks(2).map(|value| (value[0], value[1])).collect();
                 let numbers: Vec<u32> = numbers(rest)?;
                 let [bit, other, ref leaves @ ..] = numbers[..] else { return Err("a record without its pair".into()) };

@@ -68,7 +68,7 @@ impl Question {
         ensure(is_ascending(&record.ranges), "ranges out of order")?;
         let known =
             |&at: &(usize, usize)| g.sums.value(at).and_then(|v| Some((exact(&v.bits, v.kind.signed), v.range?)));
-        let ranges: Option<Vec<(Vec<Lit>, (i128, i128))>> = record.ranges.iter().map(known).collect();
+        let ranges: Option<Vec<_>> = record.ranges.iter().map(known).collect();
         let ranges = ranges.ok_or("a range that is not known")?;
         let pair = [bit, record.other];
         let is_leaf = |&leaf: &u32| leaf > 0 && (leaf as usize) < g.count() && g.root(Lit(leaf << 1)) == Lit(leaf << 1);
@@ -151,18 +151,16 @@ impl Question {
                     }
                 }
             }
-            for word in 0..WORDS {
-                let value = |&(at, flip): &(usize, u64)| values[at][word] ^ flip;
-                let differ = value(&lits[0]) ^ value(&lits[1]);
-                if differ == 0 {
-                    continue;
-                }
+            let value = |&(at, flip): &(usize, u64), word: usize| values[at][word] ^ flip;
+            let differ = |word| value(&lits[0], word) ^ value(&lits[1], word);
+            for word in (0..WORDS).filter(|&word| differ(word) != 0) {
                 let others = |own: usize| {
                     let other = lits[2..].iter().enumerate().filter(|(i, _)| i / 2 != own);
-                    other.fold(0, |outside, (_, lit)| outside | value(lit))
+                    other.fold(0, |outside, (_, lit)| outside | value(lit, word))
                 };
-                ensure(differ & !others(usize::MAX) == 0, "a record by all assignments does not hold for one of them")?;
-                needed.iter_mut().enumerate().for_each(|(own, needed)| *needed |= differ & !others(own) != 0);
+                let holds = differ(word) & !others(usize::MAX) == 0;
+                ensure(holds, "a record by all assignments does not hold for one of them")?;
+                needed.iter_mut().enumerate().for_each(|(own, needed)| *needed |= differ(word) & !others(own) != 0);
             }
         }
         Ok(needed)
