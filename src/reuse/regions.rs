@@ -170,7 +170,10 @@ impl Blocks<'_> {
             if !seen.insert(v) {
                 continue;
             }
-            if self.finder.free[v.index()] || self.maker.get(&v).is_some_and(|&other| other != place) {
+            // What a block of the same depth makes is made once more: two that were cut out of one block may each have
+            // some of what the other one needs.
+            let is_made = |&other: &usize| self.members[other].0 < self.members[place].0;
+            if self.finder.free[v.index()] || self.maker.get(&v).is_some_and(is_made) {
                 reads.push(v);
             } else {
                 ids.push(v);
