@@ -148,6 +148,20 @@ fn held_inputs_are_read_from_their_ports() {
     }
 }
 
+/// Blocks that were cut out of one block by the rows of their sums may each need some of the other one's: `mixer_particles`
+/// every 16 clocks has such.
+#[test]
+fn plans_of_both_engines_are_made_and_judged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["mixer_particles", "conv_small", "sort_topk"] {
+        for interval in ["2", "5", "16", "33"] {
+            let how = ["--ii", interval, "--ii-engine", "mixed", "-O2", "--use-dsp", "no"];
+            let (code, said, why) = run(folder.path(), &[&["info", &model(name)], &how[..]].concat());
+            assert!(code == 0 && said.contains("copies"), "{name}, K = {interval}: {why}");
+        }
+    }
+}
+
 /// `--ii-input beats`: the core reads its sample beat by beat; its text says so, and the statement is about that.
 #[test]
 fn beats_go_into_the_core_as_they_come() {

@@ -9,6 +9,7 @@
 //! shifts, tables, binary points and what they read alike. Types may differ where a sum never wraps, for any input:
 //! then the widest serves all.
 
+use super::plan::is_zero;
 use super::sums::Gathered;
 use super::{merge, rows};
 use crate::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
@@ -109,20 +110,27 @@ pub(super) fn classes(finder: &Finder<'_>, interval: u32) -> Vec<Class> {
     let mut classes = Vec::with_capacity(found.len());
     classes.extend(kept.values().map(|members| Class { kept: true, ..of(&mut members.iter()) }));
     let mut alone: BTreeMap<u32, Vec<&Part>> = BTreeMap::new();
+    let mut hosts: BTreeMap<u32, Vec<rows::Host<'_>>> = BTreeMap::new();
     for members in &found {
         let whole = of(&mut members.iter().map(|&at| &parts[at]));
-        if whole.gains(interval) {
+        let depth = whole.depths[0];
+        if whole.gains(interval) && whole.depths.iter().all(|&d| d == depth) {
+            let parts = members.iter().map(|&at| &parts[at].0).collect();
+            hosts.entry(depth).or_default().push(rows::Host { class: whole, parts });
+        } else if whole.gains(interval) {
             classes.push(whole);
         } else {
             members.iter().for_each(|&at| alone.entry(parts[at].1).or_default().push(&parts[at].0));
         }
     }
     for (depth, parts) in alone {
-        match rows::split(finder, &parts, depth, interval) {
+        let hosts = hosts.get_mut(&depth).map_or(&mut [][..], |hosts| &mut hosts[..]);
+        match rows::split(finder, &parts, hosts, depth, interval) {
             Some(split) => classes.extend(split),
             None => classes.extend(parts.into_iter().map(|part| finder.class(&[(part, depth)]))),
         }
     }
+    classes.extend(hosts.into_values().flatten().map(|host| host.class));
     // The first instances of the classes in the order of the program.
     let first = |class: &Class| class.instances.iter().flat_map(|(_, outputs)| outputs).min().copied();
     classes.sort_by_key(first);
@@ -185,6 +193,8 @@ pub(super) struct Finder<'a> {
     readers: Vec<u32>,
     /// Whether an output shows a value.
     pub(super) shown: Vec<bool>,
+    /// A constant that is zero, if there is one.
+    pub(super) zero: Option<ValueId>,
     /// Blocks that are there before any is looked for.
     gathered: Option<&'a Gathered>,
     /// For the operations of these the number of the block, and one.
@@ -213,7 +223,8 @@ impl<'a> Finder<'a> {
         for (part, number) in gathered.iter().flat_map(|gathered| &gathered.parts).zip(1..) {
             part.order.iter().for_each(|v| own[v.index()] = number);
         }
-        Finder { model, free, exact, rigid, readers: model.reader_counts(), shown, gathered, own }
+        let zero = model.ids().find(|&v| is_zero(model, v));
+        Finder { model, free, exact, rigid, readers: model.reader_counts(), shown, zero, gathered, own }
     }
 
     /// The class of a block that was there before any was looked for.

@@ -38,6 +38,11 @@ impl Row {
         Row { terms: BTreeMap::from([(Some(v), (BigInt::from(1), 0))]) }
     }
 
+    /// A constant with this code in this type.
+    fn constant(code: BigInt, kif: Kif) -> Row {
+        Row { terms: BTreeMap::from([(None, (code, -i64::from(kif.frac)))]) }
+    }
+
     /// What an operation makes of rows; nothing if it is no sum, or of numbers that no plan has.
     fn of<'r>(op: &Op, row: impl Fn(ValueId) -> Option<&'r Row>) -> Option<Row> {
         match op {
@@ -75,13 +80,14 @@ impl PartialEq for Row {
 
 /// The values of a template as rows over what its inputs are in the program; nothing for what is no sum, or a sum that
 /// does not fit its type whatever its inputs are.
-fn template_rows(template: &Model, inputs: &[ValueId]) -> Vec<Option<Row>> {
+fn template_rows(model: &Model, template: &Model, inputs: &[ValueId]) -> Vec<Option<Row>> {
     // Over the template's own inputs for the bounds: two of them may be one value of the program.
     let mut own: Vec<Option<Row>> = Vec::with_capacity(template.nodes().len());
     for id in template.ids() {
         let kif = template.kif(id);
         let row = match template.node(id).op {
             Op::Input { input } if kif == template.input_kifs()[input as usize] => Some(Row::one(ValueId(input))),
+            Op::Const { ref value } => Some(Row::constant(value.to_big(), kif)),
             _ => Row::of(&template.node(id).op, |x| own[x.index()].as_ref()).filter(|row| fits(row, kif, template)),
         };
         own.push(row);
@@ -90,6 +96,10 @@ fn template_rows(template: &Model, inputs: &[ValueId]) -> Vec<Option<Row>> {
         let mut all = Row::default();
         for (v, c) in &row.terms {
             let v = v.map(|v| inputs[v.index()]);
+            // What is always zero adds nothing.
+            if v.is_some_and(|v| model.kif(v).is_zero()) {
+                continue;
+            }
             all = all.plus(&Row { terms: BTreeMap::from([(v, c.clone())]) }, 0, false)?;
         }
         Some(all)
@@ -266,30 +276,14 @@ impl Judge<'_> {
                 ensure(holds || meant.is_zero(), || format!("{outer} does not fit the input's {kif}"))?;
                 continue;
             }
-            let (mut own, mut other) = (template.node(inner).op.clone(), model.node(outer).op.clone());
-            let (ours, theirs) = (own.operands(), other.operands());
-            own.map_operands(|_| ValueId(0));
-            other.map_operands(|_| ValueId(0));
-            let table = |model: &Model, op: &Op| match op {
-                Op::Lookup { table, .. } => Some(model.table(*table).entries.clone()),
-                _ => None,
-            };
-            ensure(own == other && ours.len() == theirs.len(), || format!("{outer} is another operation"))?;
-            ensure(table(template, &own) == table(model, &other), || format!("{outer} reads another table"))?;
+            let operands = self.same_operation((template, inner), outer)?;
             // A sum that never wraps may do so in any type that holds it.
             let exact = self.exact[outer.index()];
             let holds = kif.frac == meant.frac && kif.holds(&meant.min_code()) && kif.holds(&meant.max_code());
             ensure(kif == meant || (exact && (holds || meant.is_zero())), || {
                 format!("{outer} of type {meant} is made as {kif}")
             })?;
-            for (at, (&inside, &outside)) in ours.iter().zip(&theirs).enumerate() {
-                // What depends on the number of bits of an operand.
-                let counts = matches!(own, Op::Unary { .. }) || (matches!(own, Op::Mux { .. }) && at == 2);
-                ensure(!counts || template.kif(inside) == model.kif(outside), || {
-                    format!("{outer} depends on the type of {outside}, which is another")
-                })?;
-            }
-            stack.extend(ours.into_iter().zip(theirs));
+            stack.extend(operands);
         }
         Ok(())
     }
@@ -305,29 +299,60 @@ impl Judge<'_> {
             let holds = kif.frac == meant.frac && kif.holds(&meant.min_code()) && kif.holds(&meant.max_code());
             ensure(holds || meant.is_zero(), || format!("{given} does not fit the input's {kif}"))?;
         }
-        let made = template_rows(template, &instance.inputs);
+        let made = template_rows(model, template, &instance.inputs);
         let read: FxHashSet<ValueId> = instance.inputs.iter().copied().collect();
+        let mut stack: Vec<(ValueId, ValueId)> = Vec::new();
         for (output, &value) in template.outputs().iter().zip(&instance.outputs) {
             let plain = output.shift == 0 && !output.neg;
-            let mut inner = output.source.filter(|_| plain).ok_or("an output of a block is a value as it is")?;
-            let mut outer = value;
-            while let (Op::Relu { x: below } | Op::Quantise { x: below, .. }, kif) =
-                (template.node(inner).op.clone(), template.kif(inner))
-            {
-                let x = match (template.node(inner).op.clone(), model.node(outer).op.clone()) {
-                    (Op::Relu { .. }, Op::Relu { x }) => x,
-                    (Op::Quantise { shift: own, .. }, Op::Quantise { x, shift }) if own == shift => x,
-                    _ => return Err(format!("{outer} is another operation")),
-                };
-                ensure(kif == model.kif(outer), || format!("{outer} is made as {kif}"))?;
-                ensure(!read.contains(&outer), || format!("{outer} is what the block reads"))?;
-                (inner, outer) = (below, x);
+            stack.push((output.source.filter(|_| plain).ok_or("an output of a block is a value as it is")?, value));
+        }
+        let mut seen: FxHashSet<(ValueId, ValueId)> = FxHashSet::default();
+        while let Some((inner, outer)) = stack.pop() {
+            if !seen.insert((inner, outer)) {
+                continue;
             }
-            let own = made[inner.index()].as_ref().ok_or_else(|| format!("{inner} of the template is no exact sum"))?;
-            let meant = self.row(outer, &read).ok_or_else(|| format!("{outer} is no exact sum of what is read"))?;
-            ensure(*own == meant, || format!("{outer} is another sum"))?;
+            if let Some(own) = &made[inner.index()] {
+                let meant = self.row(outer, &read).ok_or_else(|| format!("{outer} is no exact sum of what is read"))?;
+                ensure(*own == meant, || format!("{outer} is another sum"))?;
+                continue;
+            }
+            ensure(!read.contains(&outer), || format!("{outer} is what the block reads"))?;
+            let (kif, meant) = (template.kif(inner), model.kif(outer));
+            ensure(kif == meant, || format!("{outer} of type {meant} is made as {kif}"))?;
+            stack.extend(self.same_operation((template, inner), outer)?);
         }
         Ok(())
+    }
+
+    /// Whether an operation of a template is one of the program, operands aside: these, in pairs.
+    fn same_operation(
+        &self,
+        (template, inner): (&Model, ValueId),
+        outer: ValueId,
+    ) -> Result<Vec<(ValueId, ValueId)>, String> {
+        let model = self.model;
+        let (mut own, mut other) = (template.node(inner).op.clone(), model.node(outer).op.clone());
+        let (ours, theirs) = (own.operands(), other.operands());
+        own.map_operands(|_| ValueId(0));
+        other.map_operands(|_| ValueId(0));
+        let table = |model: &Model, op: &Op| match op {
+            Op::Lookup { table, .. } => Some(model.table(*table).entries.clone()),
+            _ => None,
+        };
+        ensure(own == other && ours.len() == theirs.len(), || format!("{outer} is another operation"))?;
+        ensure(table(template, &own) == table(model, &other), || format!("{outer} reads another table"))?;
+        for (at, (&inside, &outside)) in ours.iter().zip(&theirs).enumerate() {
+            // What depends on the number of bits of an operand.
+            let counts = matches!(own, Op::Unary { .. }) || (matches!(own, Op::Mux { .. }) && at == 2);
+            ensure(!counts || template.kif(inside) == model.kif(outside), || {
+                format!("{outer} depends on the type of {outside}, which is another")
+            })?;
+            let is_code = matches!(own, Op::Lookup { .. });
+            ensure(!is_code || template.kif(inside).frac == model.kif(outside).frac, || {
+                format!("{outer} reads the code of {outside}, which has another binary point")
+            })?;
+        }
+        Ok(ours.into_iter().zip(theirs).collect())
     }
 
     /// A value of the program as a row over values that are read, and such as are no exact sums: those that cancel out.
@@ -338,8 +363,10 @@ impl Judge<'_> {
         let mut stack = vec![value];
         while let Some(v) = stack.pop() {
             let is_leaf = read.contains(&v) || !self.exact[v.index()];
-            if is_leaf {
-                rows.insert(v, Row::one(v));
+            if let Op::Const { value } = &model.node(v).op {
+                rows.insert(v, Row::constant(value.to_big(), model.kif(v)));
+            } else if is_leaf {
+                rows.insert(v, if model.kif(v).is_zero() { Row::default() } else { Row::one(v) });
             } else if below.insert(v) {
                 stack.extend(model.node(v).op.operands());
             }

@@ -690,8 +690,8 @@ mod tests {
     }
 
     /// Dense layers of one matrix at several places, each as sums in another order and with sums that two places share;
-    /// what follows each sum is the same.
-    fn same_rows_other_sums(places: u32, rng: &mut SplitMix) -> Model {
+    /// what follows each sum is the same. With holes, places from the third on lack some of what they would read.
+    fn same_rows_other_sums(places: u32, holes: bool, rng: &mut SplitMix) -> Model {
         let (reads, gives) = (2 + rng.below(4) as u32, 1 + rng.below(4) as u32);
         let step = 1 + rng.below(u64::from(reads)) as u32;
         let n = step * (places - 1) + reads;
@@ -711,9 +711,10 @@ mod tests {
         // Sums of two neighbours, which several places may read.
         let mut shared: BTreeMap<(ValueId, ValueId, i32), ValueId> = BTreeMap::new();
         for place in 0..places {
+            let missing: Vec<bool> = (0..reads).map(|k| holes && place > 1 && k > 0 && rng.below(3) == 0).collect();
             for row in &weights {
                 let mut terms: Vec<(ValueId, i32, bool)> = Vec::new();
-                for (k, &w) in row.iter().enumerate() {
+                for (k, &w) in row.iter().enumerate().filter(|(k, _)| !missing[*k]) {
                     let x = inputs[(place * step) as usize + k];
                     let bits = (0..3).filter(|bit| (w.unsigned_abs() >> bit) & 1 == 1);
                     terms.extend(bits.map(|bit| (x, bit, w < 0)));
@@ -755,7 +756,7 @@ mod tests {
         for seed in crate::prove::seeds(0..24) {
             let mut rng = SplitMix::new(seed);
             let places = 3 + rng.below(9) as u32;
-            let model = same_rows_other_sums(places, &mut rng);
+            let model = same_rows_other_sums(places, false, &mut rng);
             let interval = [2, 3, 4, 5, 8, 13, 64][(seed % 7) as usize];
             held(&model, interval, Engine::Fold, seed);
             let mut spec = Spec::default();
@@ -766,6 +767,35 @@ mod tests {
             by_rows += usize::from(groups.iter().any(|group| group.by_rows && group.instances.len() > 1));
         }
         assert!(by_rows >= 5, "only {by_rows} share by rows");
+    }
+
+    #[test]
+    fn rows_may_have_holes() {
+        let (mut with_holes, mut changed, mut found) = (0, 0, 0);
+        for seed in crate::prove::seeds(0..32) {
+            let mut rng = SplitMix::new(seed ^ 0x401e);
+            let model = same_rows_other_sums(4 + rng.below(9) as u32, true, &mut rng);
+            let interval = [2, 3, 4, 5, 8, 13, 64][(seed % 7) as usize];
+            held(&model, interval, Engine::Fold, seed);
+            let (model, good) = planned(&model, interval, &Engines::default());
+            assert_eq!(check(&model, &good), Ok(()));
+            let is_zero = |v: &ValueId| model.kif(*v).is_zero();
+            for (at, group) in good.groups.iter().enumerate() {
+                let hole = |i: &Instance| i.inputs.iter().position(is_zero);
+                let Some((which, k)) = group.instances.iter().enumerate().find_map(|(n, i)| Some((n, hole(i)?))) else {
+                    continue;
+                };
+                with_holes += 1;
+                // The judge sees it if something else is read where nothing is to be.
+                let mut bad = good.clone();
+                let inputs = &mut bad.groups[at].instances[which].inputs;
+                inputs[k] = *inputs.iter().find(|v| !is_zero(v)).expect("something is read");
+                changed += 1;
+                found += u32::from(check(&model, &bad).is_err());
+            }
+        }
+        assert!(with_holes >= 8, "only {with_holes} groups with holes");
+        assert_eq!(found, changed);
     }
 
     /// A sum that wraps does so at its own width alone.
@@ -811,7 +841,7 @@ mod tests {
         let (mut tried, mut found) = (0, 0);
         for seed in 0..24 {
             let mut rng = SplitMix::new(seed);
-            let model = same_rows_other_sums(6, &mut rng);
+            let model = same_rows_other_sums(6, false, &mut rng);
             let (model, good) = planned(&model, 3, &Engines::default());
             assert_eq!(check(&model, &good), Ok(()));
             for (at, group) in good.groups.iter().enumerate().filter(|(_, group)| group.by_rows) {

@@ -14,7 +14,8 @@ use super::{
     Base, Group, Inputs, Instance, Outlet, Plan, Storage, Store, WIDE, Wire, figures, free, instances, origin, serial,
     starts, wire,
 };
-use crate::ir::{Model, Op, ValueId};
+use crate::ir::{Builder, Model, Op, ValueId};
+use crate::num::{Code, Interval};
 use crate::passes;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -59,14 +60,49 @@ pub fn plan<E>(
     engines: &Engines<'_>,
     mut stages: impl FnMut(&Model) -> Result<Vec<u32>, E>,
 ) -> Result<(Option<Model>, Plan), E> {
+    // In place of what is not there at the edges of an image.
+    let with_zero = with_a_zero(model);
+    let model = with_zero.as_ref().unwrap_or(model);
     let exact = passes::exact_sums(model);
     let plan = of_program((model, &exact), None, interval, engines, &mut stages)?;
-    let Some(gathered) = sums::gathered(model, &exact, &plan) else { return Ok((None, plan)) };
+    let Some(gathered) = sums::gathered(model, &exact, &plan) else {
+        return Ok((with_zero.filter(|model| reads_zero(model, &plan)), plan));
+    };
     let anew = (&gathered.model, &gathered.exact[..]);
     let other = of_program(anew, Some(&gathered), interval, engines, &mut stages)?;
     let tables = |model: &Model, plan: &Plan| figures::taken(model, &free(model), plan) + plan.tables();
     let better = tables(&gathered.model, &other) < tables(model, &plan);
-    Ok(if better { (Some(gathered.model), other) } else { (None, plan) })
+    Ok(match better {
+        true => (Some(gathered.model), other),
+        false => (with_zero.filter(|model| reads_zero(model, &plan)), plan),
+    })
+}
+
+/// The program with a constant that is zero behind it; nothing if it has one.
+fn with_a_zero(model: &Model) -> Option<Model> {
+    if model.ids().any(|v| is_zero(model, v)) {
+        return None;
+    }
+    let mut b = Builder::like(model);
+    for node in model.nodes() {
+        b.push(node.clone());
+    }
+    b.op(Op::Const { value: Code::ZERO }, Interval::new(0, 0, 0));
+    for output in model.outputs() {
+        b.output(*output);
+    }
+    b.finish().ok()
+}
+
+/// Whether a value is a constant that is zero.
+pub(super) fn is_zero(model: &Model, v: ValueId) -> bool {
+    matches!(model.node(v).op, Op::Const { .. }) && model.kif(v).is_zero()
+}
+
+/// Whether a block of a plan reads the last value of its program, a zero.
+fn reads_zero(model: &Model, plan: &Plan) -> bool {
+    let last = model.ids().last();
+    plan.groups.iter().flat_map(|group| &group.instances).any(|i| i.inputs.iter().any(|v| Some(*v) == last))
 }
 
 /// A plan for a program with its [`passes::exact_sums`], with the blocks that are there already.
