@@ -588,11 +588,13 @@ fn corrupted_certificates_and_texts_are_refused() {
 #[test]
 #[ignore = "long: 10,000 corrupted certificates"]
 fn ten_thousand_corrupted_certificates_are_refused() {
-    let (small, large) = (attacks(&SMALL, 1_000..2_450), attacks(&LARGE, 1_000..1_350));
+    let (small, large) = (attacks(&SMALL, 1_000..2_500), attacks(&LARGE, 1_000..1_350));
     let corrupted = small.corrupted + large.corrupted;
-    // Without what is of no use there is little that can be changed and still shows everything.
-    let accepted: u32 = small.accepted.values().chain(large.accepted.values()).sum();
-    assert!(accepted * 10 < corrupted, "{accepted} of {corrupted}: {small:#?} {large:#?}");
+    // A program that a step goes over without any record may be left out. Else there is little that can be changed and still shows
+    // everything.
+    let accepted = small.accepted.iter().chain(&large.accepted).filter(|(class, _)| **class != "a program fewer");
+    let accepted: u32 = accepted.map(|class| class.1).sum();
+    assert!(accepted * 100 < corrupted, "{accepted} of {corrupted}: {small:#?} {large:#?}");
     eprintln!("{corrupted} corrupted certificates\n{small:#?}\n{large:#?}");
     assert!(corrupted > 10_000, "{corrupted}");
 }
