@@ -119,6 +119,30 @@ fn proved(case: &Case, text: &str) -> (bool, String) {
     (output.status.success() && said.contains("Induction step proven: SUCCESS!"), said)
 }
 
+/// Proves the first case of each kind, and that it is proved no more with any of these places of the text broken. Gives the
+/// kinds.
+fn proved_kinds<K: PartialEq>(
+    cases: impl Iterator<Item = Case>,
+    kind: impl Fn(&Case) -> K,
+    breaks: &[(&str, &str)],
+) -> Vec<K> {
+    let mut seen = Vec::new();
+    for case in cases {
+        let kind = kind(&case);
+        if seen.contains(&kind) {
+            continue;
+        }
+        seen.push(kind);
+        let text = case.axis.text(Language::Verilog);
+        let (is_proved, said) = proved(&case, &text);
+        assert!(is_proved, "{:?}\n{}\n{said}", case.axis, harness(&case.axis, &text));
+        for (right, broken) in breaks.iter().filter(|(right, _)| text.contains(right)) {
+            assert!(!proved(&case, &text.replacen(right, broken, 1)).0, "{broken} is proved");
+        }
+    }
+    seen
+}
+
 #[test]
 fn sim_axis_handshake_is_proved_by_induction() {
     if tool("yosys").is_none() {
@@ -133,49 +157,25 @@ fn sim_axis_handshake_is_proved_by_induction() {
         let axis = &case.axis;
         axis.input.sample_width() + axis.output.sample_width() < 700 && axis.depth.is_none_or(|depth| depth < 8)
     };
-    let mut seen = Vec::new();
-    for case in (0..120).map(case).filter(small) {
-        if seen.contains(&kind(&case)) {
-            continue;
-        }
-        seen.push(kind(&case));
-        let text = case.axis.text(Language::Verilog);
-        let (is_proved, said) = proved(&case, &text);
-        assert!(is_proved, "{:?}\n{}\n{said}", case.axis, harness(&case.axis, &text));
-        let breaks = [
-            ("credits != ", "1'b1 || credits != "),
-            ("else if (result_valid & m_axis_tready) beat", "else if (result_valid) beat"),
-            ("assign advance = ", "assign advance = 1'b1 | "),
-        ];
-        for (right, broken) in breaks.iter().filter(|(right, _)| text.contains(right)) {
-            assert!(!proved(&case, &text.replacen(right, broken, 1)).0, "{broken} is proved");
-        }
-    }
+    let breaks = [
+        ("credits != ", "1'b1 || credits != "),
+        ("else if (result_valid & m_axis_tready) beat", "else if (result_valid) beat"),
+        ("assign advance = ", "assign advance = 1'b1 | "),
+    ];
+    let seen = proved_kinds((0..120).map(case).filter(small), kind, &breaks);
     assert!(seen.len() >= 10, "{seen:?}");
     // And where beats go into the core as they come.
-    let mut seen = Vec::new();
     // With one place, or a result a clock after the last beat, nothing is on its way while beats come.
     let several = |case: &Case| {
         let interface = &case.axis.core;
         case.axis.depth != Some(1) && interface.latency > interface.input_beats
     };
-    for case in (0..400).filter_map(beat_by_beat).filter(small).filter(several) {
-        let kind = (case.axis.depth.is_some(), case.axis.output.beats > 1);
-        if seen.contains(&kind) {
-            continue;
-        }
-        seen.push(kind);
-        let text = case.axis.text(Language::Verilog);
-        let (is_proved, said) = proved(&case, &text);
-        assert!(is_proved, "{:?}\n{}\n{said}", case.axis, harness(&case.axis, &text));
-        let breaks = [
-            ("core_ready & (credits != ", "core_ready | (credits != "),
-            (" & advance;\n    wire get", ";\n    wire get"),
-            ("assign advance = moves & ~waits;", "assign advance = moves;"),
-        ];
-        for (right, broken) in breaks.iter().filter(|(right, _)| text.contains(right)) {
-            assert!(!proved(&case, &text.replacen(right, broken, 1)).0, "{broken} is proved");
-        }
-    }
+    let kind = |case: &Case| (case.axis.depth.is_some(), case.axis.output.beats > 1);
+    let breaks = [
+        ("core_ready & (credits != ", "core_ready | (credits != "),
+        (" & advance;\n    wire get", ";\n    wire get"),
+        ("assign advance = moves & ~waits;", "assign advance = moves;"),
+    ];
+    let seen = proved_kinds((0..400).filter_map(beat_by_beat).filter(small).filter(several), kind, &breaks);
     assert!(seen.len() >= 3, "{seen:?}");
 }

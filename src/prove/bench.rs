@@ -2,7 +2,6 @@
 //! `MISMATCH` with both values, or `MATCH`.
 
 use super::equiv::{ControlNames, Counterexample};
-use super::phases::{stated_hold, stated_interval};
 use super::port_roles::{PortRoles, find_ports};
 use crate::ir::Model;
 use crate::rtl::Language;
@@ -25,21 +24,12 @@ fn rows(
     c: &Counterexample,
 ) -> Vec<Vec<String>> {
     let deepest = c.others.iter().map(|o| o.0).max().unwrap_or(0).max(latency);
-    // At power-on a sample is accepted, and then once an interval.
-    let interval = stated_interval(rtl).unwrap_or(1).max(1);
-    let deepest = latency + (deepest - latency).next_multiple_of(interval);
     let rest: Vec<BigInt> = vec![BigInt::ZERO; c.inputs.len()];
-    let row = |k: u32| {
-        let others = c.others.iter().find(|o| o.0 == k).map_or(&rest, |o| &o.1);
-        let shown = |i: usize| ports.back(i, latency).checked_sub(k).is_some_and(|since| since < ports.hold);
-        let any_is_shown = (0..c.inputs.len()).any(shown);
-        let codes: Vec<&BigInt> =
-            (0..).zip(&c.inputs).zip(others).map(|((i, own), other)| if shown(i) { own } else { other }).collect();
+    let row = |codes: &[BigInt]| {
         let on_port = |&port: &SignalId| {
             let mut bits = vec!['0'; rtl.signal(port).width as usize];
-            for (i, ((place, code), kif)) in ports.inputs.iter().zip(&codes).zip(model.input_kifs()).enumerate() {
-                // Of elements that share bits, in the clocks of none of them, the last one's are there.
-                let Some((_, lo)) = place.filter(|p| p.0 == port && (shown(i) || !any_is_shown)) else { continue };
+            for ((place, code), kif) in ports.inputs.iter().zip(codes).zip(model.input_kifs()) {
+                let Some((_, lo)) = place.filter(|p| p.0 == port) else { continue };
                 for (i, bit) in bits_of(code, kif.width()).chars().rev().enumerate() {
                     let at = bits.len() - 1 - (lo as usize + i);
                     bits[at] = bit;
@@ -49,7 +39,14 @@ fn rows(
         };
         data.iter().map(on_port).collect()
     };
-    (0..=deepest).rev().map(row).collect()
+    (0..=deepest)
+        .rev()
+        .map(|k| match c.others.iter().find(|o| o.0 == k) {
+            _ if k == latency => row(&c.inputs),
+            Some((_, codes)) => row(codes),
+            None => row(&rest),
+        })
+        .collect()
 }
 
 /// The testbench. Nothing if the ports are not the model's, or the output has no bits.
@@ -61,8 +58,7 @@ pub fn testbench(
     latency: u32,
     c: &Counterexample,
 ) -> Option<String> {
-    let mut ports = find_ports(model, rtl, names, None).ok()?;
-    ports.hold = stated_hold(rtl).unwrap_or(1);
+    let ports = find_ports(model, rtl, names, None).ok()?;
     let (port, lo) = ports.outputs[c.output]?;
     let data: Vec<SignalId> =
         rtl.inputs.iter().copied().filter(|&s| ports.inputs.iter().flatten().any(|p| p.0 == s)).collect();
