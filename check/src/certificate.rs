@@ -108,7 +108,9 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
     }
     let is_whole = out.steps.last().is_some_and(|step| step.program.is_none());
     let is_full = out.steps.iter().flat_map(|step| step.places.values()).all(|place| *place != Place::default());
-    ensure(is_whole && is_full, "it does not end with the text, or has a place without records").map(|()| out)
+    ensure(is_whole && is_full, "it does not end with the text, or has a place without records")?;
+    let is_needed = out.steps.iter().rev().skip(1).all(|step| !step.places.is_empty());
+    ensure(is_needed, "a program that nothing is recorded of").map(|()| out)
 }
 
 /// Numbers with a blank between.

@@ -172,6 +172,10 @@ impl Graph {
         let (a, b) = (self.root(a), self.root(b));
         let flip = a.is_negated() != b.is_negated();
         let (a, b) = (a.flipped(a.is_negated()), b.flipped(b.is_negated()));
+        // It may be there with other gates below, of an operand that was found to be the complement of another gate since.
+        if let (None, Some(same)) = (self.known_xor(a, b), self.known_xor(a, !b)) {
+            return same.flipped(!flip);
+        }
         let (both, none) = (self.and(a, b), self.and(!a, !b));
         self.and(!both, !none).flipped(flip)
     }
@@ -264,6 +268,12 @@ impl Graph {
             self.merge(*bit, same);
             *bit = self.root(*bit);
         }
+    }
+
+    /// The exclusive or of two literals made of these, if it is there. Of their complements it is made of other gates.
+    fn known_xor(&self, a: Lit, b: Lit) -> Option<Lit> {
+        let (both, none) = (self.known(a, b).1?, self.known(!a, !b).1?);
+        self.known(!both, !none).1
     }
 
     /// Makes two literals equal that were shown to be, and then gates with operands that are.

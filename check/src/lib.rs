@@ -47,6 +47,7 @@ pub enum Side<'a> {
 }
 
 /// The model and what was made of it, one after another over the gates of all before: what is known of them stays known.
+#[derive(Clone)]
 pub struct Compared {
     /// The gates of all.
     pub graph: Graph,
@@ -218,13 +219,9 @@ pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resul
 fn steps(model: &Program, text: &Text<'_>, certificate: &Certificate, program: Files<'_>) -> Result<Compared, String> {
     let mut compared = Compared::of(model, &mut |_, _, _| Ok(()))?;
     for step in &certificate.steps {
-        match &step.program {
-            Some(name) => {
-                let next = Program::read(&program(name)?).map_err(|why| format!("{name}: {why}"))?;
-                compared.replay(&Side::Program(&next), step)?;
-            }
-            None => compared.replay(&Side::Text(text), step)?,
-        }
+        let read = |name: &String| Program::read(&program(name)?).map_err(|why| format!("{name}: {why}"));
+        let next = step.program.as_ref().map(read).transpose()?;
+        compared.replay(&next.as_ref().map_or(Side::Text(text), Side::Program), step)?;
     }
     Ok(compared)
 }

@@ -184,7 +184,7 @@ impl Operation {
             }
             (9, &[x], [0]) => {
                 let from = before[x].kind;
-                ensure(from.width == 0 || from.frac == self.kind.frac, "a not of another step")
+                ensure(from.width * self.kind.width == 0 || from.frac == self.kind.frac, "a not of another step")
             }
             _ => {
                 let (terms, constant) =

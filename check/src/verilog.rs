@@ -16,7 +16,7 @@ impl<'a> Reader<'_, 'a> {
             let (is_vector, width) = (r.is("["), r.verilog_width()?);
             Ok((is_input, is_vector, r.word()?, width))
         };
-        self.within("(", |r| r.list(",", port), ") ;")
+        self.within("(", |r| if r.is(")") { Ok(Vec::new()) } else { r.list(",", port) }, ") ;")
     }
 
     /// Nothing for one bit.
