@@ -2,7 +2,7 @@
 
 use super::aig::{Aig, Lit};
 use super::bit_vector::{constant, resize};
-use super::blast::{ModelBits, blast};
+use super::blast::{ModelBits, blast, blast_by_types};
 use super::engine::{Engine, GATE, Limits, Outcome};
 use super::equiv::{Report, Seen, Verdict, Witness, explain, operation_of};
 use super::port_roles::{ControlValues, PortRoles};
@@ -34,6 +34,10 @@ impl ModelGates {
         };
         let inputs: Vec<Vec<Lit>> = model.input_kifs().iter().enumerate().map(|pin| pins(pin, e)).collect();
         let bits = blast(&mut e.words, model, &inputs);
+        // A design that computes bit by bit has bits of which only ranges show that they are copies of a sign.
+        let by_types = blast_by_types(&mut e.words, model, &inputs);
+        let twins: Vec<(Lit, Lit)> = bits.all().zip(by_types.all()).collect();
+        e.add_twins(&twins);
         e.simulate();
         let mut by_signature: FxHashMap<_, Vec<Lit>> = FxHashMap::default();
         for id in model.ids() {

@@ -22,6 +22,11 @@ pub struct ModelBits {
 }
 
 impl ModelBits {
+    /// All bits, operation by operation, then output by output.
+    pub(super) fn all(&self) -> impl Iterator<Item = Lit> {
+        self.bits.iter().chain(self.outputs.iter().flatten()).copied()
+    }
+
     /// Bits of one operation.
     pub fn op(&self, id: ValueId) -> &[Lit] {
         &self.bits[self.start[id.index()] as usize..self.start[id.index() + 1] as usize]
@@ -85,6 +90,21 @@ type Range = Option<(i128, i128)>;
 
 /// Blasts the model on these input words (one a port element, as wide as its type).
 pub fn blast(w: &mut Words, model: &Model, inputs: &[Vec<Lit>]) -> ModelBits {
+    blasted(w, model, inputs, tightened)
+}
+
+/// As [`blast`], but every bit is the one that the operation makes: none is a copy of the sign because of the values that
+/// operands can have. What computes bit by bit is made like this.
+pub(super) fn blast_by_types(w: &mut Words, model: &Model, inputs: &[Vec<Lit>]) -> ModelBits {
+    blasted(w, model, inputs, |bits, _, _| bits)
+}
+
+fn blasted(
+    w: &mut Words,
+    model: &Model,
+    inputs: &[Vec<Lit>],
+    shown: impl Fn(Vec<Lit>, Kif, Range) -> Vec<Lit>,
+) -> ModelBits {
     let mut out = ModelBits::default();
     let mut ranges: Vec<Range> = Vec::with_capacity(model.nodes().len());
     out.start.push(0);
@@ -92,7 +112,7 @@ pub fn blast(w: &mut Words, model: &Model, inputs: &[Vec<Lit>]) -> ModelBits {
         let kif = model.kif(id);
         let (exact_range, bits) = operation(w, model, inputs, &out, &ranges, id);
         let range = clip(exact_range, kif);
-        let bits = tightened(bits, kif, range);
+        let bits = shown(bits, kif, range);
         ranges.push(range);
         out.bits.extend_from_slice(&bits);
         out.start.push(out.bits.len() as u32);

@@ -107,6 +107,7 @@ pub struct Engine {
     cut: FxHashSet<u32>,
     /// Nodes that were proved equal to an earlier literal.
     merged: FxHashMap<u32, Lit>,
+    twins: Twins,
     solver: Box<dyn Solver>,
     /// What is done at most.
     pub limits: Limits,
@@ -137,6 +138,15 @@ pub struct Question {
     pub proof: Option<Vec<u8>>,
 }
 
+/// Gates of values in another form, which nothing reads: what reads gates like them reads those values.
+#[derive(Default)]
+struct Twins {
+    /// In topological order.
+    gates: Vec<(u32, Lit, Lit)>,
+    /// The older literals that nodes are equal to.
+    equal: FxHashMap<u32, Lit>,
+}
+
 /// Gates and leaves below some literals.
 struct Cone {
     gates: Vec<(u32, Lit, Lit)>,
@@ -154,6 +164,7 @@ impl Engine {
             rng: SplitMix::new(0x70_72_6f_76_65),
             cut: FxHashSet::default(),
             merged: FxHashMap::default(),
+            twins: Twins::default(),
             solver,
             limits: Limits::default(),
             left: WORK,
@@ -445,12 +456,32 @@ impl Engine {
         cone
     }
 
+    /// Takes literals that are known to be equal two by two: gates like those below one of two are merged with those of the
+    /// other ([`Engine::normalise`]). Called before anything is merged.
+    pub fn add_twins(&mut self, pairs: &[(Lit, Lit)]) {
+        let differ = |&(x, y): &(Lit, Lit)| x.node() != y.node();
+        let roots: Vec<Lit> = pairs.iter().filter(|pair| differ(pair)).flat_map(|&(x, y)| [x, y]).collect();
+        let Some(cone) = self.whole_cone(&roots) else { return };
+        self.twins.gates = cone.gates;
+        for &(x, y) in pairs.iter().filter(|pair| differ(pair)) {
+            let (newer, older) = if x.node() > y.node() { (x, y) } else { (y, x) };
+            self.twins.equal.entry(newer.node()).or_insert(older.xor(newer.is_negated()));
+        }
+    }
+
     /// Merges nodes below `roots` that are equal by structure and by parities ([`parity`]).
     pub fn normalise(&mut self, roots: &[Lit]) {
         let Some(cone) = self.whole_cone(roots) else { return };
-        let gates = cone.gates.len() as u64;
-        let most = (PARITIES.0 + PARITIES.1 * gates).min(self.left);
-        let (found, variables) = parity::equalities(&cone.gates, most);
+        let mut gates = cone.gates;
+        if !self.twins.gates.is_empty() {
+            self.spend(GATE * self.twins.gates.len() as u64);
+            gates.extend(self.twins.gates.iter().map(|&(node, a, b)| (node, self.root(a), self.root(b))));
+            // Higher numbers are made of lower ones.
+            gates.sort_unstable_by_key(|gate| gate.0);
+            gates.dedup_by_key(|gate| gate.0);
+        }
+        let most = (PARITIES.0 + PARITIES.1 * gates.len() as u64).min(self.left);
+        let (found, variables) = parity::equalities(&gates, &self.twins.equal, most);
         self.spend(variables);
         for (node, older) in found {
             self.merge(Lit::new(node, false), older);
@@ -630,6 +661,25 @@ mod tests {
         e.sweep(&both, Limits { sat_steps: 10_000, ..Limits::default() });
         assert_eq!(e.equal(&resize(&ripple, false, 12), &other), Outcome::Equal);
         assert!(e.counts.swept > 0);
+    }
+
+    /// What is known of two words is used of what reads either, and of nothing else.
+    #[test]
+    fn what_reads_one_of_two_twins_is_what_reads_the_other() {
+        let mut e = Engine::new(Box::new(Embedded));
+        let x = inputs(&mut e.words, 40);
+        let (a, rest) = x.split_at(8);
+        let (b, rest) = rest.split_at(8);
+        let (p, q) = (&rest[..12], &rest[12..]);
+        // A product both ways, which nobody looks into here.
+        let one = e.words.mul((a, true), (b, true), 12);
+        let other = e.words.mul((b, true), (a, true), 12);
+        let twins: Vec<(Lit, Lit)> = one.iter().copied().zip(other.iter().copied()).collect();
+        e.add_twins(&twins);
+        let sums = [(&one, p), (&other, p), (&one, q)].map(|(word, y)| e.words.add(word, y, Lit::FALSE, false));
+        e.normalise(&sums.concat());
+        assert_eq!(e.compared(&sums[0], &sums[1]), Outcome::Equal);
+        assert!(matches!(e.compared(&sums[0], &sums[2]), Outcome::Differs(_)));
     }
 
     #[test]
