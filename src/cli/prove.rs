@@ -171,7 +171,7 @@ impl Args {
 /// head of the text makes.
 fn planned_again(model: &Model, head: &[String]) -> Option<steps::Steps> {
     let spec = super::spec(&compile::options_in_head(head)?).ok()?;
-    compile::model(model, &spec).ok()?.reused()?.steps()
+    Some(compile::model(model, &spec).ok()?.reused()?.steps())
 }
 
 /// Runs the sub-command.

@@ -170,12 +170,8 @@ pub(super) fn of_reused(
     let spec = hardware.spec();
     // What goes through bit by bit is the optimised program's gates.
     let is_serial = matches!(hardware.reused().map(|reused| &reused.plan), Some(Planned::Serial(..)));
-    let names = super::reuse::passes_after(spec)?;
-    let programs = || match is_serial {
-        true => Some(steps::with_sums_of_two(model, steps::of_passes(model, &names).programs)),
-        false => hardware.reused().and_then(Reused::steps),
-    };
-    let is_told = is_serial || hardware.reused().is_some_and(|reused| reused.engine() == "mixed");
+    let programs = || hardware.reused().map(Reused::steps);
+    let is_told = hardware.reused().is_some_and(|reused| reused.engine() != "fold");
     let told = is_told.then_some(&programs as &dyn Fn() -> Option<Steps>);
     let request = Request {
         latency: Some(interface.latency),

@@ -1,7 +1,7 @@
 //! Programs that take a sample every few clocks ([`super::Pipeline::interval`]): planned, judged, lowered.
 
 use super::spec::{Arrival, Budget, Clock, DelayModel, Engine, Passes, Pipeline, Products, Spec, Stages};
-use super::{Error, ErrorKind, bug};
+use super::{Error, ErrorKind, bug, steps};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::emit::axis::{Axis, Stream};
 use crate::emit::{ReuseFacts, ReuseGroup, ReuseRegion};
@@ -14,6 +14,7 @@ use crate::prove::steps::Steps;
 use crate::reuse::serial::{self, Graph, Refusal};
 use crate::reuse::{self, Engines, Group, Inputs, MAX_INTERVAL, Plan, Region};
 use crate::schedule::Effort;
+use std::borrow::Cow;
 
 /// Passes before blocks are looked for: those that do the same to equal parts of a program.
 const BEFORE: &[&str] = &["dce", "simplify", "cse", "dce"];
@@ -60,6 +61,8 @@ pub struct Reused<'d> {
     pub plan: Planned,
     /// The smallest interval at which values can go through bit by bit, where this one is smaller.
     pub serial_from: Option<u32>,
+    /// The passes on it, or on each of its parts, if these were optimised one by one; none if the hardware was as a whole.
+    optimised_by: Vec<&'static str>,
     /// The plan as a state machine, its logic optimised.
     machine: Machine,
 }
@@ -398,7 +401,8 @@ impl<'d> Reused<'d> {
         let machine = serial::machine(&program, &graph, &plan, &spec.with_ready("model"));
         let machine = machine.with_blocks(|model| passes::run(model, light).0);
         let plan = Planned::Serial(graph, plan);
-        let reused = Reused { source, program, plan, serial_from: None, machine };
+        let optimised_by = static_names(passes);
+        let reused = Reused { source, program, plan, serial_from: None, optimised_by, machine };
         if spec.clock.period.or(spec.pipeline.max_stage_delay).is_some() {
             let mut whole = spec.clone();
             whole.pipeline = Pipeline {
@@ -485,7 +489,8 @@ impl<'d> Reused<'d> {
             let joined = if engines.optimise.is_some() { JOINED } else { after };
             let machine = machine.with_blocks(|model| passes::run(model, joined).0);
             let plan = Planned::Fold(plan);
-            let reused = Reused { source, program: program.clone(), plan, serial_from: None, machine };
+            let optimised_by = engines.optimise.map_or_else(Vec::new, |_| static_names(after));
+            let reused = Reused { source, program: program.clone(), plan, serial_from: None, optimised_by, machine };
             let Some(period) = period else { return Ok(reused) };
             let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
             if found <= period {
@@ -529,10 +534,9 @@ impl<'d> Reused<'d> {
         // Who proves the text finds the program by this line.
         let how = match &self.plan {
             Planned::Serial(..) => Some((self.program.nodes().len(), BIT_BY_BIT.to_owned())),
-            Planned::Fold(plan) if plan.regions.is_empty() => None,
             Planned::Fold(_) => {
-                let gates = self.steps().and_then(|steps| steps.programs.last().map(|last| last.nodes().len()));
-                gates.map(|count| (count, format!("{IN_PART} {BIT_BY_BIT}")))
+                let program = self.with_parts_bit_by_bit();
+                program.map(|program| (program.nodes().len(), format!("{IN_PART} {BIT_BY_BIT}")))
             }
         };
         if let Some((count, how)) = how {
@@ -542,20 +546,56 @@ impl<'d> Reused<'d> {
         Ok(netlist)
     }
 
-    /// The programs between the one that was handed in and what the gates of the hardware are, where values go through bit
-    /// by bit; the prover trusts nothing of it.
-    pub fn steps(&self) -> Option<Steps> {
-        match &self.plan {
-            Planned::Serial(..) => Some(Steps { programs: vec![self.program.clone()], ..Steps::default() }),
-            Planned::Fold(plan) if plan.regions.is_empty() => None,
-            Planned::Fold(plan) => {
-                let (last, given) = reuse::program_of(&self.program, plan);
-                // As registers that hold these values are called.
-                let name = |v: ValueId| format!("v{}", self.program.node(v).origin);
-                let names = given.into_iter().map(|(v, made)| (name(v), made.0)).collect();
-                Some(Steps { programs: vec![self.program.clone(), last], names, ..Steps::default() })
+    /// The programs between the one that was handed in and what the hardware computes, with the names of registers that
+    /// show values of the last one; the prover trusts nothing of it.
+    ///
+    /// Of a plan with blocks these are computed first by the operations of the program, then pass by pass as they were
+    /// optimised: what all passes together make of a block may be far from it.
+    pub fn steps(&self) -> Steps {
+        let plan = match &self.plan {
+            Planned::Serial(..) => {
+                let optimised = steps::of_passes(self.source, &self.optimised_by);
+                return steps::with_sums_of_two(self.source, optimised.programs);
             }
+            Planned::Fold(plan) => plan,
+        };
+        let mut programs = vec![self.program.clone()];
+        let mut add = |parts: &[Cow<'_, Model>]| {
+            let (program, given) = reuse::program_of(&self.program, plan, parts);
+            if programs.last() != Some(&program) {
+                programs.push(program);
+            }
+            given
+        };
+        let meant = plan.as_meant();
+        let as_made: Vec<Cow<'_, Model>> = plan.as_made().into_iter().map(Cow::Borrowed).collect();
+        let mut parts: Vec<Cow<'_, Model>> = meant.iter().copied().map(Cow::Borrowed).collect();
+        add(&parts);
+        for pass in self.optimised_by.iter().filter_map(|name| passes::find(name)) {
+            for (part, _) in parts.iter_mut().zip(&as_made).filter(|(part, made)| part != made) {
+                let next = pass.apply(part, passes::Trust::Types);
+                if next != **part {
+                    *part = Cow::Owned(next);
+                }
+            }
+            let typed = parts.iter().zip(&meant).zip(&as_made).map(|((part, meant), made)| match part == made {
+                true => part.clone(),
+                false => Cow::Owned(reuse::made(meant, &|_| part.clone().into_owned())),
+            });
+            add(&typed.collect::<Vec<_>>());
         }
+        let given = add(&as_made);
+        // As registers that hold these values are called.
+        let name = |v: ValueId| format!("v{}", self.program.node(v).origin);
+        let names = given.into_iter().map(|(v, made)| (name(v), made.0)).collect();
+        Steps { programs, names, ..Steps::default() }
+    }
+
+    /// The program that the hardware computes, if parts of it go through bit by bit.
+    fn with_parts_bit_by_bit(&self) -> Option<Model> {
+        let Planned::Fold(plan) = &self.plan else { return None };
+        let parts: Vec<Cow<'_, Model>> = plan.as_made().into_iter().map(Cow::Borrowed).collect();
+        (!plan.regions.is_empty()).then(|| reuse::program_of(&self.program, plan, &parts).0)
     }
 
     /// How hardware is used again: `fold`, `serial`, or `mixed`.
@@ -667,6 +707,11 @@ impl<'d> Reused<'d> {
 /// If a pass that was named does not exist.
 pub(super) fn passes_after(spec: &Spec) -> Result<Vec<&str>, Error> {
     Ok(without_left_out(spec.passes(false)?))
+}
+
+/// These passes' names, as they are registered.
+fn static_names(names: &[&str]) -> Vec<&'static str> {
+    names.iter().filter_map(|name| passes::find(name)).map(|pass| pass.name).collect()
 }
 
 /// Of these passes those that hardware with an interval takes.

@@ -4,9 +4,10 @@ use super::Plan;
 use crate::ir::{Builder, Model, Node, Op, Output, Table, TableId, ValueId};
 use crate::num::Interval;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// What is made of a block, its outputs as values of the types that they had.
-pub(super) fn made(meant: &Model, optimise: &dyn Fn(&Model) -> Model) -> Model {
+pub fn made(meant: &Model, optimise: &dyn Fn(&Model) -> Model) -> Model {
     let made = optimise(meant);
     let mut out = Builder::like(&made);
     for node in made.nodes() {
@@ -39,9 +40,12 @@ pub(super) fn made(meant: &Model, optimise: &dyn Fn(&Model) -> Model) -> Model {
     out.finish().unwrap_or_else(|problems| panic!("a block is a program: {:?}", problems.first()))
 }
 
-/// The program that the hardware of a plan of this program computes, with the values of the program that its blocks and
-/// regions give and what they are in it.
-pub fn program_of(model: &Model, plan: &Plan) -> (Model, Vec<(ValueId, ValueId)>) {
+/// The program that the hardware of a plan of this program computes, if its blocks are computed by these: the groups', then
+/// the regions'. With it come the values of the program that blocks and regions give and what they are in it.
+///
+/// # Panics
+/// If what is given is not of the plan's groups and regions.
+pub fn program_of(model: &Model, plan: &Plan, parts: &[Cow<'_, Model>]) -> (Model, Vec<(ValueId, ValueId)>) {
     let mut out = Builder::like(model);
     // Computations, each with the places of its tables; then blocks: which of these, inputs, outputs.
     let mut computed: Vec<(&Model, Vec<TableId>)> = Vec::new();
@@ -53,13 +57,14 @@ pub fn program_of(model: &Model, plan: &Plan) -> (Model, Vec<(ValueId, ValueId)>
         };
         made.tables().iter().enumerate().map(place).collect()
     };
-    for group in &plan.groups {
-        computed.push((&group.template, tables_of(&group.template)));
+    assert_eq!(parts.len(), plan.groups.len() + plan.regions.len(), "one of each");
+    for (group, part) in plan.groups.iter().zip(parts) {
+        computed.push((part, tables_of(part)));
         let which = computed.len() - 1;
         blocks.extend(group.instances.iter().map(|i| (which, &i.inputs[..], &i.outputs[..])));
     }
-    for region in &plan.regions {
-        computed.push((&region.made, tables_of(&region.made)));
+    for (region, part) in plan.regions.iter().zip(&parts[plan.groups.len()..]) {
+        computed.push((part, tables_of(part)));
         blocks.push((computed.len() - 1, &region.inputs, &region.outputs));
     }
     let maker: FxHashMap<ValueId, usize> = (0..)

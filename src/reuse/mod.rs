@@ -48,7 +48,7 @@ mod sums;
 pub use check::check;
 pub use figures::{Figures, GroupFigures, Placement, RegionFigures, placements};
 pub use inputs::{Beats, Inputs, Lane};
-pub use instances::program_of;
+pub use instances::{made, program_of};
 pub use machine::machine;
 pub use plan::{Engines, plan};
 pub use regions::Region;
@@ -236,6 +236,20 @@ fn between(model: &Model, inputs: &[ValueId], outputs: &[ValueId]) -> Vec<ValueI
     all
 }
 
+impl Plan {
+    /// What each group and then each region computes, in the operations of the program.
+    pub fn as_meant(&self) -> Vec<&Model> {
+        let groups = self.groups.iter().map(|group| group.meant.as_ref().unwrap_or(&group.template));
+        groups.chain(self.regions.iter().map(|region| &region.meant)).collect()
+    }
+
+    /// What each group and then each region computes, as hardware makes it.
+    pub fn as_made(&self) -> Vec<&Model> {
+        let groups = self.groups.iter().map(|group| &group.template);
+        groups.chain(self.regions.iter().map(|region| &region.made)).collect()
+    }
+}
+
 impl Group {
     /// The computation that the blocks share, in the operations of the program.
     pub fn meant(&self) -> &Model {
@@ -323,6 +337,8 @@ mod tests {
     use crate::compile::{self, Arrival, Engine, Hardware, Passes, Products, Reused, Spec};
     use crate::emit::Language;
     use crate::emit::axis::{AxisOptions, Flow, Packing, Stream};
+    use crate::interp::{LookupMiss, golden};
+    use crate::ir::draw_inputs;
     use crate::ir::{Builder, Limits, Output};
     use crate::netlist::{Evaluator, Netlist, ResetOptions};
     use crate::num::{Code, Interval, Kif, SplitMix};
@@ -406,7 +422,7 @@ mod tests {
             gates_only: compile::goes_bit_by_bit(&rtl.head),
             ..Request::default()
         };
-        let programs = || hardware.reused().and_then(compile::Reused::steps);
+        let programs = || hardware.reused().map(compile::Reused::steps);
         let is_told = request.gates_only || compile::goes_in_part_bit_by_bit(&rtl.head);
         let told: Option<&dyn Fn() -> Option<Steps>> = is_told.then_some(&programs);
         steps::prove(model, &rtl, told, &request, &|| Box::new(Embedded)).0.verdict
@@ -489,6 +505,9 @@ mod tests {
             let interval = [2, 3, 4, 5, 7, 8, 16, 25, 33, 64][(seed % 10) as usize];
             held(&model, interval, Engine::Auto, seed);
         }
+        // Bits of wide types, of which only intervals show that they are copies of the sign.
+        let (model, interval) = any(5057);
+        assert!(held(&model, interval, Engine::Mixed, 5057));
     }
 
     /// Testbenches keep a sample on its ports for as long as the interface says: what needs it longer is found.
@@ -609,8 +628,9 @@ mod tests {
 
     #[test]
     fn what_stands_alone_goes_through_bit_by_bit_beside_what_is_shared() {
-        let (mut made, mut both) = (0, 0);
-        for seed in crate::prove::seeds(0..32) {
+        let (mut made, mut both, mut by_passes) = (0, 0, 0);
+        // The types of the last one are wider than its values: its gates are those of the program by its types alone.
+        for seed in crate::prove::seeds(0..32).chain([1013]) {
             let mut rng = SplitMix::new(seed ^ 0x3141);
             let profile = [Profile::TINY, Profile::ADDERS][rng.below(2) as usize];
             let block = Recipe::seeded(profile, 5 + rng.below(8) as usize, seed).build();
@@ -627,12 +647,23 @@ mod tests {
             spec.pipeline.interval = Some(interval);
             spec.pipeline.engine = Engine::Mixed;
             let hardware = compile::model(&model, &spec).unwrap();
-            let Some(plan) = hardware.reused().and_then(compile::Reused::fold) else { continue };
+            let Some(reused) = hardware.reused() else { continue };
+            let Some(plan) = reused.fold() else { continue };
+            // Whatever the prover is told computes the same.
+            let programs = reused.steps().programs;
+            for _ in 0..8 {
+                let codes = draw_inputs(&model, &mut rng);
+                let wanted = golden(&model, &codes, LookupMiss::Zero).unwrap();
+                let same = |program: &Model| golden(program, &codes, LookupMiss::Zero).unwrap() == wanted;
+                assert!(programs.iter().all(same), "seed {seed}");
+            }
+            by_passes += u32::from(programs.len() > 2);
             let shares = plan.groups.iter().any(|group| (group.copies as usize) < group.instances.len());
             both += u32::from(shares && !plan.regions.is_empty());
         }
         assert!(made >= 12, "{made} were made");
         assert!(both >= 4, "{both} have both");
+        assert!(by_passes >= 4, "{by_passes} are optimised in steps");
     }
 
     /// Whatever is changed of a region, the judge sees it.
