@@ -162,6 +162,31 @@ fn plans_of_both_engines_are_made_and_judged() {
     }
 }
 
+/// `info` shows the core of a wrapper: where beats are read as they come, no registers capture a sample.
+#[test]
+fn info_shows_what_beats_save() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = model("conv_small");
+    let info = |how: &[&str]| {
+        let asked = ["info", file.as_str(), "--ii", "144", "--ii-engine", "fold", "--json"];
+        run(folder.path(), &[&asked[..], how].concat())
+    };
+    let beats = ["--wrapper", "axis", "--axis-width", "8"];
+    let bits = |how: &[&str]| {
+        let (code, said, wrong) = info(how);
+        assert_eq!(code, 0, "{wrong}");
+        let facts: Value = serde_json::from_str(&said).expect("JSON");
+        facts["intervals"][0]["register_bits"].as_u64().expect("bits")
+    };
+    let (captured, read) = (bits(&beats), bits(&[&beats[..], &["--ii-input", "beats"]].concat()));
+    assert_eq!(captured, bits(&[]), "the wrapper is none of the core");
+    assert!(2 * read < captured, "{read} {captured}");
+    let (code, _, wrong) = info(&["--ii-input", "beats"]);
+    assert!(code == 2 && wrong.contains("--wrapper axis"), "{wrong}");
+    let (code, _, wrong) = info(&["--axis-width", "8"]);
+    assert!(code == 2 && wrong.contains("E0803"), "{wrong}");
+}
+
 /// `--ii-input beats`: the core reads its sample beat by beat; its text says so, and the statement is about that.
 #[test]
 fn beats_go_into_the_core_as_they_come() {

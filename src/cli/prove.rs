@@ -421,6 +421,9 @@ fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
                 }
                 match bench {
                     Some(path) => line(format!("  testbench: {}", path.display())),
+                    None if report.interval > 1 => {
+                        line("  (no testbench is written for hardware that takes a sample every few clocks)".into());
+                    }
                     None => line("  --testbench FILE writes a testbench that shows it".into()),
                 }
             }

@@ -15,10 +15,11 @@ use super::input::{Design, InputArgs};
 use super::kernel::KernelFacts;
 use super::optimise::{self, OptimiseArgs};
 use super::text::RomStyleArg;
+use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, network, print, report, say, schema, source};
 use crate::compile::{self, Pipeline, Spec};
 use crate::device::Estimate;
-use crate::diag::{Diagnostic, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::files::Batch;
 use crate::ir::{Model, Op};
 use crate::num::Kif;
@@ -38,11 +39,12 @@ Examples:
   alir2hdl info model.json.gz --sweep --svg s.svg  stage delay and register bits of 1 to 12 stages
   alir2hdl info model.json.gz --sweep --device xcku5p --svg s.svg    MHz against LUT and FF, the best joined
   alir2hdl info model.json.gz --ii 2,4,8           what a sample every 2, 4, 8 clocks saves
+  alir2hdl info model.json.gz --ii 8 --wrapper axis --axis-width 64 --ii-input beats    the same where beats are read as they come
   alir2hdl info model.json.gz --max-stage-delay 5 --json | jq .pipeline.latency
   alir2hdl info machine.json.gz                    ports, registers, blocks and schedule of a state machine
 
 Operations are counted as the file has them and as they are after optimisation; depth and stages are those of the
-optimised program, as the main job with the same options makes it. -v shows all: what each pass did, every stage's longest path.")]
+optimised program, as the main job with the same options makes it; with --wrapper they are those of the core in it. -v shows all: what each pass did, every stage's longest path.")]
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) input: InputArgs,
@@ -72,6 +74,8 @@ pub(super) struct Args {
     #[command(flatten)]
     pipeline: PipelineArgs,
     #[command(flatten)]
+    wrapper: WrapperArgs,
+    #[command(flatten)]
     optimise: OptimiseArgs,
 }
 
@@ -81,6 +85,7 @@ impl Args {
         let mut spec = Spec::default();
         self.optimise.fill(&mut spec);
         self.pipeline.fill(&mut spec);
+        self.wrapper.fill(&mut spec);
         spec.module.valid = self.valid;
         spec.text.tables = self.rom_style.tables();
         spec
@@ -154,6 +159,10 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         printed?;
     }
     let (design, file) = args.input.read_design(global)?;
+    let problems = args.wrapper.problems();
+    if !problems.is_empty() {
+        return Err(Failure::input(Diagnostics(problems)));
+    }
     let model = match &design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
