@@ -39,7 +39,6 @@ Examples:
   alir2hdl info model.json.gz --sweep --svg s.svg  stage delay and register bits of 1 to 12 stages
   alir2hdl info model.json.gz --sweep --device xcku5p --svg s.svg    MHz against LUT and FF, the best joined
   alir2hdl info model.json.gz --ii 2,4,8           what a sample every 2, 4, 8 clocks saves
-  alir2hdl info model.json.gz --ii 8 --wrapper axis --axis-width 64 --ii-input beats    the same where beats are read as they come
   alir2hdl info model.json.gz --max-stage-delay 5 --json | jq .pipeline.latency
   alir2hdl info machine.json.gz                    ports, registers, blocks and schedule of a state machine
 
