@@ -560,29 +560,26 @@ impl<'d> Reused<'d> {
             Planned::Fold(plan) => plan,
         };
         let mut programs = vec![self.program.clone()];
-        let mut add = |parts: &[Cow<'_, Model>]| {
+        let mut add = |parts: &[&Model]| {
             let (program, given) = reuse::program_of(&self.program, plan, parts);
             if programs.last() != Some(&program) {
                 programs.push(program);
             }
             given
         };
-        let meant = plan.as_meant();
-        let as_made: Vec<Cow<'_, Model>> = plan.as_made().into_iter().map(Cow::Borrowed).collect();
+        let (meant, as_made) = (plan.as_meant(), plan.as_made());
+        add(&meant);
         let mut parts: Vec<Cow<'_, Model>> = meant.iter().copied().map(Cow::Borrowed).collect();
-        add(&parts);
         for pass in self.optimised_by.iter().filter_map(|name| passes::find(name)) {
-            for (part, _) in parts.iter_mut().zip(&as_made).filter(|(part, made)| part != made) {
-                let next = pass.apply(part, passes::Trust::Types);
-                if next != **part {
-                    *part = Cow::Owned(next);
+            let mut typed = Vec::with_capacity(parts.len());
+            for ((part, meant), made) in parts.iter_mut().zip(&meant).zip(&as_made) {
+                // What is nothing else than it was meant to be was not optimised.
+                if meant != made {
+                    *part = Cow::Owned(pass.apply(part, passes::Trust::Types));
                 }
+                typed.push(if meant == made { part.clone() } else { Cow::Owned(reuse::typed(part, meant)) });
             }
-            let typed = parts.iter().zip(&meant).zip(&as_made).map(|((part, meant), made)| match part == made {
-                true => part.clone(),
-                false => Cow::Owned(reuse::made(meant, &|_| part.clone().into_owned())),
-            });
-            add(&typed.collect::<Vec<_>>());
+            add(&typed.iter().map(|part| &**part).collect::<Vec<_>>());
         }
         let given = add(&as_made);
         // As registers that hold these values are called.
@@ -594,8 +591,7 @@ impl<'d> Reused<'d> {
     /// The program that the hardware computes, if parts of it go through bit by bit.
     fn with_parts_bit_by_bit(&self) -> Option<Model> {
         let Planned::Fold(plan) = &self.plan else { return None };
-        let parts: Vec<Cow<'_, Model>> = plan.as_made().into_iter().map(Cow::Borrowed).collect();
-        (!plan.regions.is_empty()).then(|| reuse::program_of(&self.program, plan, &parts).0)
+        (!plan.regions.is_empty()).then(|| reuse::program_of(&self.program, plan, &plan.as_made()).0)
     }
 
     /// How hardware is used again: `fold`, `serial`, or `mixed`.

@@ -34,7 +34,8 @@ impl ModelGates {
         };
         let inputs: Vec<Vec<Lit>> = model.input_kifs().iter().enumerate().map(|pin| pins(pin, e)).collect();
         let bits = blast(&mut e.words, model, &inputs);
-        // A design that computes bit by bit has bits of which only ranges show that they are copies of a sign.
+        // A design that computes bit by bit has bits of which only ranges show that they are copies of a sign. It takes gates of
+        // their own, over such bits: pairs of what one pass makes before and after it takes signs leave some designs open.
         let by_types = blast_by_types(&mut e.words, model, &inputs);
         let twins: Vec<(Lit, Lit)> = bits.all().zip(by_types.all()).collect();
         e.add_twins(&twins);

@@ -4,12 +4,10 @@ use super::Plan;
 use crate::ir::{Builder, Model, Node, Op, Output, Table, TableId, ValueId};
 use crate::num::Interval;
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 
-/// What is made of a block, its outputs as values of the types that they had.
-pub fn made(meant: &Model, optimise: &dyn Fn(&Model) -> Model) -> Model {
-    let made = optimise(meant);
-    let mut out = Builder::like(&made);
+/// What is made of a block, its outputs as values of the types that they had in the block as it was meant.
+pub fn typed(made: &Model, meant: &Model) -> Model {
+    let mut out = Builder::like(made);
     for node in made.nodes() {
         out.push(node.clone());
     }
@@ -45,7 +43,7 @@ pub fn made(meant: &Model, optimise: &dyn Fn(&Model) -> Model) -> Model {
 ///
 /// # Panics
 /// If what is given is not of the plan's groups and regions.
-pub fn program_of(model: &Model, plan: &Plan, parts: &[Cow<'_, Model>]) -> (Model, Vec<(ValueId, ValueId)>) {
+pub fn program_of(model: &Model, plan: &Plan, parts: &[&Model]) -> (Model, Vec<(ValueId, ValueId)>) {
     let mut out = Builder::like(model);
     // Computations, each with the places of its tables; then blocks: which of these, inputs, outputs.
     let mut computed: Vec<(&Model, Vec<TableId>)> = Vec::new();

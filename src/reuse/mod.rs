@@ -48,7 +48,7 @@ mod sums;
 pub use check::check;
 pub use figures::{Figures, GroupFigures, Placement, RegionFigures, placements};
 pub use inputs::{Beats, Inputs, Lane};
-pub use instances::{made, program_of};
+pub use instances::{program_of, typed};
 pub use machine::machine;
 pub use plan::{Engines, plan};
 pub use regions::Region;
@@ -239,8 +239,7 @@ fn between(model: &Model, inputs: &[ValueId], outputs: &[ValueId]) -> Vec<ValueI
 impl Plan {
     /// What each group and then each region computes, in the operations of the program.
     pub fn as_meant(&self) -> Vec<&Model> {
-        let groups = self.groups.iter().map(|group| group.meant.as_ref().unwrap_or(&group.template));
-        groups.chain(self.regions.iter().map(|region| &region.meant)).collect()
+        self.groups.iter().map(Group::meant).chain(self.regions.iter().map(|region| &region.meant)).collect()
     }
 
     /// What each group and then each region computes, as hardware makes it.
@@ -338,8 +337,7 @@ mod tests {
     use crate::emit::Language;
     use crate::emit::axis::{AxisOptions, Flow, Packing, Stream};
     use crate::interp::{LookupMiss, golden};
-    use crate::ir::draw_inputs;
-    use crate::ir::{Builder, Limits, Output};
+    use crate::ir::{Builder, Limits, Output, draw_inputs};
     use crate::netlist::{Evaluator, Netlist, ResetOptions};
     use crate::num::{Code, Interval, Kif, SplitMix};
     use crate::prove::equiv::{Request, Verdict};

@@ -117,7 +117,7 @@ fn of_program<E>(
     let finder = Finder::new(model, (&free, exact), gathered);
     let mut classes = classes(&finder, interval);
     let mut regions = Vec::new();
-    let made = |meant: &Model| engines.optimise.map(|optimise| instances::made(meant, optimise));
+    let made = |meant: &Model| engines.optimise.map(|optimise| instances::typed(&optimise(meant), meant));
     if engines.bit_by_bit {
         let of_region = |meant: &Model| made(meant).unwrap_or_else(|| meant.clone());
         (classes, regions) = regions::split(&finder, classes, interval, of_region);
