@@ -73,15 +73,31 @@ fn certificates_are_replayed_by_a_program_of_its_own() {
         ("var_mul", "-O0 --pipeline 2 --valid --reset async --reset-data --reset-polarity low --ports split"),
         ("jet_mlp", "-O0 --pipeline 3"),
         ("lut_heavy", "-O0 --pipeline 2 --rom-style block --reset sync --valid"),
+        // Stages and tables that are modules.
+        ("tiny_ops", "-O1 --pipeline 2 --split-above 5 --valid --enable --reset async"),
+        ("tiny_ops", "-O0 --rom-style lut"),
+        // Samples every few clocks.
+        ("sort_topk", "-O1 --ii 4 --ii-engine fold --valid --enable --reset sync"),
+        ("lut_heavy", "-O1 --ii 4 --ii-input held --ii-engine fold"),
+        ("edge_kif", "-O2 --ii 3 --ii-engine serial --valid --reset async --reset-data --ports split"),
+        ("tiny_ops", "-O1 --ii 5 --register-outputs --enable"),
     ] {
         for text in ["m.v", "m.vhd"] {
             let (dir, model) = certified(model, options, text);
             let (code, said) = checker(&dir, &[&model, text, "proof"]);
             assert_eq!(code, 0, "{model} {options} {text}: {said}");
             let after = |option| options.split(' ').skip_while(|word| *word != option).nth(1);
-            let mut statement = match after("--pipeline") {
-                None => "combinational".to_owned(),
-                Some(stages) => {
+            let mut statement = match (after("--pipeline"), after("--ii")) {
+                (_, Some(interval)) => {
+                    // As the head of the text says it.
+                    let text = read(&dir, text);
+                    let (_, latency) = text.split_once("latency ").expect("a latency");
+                    let latency: String = latency.chars().take_while(char::is_ascii_digit).collect();
+                    let held = if options.contains("held") { " that stays on its ports" } else { "" };
+                    format!("a sample every {interval} clocks{held}, after {latency} clocks")
+                }
+                (None, None) => "combinational".to_owned(),
+                (Some(stages), None) => {
                     let edges = stages.parse::<u32>().unwrap() + u32::from(options.contains("--register-inputs"));
                     format!("after {edges} clocks")
                 }
@@ -91,6 +107,8 @@ fn certificates_are_replayed_by_a_program_of_its_own() {
             }
             if after("--reset").is_some() {
                 statement += if options.contains("low") { " since rst_n was last 0" } else { " since rst was last 1" };
+            } else if after("--ii").is_some() {
+                statement += " since power-on";
             }
             assert_eq!(said, format!("holds: {statement}, for every input\n"), "{model} {options} {text}");
             let report = read(&dir, "proof/report.json");
@@ -139,16 +157,16 @@ fn what_is_no_proof_is_never_called_one() {
         refused(&[&model, "item.v", "proof"], 2, what);
     }
     // A certificate that shows nothing.
-    std::fs::write(dir.path().join("proof/proof.txt"), "alir2hdl-certificate 4\nstep text\n").unwrap();
+    std::fs::write(dir.path().join("proof/proof.txt"), "alir2hdl-certificate 5\nstep text\n").unwrap();
     let (status, said) = checker(&dir, &[&model, "m.v", "proof"]);
     assert!(status == 0 || status == 5, "{said}");
-    for wrong in ["", "alir2hdl-certificate 9\nstep text\n", "alir2hdl-certificate 4\nstep ../m.json\nstep text\n"] {
+    for wrong in ["", "alir2hdl-certificate 9\nstep text\n", "alir2hdl-certificate 5\nstep ../m.json\nstep text\n"] {
         std::fs::write(dir.path().join("proof/proof.txt"), wrong).unwrap();
         refused(&[&model, "m.v", "proof"], 2, "certificate");
     }
     // A program that nothing is recorded of, though it is the model itself.
     std::fs::copy(&model, dir.path().join("proof/model.json.gz")).unwrap();
-    let proof = "alir2hdl-certificate 4\nstep model.json.gz\nstep text\n";
+    let proof = "alir2hdl-certificate 5\nstep model.json.gz\nstep text\n";
     std::fs::write(dir.path().join("proof/proof.txt"), proof).unwrap();
     refused(&[&model, "m.v", "proof"], 2, "a program that nothing is recorded of");
 }
@@ -171,18 +189,15 @@ fn a_difference_is_replayed_too() {
 fn why_there_is_nothing_for_the_checker_is_said() {
     let dir = tempfile::tempdir().unwrap();
     let model = path("tiny_ops").display().to_string();
-    for options in [&["--ii", "2"][..], &["--pipeline", "2", "--split-above", "5"]] {
-        for (language, text) in [("--verilog", "m.v"), ("--vhdl", "m.vhd")] {
-            let mut args = vec![model.as_str(), language, text];
-            args.extend(options);
-            assert_eq!(alir2hdl(&dir, &args).0, 0);
-            let (code, said) = alir2hdl(&dir, &["prove", &model, text, "--certificate", "proof"]);
-            let (status, answer) = checker(&dir, &[&model, text, "proof"]);
-            assert!(code == 0 && said.contains("no proof.txt for alir2hdl-check: "), "{options:?} {text}: {said}");
-            assert!(status == 2 && answer.contains("proof.txt"), "{answer}");
-            assert!(!dir.path().join("proof/proof.txt").exists());
-        }
-    }
+    assert_eq!(alir2hdl(&dir, &[&model, "--verilog", "m.v", "-O0"]).0, 0);
+    // As others would write it.
+    let text = read(&dir, "m.v").replace("wire v48 = &v2;", "wire v48 = v2 == 3'd7;");
+    std::fs::write(dir.path().join("m.v"), text).unwrap();
+    let (code, said) = alir2hdl(&dir, &["prove", &model, "m.v", "--certificate", "proof"]);
+    let (status, answer) = checker(&dir, &[&model, "m.v", "proof"]);
+    assert!(code == 0 && said.contains("no proof.txt for alir2hdl-check: "), "{said}");
+    assert!(status == 2 && answer.contains("proof.txt"), "{answer}");
+    assert!(!dir.path().join("proof/proof.txt").exists());
 }
 
 /// Texts in which every construct that the checker reads stands, each with a mistake: the prover does not prove them, and the
@@ -289,6 +304,70 @@ fn a_mistake_in_any_construct_is_seen() {
     );
 }
 
+/// The same in texts of several modules, and in those that take a sample every few clocks.
+#[test]
+fn a_mistake_in_modules_or_clocks_is_seen() {
+    planted(
+        "tiny_ops",
+        "-O1 --pipeline 2 --split-above 5 --valid --reset sync",
+        "m.v",
+        &[
+            (".v0_s1(v0_s1)", ".v0_s1(v0)"),
+            (".clk(clk)", ".clk(rst)"),
+            (".rst(rst)", ".rst(valid_in)"),
+            (".valid_in(valid_in),", ""),
+            (".v0(v0),", ".v0(v0), .v0(v0),"),
+            (".v1(v1),", ".v1(v0[4:0]),"),
+            ("m_stage_2 u_m_stage_2", "m_stage_1 u_m_stage_2"),
+            ("module m_stage_1 (", "module m_stage_2 ("),
+            ("output reg [5:0] v0_s1", "output reg [4:0] v0_s1"),
+        ],
+    );
+    planted(
+        "tiny_ops",
+        "-O1 --pipeline 2 --split-above 5 --valid --reset sync",
+        "m.vhd",
+        &[
+            ("v0_s1 => v0_s1,", "v0_s1 => v0,"),
+            ("clk => clk,", "clk => rst,"),
+            ("entity work.m_stage_2", "entity work.m_stage_1"),
+            ("entity work.m_stage_1", "entity work.m"),
+        ],
+    );
+    let clocks = "-O1 --ii 4 --ii-engine fold --valid --enable --reset sync";
+    planted(
+        "sort_topk",
+        clocks,
+        "m.v",
+        &[
+            ("phase <= 2'd0;", "phase <= 2'd1;"),
+            ("at_0 <= 1'b1;", "at_0 <= 1'b0;"),
+            ("valid_now <= 1'b0;", ""),
+            ("if (rst)", "if (!rst)"),
+            ("else if (logic_m_v0)", "else if (logic_m_v1)"),
+            ("= valid_in;", "= 1'b1;"),
+            ("assign ready = ", "assign ready = ~"),
+            ("assign valid_out = ", "assign valid_out = ready & "),
+            ("_s1 <= logic_m_v", "_s1 <= ~logic_m_v"),
+            ("? ", "? ~"),
+            (" < ", " + "),
+        ],
+    );
+    planted(
+        "edge_kif",
+        "-O1 --ii 3 --ii-engine serial --enable --ports split",
+        "m.vhd",
+        &[
+            ("phase <= logic", "phase <= not logic"),
+            ("at_0 <= logic", "at_0 <= not logic"),
+            (" <= logic_m_v27 xor ", " <= logic_m_v27 and "),
+            (" <= logic_m_v27 and ", " <= logic_m_v27 or "),
+            ("rising_edge(clk)", "rising_edge(ce)"),
+            ("unsigned'(0 => ce)", "\"1\""),
+        ],
+    );
+}
+
 fn planted(name: &str, options: &str, file: &str, mistakes: &[(&str, &str)]) {
     let (dir, model) = certified(name, options, file);
     let (text, proof) = (read(&dir, file), read(&dir, "proof/proof.txt"));
@@ -309,6 +388,8 @@ fn planted(name: &str, options: &str, file: &str, mistakes: &[(&str, &str)]) {
 fn kind(line: &str) -> &'static str {
     match line.split(' ').next() {
         Some("step") => "step",
+        Some("between") => "program that nothing is recorded of",
+        Some("every") => "rhythm",
         Some("at") => "place",
         Some("image") => "image",
         Some("all" | "clauses") if line.contains(" / ") => "record with ranges",
@@ -399,7 +480,7 @@ fn changed(text: &str, rng: &mut SplitMix) -> Option<String> {
 }
 
 /// Texts with certificates that are small.
-const SMALL: [(&str, &str, &str); 7] = [
+const SMALL: [(&str, &str, &str); 10] = [
     ("tiny_ops", "-O2", "m.v"),
     ("tiny_ops", "-O2 --pipeline 1 --enable", "m.vhd"),
     ("edge_kif", "-O1 --pipeline 2 --valid --reset sync --reset-data", "m.v"),
@@ -407,6 +488,9 @@ const SMALL: [(&str, &str, &str); 7] = [
     ("bit_logic", "-O1", "m.vhd"),
     ("sort_topk", "-O1", "m.v"),
     ("wide_acc", "-O1", "m.v"),
+    ("tiny_ops", "-O1 --pipeline 2 --split-above 5", "m.vhd"),
+    ("sort_topk", "-O1 --ii 4 --ii-engine fold --valid", "m.v"),
+    ("edge_kif", "-O1 --ii 3 --ii-engine serial --enable --reset sync", "m.vhd"),
 ];
 
 /// Texts with certificates that have records of every kind.
@@ -441,6 +525,7 @@ fn class(right: &Certificate, other: &Certificate) -> &'static str {
         }
         () if is_more => "another lemma",
         () if is_less => "a lemma fewer",
+        () if right.rhythm != other.rhythm => "another rhythm",
         () if own != its => "another proof of a lemma",
         () if places(right) != places(other) => "another order",
         () => panic!("there are two ways to write a certificate"),
@@ -460,7 +545,10 @@ fn assert_true(dir: &TempDir, model: &str, text: &str, proof: &str, what: &str) 
     let mut compared = Compared::of(&programs[0], &mut |_, _, _| Ok(())).unwrap();
     let mut equal: Vec<(Lit, Lit)> = Vec::new();
     for (i, step) in certificate.steps.iter().enumerate() {
-        let side = if step.program.is_some() { Side::Program(&programs[i + 1]) } else { Side::Text(&text) };
+        let side = match step.program {
+            Some(_) => Side::Program(&programs[i + 1]),
+            None => Side::Text(&text, certificate.rhythm),
+        };
         let mut apply = |g: &mut Graph, at: usize, bits: &[Lit]| {
             for record in step.places.get(&at).map_or(&[][..], |place| &place.records) {
                 equal.push((bits[record.bit], record.other));
@@ -625,8 +713,23 @@ proptest! {
         let is_vhdl = rng.below(2) == 1;
         let (language, file) = if is_vhdl { ("--vhdl", "m.vhd") } else { ("--verilog", "m.v") };
         let level = ["-O0", "-O1", "-O2"][rng.below(3) as usize];
-        let stages = rng.below(3).to_string();
-        let (code, said) = alir2hdl(&dir, &["m.json", language, file, level, "--pipeline", &stages]);
+        let (stages, interval) = (rng.below(3).to_string(), (2 + rng.below(6)).to_string());
+        let mut options = match rng.below(4) {
+            0 => vec!["--pipeline", &stages, "--split-above", "3"],
+            1 => vec!["--pipeline", &stages, "--rom-style", "lut"],
+            2 => vec!["--ii", &interval, "--ii-engine", ["fold", "serial", "mixed"][rng.below(3) as usize]],
+            _ => vec!["--pipeline", &stages],
+        };
+        let more = [&["--valid", "--reset", "sync"][..], &["--enable"], &["--ports", "split"]];
+        // Without registers there are no other controls.
+        if options[1] != "0" {
+            options.extend(more.into_iter().filter(|_| rng.below(3) == 0).flatten());
+        }
+        let (code, said) = alir2hdl(&dir, &[&["m.json", language, file, level], &options[..]].concat());
+        // Too few clocks for bits to go one by one, or nothing to reset.
+        if code == 2 && (said.contains("E0817") || said.contains("E0801")) {
+            return Ok(());
+        }
         prop_assert_eq!(code, 0, "{}", said);
         let (code, said) = alir2hdl(&dir, &["prove", "m.json", file, "--certificate", "proof"]);
         prop_assert_eq!(code, 0, "{}", said);

@@ -1,6 +1,7 @@
 //! The file `proof.txt` of a certificate: steps from the model over programs to the text, and in each of them records of
 //! gates that are equal. There is one way to write what it says: anything else is refused.
 
+use crate::clocks::{MOST_CLOCKS, Rhythm};
 use crate::program::Image;
 use crate::records::{Lemma, Reason, Record};
 use crate::{AT_THE_END, ensure, graph::Lit};
@@ -8,7 +9,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// The first line.
-pub const HEAD: &str = "alir2hdl-certificate 4";
+pub const HEAD: &str = "alir2hdl-certificate 5";
 
 /// What belongs to a value of a step's second side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Place {
 pub struct Step {
     /// The file of the other program; the text without.
     pub program: Option<String>,
+    /// Whether it is a program that nothing is recorded of, which makes gates that are compared with later.
+    pub is_bare: bool,
     /// By value.
     pub places: BTreeMap<usize, Place>,
 }
@@ -33,6 +36,8 @@ pub struct Step {
 pub struct Certificate {
     /// The steps, the text last.
     pub steps: Vec<Step>,
+    /// How often the text takes a sample, if it does not at every clock.
+    pub rhythm: Option<Rhythm>,
     /// Input bits that show a difference, if the verdict is that.
     pub case: Option<Vec<bool>>,
 }
@@ -68,16 +73,26 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
                 let bits: Option<Vec<bool>> = rest.chars().map(|c| c.to_digit(2).map(|d| d == 1)).collect();
                 out.case = Some(bits.ok_or("a case is zeros and ones")?);
             }
-            "step" => {
+            "every" if step.is_err() => {
+                ensure(out.rhythm.is_none(), "two rhythms")?;
+                let (rest, is_held) = rest.strip_suffix(" held").map_or((rest, false), |rest| (rest, true));
+                let &[interval, latency] = &numbers(rest)?[..] else { return Err("a rhythm is two numbers".into()) };
+                let is_one = interval > 1 && interval <= MOST_CLOCKS && latency <= MOST_CLOCKS;
+                ensure(is_one, "a rhythm that is none, or of more clocks than are simulated here")?;
+                out.rhythm = Some(Rhythm { interval, latency, is_held });
+            }
+            "step" | "between" => {
                 let is_inside = !rest.is_empty() && !rest.contains(['/', '\\']) && !rest.starts_with('.');
                 ensure(is_inside, "a step without a name, or a program outside of the folder")?;
                 let is_next = |step: &Step| step.program.as_ref().is_some_and(|program| program != rest);
                 ensure(out.steps.iter().all(is_next), "a step behind the text, or one that was there")?;
-                out.steps.push(Step { program: (rest != "text").then(|| rest.to_owned()), ..Step::default() });
+                let program = (rest != "text").then(|| rest.to_owned());
+                out.steps.push(Step { program, is_bare: kind == "between", places: BTreeMap::new() });
             }
             "at" => {
                 let (step, &[at]) = (step?, &numbers(rest)?[..]) else { return Err("a place is one number".into()) };
                 let is_next = step.last().is_none_or(|(last, place)| last < at && *place != Place::default());
+                ensure(!step.is_bare, "a record of a program that nothing is recorded of")?;
                 ensure(is_next, "a place out of order, or behind one without records")?;
                 step.places.insert(at, Place::default());
             }
@@ -103,13 +118,13 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
                 let of = usize::try_from(program).ok().zip(usize::try_from(value).ok()).ok_or("no value")?;
                 place.images.push(Image { of, minus: minus == 1, shift, constant });
             }
-            _ => return Err("neither case, step, at, image, all nor clauses".into()),
+            _ => return Err("neither case, every, step, between, at, image, all nor clauses".into()),
         }
     }
-    let is_whole = out.steps.last().is_some_and(|step| step.program.is_none());
+    let is_whole = out.steps.last().is_some_and(|step| step.program.is_none() && !step.is_bare);
     let is_full = out.steps.iter().flat_map(|step| step.places.values()).all(|place| *place != Place::default());
     ensure(is_whole && is_full, "it does not end with the text, or has a place without records")?;
-    let is_needed = out.steps.iter().rev().skip(1).all(|step| !step.places.is_empty());
+    let is_needed = out.steps.iter().rev().skip(1).all(|step| step.is_bare == step.places.is_empty());
     ensure(is_needed, "a program that nothing is recorded of").map(|()| out)
 }
 

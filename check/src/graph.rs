@@ -14,6 +14,8 @@ impl Lit {
     pub const FALSE: Lit = Lit(0);
     /// The constant true.
     pub const TRUE: Lit = Lit(1);
+    /// A bit that nothing is known of, each time another one; so is its complement, and what depends on it.
+    pub const UNKNOWN: Lit = Lit(2);
 
     /// A constant.
     pub fn constant(one: bool) -> Lit {
@@ -28,6 +30,11 @@ impl Lit {
     /// Whether it is the complement.
     pub fn is_negated(self) -> bool {
         self.0 & 1 == 1
+    }
+
+    /// Whether anything is known of it.
+    pub fn is_known(self) -> bool {
+        self.node() != Lit::UNKNOWN.node()
     }
 
     /// The complement if `flip`.
@@ -67,9 +74,10 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The constant alone.
+    /// The constant, and the bit that nothing is known of.
     pub fn new() -> Graph {
         let mut graph = Graph::default();
+        graph.push(None);
         graph.push(None);
         graph
     }
@@ -107,10 +115,11 @@ impl Graph {
         self.gates[node as usize].map(|(a, b)| (self.root(a), self.root(b)))
     }
 
-    /// Values of all gates for 64 assignments side by side; `input` gives those of the inputs, one after another.
+    /// Values of all gates for 64 assignments side by side; `input` gives those of the inputs, one after another. What nothing is
+    /// known of is 0.
     pub fn values(&self, mut input: impl FnMut() -> u64) -> Vec<u64> {
-        let mut values = vec![0];
-        for gate in &self.gates[1..] {
+        let mut values = vec![0; 2];
+        for gate in &self.gates[2..] {
             let of = |lit: Lit| values[lit.node()] ^ 0u64.wrapping_sub(u64::from(lit.is_negated()));
             let value = gate.map(|(a, b)| of(a) & of(b));
             values.push(value.unwrap_or_else(&mut input));
@@ -135,7 +144,9 @@ impl Graph {
         let (a, b) = (self.root(a), self.root(b));
         let (a, b) = (a.min(b), a.max(b));
         let known = match (a, b) {
-            _ if a == Lit::FALSE || a == !b => Some(Lit::FALSE),
+            _ if a == Lit::FALSE => Some(Lit::FALSE),
+            _ if !a.is_known() || !b.is_known() => Some(Lit::UNKNOWN),
+            _ if a == !b => Some(Lit::FALSE),
             _ if a == Lit::TRUE || a == b => Some(b),
             _ => self.made.get(&(a, b)).map(|&node| self.root(Lit(node << 1))),
         };

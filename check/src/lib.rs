@@ -13,12 +13,14 @@
 //! | `program` | ALIR JSON, and what it means |
 //! | `text` | what the texts that alir2hdl writes have in common in both languages |
 //! | `verilog`, `vhdl` | how each language spells it |
+//! | `clocks` | texts that take a sample every few clocks |
 //! | `certificate` | the file of the records |
 //!
 //! What is trusted when it says `holds`: these files, the reading of JSON and gzip, and that the compiler and the
 //! machine work. No code of alir2hdl's prover, passes or netlist is used.
 
 pub mod certificate;
+pub mod clocks;
 pub mod graph;
 pub mod program;
 pub mod records;
@@ -29,6 +31,7 @@ mod vhdl;
 mod words;
 
 use certificate::{Certificate, Place, Step};
+use clocks::Rhythm;
 use graph::{Graph, Lit};
 use program::{Program, Type};
 use std::path::Path;
@@ -42,8 +45,8 @@ pub const AT_THE_END: usize = u32::MAX as usize;
 pub enum Side<'a> {
     /// A program.
     Program(&'a Program),
-    /// The text.
-    Text(&'a Text<'a>),
+    /// The text; if it does not take a sample at every clock, how often it does.
+    Text(&'a Text<'a>, Option<Rhythm>),
 }
 
 /// The model and what was made of it, one after another over the gates of all before: what is known of them stays known.
@@ -92,9 +95,9 @@ impl Compared {
                 ensure(fits, "the ports of a program have other types than those of the model")?;
                 self.found = program.build(&mut self.graph, &self.inputs, made)?;
             }
-            Side::Text(text) => {
+            Side::Text(text, rhythm) => {
                 let widths: Vec<usize> = self.expected.iter().map(Vec::len).collect();
-                let built = text.build(&mut self.graph, &self.inputs, &widths, made)?;
+                let built = text.build(&mut self.graph, &self.inputs, &widths, rhythm.as_ref(), made)?;
                 (self.found, self.statement) = (built.outputs, built.statement);
                 if let Some((of_inputs, of_outputs)) = built.flags {
                     self.expected.push(vec![of_inputs]);
@@ -111,6 +114,7 @@ impl Compared {
     /// As [`Compared::follow`]; a record that does not hold, or is of no use.
     pub fn replay(&mut self, side: &Side<'_>, step: &Step) -> Result<(), String> {
         let mut places = step.places.iter().peekable();
+        let count = self.graph.count();
         let used = |graph: &Graph| ensure(graph.sums.unused.is_empty(), "an image that nothing is made of");
         self.follow(side, &mut |graph, at, bits| match (bits, places.peek().filter(|place| *place.0 == at)) {
             (None, place) => {
@@ -121,6 +125,10 @@ impl Compared {
             (Some(_), None) => Ok(()),
         })?;
         used(&self.graph)?;
+        ensure(
+            !step.is_bare || self.graph.count() > count,
+            "a program that nothing is recorded of, and that makes nothing",
+        )?;
         let found = self.found.concat();
         places.try_for_each(|place| {
             ensure(*place.0 == AT_THE_END, "a place that is not there")?;
@@ -152,7 +160,8 @@ impl Compared {
             });
             let value = |lit: Lit| values[lit.node()] ^ 0u64.wrapping_sub(u64::from(lit.is_negated()));
             for (output, (a, b)) in self.expected.iter().zip(&self.found).enumerate() {
-                let differ = a.iter().zip(b).fold(0, |all, (&x, &y)| all | (value(x) ^ value(y)));
+                let known = a.iter().zip(b).filter(|(_, found)| found.is_known());
+                let differ = known.fold(0, |all, (&x, &y)| all | (value(x) ^ value(y)));
                 if differ != 0 {
                     let bit = |&lit: &Lit| if value(lit) >> differ.trailing_zeros() & 1 == 1 { '1' } else { '0' };
                     let inputs = self.inputs.iter().map(|word| word.iter().rev().map(bit).collect());
@@ -208,7 +217,7 @@ pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resul
     }
     // What is not shown may be wrong.
     let mut straight = Compared::of(&model, &mut |_, _, _| Ok(()))?;
-    straight.follow(&Side::Text(&text), &mut |_, _, _| Ok(()))?;
+    straight.follow(&Side::Text(&text, certificate.rhythm), &mut |_, _, _| Ok(()))?;
     if let Some((output, inputs)) = straight.difference(certificate.case.as_deref().unwrap_or(&[])) {
         return Ok(Answer::Refuted(output, inputs));
     }
@@ -221,7 +230,7 @@ fn steps(model: &Program, text: &Text<'_>, certificate: &Certificate, program: F
     for step in &certificate.steps {
         let read = |name: &String| Program::read(&program(name)?).map_err(|why| format!("{name}: {why}"));
         let next = step.program.as_ref().map(read).transpose()?;
-        compared.replay(&next.as_ref().map_or(Side::Text(text), Side::Program), step)?;
+        compared.replay(&next.as_ref().map_or(Side::Text(text, certificate.rhythm), Side::Program), step)?;
     }
     Ok(compared)
 }

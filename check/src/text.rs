@@ -1,10 +1,11 @@
-//! What texts as alir2hdl writes them for programs have in common in Verilog and VHDL: one module of wires, registers
-//! of one clock, tables. Gates are made while the text is read, in its order.
+//! What texts as alir2hdl writes them for programs have in common in Verilog and VHDL: modules of wires, registers
+//! of one clock, tables, and modules that were read before. Gates are made while the text is read, in its order.
 //!
 //! What the language standards would extend, truncate or take as signed does not occur there: operands are as wide as
-//! what they are for, and everything else is refused. A signal that is used above its driver is refused too, so nothing
-//! here can depend on itself.
+//! what they are for, and everything else is refused. A signal that is used above its driver is refused too, but for
+//! registers where clocks are simulated one by one (`clocks`), so nothing here can depend on itself.
 
+use crate::clocks::{Clocks, Rhythm, Statement};
 use crate::graph::{Graph, Lit};
 use crate::words::{add, all, any, choose, less, multiply, negate, resize, subtract, table};
 use crate::{Made, ensure};
@@ -51,20 +52,25 @@ const OF_VERILOG: [(&str, char, u32); 8] = [
 const OF_VHDL: [(&str, char, u32); 7] =
     [("or", '|', 2), ("xor", '^', 2), ("and", '&', 2), ("+", '+', 7), ("-", '-', 7), ("&", ',', 7), ("*", '*', 8)];
 
-/// A text with what is known before it is built.
+/// A text with the ports of its modules.
 #[derive(Default)]
 pub struct Text<'a> {
     tokens: Vec<(Token<'a>, u32)>,
-    is_vhdl: bool,
+    pub(crate) is_vhdl: bool,
+    /// In the order of the text; the last one is the whole.
+    pub(crate) modules: Vec<Module<'a>>,
+}
+
+/// A module.
+#[derive(Default)]
+pub(crate) struct Module<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) ports: Vec<Port<'a>>,
     /// Names that are taken before the body begins.
-    names: HashMap<&'a str, Name>,
-    /// Names and widths of ports that are vectors.
-    inputs: Vec<(&'a str, usize)>,
-    outputs: Vec<(&'a str, usize)>,
-    /// Whether there is an output that is no vector.
-    has_flag: bool,
-    /// Where the items begin.
-    body: usize,
+    pub(crate) names: HashMap<&'a str, Name>,
+    /// Where the items begin, and where the module ends.
+    pub(crate) body: usize,
+    pub(crate) end: usize,
 }
 
 /// A port: whether it is an input, and a vector; its name and width.
@@ -78,13 +84,28 @@ pub(crate) enum Name {
     /// A type of VHDL.
     Array(Size),
     Table(Rc<Table>),
-    /// An input of one bit that is no vector.
-    Control,
-    /// An output by its number: 0 is the one that is no vector.
-    Output(usize),
-    /// A signal of this width that has no driver yet.
-    Open(usize),
-    Signal(Value),
+    Net(usize),
+}
+
+/// A signal or a port, of whichever module.
+#[derive(Default)]
+pub(crate) struct Net<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) bits: Vec<Lit>,
+    age: Option<u32>,
+    /// Which bits have a driver, and how many have none.
+    driven: Vec<bool>,
+    pub(crate) open: usize,
+    /// Whether it is an input of the whole that is no vector.
+    pub(crate) is_control: bool,
+    /// Whether it is an output, of which bits may be driven one by one.
+    pub(crate) is_output: bool,
+    /// What a register holds at power-on.
+    pub(crate) first: Option<Vec<bool>>,
+    /// Whether it was read ahead of its driver, as registers may be that are simulated clock by clock.
+    pub(crate) is_ahead: bool,
+    /// When it last changed.
+    pub(crate) changed: u64,
 }
 
 /// How many words of how many bits.
@@ -118,7 +139,7 @@ impl Value {
 
 /// What an input of one bit is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Role {
+pub(crate) enum Role {
     Clock,
     Reset,
     Enable,
@@ -136,21 +157,23 @@ const USUAL: [(Role, &[&str]); 4] = [
 /// Bits of a name, the highest first.
 type Range = Option<(usize, usize)>;
 
-/// Values for names.
-type Statements<'a> = Vec<(&'a str, Value)>;
+/// What a net takes: the net, where in the text that stands, its value.
+pub(crate) type Statements = Vec<(usize, usize, Value)>;
 
 /// A level of an input, and whether it acts without the clock.
-type Level = (bool, bool);
+pub(crate) type Level = (bool, bool);
 
-/// Registers, and when they take their values.
+/// Registers, and when they take their values. Inputs and conditions are nets.
 #[derive(Default)]
-pub(crate) struct Process<'a> {
-    pub(crate) clock: &'a str,
+pub(crate) struct Process {
+    pub(crate) clock: usize,
     /// The reset, its level, whether it waits for no clock, and what registers are then.
-    pub(crate) reset: Option<(&'a str, Level, Statements<'a>)>,
+    pub(crate) reset: Option<(usize, Level, Statements)>,
     /// The enable, and its level.
-    enable: Option<(&'a str, bool)>,
-    next: Statements<'a>,
+    pub(crate) enable: Option<(usize, bool)>,
+    pub(crate) next: Statements,
+    /// Where its names are found.
+    pub(crate) scope: usize,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, String>;
@@ -185,6 +208,11 @@ fn tokens(text: &str, is_vhdl: bool) -> Result<Vec<(Token<'_>, u32)>> {
                 } else {
                     (Token::Number(size), digits)
                 }
+            } else if is_vhdl && rest.starts_with("x\"") {
+                let end = 2 + rest[2..].find('"').ok_or_else(|| wrong("a string without its end"))?;
+                let digits: Option<Vec<u32>> = rest[2..end].chars().rev().map(|digit| digit.to_digit(16)).collect();
+                let digits = digits.ok_or_else(|| wrong("a digit that is none"))?;
+                (Token::Bits((0..4 * digits.len()).map(|i| digits[i / 4] >> (i % 4) & 1 == 1).collect()), end + 1)
             } else if word(first) || first == '$' {
                 let end = length(&word, 1);
                 let name = &rest[..end];
@@ -230,27 +258,34 @@ pub(crate) fn number_of(bits: &[bool]) -> u64 {
 pub(crate) struct Reader<'t, 'a> {
     text: &'t Text<'a>,
     pub(crate) at: usize,
-    pub(crate) names: HashMap<&'a str, Name>,
-    outputs: Vec<Vec<Option<Lit>>>,
-    seen: Seen<'a>,
+    /// Where the module ends that is read.
+    end: usize,
+    /// The names of each instance, and which of them is read.
+    scopes: Vec<HashMap<&'a str, Name>>,
+    pub(crate) scope: usize,
+    pub(crate) nets: Vec<Net<'a>>,
+    pub(crate) seen: Seen<'a>,
+    /// What was read, if clocks are simulated one by one.
+    pub(crate) clocks: Option<Clocks>,
 }
 
 /// What a reader has seen.
 #[derive(Default)]
-struct Seen<'a> {
+pub(crate) struct Seen<'a> {
     depth: usize,
     /// Bits of all signals so far, and how many were driven.
     bits: usize,
-    count: usize,
+    pub(crate) count: usize,
+    /// The number of the module that is read.
+    module: usize,
     /// The valid flag of the inputs.
     flag: Option<Lit>,
-    age: Option<u32>,
-    roles: HashMap<Role, (&'a str, Level)>,
+    pub(crate) roles: HashMap<Role, (&'a str, Level)>,
     /// Whether registers wait for the enable: all of them or none.
     is_enabled: Option<bool>,
 }
 
-/// The module, built.
+/// The whole, built.
 pub struct Built {
     /// Bits of each output element.
     pub outputs: Vec<Vec<Lit>>,
@@ -280,41 +315,31 @@ fn places(ports: &[(&str, usize)], widths: &[usize]) -> Result<Vec<(usize, usize
 }
 
 impl<'a> Text<'a> {
-    /// Reads the ports of a text.
+    /// Reads the ports of the modules of a text.
     ///
     /// # Errors
     /// What is not as alir2hdl writes it.
     pub fn read(source: &'a str) -> Result<Text<'a>> {
         let is_vhdl = source.lines().any(|line| line.trim() == "library ieee;");
-        let tokens = tokens(source, is_vhdl)?;
-        let (word, times) = if is_vhdl { ("entity", 2) } else { ("module", 1) };
-        let modules = tokens.iter().filter(|t| t.0 == Token::Word(word)).count();
-        ensure(modules == times, "the text has more than one module, or none")?;
-        let mut text = Text { tokens, is_vhdl, ..Text::default() };
-        let mut r = text.reader();
-        let ports = if is_vhdl { r.entity() } else { r.head() }?;
-        let (mut names, body) = (r.names, r.at);
-        let flags = ports.iter().filter(|(is_input, is_vector, ..)| !is_input && !is_vector).count();
-        ensure(flags < 2, "more than one output that is no vector")?;
-        for (is_input, is_vector, name, width) in ports {
-            let meaning = match (is_input, is_vector) {
-                (true, true) => Name::Open(width),
-                (true, false) => Name::Control,
-                (false, true) => Name::Output(text.outputs.len() + 1),
-                (false, false) => Name::Output(0),
-            };
-            if is_vector {
-                if is_input { &mut text.inputs } else { &mut text.outputs }.push((name, width));
+        let mut text = Text { tokens: tokens(source, is_vhdl)?, is_vhdl, modules: Vec::new() };
+        let (mut r, mut modules) = (Reader::new(&text), Vec::<Module<'a>>::new());
+        let mut known = HashSet::new();
+        while modules.is_empty() || r.at < text.tokens.len() {
+            let mut module = if is_vhdl { r.entity() } else { r.head() }?;
+            r.sure(known.insert(module.name), "two modules with one name")?;
+            for &(_, _, name, _) in &module.ports {
+                let is_new = module.names.insert(name, Name::Taken).is_none();
+                r.sure(is_new, &format!("{name}: a port with a name that is taken"))?;
             }
-            ensure(names.insert(name, meaning).is_none(), &format!("{name}: a port with a name that is taken"))?;
+            while is_vhdl && r.skip("end") && !r.is("architecture") {}
+            let is_ended = r.skip(if is_vhdl { "architecture" } else { "endmodule" });
+            r.sure(is_ended, "a module without its end")?;
+            r.expect(if is_vhdl { "rtl ;" } else { "" })?;
+            module.end = r.at;
+            modules.push(module);
         }
-        Ok(Text { names, body, has_flag: flags == 1, ..text })
-    }
-
-    fn reader(&self) -> Reader<'_, 'a> {
-        let widths = std::iter::once(1).chain(self.outputs.iter().map(|port| port.1));
-        let outputs = widths.map(|width| vec![None; width]).collect();
-        Reader { text: self, at: self.body, names: self.names.clone(), outputs, seen: Seen::default() }
+        text.modules = modules;
+        Ok(text)
     }
 
     /// Makes the gates, for elements of inputs, and of outputs with these widths. `made` is told each signal when its bits
@@ -322,48 +347,166 @@ impl<'a> Text<'a> {
     ///
     /// # Errors
     /// What is not as alir2hdl writes it, or does not fit the widths; those of `made`.
-    pub fn build(&self, g: &mut Graph, inputs: &[Vec<Lit>], widths: &[usize], made: Made<'_>) -> Result<Built> {
-        let mut r = self.reader();
-        let own: Vec<usize> = inputs.iter().map(Vec::len).collect();
-        let mut bits: Vec<Vec<Lit>> = self.inputs.iter().map(|port| vec![Lit::FALSE; port.1]).collect();
-        for (element, (port, low)) in inputs.iter().zip(places(&self.inputs, &own)?) {
-            if !element.is_empty() {
-                bits[port][low..low + element.len()].copy_from_slice(element);
+    pub fn build(
+        &self,
+        g: &mut Graph,
+        inputs: &[Vec<Lit>],
+        widths: &[usize],
+        rhythm: Option<&Rhythm>,
+        made: Made<'_>,
+    ) -> Result<Built> {
+        let mut r = Reader::new(self);
+        let whole = self.modules.last().ok_or("a text without a module")?;
+        (r.at, r.end, r.seen.module) = (whole.body, whole.end, self.modules.len() - 1);
+        r.scopes[0].clone_from(&whole.names);
+        // Vectors that are inputs, outputs; outputs that are no vectors.
+        let (mut into, mut out, mut single) = (Vec::new(), Vec::new(), Vec::new());
+        for &(is_input, is_vector, name, width) in &whole.ports {
+            let net = r.net(name, width)?;
+            let age = is_input.then_some(0);
+            let (driven, open) = (vec![is_input; width], if is_input { 0 } else { width });
+            let is_control = is_input && !is_vector;
+            r.nets[net] =
+                Net { is_control, is_output: !is_input, age, driven, open, ..std::mem::take(&mut r.nets[net]) };
+            r.scopes[0].insert(name, Name::Net(net));
+            match (is_input, is_vector) {
+                (true, true) => into.push(net),
+                (false, true) => out.push(net),
+                (false, false) => single.push(net),
+                (true, false) => {}
             }
         }
-        for (port, bits) in self.inputs.iter().zip(bits) {
-            r.define(port.0, Value { bits, age: Some(0), signed: false })?;
-        }
-        let places = places(&self.outputs, widths)?;
-        if self.is_vhdl { r.architecture(g, made) } else { r.module(g, made) }?;
-        r.sure(r.at == self.tokens.len(), "something behind the module")?;
-        let element = |(&width, (port, low)): (&usize, (usize, usize))| match width {
-            0 => Some(Vec::new()),
-            _ => r.outputs[port + 1][low..low + width].iter().copied().collect(),
+        let ports = |r: &Reader<'_, 'a>, nets: &[usize]| -> Vec<(&str, usize)> {
+            nets.iter().map(|&net| (r.nets[net].name, r.nets[net].bits.len())).collect()
         };
-        let outputs: Option<Vec<Vec<Lit>>> = widths.iter().zip(places).map(element).collect();
-        let outputs = outputs.ok_or("a bit of the output has no driver")?;
-        let flags = r.seen.flag.zip(r.outputs[0][0]);
-        let is_one = flags.is_none() && (r.seen.flag.is_some() || self.has_flag);
-        ensure(!is_one, "one of two valid flags is missing")?;
-        Ok(Built { outputs, flags, statement: r.statement() })
-    }
-}
-
-impl<'a> Reader<'_, 'a> {
-    /// What is proved.
-    fn statement(&self) -> String {
-        let mut out = match self.seen.age.unwrap_or(0) {
+        let own: Vec<usize> = inputs.iter().map(Vec::len).collect();
+        let mut bits: Vec<(usize, Vec<Lit>)> =
+            into.iter().map(|&net| (net, vec![Lit::FALSE; r.nets[net].bits.len()])).collect();
+        for (element, (port, low)) in inputs.iter().zip(places(&ports(&r, &into), &own)?) {
+            if !element.is_empty() {
+                bits[port].1[low..low + element.len()].copy_from_slice(element);
+            }
+        }
+        let places = places(&ports(&r, &out), widths)?;
+        let element = |r: &Reader<'_, 'a>| -> Vec<Vec<Lit>> {
+            let bits = |(&width, &(port, low)): (&usize, &(usize, usize))| match width {
+                0 => Vec::new(),
+                _ => r.nets[out[port]].bits[low..low + width].to_vec(),
+            };
+            widths.iter().zip(&places).map(bits).collect()
+        };
+        if let Some(rhythm) = rhythm {
+            return r.simulate(g, (&bits, &single), &element, rhythm, made);
+        }
+        bits.into_iter().for_each(|(net, bits)| r.nets[net].bits = bits);
+        r.body(g, made)?;
+        let mut age = None;
+        for &net in out.iter().chain(&single) {
+            age = common(age, r.nets[net].age);
+            r.sure(r.nets[net].open == 0, "a bit of the output has no driver")?;
+        }
+        r.sure(age != Some(MIXED), "outputs of different clocks")?;
+        let flags = r.seen.flag.zip(single.first().map(|&net| r.nets[net].bits[0]));
+        let fits = single.len() < 2 && flags.is_some() == (r.seen.flag.is_some() || single.len() == 1);
+        ensure(fits, "one of two valid flags is missing, or there are outputs that are neither vectors nor flags")?;
+        let clocks = match age.unwrap_or(0) {
             0 => "combinational".to_owned(),
             age => format!("after {age} clocks"),
         };
+        Ok(Built { outputs: element(&r), flags, statement: r.statement(clocks, "") })
+    }
+}
+
+impl<'t, 'a> Reader<'t, 'a> {
+    fn new(text: &'t Text<'a>) -> Reader<'t, 'a> {
+        Reader {
+            text,
+            at: 0,
+            end: text.tokens.len(),
+            scopes: vec![HashMap::new()],
+            scope: 0,
+            nets: Vec::new(),
+            seen: Seen::default(),
+            clocks: None,
+        }
+    }
+
+    /// What is proved: that the outputs are the model's, after so many clocks.
+    pub(crate) fn statement(&self, mut clocks: String, otherwise: &str) -> String {
         if let Some((name, _)) = self.seen.roles.get(&Role::Enable) {
-            out += &format!(" in which {name} is 1");
+            clocks += &format!(" in which {name} is 1");
         }
-        if let Some((name, (high, _))) = self.seen.roles.get(&Role::Reset) {
-            out += &format!(" since {name} was last {}", u8::from(*high));
+        match self.seen.roles.get(&Role::Reset) {
+            Some((name, (high, _))) => clocks += &format!(" since {name} was last {}", u8::from(*high)),
+            None => clocks += otherwise,
         }
-        out + ", for every input"
+        clocks + ", for every input"
+    }
+
+    /// What stands in the module that is read.
+    pub(crate) fn body(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
+        if self.text.is_vhdl { self.architecture(g, made) } else { self.module(g, made) }?;
+        self.sure(self.at == self.end, "something behind the module")
+    }
+
+    /// Another module within this one: its name was read, and what stands ahead of the connections.
+    pub(crate) fn instance(&mut self, g: &mut Graph, name: &str, made: Made<'_>) -> Result<()> {
+        let text = self.text;
+        let before = text.modules[..self.seen.module].iter().position(|module| module.name == name);
+        let Some(number) = before else { return self.wrong(&format!("{name} begins nothing that is read here")) };
+        let module = &text.modules[number];
+        let ports: HashMap<&str, &Port<'a>> = module.ports.iter().map(|port| (port.2, port)).collect();
+        let mut names = module.names.clone();
+        let mut connection = |r: &mut Self| {
+            let (ahead, between, behind) = if text.is_vhdl { ("", "=>", "") } else { (".", "(", ")") };
+            let name = r.within(ahead, Self::word, between)?;
+            let Some(&&(is_input, _, _, width)) = ports.get(name) else { return r.wrong("a port that is not there") };
+            let net = r.connected(g, is_input, width, made)?;
+            let is_new = matches!(names.insert(name, Name::Net(net)), Some(Name::Taken));
+            r.sure(is_new, "a port that is connected twice")?;
+            r.expect(behind).map(|()| (is_input, net))
+        };
+        let nets = self.within("(", |r| r.list(",", &mut connection), ") ;")?;
+        self.seen.bits += module.end - module.body;
+        self.seen.depth += 1;
+        let is_read = nets.len() == ports.len() && self.seen.bits <= MOST_BITS && self.seen.depth <= DEEPEST;
+        self.sure(is_read, "a port that is not connected, or more instances than are read here")?;
+        self.scopes.push(names);
+        let outer = (self.at, self.end, self.scope, self.seen.module);
+        (self.at, self.end, self.scope, self.seen.module) = (module.body, module.end, self.scopes.len() - 1, number);
+        self.body(g, made)?;
+        (self.at, self.end, self.scope, self.seen.module) = outer;
+        self.seen.depth -= 1;
+        let is_open = |&(is_input, net): &(bool, usize)| !is_input && self.nets[net].open > 0;
+        self.sure(!nets.iter().any(is_open), "an output of an instance without a driver")
+    }
+
+    /// The net that is connected to a port: one that is there, or that of an expression.
+    fn connected(&mut self, g: &mut Graph, is_input: bool, width: usize, made: Made<'_>) -> Result<usize> {
+        let is_alone = matches!(self.text.tokens.get(self.at + 1), Some((Token::Sign("," | ")"), _)));
+        if let (true, Some(&Token::Word(name))) = (is_alone, self.peek())
+            && let Some(&Name::Net(net)) = self.names().get(name)
+        {
+            self.at += 1;
+            let is_fresh = self.nets[net].open == width;
+            self.sure(
+                self.nets[net].bits.len() == width && (is_input || is_fresh),
+                "a port of another width, or driven twice",
+            )?;
+            self.nets[net].is_output |= !is_input;
+            if is_input {
+                self.reading(net)?;
+            }
+            return Ok(net);
+        }
+        self.sure(is_input, "an output that no net is connected to")?;
+        let net = self.net("", width)?;
+        self.drive(g, (net, None), made).map(|()| net)
+    }
+
+    /// The names where it reads.
+    pub(crate) fn names(&mut self) -> &mut HashMap<&'a str, Name> {
+        &mut self.scopes[self.scope]
     }
 
     pub(crate) fn peek(&self) -> Option<&Token<'a>> {
@@ -407,7 +550,7 @@ impl<'a> Reader<'_, 'a> {
 
     /// Goes over everything up to this, and over it; whether it is there.
     pub(crate) fn skip(&mut self, last: &str) -> bool {
-        while self.at < self.text.tokens.len() && !self.is(last) {
+        while self.at < self.end && !self.is(last) {
             self.at += 1;
         }
         self.eat(last)
@@ -480,78 +623,102 @@ impl<'a> Reader<'_, 'a> {
 
     /// Gives a name that is not there yet a meaning.
     pub(crate) fn name(&mut self, name: &'a str, meaning: Name) -> Result<()> {
-        let is_new = self.names.insert(name, meaning).is_none();
+        let is_new = self.names().insert(name, meaning).is_none();
         self.sure(is_new, &format!("{name} is declared twice"))
     }
 
-    pub(crate) fn declare(&mut self, name: &'a str, width: usize) -> Result<()> {
+    /// A new net.
+    fn net(&mut self, name: &'a str, width: usize) -> Result<usize> {
         self.seen.bits += width;
         self.sure(self.seen.bits <= MOST_BITS, "more bits of signals than are read here")?;
-        self.name(name, Name::Open(width))
+        let bits = vec![Lit::UNKNOWN; width];
+        self.nets.push(Net { name, bits, driven: vec![false; width], open: width, ..Net::default() });
+        Ok(self.nets.len() - 1)
     }
 
-    fn define(&mut self, name: &'a str, value: Value) -> Result<()> {
-        let Some(&Name::Open(width)) = self.names.get(name) else {
-            return self.wrong(&format!("{name} has two drivers, or is declared nowhere above"));
-        };
-        if value.bits.len() != width {
-            return self.wrong(&format!("{name} has {width} bits, its driver {}", value.bits.len()));
+    pub(crate) fn declare(&mut self, name: &'a str, width: usize) -> Result<usize> {
+        let net = self.net(name, width)?;
+        self.name(name, Name::Net(net)).map(|()| net)
+    }
+
+    /// The net of a name.
+    pub(crate) fn known(&mut self) -> Result<usize> {
+        let name = self.word()?;
+        match self.names().get(name) {
+            Some(&Name::Net(net)) => Ok(net),
+            _ => self.wrong(&format!("{name} is no signal that is declared above")),
         }
-        self.names.insert(name, Name::Signal(Value { signed: false, ..value }));
+    }
+
+    /// Gives bits of a net their value.
+    pub(crate) fn set(&mut self, (net, range): (usize, Range), value: &Value) -> Result<()> {
+        let slot = &mut self.nets[net];
+        let (high, low) = range.unwrap_or((slot.bits.len() - 1, 0));
+        let is_free = high < slot.bits.len() && !slot.driven[low..=high].contains(&true);
+        if !is_free || (range.is_some() && !slot.is_output) || value.bits.len() != high - low + 1 {
+            let (name, width) = (slot.name, value.bits.len());
+            return self.wrong(&format!("{name}: two drivers, or bits that do not fit the {width} of their driver"));
+        }
+        slot.bits[low..=high].copy_from_slice(&value.bits);
+        slot.driven[low..=high].fill(true);
+        slot.open -= value.bits.len();
+        slot.age = common(slot.age, value.age);
         Ok(())
     }
 
-    /// Drives a signal, or bits of an output.
-    pub(crate) fn drive(&mut self, g: &mut Graph, to: (&'a str, Range), value: Value, made: Made<'_>) -> Result<()> {
-        let (name, range) = to;
-        let Some(&Name::Output(port)) = self.names.get(name) else {
-            self.sure(range.is_none(), "bits of something else than an output are driven")?;
-            let bits = value.bits.clone();
-            self.define(name, value)?;
-            self.seen.count += 1;
-            return made(g, self.seen.count - 1, Some(&bits));
-        };
-        self.seen.age = common(self.seen.age, value.age);
-        self.sure(self.seen.age != Some(MIXED), "outputs of different clocks")?;
-        let slots = &mut self.outputs[port];
-        let (high, low) = range.unwrap_or((slots.len() - 1, 0));
-        let is_free = high < slots.len() && slots[low..=high].iter().all(Option::is_none);
-        let fits = is_free && value.bits.len() == high - low + 1;
-        if fits {
-            slots[low..=high].iter_mut().zip(value.bits).for_each(|(slot, bit)| *slot = Some(bit));
+    /// The value of a statement.
+    pub(crate) fn source(&mut self, g: &mut Graph) -> Result<Value> {
+        if self.text.is_vhdl { self.conditional(g) } else { self.expression(g, 0) }
+    }
+
+    /// Drives a net, or bits of an output, with the value that stands here.
+    pub(crate) fn drive(&mut self, g: &mut Graph, (net, range): (usize, Range), made: Made<'_>) -> Result<()> {
+        let at = self.at;
+        if let Some(clocks) = &mut self.clocks {
+            clocks.reads.clear();
         }
-        self.sure(fits, "bits of the output that do not fit their driver, or have two")
+        let value = self.source(g)?;
+        self.sure(!self.nets[net].is_ahead, "a signal that is used above its driver")?;
+        self.set((net, range), &value)?;
+        if let Some(clocks) = &mut self.clocks {
+            let (low, reads) = (range.map_or(0, |range| range.1), std::mem::take(&mut clocks.reads));
+            clocks.statements.push(Statement { scope: self.scope, at, net, low, reads, done: 0 });
+        }
+        self.seen.count += 1;
+        made(g, self.seen.count - 1, Some(&value.bits))
     }
 
     /// A name, and the bits of it if it has not all.
-    pub(crate) fn target(&mut self) -> Result<(&'a str, Range)> {
-        Ok((self.word()?, self.range()?))
+    pub(crate) fn target(&mut self) -> Result<(usize, Range)> {
+        Ok((self.known()?, self.range()?))
     }
 
     /// That an input of one bit is for this, and for nothing else.
-    fn role(&mut self, role: Role, name: &'a str, level: Level) -> Result<()> {
+    pub(crate) fn role(&mut self, role: Role, net: usize, level: Level) -> Result<()> {
+        let name = self.nets[net].name;
         let lower = name.to_ascii_lowercase();
         let usual = USUAL.iter().find(|(_, names)| names.contains(&lower.as_str()));
         let fits =
             usual.is_none_or(|(usual, _)| *usual == role && (role != Role::Reset || level.0 != lower.ends_with('n')));
         let own = *self.seen.roles.entry(role).or_insert((name, level)) == (name, level);
         let alone = self.seen.roles.iter().all(|(other, (taken, _))| *other == role || *taken != name);
-        let is_control = matches!(self.names.get(name), Some(Name::Control));
         let otherwise = format!("{name} as {role:?}: no input of one bit, or it is for something else");
-        self.sure(is_control && fits && own && alone, &otherwise)
+        self.sure(self.nets[net].is_control && fits && own && alone, &otherwise)
     }
 
     /// `a <= b; ...` up to where registers have their values.
-    pub(crate) fn statements(&mut self, g: &mut Graph) -> Result<Statements<'a>> {
+    pub(crate) fn statements(&mut self, g: &mut Graph) -> Result<Statements> {
         let mut out = Vec::new();
         while !["end", "else", "elsif"].iter().any(|word| self.is(word)) {
-            out.push((self.word()?, self.within("<=", |r| r.expression(g, 0), ";")?));
+            let net = self.within("", Self::known, "<=")?;
+            let at = self.at;
+            out.push((net, at, self.within("", |r| r.source(g), ";")?));
         }
         Ok(out)
     }
 
     /// What registers take behind their clock: in any case, if they are enabled, where they are not reset.
-    pub(crate) fn clocked(&mut self, g: &mut Graph, process: &mut Process<'a>, at_once: bool) -> Result<()> {
+    pub(crate) fn clocked(&mut self, g: &mut Graph, process: &mut Process, at_once: bool) -> Result<()> {
         if !self.eat("if") {
             process.next = self.statements(g)?;
             return Ok(());
@@ -569,47 +736,58 @@ impl<'a> Reader<'_, 'a> {
         self.expect(if self.text.is_vhdl { "end if ;" } else { "" })
     }
 
-    /// `(!rst_n)`, `rst_n = '0' then`: a level of an input.
-    pub(crate) fn condition(&mut self) -> Result<(&'a str, bool)> {
-        if !self.text.is_vhdl {
-            return self.within("(", |r| Ok((!r.eat("!"), r.word()?)), ")").map(|(is_high, name)| (name, is_high));
-        }
-        let name = self.word()?;
-        let bits = self.within("=", Self::bits, "then")?;
-        self.sure(bits.len() == 1, "a level of several bits")?;
-        Ok((name, bits[0]))
+    /// `(!rst_n)`, `rst_n = '0' then`: a level of a net of one bit.
+    pub(crate) fn condition(&mut self) -> Result<(usize, bool)> {
+        let ((net, range), is_high) = if self.text.is_vhdl {
+            let target = self.target()?;
+            let bits = self.within("=", Self::bits, "then")?;
+            self.sure(bits.len() == 1, "a level of several bits")?;
+            (target, bits[0])
+        } else {
+            self.within("(", |r| Ok((!r.eat("!"), r.target()?)), ")").map(|(is_high, target)| (target, is_high))?
+        };
+        let is_one = self.nets[net].bits.len() == 1 && matches!(range, None | Some((0, 0)));
+        self.sure(is_one, "a condition of several bits").map(|()| (net, is_high))
     }
 
-    fn branch(&mut self, g: &mut Graph) -> Result<Statements<'a>> {
+    fn branch(&mut self, g: &mut Graph) -> Result<Statements> {
         let [begin, end] = if self.text.is_vhdl { [""; 2] } else { ["begin", "end"] };
         self.within(begin, |r| r.statements(g), end)
     }
 
     /// Registers see one another as they were: none of those of a process is there before its end.
-    pub(crate) fn registers(&mut self, process: Process<'a>) -> Result<()> {
+    pub(crate) fn registers(&mut self, mut process: Process) -> Result<()> {
+        process.scope = self.scope;
         self.role(Role::Clock, process.clock, (true, true))?;
-        if let Some((name, level, values)) = &process.reset {
-            self.role(Role::Reset, name, *level)?;
-            let cleared: HashSet<&str> = values.iter().map(|value| value.0).collect();
-            let is_zero = |(name, value): &(&str, Value)| {
-                let is_own = matches!(self.names.get(name), Some(&Name::Open(width)) if width == value.bits.len());
-                is_own && value.bits.iter().all(|&bit| bit == Lit::FALSE)
+        let is_simulated = self.clocks.is_some();
+        if let Some((net, level, values)) = &process.reset {
+            self.role(Role::Reset, *net, *level)?;
+            let cleared: HashSet<usize> = values.iter().map(|value| value.0).collect();
+            let is_constant = |(net, _, value): &(usize, usize, Value)| {
+                let is_read = |&bit: &Lit| bit == Lit::FALSE || (bit == Lit::TRUE && is_simulated);
+                self.nets[*net].bits.len() == value.bits.len() && value.bits.iter().all(is_read)
             };
-            let taken: HashSet<&str> = process.next.iter().map(|value| value.0).collect();
-            let is_reset = cleared == taken && values.iter().all(is_zero);
+            let taken: HashSet<usize> = process.next.iter().map(|value| value.0).collect();
+            let is_reset = cleared == taken && values.iter().all(is_constant);
             self.sure(is_reset, "a reset that does not clear what it should")?;
         }
-        if let Some((name, is_high)) = process.enable {
-            self.role(Role::Enable, name, (is_high, false))?;
+        if !is_simulated {
+            if let Some((net, is_high)) = process.enable {
+                self.role(Role::Enable, net, (is_high, false))?;
+            }
+            let is_enabled = process.enable.is_some();
+            let is_of_all = *self.seen.is_enabled.get_or_insert(is_enabled) == is_enabled;
+            let is_high = process.enable.is_none_or(|enable| enable.1);
+            self.sure(is_of_all && is_high, "a clock enable that is not that of all registers")?;
         }
-        let is_enabled = process.enable.is_some();
-        let is_of_all = *self.seen.is_enabled.get_or_insert(is_enabled) == is_enabled;
-        let is_high = process.enable.is_none_or(|enable| enable.1);
-        self.sure(is_of_all && is_high, "a clock enable that is not that of all registers")?;
-        process.next.into_iter().try_for_each(|(name, value)| {
+        process.next.iter().try_for_each(|(net, _, value)| {
             let age = value.age.map(|age| age.saturating_add(1));
-            self.define(name, Value { age, ..value })
-        })
+            self.set((*net, None), &Value { age, ..value.clone() })
+        })?;
+        if let Some(clocks) = &mut self.clocks {
+            clocks.processes.push(process);
+        }
+        Ok(())
     }
 
     /// An expression in brackets.
@@ -713,33 +891,61 @@ impl<'a> Reader<'_, 'a> {
     /// A signal or an input by its name, or bits of it; the word of a table.
     pub(crate) fn named(&mut self, g: &mut Graph) -> Result<Value> {
         let name = self.word()?;
-        if let Some(Name::Table(words)) = self.names.get(name) {
+        let is_memory = self.is("[");
+        let [open, close] = match self.text.is_vhdl {
+            true => ["( to_integer (", ") )"],
+            false if is_memory => ["[", "]"],
+            false => ["(", ")"],
+        };
+        if let Some(Name::Table(words)) = self.names().get(name) {
             let words = Rc::clone(words);
-            let is_memory = self.is("[");
-            let [open, close] = match self.text.is_vhdl {
-                true => ["( to_integer (", ") )"],
-                false if is_memory => ["[", "]"],
-                false => ["(", ")"],
-            };
             let address = self.within(open, |r| r.expression(g, 0), close)?;
             let fits = address.bits.len() == words.address && !address.signed;
             self.sure(fits, "an address of another width, or with a sign")?;
             let bits = table(g, &address.bits, words.width, |i, bit| words.words[i] >> bit & 1 == 1);
             return Ok(Value { signed: false, ..address.with(bits) });
         }
-        if let Some(Name::Control) = self.names.get(name) {
-            self.role(Role::Valid, name, (true, false))?;
-            let flag = *self.seen.flag.get_or_insert_with(|| g.input());
-            return Ok(Value { bits: vec![flag], age: Some(0), signed: false });
+        let Some(&Name::Net(net)) = self.names().get(name) else {
+            return self.wrong(&format!("{name} is no signal that is declared above"));
+        };
+        if self.nets[net].is_control && self.clocks.is_none() {
+            self.role(Role::Valid, net, (true, false))?;
+            self.nets[net].bits = vec![*self.seen.flag.get_or_insert_with(|| g.input())];
+        }
+        self.reading(net)?;
+        // A bit of a constant by its number.
+        let behind = self.text.tokens.get(self.at + 1).map(|token| &token.0);
+        let is_chosen = match self.text.is_vhdl {
+            true => self.is("(") && behind == Some(&Token::Word("to_integer")),
+            false => is_memory && !matches!(behind, Some(Token::Number(_))),
+        };
+        if is_chosen {
+            let address = self.within(open, |r| r.expression(g, 0), close)?;
+            let bits = self.nets[net].bits.clone();
+            let is_table = bits.iter().all(|bit| bit.node() == 0) && bits.len().is_power_of_two();
+            let fits = is_table && bits.len().trailing_zeros() as usize == address.bits.len() && !address.signed;
+            self.sure(fits, "bits that are chosen, and are not all constants, or not as many as the address can say")?;
+            return Ok(address.with(table(g, &address.bits, 1, |i, _| bits[i] == Lit::TRUE)));
         }
         let range = self.range()?;
-        let Some(Name::Signal(value)) = self.names.get(name) else {
-            return self.wrong(&format!("{name} is used before it is driven"));
-        };
-        self.sure(value.age != Some(MIXED), "values of different clocks meet")?;
-        let (high, low) = range.unwrap_or((value.bits.len() - 1, 0));
-        self.sure(high < value.bits.len(), "bits that are not there")?;
-        Ok(value.with(value.bits[low..=high].to_vec()))
+        let Net { bits, age, .. } = &self.nets[net];
+        let (high, low) = range.unwrap_or((bits.len() - 1, 0));
+        self.sure(high < bits.len(), "bits that are not there")?;
+        Ok(Value { bits: bits[low..=high].to_vec(), age: *age, signed: false })
+    }
+
+    /// That a net may be read here.
+    fn reading(&mut self, net: usize) -> Result<()> {
+        let Net { name, open, age, .. } = self.nets[net];
+        if let Some(clocks) = &mut self.clocks {
+            if clocks.is_first {
+                clocks.reads.push(net);
+                self.nets[net].is_ahead |= open > 0;
+            }
+            return Ok(());
+        }
+        self.sure(open == 0, &format!("{name} is used before it is driven"))?;
+        self.sure(age != Some(MIXED), "values of different clocks meet")
     }
 
     /// A table with so many words; `other` where there is none.

@@ -2,21 +2,21 @@
 
 use crate::Made;
 use crate::graph::Graph;
-use crate::text::{Port, Process, Reader, Result, Token, Value, common, number_of};
+use crate::text::{Module, Process, Reader, Result, Token, Value, common, number_of};
 use std::collections::HashMap;
 
 impl<'a> Reader<'_, 'a> {
-    /// Reads the ports.
-    pub(crate) fn head(&mut self) -> Result<Vec<Port<'a>>> {
-        self.expect("module")?;
-        self.word()?;
+    /// Reads the ports of a module.
+    pub(crate) fn head(&mut self) -> Result<Module<'a>> {
+        let name = self.within("module", Self::word, "")?;
         let port = |r: &mut Self| {
             let is_input = r.either("input", "output")?;
-            r.eat("wire");
+            let _ = r.eat("wire") || (!is_input && r.eat("reg"));
             let (is_vector, width) = (r.is("["), r.verilog_width()?);
             Ok((is_input, is_vector, r.word()?, width))
         };
-        self.within("(", |r| if r.is(")") { Ok(Vec::new()) } else { r.list(",", port) }, ") ;")
+        let ports = self.within("(", |r| if r.is(")") { Ok(Vec::new()) } else { r.list(",", port) }, ") ;")?;
+        Ok(Module { name, ports, body: self.at, ..Module::default() })
     }
 
     /// Nothing for one bit.
@@ -75,39 +75,41 @@ impl<'a> Reader<'_, 'a> {
                         self.memory(name, width)?;
                         continue;
                     }
-                    self.declare(name, width)?;
+                    let net = self.declare(name, width)?;
                     if kind == "wire" && self.eat("=") {
-                        let value = self.expression(g, 0)?;
-                        self.drive(g, (name, None), value, made)?;
+                        self.drive(g, (net, None), made)?;
                     }
                     self.expect(";")?;
                 }
                 "always" => self.always(g)?,
-                // What registers hold at power-on; no statement is about that.
+                // What registers hold at power-on.
                 "initial" => {
                     self.expect("begin")?;
                     while !self.eat("end") {
-                        self.word()?;
-                        self.within("=", Self::bits, ";")?;
+                        let net = self.known()?;
+                        self.nets[net].first = Some(self.within("=", Self::bits, ";")?);
                     }
                 }
                 "assign" => {
-                    let target = self.target()?;
-                    let value = self.within("=", |r| r.expression(g, 0), ";")?;
-                    self.drive(g, target, value, made)?;
+                    let target = self.within("", Self::target, "=")?;
+                    self.drive(g, target, made)?;
+                    self.expect(";")?;
                 }
                 "function" => _ = self.skip("endfunction"),
-                other => return self.wrong(&format!("{other} begins nothing that is read here")),
+                other => {
+                    self.word()?;
+                    self.instance(g, other, made)?;
+                }
             }
         }
     }
 
     /// `always @(posedge clk or negedge rst_n) begin ... end`.
     fn always(&mut self, g: &mut Graph) -> Result<()> {
-        let mut process = Process::default();
-        process.clock = self.within("@ ( posedge", Self::word, "")?;
+        let clock = self.within("@ ( posedge", Self::known, "")?;
+        let mut process = Process { clock, ..Process::default() };
         let edge = match self.eat("or") {
-            true => Some((self.either("posedge", "negedge")?, self.word()?)),
+            true => Some((self.either("posedge", "negedge")?, self.known()?)),
             false => None,
         };
         self.within(") begin", |r| r.clocked(g, &mut process, edge.is_some()), "end")?;

@@ -3,8 +3,8 @@
 //! An element of a vector is read as a vector of one bit, and a name as it is spelt; in two spellings it is refused.
 
 use crate::Made;
-use crate::graph::Graph;
-use crate::text::{Name, Port, Process, Reader, Result, Token, Value, WIDEST};
+use crate::graph::{Graph, Lit};
+use crate::text::{Module, Name, Process, Reader, Result, Token, Value, WIDEST};
 use crate::words::{any, resize};
 
 /// Names that have a meaning here: nothing may be declared with one of them.
@@ -14,19 +14,20 @@ const TAKEN: &str = "ieee std_logic std_logic_vector unsigned signed resize to_i
 const HEAD: &str = "library ieee ; use ieee . std_logic_1164 . all ; use ieee . numeric_std . all ; entity";
 
 impl<'a> Reader<'_, 'a> {
-    /// Reads the ports.
-    pub(crate) fn entity(&mut self) -> Result<Vec<Port<'a>>> {
+    /// Reads the ports of a module.
+    pub(crate) fn entity(&mut self) -> Result<Module<'a>> {
         let entity = self.within(HEAD, Self::word, "is")?;
-        self.names.extend(TAKEN.split(' ').chain([entity]).map(|name| (name, Name::Taken)));
+        let names = TAKEN.split(' ').chain([entity]).map(|name| (name, Name::Taken)).collect();
         let port = |r: &mut Self| {
             let name = r.within("", Self::word, ":")?;
             let is_input = r.either("in", "out")?;
             let is_vector = !r.eat("std_logic");
-            Ok((is_input, is_vector, name, if is_vector { r.vector("std_logic_vector")? } else { 1 }))
+            let kind = if r.is("unsigned") { "unsigned" } else { "std_logic_vector" };
+            Ok((is_input, is_vector, name, if is_vector { r.vector(kind)? } else { 1 }))
         };
         let ports = if self.eat("port") { self.within("(", |r| r.list(";", port), ") ;")? } else { Vec::new() };
         self.expect(&format!("end entity {entity} ; architecture rtl of {entity} is"))?;
-        Ok(ports)
+        Ok(Module { name: entity, ports, names, body: self.at, ..Module::default() })
     }
 
     /// `unsigned(7 downto 0)`.
@@ -41,13 +42,13 @@ impl<'a> Reader<'_, 'a> {
                 "attribute" => _ = self.skip(";"),
                 "signal" => {
                     let name = self.within("", Self::word, ":")?;
-                    let width = self.vector("unsigned")?;
-                    // What it holds at power-on; no statement is about that.
+                    let width = if self.eat("std_logic") { 1 } else { self.vector("unsigned")? };
+                    let net = self.declare(name, width)?;
+                    // What it holds at power-on.
                     if self.eat(":=") {
-                        self.bits()?;
+                        self.nets[net].first = Some(self.bits()?);
                     }
                     self.expect(";")?;
-                    self.declare(name, width)?;
                 }
                 "type" => {
                     let name = self.word()?;
@@ -57,8 +58,15 @@ impl<'a> Reader<'_, 'a> {
                 }
                 "constant" => {
                     let name = self.within("", Self::word, ":")?;
+                    if self.is("unsigned") {
+                        let width = self.vector("unsigned")?;
+                        let bits = self.within(":=", Self::bits, ";")?.into_iter().map(Lit::constant).collect();
+                        let net = self.declare(name, width)?;
+                        self.set((net, None), &Value { bits, age: None, signed: false })?;
+                        continue;
+                    }
                     let kind = self.word()?;
-                    let Some(&Name::Array(size)) = self.names.get(kind) else {
+                    let Some(&Name::Array(size)) = self.names().get(kind) else {
                         return self.wrong("a constant of a type that is not read here");
                     };
                     let words = self.within(":= (", |r| r.list(",", |r| r.entry(size.1)), ") ;")?;
@@ -73,15 +81,22 @@ impl<'a> Reader<'_, 'a> {
                 self.process(g)?;
                 continue;
             }
-            let target = self.target()?;
-            let value = self.within("<=", |r| r.conditional(g), ";")?;
-            self.drive(g, target, value, made)?;
+            self.word()?;
+            if self.eat(":") {
+                let module = self.within("entity work .", Self::word, "port map")?;
+                self.instance(g, module, made)?;
+                continue;
+            }
+            self.at -= 1;
+            let target = self.within("", Self::target, "<=")?;
+            self.drive(g, target, made)?;
+            self.expect(";")?;
         }
         self.expect("architecture rtl ;")
     }
 
     /// `a`, or `a when condition else b`.
-    fn conditional(&mut self, g: &mut Graph) -> Result<Value> {
+    pub(crate) fn conditional(&mut self, g: &mut Graph) -> Result<Value> {
         let yes = self.expression(g, 0)?;
         if !self.eat("when") {
             return Ok(yes);
@@ -102,14 +117,14 @@ impl<'a> Reader<'_, 'a> {
 
     /// `process (clk, rst_n) begin ... end process;`
     fn process(&mut self, g: &mut Graph) -> Result<()> {
-        let listed = self.within("(", |r| r.list(",", Self::word), ") begin if")?;
+        let listed = self.within("(", |r| r.list(",", Self::known), ") begin if")?;
         let mut process = Process::default();
         if !self.is("rising_edge") {
-            let (name, level) = self.condition()?;
-            process.reset = Some((name, (level, true), self.within("", |r| r.statements(g), "elsif")?));
+            let (net, level) = self.condition()?;
+            process.reset = Some((net, (level, true), self.within("", |r| r.statements(g), "elsif")?));
         }
-        process.clock = self.within("rising_edge (", Self::word, ") then")?;
-        let sensitive: Vec<&str> = [process.clock].into_iter().chain(process.reset.as_ref().map(|r| r.0)).collect();
+        process.clock = self.within("rising_edge (", Self::known, ") then")?;
+        let sensitive: Vec<usize> = [process.clock].into_iter().chain(process.reset.as_ref().map(|r| r.0)).collect();
         self.sure(listed == sensitive, "a process that does not wait for its clock and reset alone")?;
         self.clocked(g, &mut process, false)?;
         self.expect("end if ; end process ;")?;

@@ -167,11 +167,17 @@ impl Args {
     }
 }
 
-/// The programs between a model and a text of ours of which parts go through bit by bit: those that the command in the
-/// head of the text makes.
-fn planned_again(model: &Model, head: &[String]) -> Option<steps::Steps> {
+/// The programs between a model and a text of ours that takes a sample every few clocks: those that the command in the head of the
+/// text makes. With `is_unrolled` also its logic over the clocks of one sample, as it was drawn and after each pass.
+fn planned_again(model: &Model, head: &[String], is_unrolled: bool) -> Option<steps::Steps> {
     let spec = super::spec(&compile::options_in_head(head)?).ok()?;
-    Some(compile::model(model, &spec).ok()?.reused()?.steps())
+    let made = compile::model(model, &spec).ok()?;
+    let reused = made.reused()?;
+    let mut steps = reused.steps();
+    if is_unrolled {
+        steps.programs.extend(reused.unrolled(&spec));
+    }
+    Some(steps)
 }
 
 /// Runs the sub-command.
@@ -217,7 +223,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let in_part = compile::goes_in_part_bit_by_bit(&rtl.head);
     let programs = || match &known {
         Some(known) => Some(known.steps()),
-        None if in_part => planned_again(&model, &rtl.head),
+        None if in_part => planned_again(&model, &rtl.head, false),
         None => guessed.as_ref().and_then(|steps| steps()),
     };
     let is_told = !request.gates_only
@@ -241,7 +247,10 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
         std::fs::create_dir_all(dir).map_err(|e| Failure::io(dir, "create", &e))?;
-        recorded::add((args, dir.as_path()), &model, programs, &mut report, &mut batch)?;
+        // What shared copies compute is far from the program, also where the prover needs no steps.
+        let repeats = report.interval > 1 && known.is_none();
+        let between = || repeats.then(|| planned_again(&model, &rtl.head, true)).flatten().or_else(programs);
+        recorded::add((args, dir.as_path()), &model, between, &mut report, &mut batch)?;
         let mut graphs = vec![("model.aig", equiv::model_graph(&model, report.latency))];
         graphs.extend(equiv::miter(&model, &rtl, &request.names, report.latency).map(|g| ("statement.aig", g)));
         certificate(dir, graphs, ("alir2hdl.prove/1", &report), &engine, &mut batch)?;

@@ -9,6 +9,7 @@ use crate::prove::certify::{self, Recorded};
 use crate::prove::equiv::{Report, Verdict};
 use crate::prove::steps::Steps;
 use alir2hdl_check::certificate::{Certificate, Step};
+use alir2hdl_check::clocks::Rhythm;
 use alir2hdl_check::program::Program;
 use alir2hdl_check::text::Text;
 use std::path::Path;
@@ -53,16 +54,21 @@ fn made(args: &Args, model: &Model, programs: impl FnOnce() -> Vec<Model>, repor
     if args.path().as_os_str() == "-" {
         return Err("the model is no file".into());
     }
-    if report.interval > 1 {
-        return Err("the text does not take a sample at every clock".into());
+    if report.input_beats > 1 {
+        return Err("the text takes a sample in several beats".into());
     }
+    let rhythm = (report.interval > 1).then_some(Rhythm {
+        interval: report.interval as usize,
+        latency: report.latency as usize,
+        is_held: report.input_hold > 1,
+    });
     let file = args.file().map_err(|_| "there is more than one text")?;
     let bytes = std::fs::read(args.path()).map_err(|why| why.to_string())?;
     let source = text_of(file).map_err(|_| "the text cannot be read again")?;
     let (read, text) = (Program::read(&bytes)?, Text::read(&source)?);
     if case.is_some() {
         let steps = vec![Step::default()];
-        let proof = certify::text(&Certificate { steps, case }).into_bytes();
+        let proof = certify::text(&Certificate { steps, rhythm, case }).into_bytes();
         return Ok(("proof.txt has the difference for alir2hdl-check".into(), vec![("proof.txt".into(), proof)]));
     }
     let (mut files, mut between) = (Vec::new(), Vec::new());
@@ -75,7 +81,7 @@ fn made(args: &Args, model: &Model, programs: impl FnOnce() -> Vec<Model>, repor
         between.push((name.clone(), Program::read(&packed)?));
         files.push((name, packed));
     }
-    let Recorded { certificate, shown } = certify::record(&read, &between, &text)?;
+    let Recorded { certificate, shown } = certify::record(&read, &between, &text, rhythm)?;
     files.retain(|(name, _)| certificate.steps.iter().any(|step| step.program.as_ref() == Some(name)));
     files.push(("proof.txt".into(), certify::text(&certificate).into_bytes()));
     let note = match shown.iter().filter(|&&shown| shown).count() {

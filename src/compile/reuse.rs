@@ -63,6 +63,8 @@ pub struct Reused<'d> {
     pub serial_from: Option<u32>,
     /// The passes on it, or on each of its parts, if these were optimised one by one; none if the hardware was as a whole.
     optimised_by: Vec<&'static str>,
+    /// The passes on all of the logic together, where parts share copies.
+    joined_by: Vec<&'static str>,
     /// The plan as a state machine, its logic optimised.
     machine: Machine,
 }
@@ -402,7 +404,8 @@ impl<'d> Reused<'d> {
         let machine = machine.with_blocks(|model| passes::run(model, light).0);
         let plan = Planned::Serial(graph, plan);
         let optimised_by = static_names(passes);
-        let reused = Reused { source, program, plan, serial_from: None, optimised_by, machine };
+        let joined_by = Vec::new();
+        let reused = Reused { source, program, plan, serial_from: None, optimised_by, joined_by, machine };
         if spec.clock.period.or(spec.pipeline.max_stage_delay).is_some() {
             let mut whole = spec.clone();
             whole.pipeline = Pipeline {
@@ -490,7 +493,9 @@ impl<'d> Reused<'d> {
             let machine = machine.with_blocks(|model| passes::run(model, joined).0);
             let plan = Planned::Fold(plan);
             let optimised_by = engines.optimise.map_or_else(Vec::new, |_| static_names(after));
-            let reused = Reused { source, program: program.clone(), plan, serial_from: None, optimised_by, machine };
+            let joined_by = static_names(joined);
+            let program = program.clone();
+            let reused = Reused { source, program, plan, serial_from: None, optimised_by, joined_by, machine };
             let Some(period) = period else { return Ok(reused) };
             let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
             if found <= period {
@@ -586,6 +591,32 @@ impl<'d> Reused<'d> {
         let name = |v: ValueId| format!("v{}", self.program.node(v).origin);
         let names = given.into_iter().map(|(v, made)| (name(v), made.0)).collect();
         Steps { programs, names, ..Steps::default() }
+    }
+
+    /// The logic of shared copies over the clocks of one sample, as it was drawn and after each pass on all of it: programs
+    /// between the last one of [`Reused::steps`] and the text. None where results are
+    /// collected bit by bit, or a sample comes in beats.
+    pub fn unrolled(&self, spec: &Spec) -> Vec<Model> {
+        let Planned::Fold(plan) = &self.plan else { return Vec::new() };
+        if plan.inputs.as_beats().is_some() {
+            return Vec::new();
+        }
+        let options = spec.with_ready("model");
+        let inputs = if plan.inputs.are_held() { plan.interval } else { 1 };
+        let clocks = reuse::Clocks { inputs, latency: plan.latency };
+        let mut machine = reuse::machine(&self.program, plan, &options);
+        let mut programs: Vec<Model> = Vec::new();
+        let passes = self.joined_by.iter().filter_map(|name| passes::find(name)).map(Some);
+        for pass in std::iter::once(None).chain(passes) {
+            if let Some(pass) = pass {
+                machine = machine.with_blocks(|model| pass.apply(model, passes::Trust::Types));
+            }
+            match reuse::unrolled(&self.program, &machine, &options, clocks) {
+                Some(program) if programs.last() != Some(&program) => programs.push(program),
+                _ => {}
+            }
+        }
+        programs
     }
 
     /// The program that the hardware computes, if parts of it go through bit by bit.

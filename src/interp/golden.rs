@@ -122,6 +122,12 @@ pub fn golden_steps(
     Ok(outputs)
 }
 
+/// The code of one operation that is no input, of those of its operands; an entry that a table does not have is zero.
+pub(crate) fn operation(model: &Model, values: &[BigInt], id: ValueId) -> BigInt {
+    let exact = exact_result(model, &[], values, id, LookupMiss::Zero).unwrap_or_default();
+    wrap(&exact, model.kif(id))
+}
+
 /// The result of one operation before it is wrapped: the table of section 3.
 fn exact_result(
     model: &Model,
@@ -211,7 +217,7 @@ fn exact_result(
 }
 
 /// The bit that a mux looks at: the sign bit, or bit `width - 1` of an unsigned condition; clear without bits.
-fn top_bit(code: &BigInt, kif: Kif) -> bool {
+pub(crate) fn top_bit(code: &BigInt, kif: Kif) -> bool {
     match kif.width() {
         0 => false,
         _ if kif.signed => *code < BigInt::ZERO,

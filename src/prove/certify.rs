@@ -9,6 +9,7 @@ use super::lrat::Lemma;
 use super::sat;
 use crate::num::SplitMix;
 use alir2hdl_check::certificate::{Certificate, HEAD, Place, Step};
+use alir2hdl_check::clocks::Rhythm;
 use alir2hdl_check::graph::{Graph, Lit};
 use alir2hdl_check::program::{Image, Program, Type};
 use alir2hdl_check::records::{MOST_LEAVES, Question, Reason, Record};
@@ -54,7 +55,8 @@ const SEEDS: [u64; 2] = [1, 2];
 
 impl Samples {
     fn new(seed: u64) -> Samples {
-        Samples { words: vec![[0; WORDS]], random: SplitMix::new(seed) }
+        // The constant, and what nothing is known of.
+        Samples { words: vec![[0; WORDS]; 2], random: SplitMix::new(seed) }
     }
 
     /// Values of the gates that were made since.
@@ -349,7 +351,7 @@ impl Search {
     fn learn(&mut self, g: &Graph, bits: &[Lit]) {
         for &bit in bits {
             let bit = g.root(bit);
-            if self.known.insert(bit.node() as u32) {
+            if bit.is_known() && self.known.insert(bit.node() as u32) {
                 let (key, flip) = normal(self.sampled(g, bit));
                 self.by_samples.entry(key).or_default().push(bit.flipped(flip));
             }
@@ -548,7 +550,7 @@ impl Search {
     /// Looks for a known gate that a bit of this value is equal to.
     fn place(&mut self, g: &mut Graph, at: usize, bit: Lit) {
         let bit = g.root(bit);
-        if bit.node() == 0 || self.known.contains(&(bit.node() as u32)) {
+        if bit.node() == 0 || !bit.is_known() || self.known.contains(&(bit.node() as u32)) {
             return;
         }
         let (key, flip) = normal(self.sampled(g, bit));
@@ -743,17 +745,17 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
     let g = &mut compared.graph;
     has_unused |= drop_unused(g, search.recorder.places.get_mut(&all.len().saturating_sub(1)));
     // What is open at the outputs gets more: most of it where nothing follows.
-    let effort = if matches!(side, Side::Text(_)) { OF_OUTPUT } else { OF_LIKE };
+    let effort = if matches!(side, Side::Text(..)) { OF_OUTPUT } else { OF_LIKE };
     let pairs: Vec<(Lit, Lit)> = compared.found.concat().into_iter().zip(compared.expected.concat()).collect();
     search.recorder.bits = compared.found.concat();
     search.failed.clear();
     for (x, y) in pairs {
         let (x, y) = (g.root(x), g.root(y));
-        if x != y && search.sampled(g, x) == search.sampled(g, y) {
+        if x != y && x.is_known() && search.sampled(g, x) == search.sampled(g, y) {
             search.equal(g, AT_THE_END, (x, y), effort);
         }
     }
-    Ok((Step { program: None, places: finished(&mut search.recorder) }, has_unused))
+    Ok((Step { places: finished(&mut search.recorder), ..Step::default() }, has_unused))
 }
 
 /// What was recorded, without places that have nothing.
@@ -777,7 +779,7 @@ impl Renamed<'_> {
     fn name(&mut self, g: &Graph, lit: Lit) -> Option<Lit> {
         // Inputs that were made since, in their order.
         for node in self.looked_at as u32..g.count() as u32 {
-            if node > 0 && g.made_of(node).is_none() {
+            if node > 1 && g.made_of(node).is_none() {
                 self.names.insert(self.inputs.pop()?, Lit(node << 1));
             }
         }
@@ -827,8 +829,9 @@ fn rewritten(
     old: &Graph,
     steps: &[Step],
 ) -> Result<(Compared, Vec<Step>, bool), String> {
-    let inputs = (1..old.count() as u32).rev().filter(|&node| old.made_of(node).is_none()).collect();
-    let mut renamed = Renamed { old, inputs, looked_at: 0, names: FxHashMap::from_iter([(0, Lit::FALSE)]) };
+    let inputs = (2..old.count() as u32).rev().filter(|&node| old.made_of(node).is_none()).collect();
+    let mut renamed =
+        Renamed { old, inputs, looked_at: 0, names: FxHashMap::from_iter([(0, Lit::FALSE), (1, Lit::UNKNOWN)]) };
     let mut compared = Compared::of(model, &mut |_, _, _| Ok(()))?;
     let (mut out, mut has_unused) = (Vec::new(), false);
     for (side, step) in sides.iter().zip(steps) {
@@ -868,7 +871,7 @@ fn rewritten(
         has_unused |= last.is_some_and(|last| drop_unused(&mut compared.graph, recorder.places.get_mut(&last)));
         recorder.bits = compared.found.concat();
         again(&mut compared.graph, &mut recorder, AT_THE_END);
-        out.push(Step { program: step.program.clone(), places: finished(&mut recorder) });
+        out.push(Step { places: finished(&mut recorder), ..step.clone() });
     }
     Ok((compared, out, has_unused))
 }
@@ -890,19 +893,24 @@ pub struct Recorded {
 type Named<'a> = (Option<&'a String>, Side<'a>);
 
 /// The steps over these sides to the last one, and what they show. A program between that there is nothing to record of is
-/// left out: its neighbours are compared.
-fn recorded(model: &Program, all: &[Named<'_>], seed: u64) -> Result<Recorded, String> {
+/// left out: its neighbours are compared. With `keep_bare` it stays if it makes gates that were not there: later ones may be compared with these.
+fn recorded(model: &Program, all: &[Named<'_>], seed: u64, keep_bare: bool) -> Result<Recorded, String> {
     let (mut compared, mut search) = begin(model, seed)?;
     let (mut sides, mut steps, mut has_unused): (Vec<Named<'_>>, Vec<Step>, bool) = (Vec::new(), Vec::new(), false);
     for (at, &(name, side)) in all.iter().enumerate() {
         let before = (at + 1 < all.len()).then(|| (compared.clone(), search.clone()));
         let (made, unused) = step(&mut compared, &search, &side)?;
         match before {
-            Some(before) if made.places.is_empty() => (compared, search) = before,
-            _ => {
+            Some(before)
+                if made.places.is_empty() && !(keep_bare && compared.graph.count() > before.0.graph.count()) =>
+            {
+                (compared, search) = before;
+            }
+            before => {
                 has_unused |= unused;
                 sides.push((name, side));
-                steps.push(Step { program: name.cloned(), ..made });
+                let is_bare = before.is_some() && made.places.is_empty();
+                steps.push(Step { program: name.cloned(), is_bare, ..made });
             }
         }
     }
@@ -928,31 +936,39 @@ fn recorded(model: &Program, all: &[Named<'_>], seed: u64) -> Result<Recorded, S
         return Err("images that nothing is made of".into());
     }
     // Images that were left out may have been all that there was of a program.
-    let is_needed = |at: usize| at + 1 == steps.len() || !steps[at].places.is_empty();
+    let is_needed = |at: usize| at + 1 == steps.len() || steps[at].is_bare == steps[at].places.is_empty();
     if !(0..steps.len()).all(is_needed) {
         let needed = named.into_iter().enumerate().filter(|&(at, _)| is_needed(at));
-        return recorded(model, &needed.map(|(_, side)| side).collect::<Vec<_>>(), seed);
+        return recorded(model, &needed.map(|(_, side)| side).collect::<Vec<_>>(), seed, keep_bare);
     }
-    Ok(Recorded { shown: shown(&compared), certificate: Certificate { steps, case: None } })
+    Ok(Recorded { shown: shown(&compared), certificate: Certificate { steps, ..Certificate::default() } })
 }
 
-/// Records a certificate for a text, over programs between with their file names if there are any: that one of the two
-/// ways which shows more outputs.
+/// Records a certificate for a text, over programs between with their file names if there are any: that one of several
+/// ways which shows the most outputs. `rhythm` is that of a text that does not take a sample at every clock.
 ///
 /// # Errors
 /// What the checker objects to in the text or a program.
-pub fn record(model: &Program, between: &[(String, Program)], text: &Text<'_>) -> Result<Recorded, String> {
-    let text = (None, Side::Text(text));
+pub fn record(
+    model: &Program,
+    between: &[(String, Program)],
+    text: &Text<'_>,
+    rhythm: Option<Rhythm>,
+) -> Result<Recorded, String> {
+    let text = (None, Side::Text(text, rhythm));
     let programs = between.iter().map(|(name, program)| (Some(name), Side::Program(program)));
     let sides: Vec<_> = programs.chain([text]).collect();
-    let ways = SEEDS
-        .map(|seed| (&sides[..], seed))
-        .into_iter()
-        .chain((!between.is_empty()).then_some((&sides[between.len()..], SEEDS[0])));
+    // What shared copies compute is told by the last program, whether something is recorded of it or not.
+    let mut ways = vec![(0, SEEDS[0], rhythm.is_some()), (0, SEEDS[0], rhythm.is_none()), (0, SEEDS[1], false)];
+    if between.is_empty() {
+        ways.remove(1);
+    } else {
+        ways.push((between.len(), SEEDS[0], false));
+    }
     let mut best: Option<Recorded> = None;
     let count = |recorded: &Recorded| recorded.shown.iter().filter(|&&shown| shown).count();
-    for (sides, seed) in ways {
-        let found = recorded(model, sides, seed)?;
+    for (from, seed, keep_bare) in ways {
+        let found = recorded(model, &sides[from..], seed, keep_bare)?;
         if best.as_ref().is_none_or(|best| count(&found) > count(best)) {
             best = Some(found);
         }
@@ -960,7 +976,9 @@ pub fn record(model: &Program, between: &[(String, Program)], text: &Text<'_>) -
             break;
         }
     }
-    best.ok_or_else(|| "nothing was recorded".into())
+    let mut best = best.ok_or("nothing was recorded")?;
+    best.certificate.rhythm = rhythm;
+    Ok(best)
 }
 
 /// The lines of the file of a certificate.
@@ -970,8 +988,12 @@ pub fn text(certificate: &Certificate) -> String {
         let bits: String = case.iter().map(|&bit| if bit { '1' } else { '0' }).collect();
         let _ = writeln!(out, "case {bits}");
     }
+    if let Some(Rhythm { interval, latency, is_held }) = certificate.rhythm {
+        let _ = writeln!(out, "every {interval} {latency}{}", if is_held { " held" } else { "" });
+    }
     for step in &certificate.steps {
-        let _ = writeln!(out, "step {}", step.program.as_deref().unwrap_or("text"));
+        let word = if step.is_bare { "between" } else { "step" };
+        let _ = writeln!(out, "{word} {}", step.program.as_deref().unwrap_or("text"));
         for (at, place) in &step.places {
             let _ = writeln!(out, "at {at}");
             for Image { of, minus, shift, constant } in &place.images {
@@ -1082,7 +1104,7 @@ mod tests {
                 let what = format!("seed {seed}\n{text}");
                 let read = Text::read(&text).unwrap_or_else(|why| panic!("{why}: {what}"));
                 let mut compared = Compared::of(&same, &mut |_, _, _| Ok(())).unwrap();
-                let built = compared.follow(&Side::Text(&read), &mut |_, _, _| Ok(()));
+                let built = compared.follow(&Side::Text(&read, None), &mut |_, _, _| Ok(()));
                 built.unwrap_or_else(|why| panic!("{why}: {what}"));
                 compared_outputs += agrees(&model, &compared, &what);
                 let has_flags = compared.expected.len() > model.outputs().len();
@@ -1180,7 +1202,7 @@ mod tests {
 
     /// The only step from one program to another one, and whether it shows all outputs.
     fn made(first: &Program, second: &Program) -> (Step, bool) {
-        let Recorded { mut certificate, shown } = recorded(first, &[(None, Side::Program(second))], 1).unwrap();
+        let Recorded { mut certificate, shown } = recorded(first, &[(None, Side::Program(second))], 1, false).unwrap();
         (certificate.steps.remove(0), shown.into_iter().all(|shown| shown))
     }
 
@@ -1404,7 +1426,7 @@ mod tests {
             }
             let names: Vec<String> = (0..programs.len()).map(|i| i.to_string()).collect();
             let sides: Vec<_> = names.iter().map(Some).zip(programs.iter().map(Side::Program)).collect();
-            let Ok(found) = recorded(&first, &sides, 1) else { continue };
+            let Ok(found) = recorded(&first, &sides, 1, false) else { continue };
             gone_over += programs.len() - found.certificate.steps.len();
             outputs += found.shown.len();
             shown += found.shown.iter().filter(|&&shown| shown).count();
@@ -1455,7 +1477,7 @@ mod tests {
             let Ok(other) = other.finish() else { continue };
             let (Some(first), Some(second)) = (program(&model), program(&other)) else { continue };
             let name = "other".to_owned();
-            let Ok(found) = recorded(&first, &[(Some(&name), Side::Program(&second))], 1) else { continue };
+            let Ok(found) = recorded(&first, &[(Some(&name), Side::Program(&second))], 1, false) else { continue };
             // The same records make the same gates equal, in the file's form too.
             let mut certificate = found.certificate;
             certificate.steps.push(Step::default());

@@ -44,6 +44,7 @@ mod rows;
 pub mod serial;
 mod starts;
 mod sums;
+mod unrolled;
 
 pub use check::check;
 pub use figures::{Figures, GroupFigures, Placement, RegionFigures, placements};
@@ -52,6 +53,7 @@ pub use instances::{program_of, typed};
 pub use machine::machine;
 pub use plan::{Engines, plan};
 pub use regions::Region;
+pub use unrolled::{Clocks, unrolled};
 
 use crate::ir::{Model, Op, ValueId};
 use crate::num::Interval;
@@ -455,6 +457,19 @@ mod tests {
             assert_eq!(check(&reused.program, plan), Ok(()));
         }
         assert_eq!(hardware.netlist.interface.initiation_interval, interval);
+        // The logic over the clocks of a sample is the program, after each pass.
+        let unrolled = reused.unrolled(&spec);
+        if let Some(plan) = reused.fold() {
+            // Results that are collected bit by bit are no operations on whole values.
+            let is_said = plan.inputs.as_beats().is_none() && plan.regions.is_empty();
+            assert!(!unrolled.is_empty() || !is_said, "seed {seed}");
+        }
+        for _ in 0..4 {
+            let codes = draw_inputs(model, &mut rng);
+            let golden = |m: &Model| golden(m, &codes, LookupMiss::Zero).unwrap();
+            let (wanted, found) = (golden(model), unrolled.iter().map(golden));
+            found.enumerate().for_each(|(at, found)| assert_eq!(found, wanted, "seed {seed}, program {at}"));
+        }
         simulated(model, &spec, &hardware.netlist, seed);
         let language = if seed.is_multiple_of(2) { Language::Verilog } else { Language::Vhdl };
         Some(verdict(model, &hardware, language))

@@ -1,0 +1,228 @@
+//! Texts that take a sample every few clocks, simulated clock by clock over gates.
+//!
+//! The clocks that are looked at begin with one in which a sample is taken. What registers hold then is known where a
+//! counter says it, and else nothing is known of it: the state is what the reset (or power-on, if there is none)
+//! leaves, without the bits that are others an interval later. That it holds at every sample is seen by induction: an interval
+//! later each bit that is known is what it was. So what is shown of this sample is shown of each.
+
+use crate::Made;
+use crate::graph::{Graph, Lit};
+use crate::text::{Built, Process, Reader, Result, Role};
+use crate::words::choose;
+
+/// How often a sample is taken, and when its result is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rhythm {
+    /// Clocks from one sample to the next, at least 2.
+    pub interval: usize,
+    /// Clock edges from inputs to outputs.
+    pub latency: usize,
+    /// Whether inputs stay for an interval; else they are there in one clock.
+    pub is_held: bool,
+}
+
+/// Most clocks of a rhythm.
+pub const MOST_CLOCKS: usize = 1 << 16;
+
+/// A text that was read once, to be read again at each clock.
+#[derive(Default)]
+pub(crate) struct Clocks {
+    /// Whether it is read for the first time; then what the statement read that is read.
+    pub(crate) is_first: bool,
+    pub(crate) reads: Vec<usize>,
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) processes: Vec<Process>,
+    /// Number of changes of nets so far.
+    now: u64,
+}
+
+/// What drives a net, or bits of one.
+pub(crate) struct Statement {
+    /// Where its names are found, and where it stands.
+    pub(crate) scope: usize,
+    pub(crate) at: usize,
+    /// What it drives, from which bit on.
+    pub(crate) net: usize,
+    pub(crate) low: usize,
+    pub(crate) reads: Vec<usize>,
+    /// The number of changes when it was read last.
+    pub(crate) done: u64,
+}
+
+/// Vectors of the inputs with the sample's bits, and the outputs that are no vectors.
+pub(crate) type Ports<'p> = (&'p [(usize, Vec<Lit>)], &'p [usize]);
+
+impl<'a> Reader<'_, 'a> {
+    fn clocks(&mut self) -> &mut Clocks {
+        self.clocks.as_mut().expect("clocks are simulated")
+    }
+
+    /// Gives bits of a net, from one on, other values; whether they are others.
+    fn put(&mut self, net: usize, low: usize, bits: &[Lit]) -> bool {
+        let old = &mut self.nets[net].bits[low..low + bits.len()];
+        let is_changed = old != bits;
+        if is_changed {
+            old.copy_from_slice(bits);
+            self.clocks().now += 1;
+            self.nets[net].changed = self.clocks().now;
+        }
+        is_changed
+    }
+
+    fn put_all(&mut self, net: usize, bit: Lit) {
+        let bits = vec![bit; self.nets[net].bits.len()];
+        self.put(net, 0, &bits);
+    }
+
+    /// Reads all statements again that read something that changed.
+    fn settle(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
+        for i in 0..self.clocks().statements.len() {
+            let Statement { scope, at, net, low, done, .. } = self.clocks().statements[i];
+            let clocks = self.clocks.as_ref().expect("clocks are simulated");
+            if !clocks.statements[i].reads.iter().any(|&read| self.nets[read].changed > done) {
+                continue;
+            }
+            (self.scope, self.at) = (scope, at);
+            self.clocks().statements[i].done = self.clocks().now;
+            let value = self.source(g)?;
+            if self.put(net, low, &value.bits) && value.bits.iter().any(|bit| bit.node() > Lit::UNKNOWN.node()) {
+                self.seen.count += 1;
+                made(g, self.seen.count - 1, Some(&value.bits))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a process takes its values.
+    fn takes(&self, process: &Process) -> Lit {
+        process.enable.map_or(Lit::TRUE, |(net, is_high)| self.nets[net].bits[0].flipped(!is_high))
+    }
+
+    /// A clock edge: all registers take their values at once.
+    fn edge(&mut self, g: &mut Graph) -> Result<()> {
+        let processes = std::mem::take(&mut self.clocks().processes);
+        let mut taken = Vec::new();
+        for process in &processes {
+            let takes = g.root(self.takes(process));
+            for &(net, at, _) in process.next.iter().filter(|_| takes != Lit::FALSE) {
+                (self.scope, self.at) = (process.scope, at);
+                let value = self.source(g)?;
+                taken.push((net, choose(g, takes, &value.bits, &self.nets[net].bits)));
+            }
+        }
+        self.clocks().processes = processes;
+        taken.into_iter().for_each(|(net, bits)| _ = self.put(net, 0, &bits));
+        Ok(())
+    }
+
+    /// The inputs of one bit that are no clock and no reset: which of them is the enable, without which no register
+    /// takes a value, and which the valid flag.
+    fn flag(&mut self, g: &mut Graph) -> Result<Option<usize>> {
+        let taken: Vec<&str> = self.seen.roles.values().map(|role| role.0).collect();
+        let others = (0..self.nets.len()).filter(|&net| self.nets[net].is_control);
+        let others: Vec<usize> = others.filter(|&net| !taken.contains(&self.nets[net].name)).collect();
+        let mut flag = None;
+        for net in others {
+            self.put_all(net, Lit::FALSE);
+            self.settle(g, &mut |_, _, _| Ok(()))?;
+            let clocks = self.clocks.as_ref().expect("clocks are simulated");
+            if clocks.processes.iter().all(|process| self.takes(process) == Lit::FALSE) {
+                self.role(Role::Enable, net, (true, false))?;
+                self.put_all(net, Lit::TRUE);
+            } else {
+                self.role(Role::Valid, net, (true, false))?;
+                self.put_all(net, Lit::UNKNOWN);
+                flag = Some(net);
+            }
+        }
+        Ok(flag)
+    }
+
+    /// Builds a text that takes a sample every few clocks.
+    pub(crate) fn simulate(
+        mut self,
+        g: &mut Graph,
+        (inputs, single): Ports<'_>,
+        outputs: &dyn Fn(&Self) -> Vec<Vec<Lit>>,
+        rhythm: &Rhythm,
+        made: Made<'_>,
+    ) -> Result<Built> {
+        let Rhythm { interval, latency, is_held } = *rhythm;
+        let nobody: Made<'_> = &mut |_, _, _| Ok(());
+        self.clocks = Some(Clocks { is_first: true, now: 1, ..Clocks::default() });
+        self.body(g, nobody)?;
+        self.clocks().is_first = false;
+        self.seen.count = 0;
+        let is_open = |net: &usize| self.nets[*net].open > 0 && (self.nets[*net].is_ahead || self.nets[*net].is_output);
+        let is_whole = !(0..self.nets.len()).any(|net| is_open(&net));
+        self.sure(is_whole, "a signal or an output without a driver")?;
+        let flag = self.flag(g)?;
+        let has_reset = self.seen.roles.contains_key(&Role::Reset);
+        // What is there when the reset ends, or at power-on.
+        let mut state: Vec<(usize, Vec<Lit>)> = Vec::new();
+        for process in &self.clocks.as_ref().expect("clocks are simulated").processes {
+            for (net, ..) in &process.next {
+                let cleared = process.reset.iter().flat_map(|reset| &reset.2).find(|value| value.0 == *net);
+                let net_of = &self.nets[*net];
+                let first = net_of.first.as_ref().filter(|first| !has_reset && first.len() == net_of.bits.len());
+                let first = first.map(|first| first.iter().map(|&bit| Lit::constant(bit)).collect());
+                let bits = cleared.map(|value| value.2.bits.clone()).or(first);
+                state.push((*net, bits.unwrap_or_else(|| vec![Lit::UNKNOWN; net_of.bits.len()])));
+            }
+        }
+        state.iter().for_each(|(net, bits)| _ = self.put(*net, 0, bits));
+        self.settle(g, nobody)?;
+        let ready: Vec<usize> = single.iter().copied().filter(|&net| self.nets[net].bits[0] == Lit::TRUE).collect();
+        let &[ready] = &ready[..] else {
+            return self.wrong("no output that says that a sample is taken in the first clock, or several");
+        };
+        let shown: Vec<usize> = single.iter().copied().filter(|&net| net != ready).collect();
+        self.sure(shown.len() == usize::from(flag.is_some()), "one of two valid flags is missing")?;
+        // What comes from outside takes as long as a result does to get to all registers that it reaches.
+        for _ in 0..latency / interval + 2 {
+            for _ in 0..interval {
+                self.settle(g, nobody)?;
+                self.edge(g)?;
+            }
+            for (net, bits) in &mut state {
+                for (bit, later) in bits.iter_mut().zip(&self.nets[*net].bits) {
+                    *bit = if bit == later { *bit } else { Lit::UNKNOWN };
+                }
+            }
+            state.iter().for_each(|(net, bits)| _ = self.put(*net, 0, bits));
+        }
+        let valid = flag.map(|_| g.input());
+        let (mut results, mut flags) = (Vec::new(), None);
+        for clock in 0..(latency + interval).max(interval + 1) {
+            let is_there = clock == 0 || (is_held && clock < interval);
+            for (net, bits) in inputs {
+                if is_there { _ = self.put(*net, 0, bits) } else { self.put_all(*net, Lit::UNKNOWN) }
+            }
+            if let Some(net) = flag {
+                self.put_all(net, valid.filter(|_| clock == 0).unwrap_or(Lit::UNKNOWN));
+            }
+            let is_known = |(net, bits): &(usize, Vec<Lit>)| {
+                bits.iter().zip(&self.nets[*net].bits).all(|(bit, later)| !bit.is_known() || bit == later)
+            };
+            self.sure(
+                clock != interval || state.iter().all(is_known),
+                "a state that is another one an interval later",
+            )?;
+            self.settle(g, made)?;
+            let is_ready = self.nets[ready].bits[0] == Lit::constant(clock % interval == 0);
+            self.sure(is_ready, "a sample that is taken at another interval")?;
+            let flag_there = shown.first().map(|&net| self.nets[net].bits[0]);
+            if clock == latency {
+                results = outputs(&self);
+                flags = valid.zip(flag_there);
+            } else if (latency..latency + interval).contains(&clock) {
+                let stays = outputs(&self) == results && flag_there.is_none_or(|flag| flag == Lit::FALSE);
+                self.sure(stays, "outputs that do not stay for an interval, or a valid flag that does")?;
+            }
+            self.edge(g)?;
+        }
+        let stays = if is_held { " that stays on its ports" } else { "" };
+        let clocks = format!("a sample every {interval} clocks{stays}, after {latency} clocks");
+        Ok(Built { outputs: results, flags, statement: self.statement(clocks, " since power-on") })
+    }
+}
