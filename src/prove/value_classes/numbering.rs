@@ -1,6 +1,7 @@
 //! The classes of the values of two programs, and parts of both programs over known values.
 
 use super::range::{APART, Affine, Cut, Form, Range};
+use super::rounding::{Condition, FinerKey, Rounded, RoundedKey, Shape};
 use crate::ir::{BinaryBits, Builder, Limits, Model, Op, Output, Table, TableId, UnaryBits, ValueId};
 use crate::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
@@ -14,6 +15,9 @@ const OPENED: usize = 16;
 /// Most terms in a linear form, in all forms of a program together, and in those that are added to one.
 pub(super) const TERMS: (usize, usize, usize) = (512, 2_000_000, 8_192);
 
+/// Classes that are added up, scaled by powers of two, and subtracted where marked.
+pub(super) type Terms = Vec<(u32, i32, bool)>;
+
 /// What an operation does, over classes of operands. The same key is the same number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
@@ -21,12 +25,12 @@ pub(super) enum Key {
     Number(BigInt, i64),
     Port(u32),
     /// The sum of scaled classes, subtracted where marked.
-    Sum(Vec<(u32, i32, bool)>, Cut),
+    Sum(Terms, Cut),
     /// The same with all sums written out that nothing is cut off.
     Form(Rc<Form>, Cut),
     Relu(u32, Cut),
     Mux {
-        cond: (u32, Kif),
+        cond: Condition,
         on_true: u32,
         on_false: (u32, i32),
         cut: Cut,
@@ -57,6 +61,17 @@ pub(super) struct Class {
     pub(super) image: Option<(u32, Affine)>,
     /// A sum of other classes that it is but for a multiple of two to this power.
     pub(super) wrapped: Option<(Rc<Form>, i64)>,
+    /// What it is of a sum of others, if something was cut off or it is rectified.
+    pub(super) rounded: Option<Rounded>,
+    /// The same without a rectifier.
+    pub(super) floor: Option<Rounded>,
+}
+
+/// What is known of a value that has no class yet.
+pub(super) struct Described {
+    pub(super) key: Key,
+    pub(super) range: Range,
+    pub(super) shape: Shape,
 }
 
 /// Both programs with what is known of their values.
@@ -64,6 +79,10 @@ pub(super) struct Numbering<'a> {
     pub(super) programs: [&'a Model; 2],
     pub(super) classes: Vec<Class>,
     pub(super) keys: FxHashMap<Key, u32>,
+    /// Classes by what they are of sums that something is cut off: also their units, and what was added to them.
+    pub(super) rounded: FxHashMap<RoundedKey, (u32, i64, i128)>,
+    /// Classes by what they are cut out of: also its power of two, and where they are rounded.
+    pub(super) finer: FxHashMap<FinerKey, Vec<(u32, i64, i64)>>,
     pub(super) tables: FxHashMap<&'a [i32], u32>,
     /// The class of each value.
     pub(super) of: [Vec<u32>; 2],
@@ -71,13 +90,17 @@ pub(super) struct Numbering<'a> {
     pub(super) directions: FxHashMap<u64, u32>,
     /// Terms that forms of each program may still have.
     pub(super) terms: [usize; 2],
+    /// The same of those that something is cut off.
+    pub(super) shapes: [usize; 2],
     /// Classes of the first program that read a class.
     pub(super) readers: FxHashMap<u32, Vec<u32>>,
 }
 
 impl<'a> Numbering<'a> {
     pub(super) fn class(&mut self, def: Option<(usize, ValueId)>, range: Range) -> u32 {
-        self.classes.push(Class { def, range, shared: false, form: None, image: None, wrapped: None });
+        let nothing = (None, None, None, None, None);
+        let (form, image, wrapped, rounded, floor) = nothing;
+        self.classes.push(Class { def, range, shared: false, form, image, wrapped, rounded, floor });
         self.classes.len() as u32 - 1
     }
 
@@ -93,7 +116,34 @@ impl<'a> Numbering<'a> {
     }
 
     /// A class with what is known of it by a key of its own: the first of its direction is what others are images of.
-    pub(super) fn describe(&mut self, class: u32, key: &Key) {
+    pub(super) fn describe(&mut self, class: u32, of: &Described) {
+        self.describe_sum(class, &of.key);
+        let shape = of.shape.keys.iter().find_map(|key| self.image_of_shape(key));
+        if self.classes[class as usize].def.is_none_or(|(side, _)| side == 0) {
+            // A value of the first program is computed as it is there: what is made of another one may go by that.
+            let image = |(base, affine): (u32, Affine)| {
+                let number = Form::of_number(&affine.plus)?;
+                Form::sum(&[(&self.form(base), affine.shift, affine.neg), (&number, 0, false)])
+            };
+            if self.classes[class as usize].form.is_none() {
+                self.classes[class as usize].form =
+                    of.shape.exact.clone().or_else(|| shape.and_then(image)).map(Rc::new);
+            }
+            return;
+        }
+        if let Some(form) = &of.shape.exact
+            && self.classes[class as usize].form.is_none()
+        {
+            self.describe_sum(class, &Key::Form(Rc::new(form.clone()), Cut::None));
+        }
+        if self.classes[class as usize].image.is_none()
+            && let Some((base, affine)) = shape
+        {
+            self.becomes(class, base, affine);
+        }
+    }
+
+    fn describe_sum(&mut self, class: u32, key: &Key) {
         if let Key::Form(form, Cut::To(kif)) = key
             && self.range_of(form).is_some_and(|range| range.frac <= i64::from(kif.frac))
         {
@@ -128,12 +178,52 @@ impl<'a> Numbering<'a> {
         }
     }
 
+    /// The classes that an operation adds up, scaled and subtracted where marked, and their ranges. A rectified value is
+    /// that of its operand.
+    fn terms(&mut self, side: usize, id: ValueId) -> Option<(Terms, Vec<Range>)> {
+        let model = self.programs[side];
+        let mut all: Vec<(ValueId, i32, bool)> = Vec::new();
+        match &model.node(id).op {
+            Op::Neg { x } => all.push((*x, 0, true)),
+            Op::Quantise { x, shift } => all.push((*x, *shift, false)),
+            Op::AddConst { x, .. } | Op::Relu { x } => all.push((*x, 0, false)),
+            Op::Add { a, b, shift } => all.extend([(*a, 0, false), (*b, *shift, false)]),
+            Op::Sub { a, b, shift } => all.extend([(*a, 0, false), (*b, *shift, true)]),
+            Op::Sum { terms } => all.extend(terms.iter().map(|t| (t.value, t.shift, t.neg))),
+            _ => return None,
+        }
+        let (mut terms, mut ranges) = (Vec::with_capacity(all.len() + 1), Vec::with_capacity(all.len() + 1));
+        for (v, shift, neg) in all {
+            let class = self.of[side][v.index()];
+            ranges.push(self.classes[class as usize].range.multiplied(shift, neg));
+            terms.push((class, shift, neg));
+        }
+        if let Op::AddConst { value, shift, .. } = &model.node(id).op {
+            let value = value.to_big();
+            let constant = Range { lo: value.clone(), hi: value, frac: i64::from(*shift) };
+            terms.push((self.constant(&constant), 0, false));
+            ranges.push(constant);
+        }
+        Some((terms, ranges))
+    }
+
+    /// The class that a class is the same number as, if that is known; else itself.
+    pub(super) fn representative(&self, class: u32) -> u32 {
+        match &self.classes[class as usize].form {
+            Some(form) if (form.constant, form.frac) == (0, 0) => match form.terms[..] {
+                [(of, 1)] => of,
+                _ => class,
+            },
+            _ => class,
+        }
+    }
+
     /// The key of an operation whose operands are numbered, and the range of its result.
     pub(super) fn key(&mut self, side: usize, id: ValueId) -> (Key, Range) {
         let model = self.programs[side];
         let kif = model.kif(id);
-        let class = |v: ValueId| self.of[side][v.index()];
-        let range = |v: ValueId| &self.classes[class(v) as usize].range;
+        let class = |v: ValueId| self.representative(self.of[side][v.index()]);
+        let range = |v: ValueId| &self.classes[self.of[side][v.index()] as usize].range;
         let full = Range::of(kif);
         let cut = |exact: Option<Range>| exact.map_or((full.clone(), Cut::To(kif)), |exact| exact.cut(kif));
         let number = |v: &BigInt, frac: i64| Range { lo: v.clone(), hi: v.clone(), frac };
@@ -148,33 +238,13 @@ impl<'a> Numbering<'a> {
                 let (range, cut) = cut(Some(number(&value.to_big(), i64::from(kif.frac))));
                 (Key::Sum(vec![], cut), range)
             }
-            op @ (Op::Neg { .. }
+            Op::Neg { .. }
             | Op::Add { .. }
             | Op::Sub { .. }
             | Op::Sum { .. }
             | Op::Quantise { .. }
-            | Op::AddConst { .. }) => {
-                let mut all: Vec<(ValueId, i32, bool)> = Vec::new();
-                match op {
-                    Op::Neg { x } => all.push((*x, 0, true)),
-                    Op::Quantise { x, shift } => all.push((*x, *shift, false)),
-                    Op::AddConst { x, .. } => all.push((*x, 0, false)),
-                    Op::Add { a, b, shift } => all.extend([(*a, 0, false), (*b, *shift, false)]),
-                    Op::Sub { a, b, shift } => all.extend([(*a, 0, false), (*b, *shift, true)]),
-                    Op::Sum { terms } => all.extend(terms.iter().map(|t| (t.value, t.shift, t.neg))),
-                    _ => {}
-                }
-                let mut ranges: Vec<Range> = Vec::with_capacity(all.len() + 1);
-                let mut terms = Vec::with_capacity(all.len() + 1);
-                for (v, shift, neg) in all {
-                    ranges.push(range(v).multiplied(shift, neg));
-                    terms.push((class(v), shift, neg));
-                }
-                if let Op::AddConst { value, shift, .. } = op {
-                    let constant = number(&value.to_big(), i64::from(*shift));
-                    terms.push((self.constant(&constant), 0, false));
-                    ranges.push(constant);
-                }
+            | Op::AddConst { .. } => {
+                let (mut terms, ranges) = self.terms(side, id).unwrap_or_default();
                 let exact = ranges
                     .split_first()
                     .and_then(|(first, rest)| rest.iter().try_fold(first.clone(), |sum, term| sum.plus(term)));
@@ -193,7 +263,7 @@ impl<'a> Numbering<'a> {
             }
             Op::Mux { cond, on_true, on_false, shift } => {
                 let (range, cut) = cut(range(*on_true).hull(&range(*on_false).scaled(*shift)));
-                let cond = (class(*cond), model.kif(*cond));
+                let cond = self.condition(class(*cond), model.kif(*cond));
                 (Key::Mux { cond, on_true: class(*on_true), on_false: (class(*on_false), *shift), cut }, range)
             }
             Op::Mul { a, b } => {
@@ -232,13 +302,7 @@ impl<'a> Numbering<'a> {
 
     /// The key of a sum that is in a range before it is cut to a type, written out if that is not too long, and the
     /// range of its result.
-    pub(super) fn sum(
-        &mut self,
-        side: usize,
-        terms: Vec<(u32, i32, bool)>,
-        exact: Option<Range>,
-        kif: Kif,
-    ) -> (Key, Range) {
+    pub(super) fn sum(&mut self, side: usize, terms: Terms, exact: Option<Range>, kif: Kif) -> (Key, Range) {
         let cut = |exact: Option<Range>| exact.map_or((Range::of(kif), Cut::To(kif)), |exact| exact.cut(kif));
         let whole = self.congruent(side, &terms, kif);
         if let Some((form, range, Cut::None)) = whole {
@@ -326,8 +390,8 @@ impl<'a> Numbering<'a> {
     }
 
     /// The class that an operation is known to have, or the key under which a new one has to be entered.
-    pub(super) fn known(&mut self, side: usize, id: ValueId) -> Result<u32, Box<(Key, Range)>> {
-        let (key, range) = self.key(side, id);
+    pub(super) fn known(&mut self, side: usize, id: ValueId) -> Result<u32, Box<Described>> {
+        let (key, mut range) = self.key(side, id);
         if range.lo == range.hi {
             return Ok(self.constant(&range));
         }
@@ -341,7 +405,47 @@ impl<'a> Numbering<'a> {
         {
             return Ok(*class);
         }
-        self.keys.get(&key).copied().ok_or_else(|| Box::new((key, range)))
+        if let Some(&class) = self.keys.get(&key) {
+            return Ok(class);
+        }
+        let shape = match &key {
+            // What the key cuts off is of a sum that may be another one, where sums overflow.
+            _ if self.shapes[side] == 0 => None,
+            Key::Form(..) | Key::Sum(..) => {
+                let kif = self.programs[side].kif(id);
+                self.terms(side, id).and_then(|(terms, _)| self.shape_of_sum(&terms, Cut::To(kif)))
+            }
+            Key::Relu(x, cut) => self.shape_of_rectified(*x, *cut),
+            _ => None,
+        };
+        let shape = shape.unwrap_or_default();
+        self.shapes[side] = self.shapes[side].saturating_sub(shape.terms());
+        if let Some(seen) = &shape.range {
+            range = range.meet(seen);
+            if range.lo == range.hi && side == 1 {
+                return Ok(self.constant(&range));
+            }
+        }
+        if side == 0 {
+            return Err(Box::new(Described { key, range, shape }));
+        }
+        if let Some(form) = &shape.exact {
+            let found = match (&form.terms[..], form.constant, form.frac) {
+                ([], ..) => {
+                    Some(self.constant(&Range { lo: form.constant.into(), hi: form.constant.into(), frac: form.frac }))
+                }
+                ([(class, 1)], 0, 0) => Some(*class),
+                _ => self.keys.get(&Key::Form(Rc::new(form.clone()), Cut::None)).copied(),
+            };
+            if let Some(class) = found {
+                return Ok(class);
+            }
+        }
+        let mut images = shape.keys.iter().filter_map(|key| self.image_of_shape(key));
+        match images.find(|(_, affine)| affine.is_identity()) {
+            Some((class, _)) => Ok(class),
+            None => Err(Box::new(Described { key, range, shape })),
+        }
     }
 
     /// A value of a class. A class is defined by an operation of the first program if it has one.
@@ -407,6 +511,29 @@ impl<'a> Numbering<'a> {
             }
             opened.extend(decided);
         }
+    }
+
+    /// The classes between `roots` and these values, on which they depend alone. Nothing if there are more than `most`.
+    pub(super) fn window_to(&self, roots: &[u32], ports: &[u32], most: usize) -> Option<Window> {
+        let mut seen: FxHashMap<u32, bool> = ports.iter().map(|&port| (port, true)).collect();
+        let (mut inner, mut stack) = (Vec::new(), roots.to_vec());
+        while let Some(&class) = stack.last() {
+            match seen.get(&class).copied() {
+                Some(done) => {
+                    stack.pop();
+                    if !done {
+                        seen.insert(class, true);
+                        inner.push(class);
+                    }
+                }
+                None if self.is_port(class) || inner.len() + stack.len() > most => return None,
+                None => {
+                    seen.insert(class, false);
+                    stack.extend(self.operands(class).into_iter().filter(|c| !seen.contains_key(c)));
+                }
+            }
+        }
+        Some(Window { inner, ports: ports.to_vec() })
     }
 
     /// The same, where some of these values are passed without being counted.
@@ -584,7 +711,7 @@ impl<'a> Numbering<'a> {
 }
 
 /// A type holds numbers but for a multiple of two to this power.
-fn modulus(kif: Kif) -> i64 {
+pub(super) fn modulus(kif: Kif) -> i64 {
     i64::from(kif.int) + i64::from(kif.signed)
 }
 

@@ -19,6 +19,8 @@ const MAKING: u64 = 1_500;
 const WINDOW: usize = 256;
 /// Values known to be the same that a path of a small statement crosses, in turn.
 const CROSSED: [u32; 3] = [0, 2, 8];
+/// Units of a statement up to which only the nearest known values are its inputs.
+pub(super) const NEAR_ONLY: u64 = 30_000;
 /// Values of the first program that one of the second is compared with, and of how many of these statements are proved.
 const CANDIDATES: (usize, usize) = (8, 2);
 /// Numbers of one value by which what depends on it is recognised.
@@ -32,6 +34,8 @@ const TRIAL: u64 = 30;
 /// Most inputs of a small statement that all of them are tried; units that making the engine's plans takes, for each
 /// operation; how many operations of the engine are a unit.
 const ALL_INPUTS: (u64, u64, u64) = (1 << 20, 1_000, 10);
+/// Times as many units as a proof may take, for trying all inputs.
+const TRIED: u64 = 10;
 /// Inputs that are tried at a time.
 const BLOCK: u64 = 1 << 14;
 
@@ -85,8 +89,9 @@ impl<'s> Spending<'s> {
         })
     }
 
-    /// Whether two small programs with one output are equal for all inputs in their ranges, if these are few.
-    pub(super) fn tried(&mut self, a: &Model, b: &Model, ranges: &[Range]) -> Option<bool> {
+    /// Whether two small programs with one output are equal for all inputs in their ranges, if these are few and take no
+    /// more than so many units.
+    pub(super) fn tried(&mut self, a: &Model, b: &Model, ranges: &[Range], most: u64) -> Option<bool> {
         let sizes: Vec<u64> =
             ranges.iter().map(|range| u64::try_from(&range.hi - &range.lo + 1).ok()).collect::<Option<_>>()?;
         let all = sizes.iter().try_fold(1u64, |all, size| all.checked_mul(*size))?;
@@ -95,7 +100,7 @@ impl<'s> Spending<'s> {
         }
         let operations = (a.nodes().len() + b.nodes().len()) as u64;
         let units = ALL_INPUTS.1 * operations + all * (operations + 8 * ranges.len() as u64) / ALL_INPUTS.2;
-        if units > self.left || [a, b].iter().any(|model| model.output_kif(0).width() > 62) {
+        if units > self.left.min(most) || [a, b].iter().any(|model| model.output_kif(0).width() > 62) {
             return None;
         }
         let low: Vec<i64> = ranges.iter().map(|range| i64::try_from(&range.lo).ok()).collect::<Option<_>>()?;
@@ -220,9 +225,22 @@ pub(super) fn partner(
     candidates.sort_by_key(|(ports, _)| *ports);
     let candidates: Vec<(u32, Affine)> = candidates.into_iter().take(CANDIDATES.0).map(|(_, found)| found).collect();
     let mut sizes = vec![0; candidates.len()];
-    for crossed in CROSSED {
-        let window =
-            |(at, (class, _)): (usize, &(u32, Affine))| Some((at, numbering.window(&[*class, own], crossed, WINDOW)?));
+    // First over the nearest known values that one of both depends on, whatever the other one has before it meets these.
+    let ports_of = |class: u32| numbering.window(&[class], 0, WINDOW).map(|window| window.ports);
+    let own_ports = ports_of(own);
+    // What is refuted over the nearest ones may hold over others behind them, but seldom does.
+    let crossed = if lemma <= NEAR_ONLY { &CROSSED[..1] } else { &CROSSED[..] };
+    let cuts = [None, None].into_iter().chain(crossed.iter().copied().map(Some)).enumerate();
+    for (way, crossed) in cuts {
+        let window = |(at, (class, _)): (usize, &(u32, Affine))| {
+            let roots = [*class, own];
+            let window = match (crossed, way) {
+                (Some(crossed), _) => numbering.window(&roots, crossed, WINDOW)?,
+                (None, 0) => numbering.window_to(&roots, own_ports.as_ref()?, NEAR)?,
+                (None, _) => numbering.window_to(&roots, &ports_of(*class)?, NEAR)?,
+            };
+            Some((at, window))
+        };
         let mut windows: Vec<(usize, Window)> = candidates.iter().enumerate().filter_map(window).collect();
         windows.retain(|(at, window)| std::mem::replace(&mut sizes[*at], window.inner.len()) != window.inner.len());
         // A value of fewer inputs is the more likely one.
@@ -233,7 +251,10 @@ pub(super) fn partner(
                 return None;
             }
             let (class, affine) = &candidates[at];
-            if is_image(numbering, &window, (*class, affine), own, lemma, spending, &mut proofs) {
+            let Some(kif) = numbering.root_kif((*class, affine), own) else { continue };
+            let root = |class, affine| Root { class: Some(class), neg: false, shift: 0, affine, kif };
+            let roots = [root(*class, (!affine.is_identity()).then_some(affine)), root(own, None)];
+            if are_equal(numbering, &window, roots, lemma, spending, &mut proofs) {
                 return Some((*class, affine.clone()));
             }
         }
@@ -241,24 +262,43 @@ pub(super) fn partner(
     None
 }
 
-/// Whether a small statement shows that a class is an image of another.
-fn is_image(
+/// Whether small statements show that a class is this number for every input.
+pub(super) fn is_number(
+    numbering: &Numbering<'_>,
+    class: u32,
+    number: &Range,
+    lemma: u64,
+    spending: &mut Spending<'_>,
+) -> bool {
+    let kif = numbering.classes[class as usize].range.hull(number).and_then(|range| range.kif());
+    let Some(kif) = kif else { return false };
+    let affine = Affine { neg: false, shift: 0, plus: number.clone() };
+    let root = |class, affine| Root { class, neg: false, shift: 0, affine, kif };
+    let (mut size, mut proofs) = (0, CANDIDATES.1);
+    CROSSED.iter().any(|&crossed| {
+        let window = numbering.window(&[class], crossed, WINDOW);
+        let Some(window) = window.filter(|window| std::mem::replace(&mut size, window.inner.len()) != size) else {
+            return false;
+        };
+        let roots = [root(None, Some(&affine)), root(Some(class), None)];
+        are_equal(numbering, &window, roots, lemma, spending, &mut proofs)
+    })
+}
+
+/// Whether a small statement shows that two classes, or images of them, are the same.
+fn are_equal(
     numbering: &Numbering<'_>,
     window: &Window,
-    (class, affine): (u32, &Affine),
-    own: u32,
+    roots: [Root<'_>; 2],
     lemma: u64,
     spending: &mut Spending<'_>,
     proofs: &mut usize,
 ) -> bool {
     let range = |class: u32| &numbering.classes[class as usize].range;
     spending.ends = None;
-    let Some(kif) = numbering.root_kif((class, affine), own) else { return false };
-    let root = |class, affine| [Root { class: Some(class), neg: false, shift: 0, affine, kif }];
-    let affine = (!affine.is_identity()).then_some(affine);
-    let roots = (root(class, affine), root(own, None));
     let statements = |clamped| {
-        Some((numbering.statement(window, &roots.0, clamped)?, numbering.statement(window, &roots.1, clamped)?))
+        let [first, second] = roots.map(|root| numbering.statement(window, &[root], clamped));
+        Some((first?, second?))
     };
     let Some((first, second)) = statements(false) else { return false };
     let ranges: Option<Vec<Range>> = window.ports.iter().map(|&port| range(port).at_kif()).collect();
@@ -266,7 +306,7 @@ fn is_image(
     if spending.differ(&first, &second, &ranges) {
         return false;
     }
-    if let Some(equal) = spending.tried(&first, &second, &ranges) {
+    if let Some(equal) = spending.tried(&first, &second, &ranges, TRIED * lemma) {
         return equal;
     }
     if *proofs == 0 {
