@@ -14,8 +14,8 @@ use crate::prove::engine::{Engine, Limits, WORK};
 use crate::prove::equiv::{self, Presence, Report, Request, Verdict};
 use crate::prove::gauge::Gauge;
 use crate::prove::sat::{Embedded, Proving, Solver};
-use crate::prove::steps;
 use crate::prove::{aiger, bench};
+use crate::prove::{phases, steps};
 use crate::rtl::{self, Rtl};
 use crate::verify::solver::External;
 use crate::verify::{Tools, via};
@@ -168,16 +168,10 @@ impl Args {
 }
 
 /// The programs between a model and a text of ours that takes a sample every few clocks: those that the command in the head of the
-/// text makes. With `is_unrolled` also its logic over the clocks of one sample, as it was drawn and after each pass.
-fn planned_again(model: &Model, head: &[String], is_unrolled: bool) -> Option<steps::Steps> {
+/// text makes.
+fn planned_again(model: &Model, head: &[String]) -> Option<steps::Steps> {
     let spec = super::spec(&compile::options_in_head(head)?).ok()?;
-    let made = compile::model(model, &spec).ok()?;
-    let reused = made.reused()?;
-    let mut steps = reused.steps();
-    if is_unrolled {
-        steps.programs.extend(reused.unrolled(&spec));
-    }
-    Some(steps)
+    Some(compile::model(model, &spec).ok()?.reused()?.steps(&spec))
 }
 
 /// Runs the sub-command.
@@ -220,15 +214,14 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     // A text of ours says in its head how it came about; the prover trusts nothing of it.
     let guessed = compile::steps_of_text(&model, &rtl.head);
     let bit_by_bit = compile::goes_bit_by_bit(&rtl.head);
-    let in_part = compile::goes_in_part_bit_by_bit(&rtl.head);
+    // Of copies that are shared, and of parts that go through bit by bit, the plan is made again.
+    let is_planned = !bit_by_bit && phases::stated_interval(&rtl).is_some_and(|interval| interval > 1);
     let programs = || match &known {
         Some(known) => Some(known.steps()),
-        None if in_part => planned_again(&model, &rtl.head, false),
+        None if is_planned => planned_again(&model, &rtl.head),
         None => guessed.as_ref().and_then(|steps| steps()),
     };
-    let is_told = !request.gates_only
-        && (bit_by_bit || in_part || request.interval.is_none_or(|interval| interval == 1))
-        && (known.is_some() || in_part || guessed.is_some());
+    let is_told = !request.gates_only && (known.is_some() || is_planned || guessed.is_some());
     let request = Request { gates_only: request.gates_only || bit_by_bit, ..request };
     let told = is_told.then_some(&programs as &dyn Fn() -> Option<steps::Steps>);
     let (mut report, engine) = steps::prove(&model, &rtl, told, &request, &solvers);
@@ -247,10 +240,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
         std::fs::create_dir_all(dir).map_err(|e| Failure::io(dir, "create", &e))?;
-        // What shared copies compute is far from the program, also where the prover needs no steps.
-        let repeats = report.interval > 1 && known.is_none();
-        let between = || repeats.then(|| planned_again(&model, &rtl.head, true)).flatten().or_else(programs);
-        recorded::add((args, dir.as_path()), &model, between, &mut report, &mut batch)?;
+        recorded::add((args, dir.as_path()), &model, programs, &mut report, &mut batch)?;
         let mut graphs = vec![("model.aig", equiv::model_graph(&model, report.latency))];
         graphs.extend(equiv::miter(&model, &rtl, &request.names, report.latency).map(|g| ("statement.aig", g)));
         certificate(dir, graphs, ("alir2hdl.prove/1", &report), &engine, &mut batch)?;

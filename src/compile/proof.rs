@@ -3,11 +3,11 @@
 //! Each optimisation's program is the one before it; the netlist is the program as it was handed in, so is each text.
 //! Where that is not decided, they are compared with the optimised program, if every optimisation was proved.
 
+use super::Planned;
 use super::source::{Source, Theorem};
 use super::spec::Spec;
 use super::steps;
 use super::{Error, ErrorKind, Hardware, Listener};
-use super::{Planned, Reused};
 use crate::diag::{Diagnostic, Place, Severity};
 use crate::emit::Language;
 use crate::ir::Model;
@@ -170,9 +170,8 @@ pub(super) fn of_reused(
     let spec = hardware.spec();
     // What goes through bit by bit is the optimised program's gates.
     let is_serial = matches!(hardware.reused().map(|reused| &reused.plan), Some(Planned::Serial(..)));
-    let programs = || hardware.reused().map(Reused::steps);
-    let is_told = hardware.reused().is_some_and(|reused| reused.engine() != "fold");
-    let told = is_told.then_some(&programs as &dyn Fn() -> Option<Steps>);
+    let programs = || hardware.reused().map(|reused| reused.steps(hardware.spec()));
+    let told = Some(&programs as &dyn Fn() -> Option<Steps>);
     let request = Request {
         latency: Some(interface.latency),
         interval: Some(interface.initiation_interval),

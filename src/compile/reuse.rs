@@ -39,7 +39,7 @@ const SERIAL_OPERATIONS: usize = 50_000;
 pub(super) const BIT_BY_BIT: &str = "bit by bit";
 
 /// What it says before that where others do not.
-pub(super) const IN_PART: &str = "in part";
+const IN_PART: &str = "in part";
 
 /// Who shares which hardware, and when.
 #[derive(Clone, Debug)]
@@ -556,7 +556,8 @@ impl<'d> Reused<'d> {
     ///
     /// Of a plan with blocks these are computed first by the operations of the program, then pass by pass as they were
     /// optimised: what all passes together make of a block may be far from it.
-    pub fn steps(&self) -> Steps {
+    /// Where copies are shared, the last ones are their logic over the clocks of one sample, after each pass on all of it.
+    pub fn steps(&self, spec: &Spec) -> Steps {
         let plan = match &self.plan {
             Planned::Serial(..) => {
                 let optimised = steps::of_passes(self.source, &self.optimised_by);
@@ -589,14 +590,20 @@ impl<'d> Reused<'d> {
         let given = add(&as_made);
         // As registers that hold these values are called.
         let name = |v: ValueId| format!("v{}", self.program.node(v).origin);
-        let names = given.into_iter().map(|(v, made)| (name(v), made.0)).collect();
+        let mut names = given.into_iter().map(|(v, made)| (name(v), made.0)).collect();
+        let unrolled = self.unrolled(spec);
+        if !unrolled.is_empty() {
+            // These have values of clocks, which no signal is called after.
+            names = rustc_hash::FxHashMap::default();
+            programs.extend(unrolled);
+        }
         Steps { programs, names, ..Steps::default() }
     }
 
     /// The logic of shared copies over the clocks of one sample, as it was drawn and after each pass on all of it: programs
-    /// between the last one of [`Reused::steps`] and the text. None where results are
+    /// between those of the plan and the text. None where results are
     /// collected bit by bit, or a sample comes in beats.
-    pub fn unrolled(&self, spec: &Spec) -> Vec<Model> {
+    pub(crate) fn unrolled(&self, spec: &Spec) -> Vec<Model> {
         let Planned::Fold(plan) = &self.plan else { return Vec::new() };
         if plan.inputs.as_beats().is_some() {
             return Vec::new();

@@ -1,6 +1,6 @@
 //! The programs between a model and its text, told to the prover ([`crate::prove::steps`]), which trusts nothing of it.
 
-use super::reuse::{BIT_BY_BIT, IN_PART, without_left_out};
+use super::reuse::{BIT_BY_BIT, without_left_out};
 use super::spec::DEFAULT_LEVEL;
 use super::{Error, Hardware};
 use crate::diag::{Diagnostic, Place};
@@ -147,11 +147,6 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
 /// program, and forms of whole values say nothing of it.
 pub fn goes_bit_by_bit(head: &[String]) -> bool {
     head.iter().any(|line| line.trim_end().ends_with(&format!(", {BIT_BY_BIT}")))
-}
-
-/// Whether they say that some do.
-pub fn goes_in_part_bit_by_bit(head: &[String]) -> bool {
-    head.iter().any(|line| line.trim_end().ends_with(&format!(", {IN_PART} {BIT_BY_BIT}")))
 }
 
 /// The words of the command that the head of a text names, on one line or on several.

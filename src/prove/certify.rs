@@ -5,8 +5,11 @@
 //! or by a SAT question with a proof. What is found becomes a record, is applied as the checker will apply it, and makes the values
 //! above it the same gates.
 
+use super::engine::{CLAUSES, STEP};
 use super::lrat::Lemma;
 use super::sat;
+use crate::formats::{self, Target};
+use crate::ir::Model;
 use crate::num::SplitMix;
 use alir2hdl_check::certificate::{Certificate, HEAD, Place, Step};
 use alir2hdl_check::clocks::Rhythm;
@@ -181,11 +184,24 @@ struct Recorder {
     /// What is left of [`OF_STEP`].
     steps: u64,
     gates: u64,
+    how: How,
+    /// Units of work of the solver.
+    spent: u64,
+}
+
+/// How equalities are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// What shows them is kept.
+    Recorded,
+    /// With this part of the solver's steps for each, and nothing is kept.
+    Within(u64),
 }
 
 impl Recorder {
     fn new() -> Recorder {
-        Recorder { places: BTreeMap::new(), bits: Vec::new(), steps: OF_STEP.0, gates: OF_STEP.1 }
+        let places = BTreeMap::new();
+        Recorder { places, bits: Vec::new(), steps: OF_STEP.0, gates: OF_STEP.1, how: How::Recorded, spent: 0 }
     }
 
     /// Shows that a bit of the value is another literal, with what is needed of leaves and ranges alone: by all assignments of at
@@ -203,6 +219,14 @@ impl Recorder {
             let Some(leaves) = reached(g, [own, other], &asked.leaves, &ranges) else { return false };
             let mut record = Record { bit, other, leaves, ranges, reason: Reason::Exhaustion };
             let Ok(question) = Question::of(g, own, &record) else { return false };
+            if self.how != How::Recorded {
+                let by_trial = record.leaves.len() <= most;
+                let holds = if by_trial { question.exhaust().is_ok() } else { self.is_refuted(&question, steps) };
+                if holds {
+                    g.merge(own, other);
+                }
+                return holds;
+            }
             let needed = if record.leaves.len() <= most {
                 question.exhaust().ok()
             } else {
@@ -245,15 +269,35 @@ impl Recorder {
 
     /// Clauses that refute that two literals differ.
     fn refuted(&mut self, question: &Question, steps: u64) -> Option<Vec<Lemma>> {
-        let given = steps.min(self.steps);
+        self.asked(question, steps, sat::refutation)
+    }
+
+    /// Whether it is refuted that two literals differ.
+    fn is_refuted(&mut self, question: &Question, steps: u64) -> bool {
+        let asked = |clauses: &[Vec<i32>], steps: &mut u64| sat::is_refuted(clauses, steps).then_some(());
+        self.asked(question, steps, asked).is_some()
+    }
+
+    /// What the solver says within so many steps.
+    fn asked<T>(
+        &mut self,
+        question: &Question,
+        steps: u64,
+        ask: impl FnOnce(&[Vec<i32>], &mut u64) -> Option<T>,
+    ) -> Option<T> {
+        let part = if let How::Within(part) = self.how { part } else { 1 };
+        let given = (steps / part).min(self.steps);
         let clauses = question.clauses();
         if given == 0 {
             return None;
         }
         let mut left = given;
-        let found = sat::refutation(&clauses, &mut left);
+        let found = ask(&clauses, &mut left);
         self.steps -= given - left;
         self.gates = self.gates.saturating_sub(7 * clauses.len() as u64);
+        // A gate has three clauses.
+        let gates = clauses.len() as u64 / 3;
+        self.spent += CLAUSES * gates + (given - left) * (STEP.0 + gates / STEP.1);
         found
     }
 }
@@ -311,6 +355,7 @@ struct Search {
     oldest: FxHashMap<Vec<(u32, i128)>, Vec<u32>>,
     /// Pairs that were looked at without success in this step.
     failed: FxHashSet<(Lit, Lit)>,
+    how: How,
     /// Number of gates ahead of the step.
     start: usize,
     /// Gates of values of the first side, and those made since, by their samples or the complements.
@@ -339,6 +384,7 @@ impl Search {
             sums: FxHashSet::default(),
             oldest: FxHashMap::default(),
             failed: FxHashSet::default(),
+            how: How::Recorded,
             start: 0,
         }
     }
@@ -702,7 +748,8 @@ fn drop_unused(g: &mut Graph, place: Option<&mut Place>) -> bool {
 /// # Errors
 /// What the checker objects to.
 fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> Result<(Step, bool), String> {
-    search.borrow_mut().recorder = Recorder::new();
+    let how = search.borrow().how;
+    search.borrow_mut().recorder = Recorder { how, ..Recorder::new() };
     search.borrow_mut().start = compared.graph.count();
     let own = std::mem::take(&mut search.borrow_mut().own);
     search.borrow_mut().before = own;
@@ -979,6 +1026,42 @@ pub fn record(
     let mut best = best.ok_or("nothing was recorded")?;
     best.certificate.rhythm = rhythm;
     Ok(best)
+}
+
+/// A program as the checker reads it; nothing if the form cannot say it.
+fn read_program(model: &Model) -> Option<Program> {
+    let mut bytes = Vec::new();
+    formats::prepare(model, Target::Alir4).ok()?.write(&mut bytes).ok()?;
+    Program::read(&bytes).ok()
+}
+
+/// Units of work for an operation of a program, and for a gate that is looked at.
+const UNITS: (u64, u64) = (3_000, 2);
+/// Parts of the solver's steps with which equalities are looked for one after another: most need few.
+const PARTS: [u64; 2] = [10, 1];
+
+/// Whether the last of some programs is shown to be the model, over those between, and units of work: once these are `most`, no
+/// further program is looked at. Nothing is recorded.
+pub fn shows(model: &Model, programs: &[Model], most: u64) -> (bool, u64) {
+    let mut spent = 0;
+    let mut shown = |part: u64| {
+        let first = read_program(model)?;
+        let (mut compared, search) = begin(&first, SEEDS[0]).ok()?;
+        search.borrow_mut().how = How::Within(part);
+        for program in programs {
+            if spent > most {
+                return None;
+            }
+            spent += UNITS.0 * program.nodes().len() as u64;
+            let read = read_program(program)?;
+            step(&mut compared, &search, &Side::Program(&read)).ok()?;
+            let recorder = &search.borrow().recorder;
+            spent += recorder.spent + UNITS.1 * (OF_STEP.1 - recorder.gates);
+        }
+        compared.open().next().is_none().then_some(())
+    };
+    let is_shown = PARTS.into_iter().any(|part| shown(part).is_some());
+    (is_shown, spent)
 }
 
 /// The lines of the file of a certificate.
@@ -1445,6 +1528,41 @@ mod tests {
         }
         assert!(shown * 20 >= outputs * 19 && images > 20 && ranges > 0, "{shown} of {outputs}, {images}, {ranges}");
         assert!(gone_over > 20, "{gone_over}");
+    }
+
+    /// Programs that optimisation leaves are shown to be the model without records; one with another operation is not, and
+    /// work that is spent ends it.
+    #[test]
+    fn programs_are_shown_without_records() {
+        let (mut tried, mut shown, mut differ) = (0, 0, 0);
+        for seed in 0..60 {
+            let model = drawn(4 * seed + 1);
+            let mut programs = vec![model.clone()];
+            for name in crate::passes::pipeline((1 + seed % 2) as u8) {
+                programs.push(crate::passes::run(programs.last().unwrap(), &[name]).0);
+            }
+            if program(&model).is_none() || programs.iter().any(|made| program(made).is_none()) {
+                continue;
+            }
+            let (is_shown, spent) = shows(&model, &programs, u64::MAX);
+            tried += 1;
+            shown += u32::from(is_shown);
+            assert!(spent > 0 && !shows(&model, &programs, 0).0);
+            let Some(other) = crate::random::with_a_sum_for_a_difference(&model).filter(|other| *other != model) else {
+                continue;
+            };
+            if program(&other).is_some() && shows(&other, &programs, u64::MAX).0 {
+                let mut rng = SplitMix::new(seed);
+                for _ in 0..200 {
+                    let codes = crate::ir::draw_inputs(&model, &mut rng);
+                    let golden = |m: &Model| crate::interp::golden(m, &codes, crate::interp::LookupMiss::Zero).unwrap();
+                    assert_eq!(golden(&model), golden(&other), "seed {seed}");
+                }
+            } else {
+                differ += 1;
+            }
+        }
+        assert!(shown * 20 >= tried * 19 && tried > 30 && differ > 10, "{shown} of {tried}, {differ}");
     }
 
     /// What records and sums make equal between two different programs is equal: gates with one root have the same samples.

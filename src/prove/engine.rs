@@ -26,9 +26,9 @@ pub const WORK: u64 = 5_000_000_000;
 /// Units of work for one gate of a cone.
 pub const GATE: u64 = 8;
 /// Units of work for the clauses of one gate that the solver is given.
-const CLAUSES: u64 = 80;
+pub(super) const CLAUSES: u64 = 80;
 /// Units of work for one step of the solver: a constant, and one more for each so many gates of the cone.
-const STEP: (u64, u64) = (80, 5);
+pub(super) const STEP: (u64, u64) = (80, 5);
 /// Units of work for one unit of the linear forms.
 pub const FORMS: u64 = 3;
 /// Gates evaluated for 64 assignments at once that count as one unit.

@@ -25,7 +25,7 @@ pub mod lrat;
 pub mod machine;
 pub mod pair;
 mod parity;
-mod phases;
+pub mod phases;
 mod port_roles;
 pub mod program;
 mod proved;

@@ -51,7 +51,7 @@ impl Phases {
 }
 
 /// The interval that the file's head states.
-pub(super) fn stated_interval(rtl: &Rtl) -> Option<u32> {
+pub fn stated_interval(rtl: &Rtl) -> Option<u32> {
     stated(rtl, "initiation interval", &[])
 }
 

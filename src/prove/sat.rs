@@ -162,12 +162,11 @@ impl Solver for Proving {
     }
 }
 
-/// Clauses that follow one after another from these by unit propagation, the last one empty: if these contradict one
-/// another, and that is found within `steps` steps, from which those that it took are taken. Literals are variables from 1,
-/// negative for the complement.
-pub fn refutation(clauses: &[Vec<i32>], steps: &mut u64) -> Option<Vec<Lemma>> {
+/// Whether these clauses contradict one another, if that is found within `steps` steps, from which those that it took are
+/// taken; the proof, if the watch keeps it. Literals are variables from 1, negative for the complement.
+fn contradict(clauses: &[Vec<i32>], steps: &mut u64, watch: Watch) -> Option<Option<Vec<u8>>> {
     let mut solver = rustsat_batsat::Solver::<Watch>::default();
-    *solver.batsat_mut().cb_mut() = Watch { proof: Some(Vec::new()), ..Watch::default() };
+    *solver.batsat_mut().cb_mut() = watch;
     for clause in clauses {
         let literals = clause.iter().map(|&l| SatLit::new(l.unsigned_abs() - 1, l < 0));
         solver.add_clause(literals.collect::<rustsat::types::Clause>()).ok()?;
@@ -175,10 +174,19 @@ pub fn refutation(clauses: &[Vec<i32>], steps: &mut u64) -> Option<Vec<Lemma>> {
     solver.batsat_mut().cb_mut().left.set(*steps);
     let result = solver.solve();
     *steps = solver.batsat_mut().cb_mut().left.get();
-    if !matches!(result, Ok(SolverResult::Unsat)) {
-        return None;
-    }
-    let proof = solver.batsat_mut().cb_mut().proof.take()?;
+    matches!(result, Ok(SolverResult::Unsat)).then(|| solver.batsat_mut().cb_mut().proof.take())
+}
+
+/// Whether clauses contradict one another, as [`refutation`] without what shows it.
+pub fn is_refuted(clauses: &[Vec<i32>], steps: &mut u64) -> bool {
+    contradict(clauses, steps, Watch::default()).is_some()
+}
+
+/// Clauses that follow one after another from these by unit propagation, the last one empty: if these contradict one
+/// another, and that is found within `steps` steps, from which those that it took are taken. Literals are variables from 1,
+/// negative for the complement.
+pub fn refutation(clauses: &[Vec<i32>], steps: &mut u64) -> Option<Vec<Lemma>> {
+    let proof = contradict(clauses, steps, Watch { proof: Some(Vec::new()), ..Watch::default() })??;
     // Clauses that the solver forgets do no harm.
     let lines = std::str::from_utf8(&proof).ok()?.lines().filter(|line| !line.starts_with('d'));
     let numbers = |line: &str| -> Vec<i32> {

@@ -422,9 +422,8 @@ mod tests {
             gates_only: compile::goes_bit_by_bit(&rtl.head),
             ..Request::default()
         };
-        let programs = || hardware.reused().map(compile::Reused::steps);
-        let is_told = request.gates_only || compile::goes_in_part_bit_by_bit(&rtl.head);
-        let told: Option<&dyn Fn() -> Option<Steps>> = is_told.then_some(&programs);
+        let programs = || hardware.reused().map(|reused| reused.steps(hardware.spec()));
+        let told: Option<&dyn Fn() -> Option<Steps>> = Some(&programs);
         steps::prove(model, &rtl, told, &request, &|| Box::new(Embedded)).0.verdict
     }
 
@@ -663,7 +662,7 @@ mod tests {
             let Some(reused) = hardware.reused() else { continue };
             let Some(plan) = reused.fold() else { continue };
             // Whatever the prover is told computes the same.
-            let programs = reused.steps().programs;
+            let programs = reused.steps(&spec).programs;
             for _ in 0..8 {
                 let codes = draw_inputs(&model, &mut rng);
                 let wanted = golden(&model, &codes, LookupMiss::Zero).unwrap();

@@ -597,9 +597,9 @@ mod tests {
         assert!(engine.spent < 10_000, "{} units", engine.spent);
     }
 
-    /// Where bits are dropped, and before or after what: the same sum.
+    /// Where bits are dropped, and before or after what: the same sum, or integer forms see it.
     #[test]
-    fn roundings_that_were_moved_need_no_statement() {
+    fn roundings_that_were_moved_need_no_solver() {
         let kif = |signed, width: i32, frac| Kif { signed, int: width - i32::from(signed) - frac, frac };
         let full = |kif| Interval::full(kif);
         let half = |x| Op::AddConst { x, value: Code::from(1), shift: 4 };
@@ -633,7 +633,7 @@ mod tests {
         }
         let (report, engine) = prove(&a, &b, &Request::default(), &|| Box::new(Embedded));
         assert_eq!(report.verdict, Verdict::Proved);
-        assert_eq!((engine.counts.sat, engine.counts.exhaustive, engine.counts.affine), (0, 0, 0));
-        assert!(engine.spent < 100_000, "{} units", engine.spent);
+        assert_eq!((engine.counts.sat, engine.counts.exhaustive), (0, 0));
+        assert!(engine.spent < 500_000, "{} units", engine.spent);
     }
 }
