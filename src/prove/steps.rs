@@ -179,21 +179,36 @@ fn by_steps(
             gates_only: false,
             ..part.clone()
         };
-        // Over gates that all programs share first: most outputs of networks are shown so, in a part of the time.
-        let (is_shown, spent) = certify::shows(model, &steps.programs, within(budget, part).work.unwrap_or(0));
-        budget.spend(spent);
-        let mut before = model;
-        for program in steps.programs.iter().filter(|_| !is_shown) {
-            if program == before {
-                continue;
+        // The programs of hardware that is used again and again differ by much: over gates that all of them share first.
+        // Those of passes are sooner compared value by value; over gates if one of these steps is open.
+        let gates = |budget: &mut Budget| {
+            let (is_shown, spent) = certify::shows(model, &steps.programs, within(budget, part).work.unwrap_or(0));
+            budget.spend(spent);
+            is_shown
+        };
+        let values = |budget: &mut Budget, engine: &mut Engine| {
+            let mut before = model;
+            for program in &steps.programs {
+                if program == before {
+                    continue;
+                }
+                let (found, mut e) = value_classes::prove(before, program, &within(budget, &combinational), solver);
+                budget.took(&e);
+                engine.questions.append(&mut e.questions);
+                if found.verdict != Verdict::Proved {
+                    return false;
+                }
+                before = program;
             }
-            let (found, mut e) = value_classes::prove(before, program, &within(budget, &combinational), solver);
-            budget.took(&e);
-            engine.questions.append(&mut e.questions);
-            if found.verdict != Verdict::Proved {
-                return None;
-            }
-            before = program;
+            true
+        };
+        let repeats = matches!(phases::stated_interval(rtl), Some(2..));
+        let is_shown = match repeats {
+            true => gates(budget) || values(budget, &mut engine),
+            false => values(budget, &mut engine) || gates(budget),
+        };
+        if !is_shown {
+            return None;
         }
     }
     let count = steps.programs.len();
