@@ -169,6 +169,51 @@ fn what_is_no_proof_is_never_called_one() {
     let proof = "alir2hdl-certificate 5\nstep model.json.gz\nstep text\n";
     std::fs::write(dir.path().join("proof/proof.txt"), proof).unwrap();
     refused(&[&model, "m.v", "proof"], 2, "a program that nothing is recorded of");
+    // Said to be one, which makes no gate; and the text as such a program.
+    for (word, what) in [("model.json.gz\nstep text", "makes nothing"), ("text", "does not end with the text")] {
+        let proof = format!("alir2hdl-certificate 5\nbetween {word}\n");
+        std::fs::write(dir.path().join("proof/proof.txt"), proof).unwrap();
+        refused(&[&model, "m.v", "proof"], 2, what);
+    }
+}
+
+/// What a certificate says of the clocks is what is shown: another interval or latency is not, nor that a sample need not stay.
+#[test]
+fn a_rhythm_is_that_of_the_text() {
+    for (model, options, is_held) in [
+        ("sort_topk", "-O1 --ii 4 --ii-engine fold", false),
+        ("lut_heavy", "-O1 --ii 4 --ii-engine fold --ii-input held", true),
+        ("edge_kif", "-O1 --ii 4 --ii-engine serial", false),
+    ] {
+        let (dir, model) = certified(model, options, "m.v");
+        let (text, proof) = (read(&dir, "m.v"), read(&dir, "proof/proof.txt"));
+        let line = proof.lines().find(|line| line.starts_with("every ")).expect("a rhythm");
+        let numbers: Vec<usize> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
+        let &[interval, latency] = &numbers[..] else { panic!("{line}") };
+        let held = if is_held { " held" } else { "" };
+        assert_eq!(line, format!("every {interval} {latency}{held}"));
+        let said =
+            |line: &str| answer(&dir, &model, &text, &proof.replacen(&proof[..proof.find("step").unwrap()], line, 1));
+        let with = |line: &str| said(&format!("alir2hdl-certificate 5\n{line}"));
+        let holds = |said: &Result<Answer, String>| matches!(said, Ok(Answer::Holds(_)));
+        assert!(!holds(&with("")), "{options}");
+        for (interval, latency) in [
+            (interval + 1, latency),
+            (interval - 1, latency),
+            (2 * interval, latency),
+            (interval, latency + 1),
+            (interval, latency - 1),
+            (interval, latency + interval),
+            (1, latency),
+        ] {
+            let said = with(&format!("every {interval} {latency}{held}\n"));
+            assert!(!holds(&said), "{options}: {interval} {latency}: {said:?}");
+        }
+        if is_held {
+            let said = with(&format!("every {interval} {latency}\n"));
+            assert!(!holds(&said), "{options}: {said:?}");
+        }
+    }
 }
 
 #[test]

@@ -153,9 +153,8 @@ impl<'a> Reader<'_, 'a> {
         self.body(g, nobody)?;
         self.clocks().is_first = false;
         self.seen.count = 0;
-        let is_open = |net: &usize| self.nets[*net].open > 0 && (self.nets[*net].is_ahead || self.nets[*net].is_output);
-        let is_whole = !(0..self.nets.len()).any(|net| is_open(&net));
-        self.sure(is_whole, "a signal or an output without a driver")?;
+        let is_open = self.nets.iter().any(|net| net.open > 0 && (net.is_ahead || net.is_output));
+        self.sure(!is_open, "a signal or an output without a driver")?;
         let flag = self.flag(g)?;
         let has_reset = self.seen.roles.contains_key(&Role::Reset);
         // What is there when the reset ends, or at power-on.
@@ -184,12 +183,16 @@ impl<'a> Reader<'_, 'a> {
                 self.settle(g, nobody)?;
                 self.edge(g)?;
             }
+            let before = state.clone();
             for (net, bits) in &mut state {
                 for (bit, later) in bits.iter_mut().zip(&self.nets[*net].bits) {
                     *bit = if bit == later { *bit } else { Lit::UNKNOWN };
                 }
             }
             state.iter().for_each(|(net, bits)| _ = self.put(*net, 0, bits));
+            if state == before {
+                break;
+            }
         }
         let valid = flag.map(|_| g.input());
         let (mut results, mut flags) = (Vec::new(), None);

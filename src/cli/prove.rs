@@ -19,6 +19,7 @@ use crate::prove::{phases, steps};
 use crate::rtl::{self, Rtl};
 use crate::verify::solver::External;
 use crate::verify::{Tools, via};
+use std::cell::OnceCell;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -216,11 +217,14 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let bit_by_bit = compile::goes_bit_by_bit(&rtl.head);
     // Of copies that are shared, and of parts that go through bit by bit, the plan is made again.
     let is_planned = !bit_by_bit && phases::stated_interval(&rtl).is_some_and(|interval| interval > 1);
-    let programs = || match &known {
+    let made = OnceCell::new();
+    let make = || match &known {
         Some(known) => Some(known.steps()),
         None if is_planned => planned_again(&model, &rtl.head),
         None => guessed.as_ref().and_then(|steps| steps()),
     };
+    // The proof and its certificate may both ask for them.
+    let programs = || made.get_or_init(make).clone();
     let is_told = !request.gates_only && (known.is_some() || is_planned || guessed.is_some());
     let request = Request { gates_only: request.gates_only || bit_by_bit, ..request };
     let told = is_told.then_some(&programs as &dyn Fn() -> Option<steps::Steps>);

@@ -601,8 +601,7 @@ impl<'d> Reused<'d> {
     }
 
     /// The logic of shared copies over the clocks of one sample, as it was drawn and after each pass on all of it: programs
-    /// between those of the plan and the text. None where results are
-    /// collected bit by bit, or a sample comes in beats.
+    /// between those of the plan and the text. None where results are collected bit by bit, or a sample comes in beats.
     pub(crate) fn unrolled(&self, spec: &Spec) -> Vec<Model> {
         let Planned::Fold(plan) = &self.plan else { return Vec::new() };
         if plan.inputs.as_beats().is_some() {

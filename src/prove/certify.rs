@@ -355,7 +355,6 @@ struct Search {
     oldest: FxHashMap<Vec<(u32, i128)>, Vec<u32>>,
     /// Pairs that were looked at without success in this step.
     failed: FxHashSet<(Lit, Lit)>,
-    how: How,
     /// Number of gates ahead of the step.
     start: usize,
     /// Gates of values of the first side, and those made since, by their samples or the complements.
@@ -384,7 +383,6 @@ impl Search {
             sums: FxHashSet::default(),
             oldest: FxHashMap::default(),
             failed: FxHashSet::default(),
-            how: How::Recorded,
             start: 0,
         }
     }
@@ -748,7 +746,7 @@ fn drop_unused(g: &mut Graph, place: Option<&mut Place>) -> bool {
 /// # Errors
 /// What the checker objects to.
 fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> Result<(Step, bool), String> {
-    let how = search.borrow().how;
+    let how = search.borrow().recorder.how;
     search.borrow_mut().recorder = Recorder { how, ..Recorder::new() };
     search.borrow_mut().start = compared.graph.count();
     let own = std::mem::take(&mut search.borrow_mut().own);
@@ -1028,7 +1026,7 @@ pub fn record(
     Ok(best)
 }
 
-/// A program as the checker reads it; nothing if the form cannot say it.
+/// A program as the checker reads it; nothing if JSON has no words for it, or the checker reads no such thing.
 fn read_program(model: &Model) -> Option<Program> {
     let mut bytes = Vec::new();
     formats::prepare(model, Target::Alir4).ok()?.write(&mut bytes).ok()?;
@@ -1047,7 +1045,7 @@ pub fn shows(model: &Model, programs: &[Model], most: u64) -> (bool, u64) {
     let mut shown = |part: u64| {
         let first = read_program(model)?;
         let (mut compared, search) = begin(&first, SEEDS[0]).ok()?;
-        search.borrow_mut().how = How::Within(part);
+        search.borrow_mut().recorder.how = How::Within(part);
         for program in programs {
             if spent > most {
                 return None;
@@ -1113,19 +1111,11 @@ pub fn text(certificate: &Certificate) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats;
     use crate::interp::{LookupMiss, golden};
     use crate::ir::{BinaryBits, Builder, Model, Op, Output, ValueId};
     use crate::num::{Interval, Kif, wrap};
     use crate::random::{self, Profile, Recipe};
     use num_bigint::BigInt;
-
-    /// The program as the checker reads it; nothing if JSON has no words for it, or the checker reads no such thing.
-    fn program(model: &Model) -> Option<Program> {
-        let mut bytes = Vec::new();
-        formats::prepare(model, formats::Target::Alir4).ok()?.write(&mut bytes).unwrap();
-        Program::read(&bytes).ok()
-    }
 
     /// Small programs, and some of any width.
     fn drawn(seed: u64) -> Model {
@@ -1138,7 +1128,7 @@ mod tests {
         let (mut compared_outputs, mut recorded) = (0, 0);
         for seed in 0..300 {
             let model = drawn(seed);
-            let Some(same) = program(&model) else { continue };
+            let Some(same) = read_program(&model) else { continue };
             let Ok(mut compared) = Compared::of(&same, &mut |_, _, _| Ok(())) else { continue };
             compared.follow(&Side::Program(&same), &mut |_, _, _| Ok(())).unwrap();
             compared_outputs += agrees(&model, &compared, &format!("seed {seed}"));
@@ -1161,7 +1151,7 @@ mod tests {
         let mut compared_outputs = 0;
         for seed in 0..160u64 {
             let model = drawn(seed);
-            let Some(same) = program(&model) else { continue };
+            let Some(same) = read_program(&model) else { continue };
             let (optimised, _) = crate::passes::run(&model, crate::passes::pipeline((seed % 3) as u8));
             let schedule = match seed / 3 % 4 {
                 0 => crate::schedule::Schedule::combinational(optimised.nodes().len()),
@@ -1250,7 +1240,7 @@ mod tests {
         let inputs = [0, 1, 2].map(|input| b.op(Op::Input { input }, Interval::full(kif(true, 6, 0))));
         let source = Some(made(&mut b, inputs));
         b.output(Output { source, shift: 0, neg: false });
-        program(&b.finish().expect("a program")).expect("JSON has words for it")
+        read_program(&b.finish().expect("a program")).expect("JSON has words for it")
     }
 
     /// `2 x + y - z + 1` is rectified, 1 is added, and three bits are dropped.
@@ -1498,12 +1488,12 @@ mod tests {
         let (mut outputs, mut shown, mut images, mut ranges, mut gone_over) = (0, 0, 0, 0, 0);
         for seed in 0..60 {
             let model = drawn(4 * seed + 1);
-            let Some(first) = program(&model) else { continue };
+            let Some(first) = read_program(&model) else { continue };
             let mut current = model;
             let mut programs = Vec::new();
             for name in crate::passes::pipeline((1 + seed % 2) as u8) {
                 let (next, _) = crate::passes::run(&current, &[name]);
-                let Some(second) = program(&next).filter(|_| next != current) else { continue };
+                let Some(second) = read_program(&next).filter(|_| next != current) else { continue };
                 programs.push(second);
                 current = next;
             }
@@ -1541,7 +1531,7 @@ mod tests {
             for name in crate::passes::pipeline((1 + seed % 2) as u8) {
                 programs.push(crate::passes::run(programs.last().unwrap(), &[name]).0);
             }
-            if program(&model).is_none() || programs.iter().any(|made| program(made).is_none()) {
+            if read_program(&model).is_none() || programs.iter().any(|made| read_program(made).is_none()) {
                 continue;
             }
             let (is_shown, spent) = shows(&model, &programs, u64::MAX);
@@ -1551,7 +1541,7 @@ mod tests {
             let Some(other) = crate::random::with_a_sum_for_a_difference(&model).filter(|other| *other != model) else {
                 continue;
             };
-            if program(&other).is_some() && shows(&other, &programs, u64::MAX).0 {
+            if read_program(&other).is_some() && shows(&other, &programs, u64::MAX).0 {
                 let mut rng = SplitMix::new(seed);
                 for _ in 0..200 {
                     let codes = crate::ir::draw_inputs(&model, &mut rng);
@@ -1593,7 +1583,7 @@ mod tests {
                 other.table(table.clone());
             }
             let Ok(other) = other.finish() else { continue };
-            let (Some(first), Some(second)) = (program(&model), program(&other)) else { continue };
+            let (Some(first), Some(second)) = (read_program(&model), read_program(&other)) else { continue };
             let name = "other".to_owned();
             let Ok(found) = recorded(&first, &[(Some(&name), Side::Program(&second))], 1, false) else { continue };
             // The same records make the same gates equal, in the file's form too.

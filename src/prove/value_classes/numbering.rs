@@ -536,7 +536,7 @@ impl<'a> Numbering<'a> {
         Some(Window { inner, ports: ports.to_vec() })
     }
 
-    /// The same, where some of these values are passed without being counted.
+    /// As [`Numbering::window`], where some of the known values are passed without being counted.
     pub(super) fn window_over(
         &self,
         roots: &[u32],
