@@ -74,6 +74,50 @@ fn a_written_file_is_proved_and_a_wrong_interval_is_not() {
     }
 }
 
+/// A text in which one operator or one digit is another one is proved by its head and the gates of all programs only if it is
+/// by gates alone, which ask none of these.
+#[test]
+fn a_changed_text_is_proved_by_gates_alone_too_or_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ran = |arguments: &[&str]| run(folder.path(), arguments).0;
+    let (mut proved, mut differ) = (0, 0);
+    for (name, interval) in [("sort_topk", "5"), ("tiny_ops", "4")] {
+        let file = model(name);
+        assert_eq!(ran(&[&file, "--verilog", "s.v", "--ii", interval, "--ii-engine", "fold", "-q"]), 0);
+        let text = fs::read_to_string(folder.path().join("s.v")).expect("the text");
+        let places: Vec<usize> = text
+            .match_indices(['+', '-', '?', '1', '0'])
+            .map(|(at, _)| at)
+            .filter(|&at| {
+                let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+                let before = &text[line..at];
+                before.contains('=') && !before.contains("//")
+            })
+            .collect();
+        for step in 0..24 {
+            let at = places[step * places.len() / 24];
+            let other = match &text[at..=at] {
+                "+" => "-",
+                "-" => "+",
+                "0" => "1",
+                "1" => "0",
+                _ => continue,
+            };
+            fs::write(folder.path().join("w.v"), format!("{}{other}{}", &text[..at], &text[at + 1..]))
+                .expect("written");
+            match ran(&["prove", &file, "w.v"]) {
+                0 => {
+                    proved += 1;
+                    assert_ne!(ran(&["prove", &file, "w.v", "--gates-only"]), 1, "{name}, {at}");
+                }
+                1 => differ += 1,
+                _ => {}
+            }
+        }
+    }
+    assert!(differ > 12, "{differ} differ, {proved} proved");
+}
+
 /// A clock that hardware meets which takes a sample every clock is met with reuse too, multiplexers and all.
 #[test]
 fn a_clock_that_is_met_without_reuse_is_met_with_it() {

@@ -28,7 +28,7 @@ pub mod sums;
 pub mod text;
 mod verilog;
 mod vhdl;
-mod words;
+pub mod words;
 
 use certificate::{Certificate, Place, Step};
 use clocks::Rhythm;

@@ -3,13 +3,13 @@
 use crate::graph::{Graph, Lit};
 
 /// The low `width` bits of a word, with copies of its top bit, or zeros, above.
-pub(crate) fn resize(word: &[Lit], signed: bool, width: usize) -> Vec<Lit> {
+pub fn resize(word: &[Lit], signed: bool, width: usize) -> Vec<Lit> {
     let fill = if signed { word.last().copied().unwrap_or(Lit::FALSE) } else { Lit::FALSE };
     (0..width).map(|i| word.get(i).copied().unwrap_or(fill)).collect()
 }
 
 /// The bits of a value as a number with a sign: at least one.
-pub(crate) fn exact(word: &[Lit], signed: bool) -> Vec<Lit> {
+pub fn exact(word: &[Lit], signed: bool) -> Vec<Lit> {
     let mut bits = word.to_vec();
     if !signed || bits.is_empty() {
         bits.push(Lit::FALSE);
@@ -18,7 +18,7 @@ pub(crate) fn exact(word: &[Lit], signed: bool) -> Vec<Lit> {
 }
 
 /// `a + b + carry` modulo the width, which both have.
-pub(crate) fn add(g: &mut Graph, a: &[Lit], b: &[Lit], carry: Lit) -> Vec<Lit> {
+pub fn add(g: &mut Graph, a: &[Lit], b: &[Lit], carry: Lit) -> Vec<Lit> {
     let mut carry = carry;
     let mut out = Vec::with_capacity(a.len());
     for (i, (&x, &y)) in a.iter().zip(b).enumerate() {
@@ -35,24 +35,24 @@ pub(crate) fn add(g: &mut Graph, a: &[Lit], b: &[Lit], carry: Lit) -> Vec<Lit> {
 }
 
 /// `a - b` modulo the width.
-pub(crate) fn subtract(g: &mut Graph, a: &[Lit], b: &[Lit]) -> Vec<Lit> {
+pub fn subtract(g: &mut Graph, a: &[Lit], b: &[Lit]) -> Vec<Lit> {
     let complement: Vec<Lit> = b.iter().map(|&lit| !lit).collect();
     add(g, a, &complement, Lit::TRUE)
 }
 
 /// `-a` modulo the width.
-pub(crate) fn negate(g: &mut Graph, a: &[Lit]) -> Vec<Lit> {
+pub fn negate(g: &mut Graph, a: &[Lit]) -> Vec<Lit> {
     subtract(g, &vec![Lit::FALSE; a.len()], a)
 }
 
 /// Whether `a` is below `b`, both as numbers of one width: the sign of their difference.
-pub(crate) fn less(g: &mut Graph, a: &[Lit], b: &[Lit], signed: bool) -> Lit {
+pub fn less(g: &mut Graph, a: &[Lit], b: &[Lit], signed: bool) -> Lit {
     let (a, b) = (resize(a, signed, a.len() + 1), resize(b, signed, b.len() + 1));
     subtract(g, &a, &b)[a.len() - 1]
 }
 
 /// `a * b` modulo the width, which both have: a row for each bit of `b`.
-pub(crate) fn multiply(g: &mut Graph, a: &[Lit], b: &[Lit]) -> Vec<Lit> {
+pub fn multiply(g: &mut Graph, a: &[Lit], b: &[Lit]) -> Vec<Lit> {
     let width = a.len();
     let mut total = vec![Lit::FALSE; width];
     for (i, &select) in b.iter().enumerate() {
@@ -67,17 +67,17 @@ pub(crate) fn multiply(g: &mut Graph, a: &[Lit], b: &[Lit]) -> Vec<Lit> {
 }
 
 /// `select ? yes : no`.
-pub(crate) fn choose(g: &mut Graph, select: Lit, yes: &[Lit], no: &[Lit]) -> Vec<Lit> {
+pub fn choose(g: &mut Graph, select: Lit, yes: &[Lit], no: &[Lit]) -> Vec<Lit> {
     yes.iter().zip(no).map(|(&y, &n)| g.mux(select, y, n)).collect()
 }
 
 /// Whether any bit is set.
-pub(crate) fn any(g: &mut Graph, word: &[Lit]) -> Lit {
+pub fn any(g: &mut Graph, word: &[Lit]) -> Lit {
     word.iter().fold(Lit::FALSE, |any, &lit| g.or(any, lit))
 }
 
 /// Whether all bits are set.
-pub(crate) fn all(g: &mut Graph, word: &[Lit]) -> Lit {
+pub fn all(g: &mut Graph, word: &[Lit]) -> Lit {
     word.iter().fold(Lit::TRUE, |all, &lit| g.and(all, lit))
 }
 
@@ -93,7 +93,7 @@ fn table_bit(g: &mut Graph, address: &[Lit], entries: &[bool]) -> Lit {
 }
 
 /// The word of a table at an address: `entry(i, bit)` for each address `i`.
-pub(crate) fn table(g: &mut Graph, address: &[Lit], width: usize, entry: impl Fn(usize, usize) -> bool) -> Vec<Lit> {
+pub fn table(g: &mut Graph, address: &[Lit], width: usize, entry: impl Fn(usize, usize) -> bool) -> Vec<Lit> {
     (0..width)
         .map(|bit| {
             let column: Vec<bool> = (0..1usize << address.len()).map(|i| entry(i, bit)).collect();

@@ -184,6 +184,8 @@ struct Recorder {
     /// What is left of [`OF_STEP`].
     steps: u64,
     gates: u64,
+    /// What there was of these.
+    most: u64,
     how: How,
     /// Units of work of the solver.
     spent: u64,
@@ -194,14 +196,27 @@ struct Recorder {
 enum How {
     /// What shows them is kept.
     Recorded,
-    /// With this part of the solver's steps for each, and nothing is kept.
-    Within(u64),
+    /// With this part of the solver's steps for each, and about so many units of work for all of a step, and nothing is kept.
+    Within {
+        /// One of so many.
+        part: u64,
+        /// Units of work.
+        most: u64,
+    },
 }
 
 impl Recorder {
-    fn new() -> Recorder {
-        let places = BTreeMap::new();
-        Recorder { places, bits: Vec::new(), steps: OF_STEP.0, gates: OF_STEP.1, how: How::Recorded, spent: 0 }
+    fn new(how: How) -> Recorder {
+        let (places, (mut steps, mut gates)) = (BTreeMap::new(), OF_STEP);
+        if let How::Within { most, .. } = how {
+            (steps, gates) = (steps.min(most / ASKING), gates.min(most / UNITS.1));
+        }
+        Recorder { places, bits: Vec::new(), steps, gates, most: gates, how, spent: 0 }
+    }
+
+    /// Whether as much was looked at as may be.
+    fn is_done(&self) -> bool {
+        self.gates == 0 || self.steps == 0
     }
 
     /// Shows that a bit of the value is another literal, with what is needed of leaves and ranges alone: by all assignments of at
@@ -285,7 +300,7 @@ impl Recorder {
         steps: u64,
         ask: impl FnOnce(&[Vec<i32>], &mut u64) -> Option<T>,
     ) -> Option<T> {
-        let part = if let How::Within(part) = self.how { part } else { 1 };
+        let part = if let How::Within { part, .. } = self.how { part } else { 1 };
         let given = (steps / part).min(self.steps);
         let clauses = question.clauses();
         if given == 0 {
@@ -353,6 +368,8 @@ struct Search {
     sums: FxHashSet<u32>,
     /// Those gates by what all images of the value have in common: the terms up to one factor.
     oldest: FxHashMap<Vec<(u32, i128)>, Vec<u32>>,
+    /// Gates of the values that an operation is made of, if it is no sum.
+    operands: FxHashSet<u32>,
     /// Pairs that were looked at without success in this step.
     failed: FxHashSet<(Lit, Lit)>,
     /// Number of gates ahead of the step.
@@ -373,7 +390,7 @@ impl Search {
         Search {
             samples: Samples::new(seed),
             seed,
-            recorder: Recorder::new(),
+            recorder: Recorder::new(How::Recorded),
             by_samples: FxHashMap::from_iter([([0; WORDS], vec![Lit::FALSE])]),
             known: FxHashSet::default(),
             before: ByDirection::default(),
@@ -382,6 +399,7 @@ impl Search {
             ranges_of: FxHashMap::default(),
             sums: FxHashSet::default(),
             oldest: FxHashMap::default(),
+            operands: FxHashSet::default(),
             failed: FxHashSet::default(),
             start: 0,
         }
@@ -406,10 +424,13 @@ impl Search {
     /// fractional bits.
     fn prepare(&mut self, g: &mut Graph, program: &Program, at: usize, shown: Option<&Shown>) -> Vec<(Vec<Lit>, i64)> {
         let sum = program.sum(g, at);
+        self.operands.clear();
         if sum.is_none() {
             let own = g.sums.programs.len() - 1;
             for &value in &program.operations[at].operands {
                 self.know_range(g, (own, value), true);
+                let bits = g.sums.own()[value].bits.iter().map(|&bit| g.root(bit).node() as u32);
+                self.operands.extend(bits.filter(|&node| node != 0));
             }
         }
         let (mut likes, mut found) = (Vec::new(), None);
@@ -518,6 +539,14 @@ impl Search {
                 return true;
             }
         }
+        // What the operation is made of: gates that only some of its bits make may be older than the step, too.
+        let mut found = Default::default();
+        if self.operands.len() <= LEAVES
+            && self.deepened(g, &[x, y], |search, node| search.operands.contains(&node), &mut found)
+            && self.over(g, at, pair, found, false, effort)
+        {
+            return true;
+        }
         // Sums that both are made of.
         let mut found = Default::default();
         self.deepened(
@@ -565,8 +594,8 @@ impl Search {
         self.recorder.shown(g, at, Asked { pair, leaves: found.1, ranges }, MOST_LEAVES, effort.steps)
     }
 
-    /// Shows that bits are those of a value that was shown to be like it, as one of them is.
-    fn place_all(&mut self, g: &mut Graph, at: usize, bits: &[Lit], frac: i64, likes: &[(Vec<Lit>, i64)]) {
+    /// Whether bits are shown to be those of a value that was shown to be like it, as one of them is.
+    fn place_all(&mut self, g: &mut Graph, at: usize, bits: &[Lit], frac: i64, likes: &[(Vec<Lit>, i64)]) -> bool {
         let mut pairs: Vec<Vec<(Lit, Lit)>> = likes
             .iter()
             .map(|(like, point)| {
@@ -580,15 +609,12 @@ impl Search {
         // Those that are the most of it already.
         let open = |pairs: &Vec<(Lit, Lit)>| pairs.iter().filter(|(x, y)| g.root(*x) != g.root(*y)).count();
         pairs.sort_by_cached_key(open);
-        for pairs in pairs.into_iter().take(CANDIDATES) {
-            let is_placed = |(x, y): (Lit, Lit)| {
+        pairs.into_iter().take(CANDIDATES).any(|pairs| {
+            pairs.into_iter().all(|(x, y)| {
                 let (x, y) = (g.root(x), g.root(y));
                 x == y || (self.sampled(g, x) == self.sampled(g, y) && self.equal(g, at, (x, y), OF_LIKE))
-            };
-            if pairs.into_iter().all(is_placed) {
-                return;
-            }
-        }
+            })
+        })
     }
 
     /// Looks for a known gate that a bit of this value is equal to.
@@ -604,8 +630,32 @@ impl Search {
         let below = self.newest_below(g, bit);
         let mut near = candidates.clone();
         near.sort_by_key(|old| (old.node() < below, old.node()));
+        if near.len() > NEAR && !self.operands.is_empty() && self.operands.len() <= LEAVES {
+            near.retain(|old| self.is_of_operands(g, *old));
+        }
         let _ = near.iter().take(NEAR).any(|old| self.equal_over_values(g, at, pair(old), BY_TRIAL))
             || candidates.iter().take(CANDIDATES).any(|old| self.equal(g, at, pair(old), OF_VALUE));
+    }
+
+    /// Whether a gate is a function of what the operation is made of.
+    fn is_of_operands(&mut self, g: &Graph, gate: Lit) -> bool {
+        // A gate is made of older ones.
+        let oldest = self.operands.iter().copied().min().unwrap_or(0);
+        let (mut seen, mut stack, mut is_function) = (FxHashSet::default(), vec![gate.node() as u32], true);
+        while let Some(node) = stack.pop() {
+            if node == 0 || self.operands.contains(&node) || !seen.insert(node) {
+                continue;
+            }
+            match g.operands(node).filter(|_| node > oldest && seen.len() < OF_VALUE.gates) {
+                Some((a, b)) => stack.extend([a.node() as u32, b.node() as u32]),
+                None => {
+                    is_function = false;
+                    break;
+                }
+            }
+        }
+        self.recorder.gates = self.recorder.gates.saturating_sub(seen.len() as u64);
+        is_function
     }
 
     /// The newest gate of before this step that a bit is made of.
@@ -747,7 +797,7 @@ fn drop_unused(g: &mut Graph, place: Option<&mut Place>) -> bool {
 /// What the checker objects to.
 fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> Result<(Step, bool), String> {
     let how = search.borrow().recorder.how;
-    search.borrow_mut().recorder = Recorder { how, ..Recorder::new() };
+    search.borrow_mut().recorder = Recorder::new(how);
     search.borrow_mut().start = compared.graph.count();
     let own = std::mem::take(&mut search.borrow_mut().own);
     search.borrow_mut().before = own;
@@ -776,11 +826,13 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
             let of = (g.sums.programs.len() - 1, at);
             search.own.entry(shown.direction).or_default().push((of, shown));
         }
+        if how != How::Recorded && search.recorder.is_done() {
+            return Err("what is open needs more work".into());
+        }
         search.recorder.bits = bits.to_vec();
         match side {
-            Side::Program(program) if !likes.is_empty() => {
-                search.place_all(g, at, bits, program.operations[at].kind.frac, &likes);
-            }
+            Side::Program(program)
+                if !likes.is_empty() && search.place_all(g, at, bits, program.operations[at].kind.frac, &likes) => {}
             _ => bits.iter().for_each(|&bit| search.place(g, at, bit)),
         }
         search.learn(g, bits);
@@ -880,7 +932,7 @@ fn rewritten(
     let mut compared = Compared::of(model, &mut |_, _, _| Ok(()))?;
     let (mut out, mut has_unused) = (Vec::new(), false);
     for (side, step) in sides.iter().zip(steps) {
-        let mut recorder = Recorder { steps: u64::MAX, ..Recorder::new() };
+        let mut recorder = Recorder { steps: u64::MAX, ..Recorder::new(How::Recorded) };
         let mut again = |g: &mut Graph, recorder: &mut Recorder, at: usize| {
             for record in step.places.get(&at).map_or(&[][..], |place| &place.records) {
                 let Some(other) = renamed.name(g, record.other) else { continue };
@@ -1035,31 +1087,112 @@ fn read_program(model: &Model) -> Option<Program> {
 
 /// Units of work for an operation of a program, and for a gate that is looked at.
 const UNITS: (u64, u64) = (3_000, 2);
+/// Units of work for a step of the solver, with what is looked at before.
+const ASKING: u64 = 2 * STEP.0;
 /// Parts of the solver's steps with which equalities are looked for one after another: most need few.
 const PARTS: [u64; 2] = [10, 1];
 
-/// Whether the last of some programs is shown to be the model, over those between, and units of work: once these are `most`, no
-/// further program is looked at. Nothing is recorded.
-pub fn shows(model: &Model, programs: &[Model], most: u64) -> (bool, u64) {
-    let mut spent = 0;
-    let mut shown = |part: u64| {
-        let first = read_program(model)?;
-        let (mut compared, search) = begin(&first, SEEDS[0]).ok()?;
-        search.borrow_mut().recorder.how = How::Within(part);
-        for program in programs {
-            if spent > most {
-                return None;
-            }
-            spent += UNITS.0 * program.nodes().len() as u64;
-            let read = read_program(program)?;
-            step(&mut compared, &search, &Side::Program(&read)).ok()?;
-            let recorder = &search.borrow().recorder;
-            spent += recorder.spent + UNITS.1 * (OF_STEP.1 - recorder.gates);
+/// Whether the last of some programs is shown to be the model, over those between; the gates of all, and units of work. About so many
+/// are taken for what is looked at of a program, and once more than `all` are spent no further one is: then there are no gates.
+/// Nothing is recorded.
+pub(super) fn shows(model: &Model, programs: &[Model], most: u64, all: u64) -> (bool, Option<Shared>, u64) {
+    let (mut spent, mut last) = (0, None);
+    for part in PARTS {
+        let Some(mut shared) = Shared::within(model, How::Within { part, most }) else { break };
+        let follows = programs.iter().all(|program| {
+            let follows = spent <= all && shared.follow(program);
+            spent += shared.spent();
+            follows
+        });
+        if follows && shared.compared.open().next().is_none() {
+            return (true, Some(shared), spent);
         }
-        compared.open().next().is_none().then_some(())
-    };
-    let is_shown = PARTS.into_iter().any(|part| shown(part).is_some());
-    (is_shown, spent)
+        last = follows.then_some(shared).or(last);
+    }
+    (false, last, spent)
+}
+
+/// The gates of a program, and of all that was compared with it.
+pub(super) struct Shared {
+    compared: Compared,
+    search: RefCell<Search>,
+    /// Units of work for what was made and nobody has counted.
+    unpaid: u64,
+}
+
+impl Shared {
+    /// The gates of a program; nothing if the checker reads no such program.
+    pub(super) fn of(program: &Model) -> Option<Shared> {
+        Shared::within(program, How::Within { part: 1, most: 0 })
+    }
+
+    /// The same, where what is equal to them is looked for in this way.
+    fn within(program: &Model, how: How) -> Option<Shared> {
+        let (compared, search) = begin(&read_program(program)?, SEEDS[0]).ok()?;
+        search.borrow_mut().recorder = Recorder::new(how);
+        Some(Shared { compared, search, unpaid: UNITS.0 * program.nodes().len() as u64 })
+    }
+
+    /// Adds those of another one; whether that takes no more than it may.
+    fn follow(&mut self, program: &Model) -> bool {
+        self.unpaid += UNITS.0 * program.nodes().len() as u64;
+        read_program(program).is_some_and(|read| step(&mut self.compared, &self.search, &Side::Program(&read)).is_ok())
+    }
+
+    /// Begins with a design, within about so many units of work.
+    pub(super) fn begin(&mut self, most: u64) {
+        let search = self.search.get_mut();
+        search.recorder = Recorder::new(How::Within { part: 10, most });
+        search.start = self.compared.graph.count();
+        search.failed.clear();
+    }
+
+    /// Whether as much was looked at as may be.
+    pub(super) fn is_done(&mut self) -> bool {
+        self.search.get_mut().recorder.is_done()
+    }
+
+    /// The units of work that were spent since, and what nobody has counted before.
+    pub(super) fn spent(&mut self) -> u64 {
+        let recorder = &self.search.get_mut().recorder;
+        std::mem::take(&mut self.unpaid) + recorder.spent + UNITS.1 * (recorder.most - recorder.gates)
+    }
+
+    /// The gates.
+    pub(super) fn graph(&mut self) -> &mut Graph {
+        &mut self.compared.graph
+    }
+
+    /// Bits of an input element.
+    pub(super) fn input(&self, element: usize) -> &[Lit] {
+        &self.compared.inputs[element]
+    }
+
+    /// Bits of an output of the first program.
+    pub(super) fn output(&self, output: usize) -> Vec<Lit> {
+        self.compared.expected[output].clone()
+    }
+
+    /// Looks for gates that bits of a design's signal are equal to; the signal's bits after that.
+    pub(super) fn placed(&mut self, bits: &[Lit]) -> Vec<Lit> {
+        let (g, search) = (&mut self.compared.graph, self.search.get_mut());
+        search.recorder.bits = bits.to_vec();
+        bits.iter().for_each(|&bit| search.place(g, 0, bit));
+        search.learn(g, bits);
+        bits.iter().map(|&bit| g.root(bit)).collect()
+    }
+
+    /// Whether an output is what it should be, with all that is left of the work.
+    pub(super) fn are_equal(&mut self, expected: &[Lit], found: &[Lit]) -> bool {
+        let (g, search) = (&mut self.compared.graph, self.search.get_mut());
+        search.recorder.bits = found.to_vec();
+        search.failed.clear();
+        expected.iter().zip(found).all(|(&x, &y)| {
+            let (x, y) = (g.root(x), g.root(y));
+            let is_alike = |search: &mut Search| y.is_known() && search.sampled(g, x) == search.sampled(g, y);
+            x == y || (is_alike(search) && search.equal(g, AT_THE_END, (y, x), OF_OUTPUT))
+        })
+    }
 }
 
 /// The lines of the file of a certificate.
@@ -1534,14 +1667,14 @@ mod tests {
             if read_program(&model).is_none() || programs.iter().any(|made| read_program(made).is_none()) {
                 continue;
             }
-            let (is_shown, spent) = shows(&model, &programs, u64::MAX);
+            let (is_shown, _, spent) = shows(&model, &programs, u64::MAX, u64::MAX);
             tried += 1;
             shown += u32::from(is_shown);
-            assert!(spent > 0 && !shows(&model, &programs, 0).0);
+            assert!(spent > 0 && !shows(&model, &programs, u64::MAX, 0).0);
             let Some(other) = crate::random::with_a_sum_for_a_difference(&model).filter(|other| *other != model) else {
                 continue;
             };
-            if read_program(&other).is_some() && shows(&other, &programs, u64::MAX).0 {
+            if read_program(&other).is_some() && shows(&other, &programs, u64::MAX, u64::MAX).0 {
                 let mut rng = SplitMix::new(seed);
                 for _ in 0..200 {
                     let codes = crate::ir::draw_inputs(&model, &mut rng);

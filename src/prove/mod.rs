@@ -33,6 +33,7 @@ mod register_holds;
 mod rounds;
 pub mod sat;
 pub mod steps;
+mod text_gates;
 pub mod unroll;
 pub mod value_classes;
 mod word_level;

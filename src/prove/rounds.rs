@@ -8,13 +8,16 @@
 //! others.
 
 use super::bit_level::{self, ModelGates};
+use super::certify::Shared;
 use super::engine::{Engine, GATE, Limits};
 use super::equiv::{Report, Verdict};
 use super::port_roles::PortRoles;
 use super::proved::Proved;
+use super::text_gates;
 use super::word_level::{self, Rules};
 use crate::ir::{Model, Op};
 use crate::rtl::Rtl;
+use std::cell::RefCell;
 
 /// Units of work that a method may take in the first round: a constant, and an amount for each operation of the model.
 const CAP: (u64, u64) = (30_000_000, 10_000);
@@ -27,7 +30,9 @@ const WITHOUT_SAT: u32 = 1;
 
 /// Which methods are taken.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Methods {
+pub(super) struct Methods<'a> {
+    /// Over these gates, and nothing else.
+    pub(super) over: Option<&'a RefCell<Shared>>,
     /// Gates alone.
     pub(super) gates_only: bool,
     /// Of forms only those with all rules.
@@ -51,14 +56,17 @@ struct Rounds<'a, 'e> {
 }
 
 /// Compares outputs, and the valid flag if there is one; the verdict is in the report.
-pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), methods: Methods, report: &mut Report, e: &mut Engine) {
+pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), methods: Methods<'_>, report: &mut Report, e: &mut Engine) {
     let rules = if methods.gates_only { Vec::new() } else { Rules::of(pair.0, methods.all_rules) };
     let multiplies = pair.0.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. }));
     let mut schedule = Rounds { pair, depths, rules, multiplies, gates: None, proved: Proved::default(), report, e };
     if let Some(gauge) = &schedule.e.gauge {
         gauge.compare(pair.2.outputs.iter().flatten().count());
     }
-    let decided = schedule.run();
+    let decided = match methods.over {
+        Some(shared) => schedule.over(&mut shared.borrow_mut()),
+        None => schedule.run(),
+    };
     let Rounds { proved, report, e, .. } = schedule;
     let open = proved.open_operations();
     report.operations_matched = proved.matched.len() as u64;
@@ -99,6 +107,20 @@ impl Rounds<'_, '_> {
             }
         }
         false
+    }
+
+    /// Compares over gates that are there.
+    fn over(&mut self, shared: &mut Shared) -> bool {
+        let (_, rtl, ports) = self.pair;
+        let shown = text_gates::compare(shared, (rtl, ports), self.depths, self.e.left);
+        self.e.spend(shown.spent);
+        let bits = |&j: &usize| u64::from(self.pair.0.output_kif(j).width());
+        self.e.counts.structural += shown.outputs.iter().map(bits).sum::<u64>();
+        (self.proved.outputs, self.proved.valid) = (shown.outputs, shown.valid);
+        if self.proved.valid {
+            self.report.notes.push(format!("valid_out is valid_in of {} clocks before", self.depths.0));
+        }
+        self.is_complete()
     }
 
     /// Compares by gates, if the model's gates can be made at this cost.

@@ -5,14 +5,16 @@
 //! be the one before it, the text to be the last. Equality for every input is transitive, so nothing that is told has to
 //! be trusted: programs that are not equal cost the proof by steps, and never make one.
 
+use super::certify::{self, Shared};
 use super::engine::{Counts, Engine};
 use super::equiv::{self, Presence, Report, Request, Verdict};
 use super::sat::Solver;
-use super::{certify, phases, value_classes};
+use super::{phases, value_classes};
 use crate::interp::{LookupMiss, golden};
 use crate::ir::Model;
 use crate::rtl::Rtl;
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 /// Units of work that the text may take without steps, before these are taken: a constant, and an amount for each
 /// operation of the model. Half of the texts of networks are proved with less at -O2, nearly all at -O1; of the others (`models/nets`,
@@ -22,6 +24,14 @@ const DIRECTLY: (u64, u64) = (25_000_000, 6_000);
 const REPEATED: u64 = 8;
 /// Units of work for one step, and for the text against the last program.
 const EACH: (u64, u64) = (600_000_000, 60_000);
+
+/// Units of work for a step value by value, and over the gates of both programs, before the other way is tried. With the first nearly
+/// all steps of networks are shown; passes that cut off bits by ranges of sums of thousands of values need the second.
+const VALUES: (u64, u64) = (300_000_000, 20_000);
+const GATES: (u64, u64) = (5_000_000, 3_000);
+
+/// Units of work for a text over the gates of a program, before other ways.
+const OVER: (u64, u64) = (2_000_000, 1_000);
 
 /// Programs between the model and a text, in order, and what the text's signals show of the last one. Nothing of it is
 /// trusted.
@@ -131,6 +141,83 @@ pub fn prove(
     (report, engine)
 }
 
+/// Units of work of a part of a proof that are there.
+fn within(budget: &Budget, part: &Request) -> u64 {
+    part.work.unwrap_or(u64::MAX).min(budget.left)
+}
+
+/// Compares a text with the last of some programs: over its gates first, which takes least where the text follows it, and then in
+/// all other ways, with signals called as its values.
+fn against(
+    program: &Model,
+    rtl: &Rtl,
+    steps: &Steps,
+    part: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+    budget: &mut Budget,
+) -> (Report, Engine) {
+    let shared = Shared::of(program).map(RefCell::new);
+    let first = amount(OVER, program);
+    if let Some(found) = over(shared.as_ref(), first, (program, rtl), part, solver, budget) {
+        return found;
+    }
+    let request = Request { work: Some(within(budget, part)), ..part.clone() };
+    let found = equiv::prove(program, &steps.renamed(rtl), &request, solver());
+    budget.took(&found.1);
+    if matches!(found.0.verdict, Verdict::Unknown { .. }) {
+        return over(shared.as_ref(), u64::MAX, (program, rtl), part, solver, budget).unwrap_or(found);
+    }
+    found
+}
+
+/// The proof of a text over gates that are there, if it succeeds within so many units of work.
+fn over(
+    shared: Option<&RefCell<Shared>>,
+    most: u64,
+    (program, rtl): (&Model, &Rtl),
+    part: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+    budget: &mut Budget,
+) -> Option<(Report, Engine)> {
+    let request = Request { work: Some(most.min(within(budget, part))), ..part.clone() };
+    let found = equiv::prove_over(Some(shared?), program, rtl, &request, solver());
+    budget.took(&found.1);
+    (found.0.verdict == Verdict::Proved).then_some(found)
+}
+
+/// Units of work for a program.
+fn amount((constant, each): (u64, u64), program: &Model) -> u64 {
+    constant + each * program.nodes().len() as u64
+}
+
+/// Whether a program is the one before it: value by value, or over the gates of both; with little work first, then with all that
+/// there is.
+fn is_next(
+    before: &Model,
+    program: &Model,
+    part: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+    budget: &mut Budget,
+    engine: &mut Engine,
+) -> bool {
+    let mut values = |work: u64, budget: &mut Budget| {
+        let (found, mut e) =
+            value_classes::prove(before, program, &Request { work: Some(work), ..part.clone() }, solver);
+        budget.took(&e);
+        engine.questions.append(&mut e.questions);
+        found.verdict == Verdict::Proved
+    };
+    let gates = |most: u64, budget: &mut Budget| {
+        let (is_shown, _, spent) = certify::shows(before, std::slice::from_ref(program), most, within(budget, part));
+        budget.spend(spent);
+        is_shown
+    };
+    values(amount(VALUES, program).min(within(budget, part)), budget)
+        || gates(amount(GATES, program), budget)
+        || values(within(budget, part), budget)
+        || gates(u64::MAX, budget)
+}
+
 /// The proof by steps alone, or a difference; nothing if a step is open.
 fn by_steps(
     model: &Model,
@@ -140,14 +227,33 @@ fn by_steps(
     solver: &dyn Fn() -> Box<dyn Solver>,
     budget: &mut Budget,
 ) -> Option<(Report, Engine)> {
-    let within = |budget: &Budget, part: &Request| Request {
-        work: Some(part.work.unwrap_or(u64::MAX).min(budget.left)),
-        ..part.clone()
-    };
     let last = steps.programs.last()?;
-    let renamed = steps.renamed(rtl);
-    let (mut report, mut engine) = equiv::prove(last, &renamed, &within(budget, part), solver());
-    budget.took(&engine);
+    let count = steps.programs.len();
+    // Whether the gates of all programs show the last one to be the model; and the text over these gates, which are the model's.
+    let of_all = |budget: &mut Budget| {
+        let (is_shown, shared, spent) = certify::shows(model, &steps.programs, u64::MAX, within(budget, part));
+        budget.spend(spent);
+        (is_shown, shared.map(RefCell::new))
+    };
+    let over_all = |shared: &Option<RefCell<Shared>>, budget: &mut Budget| {
+        let mut found = over(shared.as_ref(), u64::MAX, (model, rtl), part, solver, budget)?;
+        found.0.notes.push(match count {
+            1 => "compared over the gates of the model and of one program between".to_owned(),
+            _ => format!("compared over the gates of the model and of {count} programs between"),
+        });
+        Some(found)
+    };
+    // The programs of hardware that is used again and again differ by much, and so does the text from the last one: over gates
+    // that all of them share first. Those of passes are sooner compared one by one; over gates of all if one of these steps is open.
+    // What goes bit by bit has no values to follow.
+    let is_followed = matches!(phases::stated_interval(rtl), Some(2..)) && !part.gates_only;
+    let mut shared = is_followed.then(|| of_all(budget));
+    if let Some((_, shared)) = &shared
+        && let Some(found) = over_all(shared, budget)
+    {
+        return Some(found);
+    }
+    let (mut report, mut engine) = against(last, rtl, steps, part, solver, budget);
     match &mut report.verdict {
         Verdict::Proved => {}
         // The text differs from the last program: from the model as well, if the model says so.
@@ -165,6 +271,9 @@ fn by_steps(
             c.first_operation = None;
             return Some((report, engine));
         }
+        Verdict::Unknown { .. } if shared.is_none() && !steps.are_proved => {
+            return over_all(&of_all(budget).1, budget);
+        }
         // What is wrong with ports, registers or control is the same whatever the program.
         Verdict::Differs { counterexample: None, .. } | Verdict::Unknown { .. } => return None,
     }
@@ -179,39 +288,22 @@ fn by_steps(
             gates_only: false,
             ..part.clone()
         };
-        // The programs of hardware that is used again and again differ by much: over gates that all of them share first.
-        // Those of passes are sooner compared value by value; over gates if one of these steps is open.
-        let gates = |budget: &mut Budget| {
-            let (is_shown, spent) = certify::shows(model, &steps.programs, within(budget, part).work.unwrap_or(0));
-            budget.spend(spent);
-            is_shown
-        };
-        let values = |budget: &mut Budget, engine: &mut Engine| {
+        let one_by_one = |budget: &mut Budget, engine: &mut Engine| {
             let mut before = model;
-            for program in &steps.programs {
-                if program == before {
-                    continue;
-                }
-                let (found, mut e) = value_classes::prove(before, program, &within(budget, &combinational), solver);
-                budget.took(&e);
-                engine.questions.append(&mut e.questions);
-                if found.verdict != Verdict::Proved {
-                    return false;
-                }
+            steps.programs.iter().all(|program| {
+                let is_shown = program == before || is_next(before, program, &combinational, solver, budget, engine);
                 before = program;
-            }
-            true
+                is_shown
+            })
         };
-        let repeats = matches!(phases::stated_interval(rtl), Some(2..));
-        let is_shown = match repeats {
-            true => gates(budget) || values(budget, &mut engine),
-            false => values(budget, &mut engine) || gates(budget),
-        };
+        let is_repeated = matches!(phases::stated_interval(rtl), Some(2..));
+        let is_shown = (is_repeated && shared.get_or_insert_with(|| of_all(budget)).0)
+            || one_by_one(budget, &mut engine)
+            || shared.get_or_insert_with(|| of_all(budget)).0;
         if !is_shown {
             return None;
         }
     }
-    let count = steps.programs.len();
     report.notes.push(match (steps.are_proved, count) {
         (true, _) => "compared with the optimised program, which was proved to be the model".to_owned(),
         (false, 1) => "compared with one program between, which was proved to be the model".to_owned(),
