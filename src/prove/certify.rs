@@ -405,6 +405,15 @@ impl Search {
         }
     }
 
+    /// Begins with a step over the gates that are there.
+    fn begin(&mut self, how: How, g: &Graph) {
+        self.recorder = Recorder::new(how);
+        self.start = g.count();
+        self.failed.clear();
+        // Texts have signals, not operations.
+        self.operands.clear();
+    }
+
     fn sampled(&mut self, g: &Graph, lit: Lit) -> [u64; WORDS] {
         self.samples.extend(g);
         self.samples.of(lit)
@@ -609,12 +618,17 @@ impl Search {
         // Those that are the most of it already.
         let open = |pairs: &Vec<(Lit, Lit)>| pairs.iter().filter(|(x, y)| g.root(*x) != g.root(*y)).count();
         pairs.sort_by_cached_key(open);
-        pairs.into_iter().take(CANDIDATES).any(|pairs| {
-            pairs.into_iter().all(|(x, y)| {
-                let (x, y) = (g.root(x), g.root(y));
-                x == y || (self.sampled(g, x) == self.sampled(g, y) && self.equal(g, at, (x, y), OF_LIKE))
-            })
-        })
+        pairs
+            .into_iter()
+            .take(CANDIDATES)
+            .any(|pairs| pairs.into_iter().all(|pair| self.becomes_equal(g, at, pair, OF_LIKE)))
+    }
+
+    /// Whether a literal of the value is another one, or is shown to be if their samples say so.
+    fn becomes_equal(&mut self, g: &mut Graph, at: usize, (own, other): (Lit, Lit), effort: Effort) -> bool {
+        let (x, y) = (g.root(own), g.root(other));
+        let is_alike = |search: &mut Search| x.is_known() && search.sampled(g, x) == search.sampled(g, y);
+        x == y || (is_alike(self) && self.equal(g, at, (x, y), effort))
     }
 
     /// Looks for a known gate that a bit of this value is equal to.
@@ -797,8 +811,7 @@ fn drop_unused(g: &mut Graph, place: Option<&mut Place>) -> bool {
 /// What the checker objects to.
 fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> Result<(Step, bool), String> {
     let how = search.borrow().recorder.how;
-    search.borrow_mut().recorder = Recorder::new(how);
-    search.borrow_mut().start = compared.graph.count();
+    search.borrow_mut().begin(how, &compared.graph);
     let own = std::mem::take(&mut search.borrow_mut().own);
     search.borrow_mut().before = own;
     // What its values will show.
@@ -811,7 +824,6 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
             Ok(())
         })?;
     }
-    search.borrow_mut().failed.clear();
     let (mut likes, mut has_unused) = (Vec::new(), false);
     compared.follow(side, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
         let mut search = search.borrow_mut();
@@ -846,11 +858,8 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
     let pairs: Vec<(Lit, Lit)> = compared.found.concat().into_iter().zip(compared.expected.concat()).collect();
     search.recorder.bits = compared.found.concat();
     search.failed.clear();
-    for (x, y) in pairs {
-        let (x, y) = (g.root(x), g.root(y));
-        if x != y && x.is_known() && search.sampled(g, x) == search.sampled(g, y) {
-            search.equal(g, AT_THE_END, (x, y), effort);
-        }
+    for pair in pairs {
+        search.becomes_equal(g, AT_THE_END, pair, effort);
     }
     Ok((Step { places: finished(&mut search.recorder), ..Step::default() }, has_unused))
 }
@@ -1093,14 +1102,15 @@ const ASKING: u64 = 2 * STEP.0;
 const PARTS: [u64; 2] = [10, 1];
 
 /// Whether the last of some programs is shown to be the model, over those between; the gates of all, and units of work. About so many
-/// are taken for what is looked at of a program, and once more than `all` are spent no further one is: then there are no gates.
-/// Nothing is recorded.
+/// are taken for what is looked at of a program. No program is made that would take more than are left of `all`: then there are no
+/// gates. Nothing is recorded.
 pub(super) fn shows(model: &Model, programs: &[Model], most: u64, all: u64) -> (bool, Option<Shared>, u64) {
     let (mut spent, mut last) = (0, None);
     for part in PARTS {
-        let Some(mut shared) = Shared::within(model, How::Within { part, most }) else { break };
+        let left = all.saturating_sub(spent);
+        let Some(mut shared) = Shared::within(model, How::Within { part, most: most.min(left) }, left) else { break };
         let follows = programs.iter().all(|program| {
-            let follows = spent <= all && shared.follow(program);
+            let follows = spent + UNITS.0 * program.nodes().len() as u64 <= all && shared.follow(program);
             spent += shared.spent();
             follows
         });
@@ -1121,16 +1131,20 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// The gates of a program; nothing if the checker reads no such program.
-    pub(super) fn of(program: &Model) -> Option<Shared> {
-        Shared::within(program, How::Within { part: 1, most: 0 })
+    /// The gates of a program; nothing if the checker reads no such program, or they take more units of work than are left.
+    pub(super) fn of(program: &Model, left: u64) -> Option<Shared> {
+        Shared::within(program, How::Within { part: PARTS[0], most: 0 }, left)
     }
 
     /// The same, where what is equal to them is looked for in this way.
-    fn within(program: &Model, how: How) -> Option<Shared> {
+    fn within(program: &Model, how: How, left: u64) -> Option<Shared> {
+        let unpaid = UNITS.0 * program.nodes().len() as u64;
+        if unpaid > left {
+            return None;
+        }
         let (compared, search) = begin(&read_program(program)?, SEEDS[0]).ok()?;
         search.borrow_mut().recorder = Recorder::new(how);
-        Some(Shared { compared, search, unpaid: UNITS.0 * program.nodes().len() as u64 })
+        Some(Shared { compared, search, unpaid })
     }
 
     /// Adds those of another one; whether that takes no more than it may.
@@ -1141,10 +1155,7 @@ impl Shared {
 
     /// Begins with a design, within about so many units of work.
     pub(super) fn begin(&mut self, most: u64) {
-        let search = self.search.get_mut();
-        search.recorder = Recorder::new(How::Within { part: 10, most });
-        search.start = self.compared.graph.count();
-        search.failed.clear();
+        self.search.get_mut().begin(How::Within { part: PARTS[0], most }, &self.compared.graph);
     }
 
     /// Whether as much was looked at as may be.
@@ -1187,11 +1198,7 @@ impl Shared {
         let (g, search) = (&mut self.compared.graph, self.search.get_mut());
         search.recorder.bits = found.to_vec();
         search.failed.clear();
-        expected.iter().zip(found).all(|(&x, &y)| {
-            let (x, y) = (g.root(x), g.root(y));
-            let is_alike = |search: &mut Search| y.is_known() && search.sampled(g, x) == search.sampled(g, y);
-            x == y || (is_alike(search) && search.equal(g, AT_THE_END, (y, x), OF_OUTPUT))
-        })
+        found.iter().zip(expected).all(|(&own, &other)| search.becomes_equal(g, AT_THE_END, (own, other), OF_OUTPUT))
     }
 }
 
@@ -1670,7 +1677,8 @@ mod tests {
             let (is_shown, _, spent) = shows(&model, &programs, u64::MAX, u64::MAX);
             tried += 1;
             shown += u32::from(is_shown);
-            assert!(spent > 0 && !shows(&model, &programs, u64::MAX, 0).0);
+            let nothing = shows(&model, &programs, u64::MAX, 0);
+            assert!(spent > 0 && !nothing.0 && nothing.2 == 0);
             let Some(other) = crate::random::with_a_sum_for_a_difference(&model).filter(|other| *other != model) else {
                 continue;
             };

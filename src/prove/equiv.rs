@@ -770,7 +770,7 @@ mod tests {
                 };
                 let verdicts = [asked(false, false), asked(false, true), asked(true, false)];
                 // Over gates that are there, and in no other way, much stays open, and nothing else is proved.
-                let shared = RefCell::new(Shared::of(&model).expect("the checker reads random programs"));
+                let shared = RefCell::new(Shared::of(&model, u64::MAX).expect("the checker reads random programs"));
                 let request = Request { latency: Some(netlist.interface.latency), ..Request::default() };
                 let found = prove_over(Some(&shared), &model, &rtl, &request, Box::new(Embedded)).0.verdict;
                 if found == Verdict::Proved {
@@ -855,6 +855,25 @@ mod tests {
             text = text.replace(old, new);
         }
         text
+    }
+
+    /// The valid flag is compared over gates that are there too.
+    #[test]
+    fn a_valid_flag_over_gates_that_are_there_is_that_of_its_sample() {
+        let model = identity();
+        for (replace, is_right) in [
+            (&[][..], true),
+            (&[("v <= valid_in;", "v <= ~valid_in;")], false),
+            (&[("v <= valid_in;", "v <= 1'b1;")], false),
+            (&[("valid_out = v;", "valid_out = valid_in;")], false),
+            (&[("valid_out = v;", "valid_out = v & q[0];")], false),
+        ] {
+            let rtl = read(Language::Verilog, &controlled(replace), None).unwrap();
+            let shared = RefCell::new(Shared::of(&model, u64::MAX).unwrap());
+            let request = Request { latency: Some(1), ..Request::default() };
+            let report = prove_over(Some(&shared), &model, &rtl, &request, Box::new(Embedded)).0;
+            assert_eq!(report.verdict == Verdict::Proved, is_right, "{replace:?}: {report:?}");
+        }
     }
 
     /// `y = x` of four bits.

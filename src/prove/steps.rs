@@ -156,7 +156,7 @@ fn against(
     solver: &dyn Fn() -> Box<dyn Solver>,
     budget: &mut Budget,
 ) -> (Report, Engine) {
-    let shared = Shared::of(program).map(RefCell::new);
+    let shared = Shared::of(program, within(budget, part)).map(RefCell::new);
     let first = amount(OVER, program);
     if let Some(found) = over(shared.as_ref(), first, (program, rtl), part, solver, budget) {
         return found;
@@ -246,8 +246,8 @@ fn by_steps(
     // The programs of hardware that is used again and again differ by much, and so does the text from the last one: over gates
     // that all of them share first. Those of passes are sooner compared one by one; over gates of all if one of these steps is open.
     // What goes bit by bit has no values to follow.
-    let is_followed = matches!(phases::stated_interval(rtl), Some(2..)) && !part.gates_only;
-    let mut shared = is_followed.then(|| of_all(budget));
+    let repeats = matches!(phases::stated_interval(rtl), Some(2..));
+    let mut shared = (repeats && !part.gates_only).then(|| of_all(budget));
     if let Some((_, shared)) = &shared
         && let Some(found) = over_all(shared, budget)
     {
@@ -296,8 +296,7 @@ fn by_steps(
                 is_shown
             })
         };
-        let is_repeated = matches!(phases::stated_interval(rtl), Some(2..));
-        let is_shown = (is_repeated && shared.get_or_insert_with(|| of_all(budget)).0)
+        let is_shown = (repeats && shared.get_or_insert_with(|| of_all(budget)).0)
             || one_by_one(budget, &mut engine)
             || shared.get_or_insert_with(|| of_all(budget)).0;
         if !is_shown {

@@ -207,7 +207,10 @@ impl Domain for TextGates<'_> {
         }
         let width = self.rtl.signal(signal).width;
         if !self.pins.contains_key(&(signal, k)) {
-            let mut word = vec![Lit::UNKNOWN; width as usize];
+            // The flag of another sample is not that of this one; of its values nothing has to be known.
+            let is_flag = self.ports.valid.is_some_and(|(valid_in, _)| valid_in == signal);
+            let mut word =
+                if is_flag { vec![self.g().input(); width as usize] } else { vec![Lit::UNKNOWN; width as usize] };
             for (i, lo) in self.ports.on(signal, k, self.latency) {
                 let input = self.shared.input(i);
                 word[lo as usize..][..input.len()].copy_from_slice(input);
