@@ -1,5 +1,8 @@
 //! Certificates: what `prove --certificate` records and `alir2hdl-check` replays.
 
+#[path = "common/corrupted.rs"]
+mod corrupted;
+
 use alir2hdl::formats::{Target, prepare, read as read_model};
 use alir2hdl::interp::{LookupMiss, Step as Computed, golden_steps};
 use alir2hdl::ir::Limits;
@@ -12,9 +15,10 @@ use alir2hdl_check::records::Record;
 use alir2hdl_check::text::Text;
 use alir2hdl_check::{AT_THE_END, Answer, Compared, Side, check};
 use assert_cmd::Command;
+use corrupted::{changed, corrupted};
 use num_bigint::BigInt;
 use proptest::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -157,21 +161,21 @@ fn what_is_no_proof_is_never_called_one() {
         refused(&[&model, "item.v", "proof"], 2, what);
     }
     // A certificate that shows nothing.
-    std::fs::write(dir.path().join("proof/proof.txt"), "alir2hdl-certificate 5\nstep text\n").unwrap();
+    std::fs::write(dir.path().join("proof/proof.txt"), "alir2hdl-certificate 6\nstep text\n").unwrap();
     let (status, said) = checker(&dir, &[&model, "m.v", "proof"]);
     assert!(status == 0 || status == 5, "{said}");
-    for wrong in ["", "alir2hdl-certificate 9\nstep text\n", "alir2hdl-certificate 5\nstep ../m.json\nstep text\n"] {
+    for wrong in ["", "alir2hdl-certificate 9\nstep text\n", "alir2hdl-certificate 6\nstep ../m.json\nstep text\n"] {
         std::fs::write(dir.path().join("proof/proof.txt"), wrong).unwrap();
         refused(&[&model, "m.v", "proof"], 2, "certificate");
     }
     // A program that nothing is recorded of, though it is the model itself.
     std::fs::copy(&model, dir.path().join("proof/model.json.gz")).unwrap();
-    let proof = "alir2hdl-certificate 5\nstep model.json.gz\nstep text\n";
+    let proof = "alir2hdl-certificate 6\nstep model.json.gz\nstep text\n";
     std::fs::write(dir.path().join("proof/proof.txt"), proof).unwrap();
     refused(&[&model, "m.v", "proof"], 2, "a program that nothing is recorded of");
     // Said to be one, which makes no gate; and the text as such a program.
     for (word, what) in [("model.json.gz\nstep text", "makes nothing"), ("text", "does not end with the text")] {
-        let proof = format!("alir2hdl-certificate 5\nbetween {word}\n");
+        let proof = format!("alir2hdl-certificate 6\nbetween {word}\n");
         std::fs::write(dir.path().join("proof/proof.txt"), proof).unwrap();
         refused(&[&model, "m.v", "proof"], 2, what);
     }
@@ -194,7 +198,7 @@ fn a_rhythm_is_that_of_the_text() {
         assert_eq!(line, format!("every {interval} {latency}{held}"));
         let said =
             |line: &str| answer(&dir, &model, &text, &proof.replacen(&proof[..proof.find("step").unwrap()], line, 1));
-        let with = |line: &str| said(&format!("alir2hdl-certificate 5\n{line}"));
+        let with = |line: &str| said(&format!("alir2hdl-certificate 6\n{line}"));
         let holds = |said: &Result<Answer, String>| matches!(said, Ok(Answer::Holds(_)));
         assert!(!holds(&with("")), "{options}");
         for (interval, latency) in [
@@ -427,101 +431,6 @@ fn planted(name: &str, options: &str, file: &str, mistakes: &[(&str, &str)]) {
         let (code, said) = alir2hdl(&dir, &["prove", &model, &wrong_file]);
         assert_ne!(code, 0, "{file}: {mistake:?} for {right:?}: {said}");
     }
-}
-
-/// What a line of a certificate is.
-fn kind(line: &str) -> &'static str {
-    match line.split(' ').next() {
-        Some("step") => "step",
-        Some("between") => "program that nothing is recorded of",
-        Some("every") => "rhythm",
-        Some("at") => "place",
-        Some("image") => "image",
-        Some("all" | "clauses") if line.contains(" / ") => "record with ranges",
-        Some("all") => "record by all assignments",
-        Some("clauses") => "record by clauses",
-        _ => "clause",
-    }
-}
-
-/// A certificate with numbers, lines or records changed, and what the lines are that were chosen for it. Each kind of line is
-/// chosen as often, however many there are.
-fn corrupted(proof: &str, rng: &mut SplitMix) -> (String, Vec<&'static str>) {
-    let mut lines: Vec<String> = proof.lines().map(str::to_owned).collect();
-    let mut pick = |n: usize| (rng.word() % n.max(1) as u64) as usize;
-    let mut kinds = Vec::new();
-    for _ in 0..1 + pick(3) {
-        let all: BTreeSet<&str> = lines[1..].iter().map(|line| kind(line)).collect();
-        let chosen = *all.iter().nth(pick(all.len())).expect("a certificate has lines");
-        let places: Vec<usize> = (1..lines.len()).filter(|&at| kind(&lines[at]) == chosen).collect();
-        let at = places[pick(places.len())];
-        kinds.push(chosen);
-        match pick(5) {
-            0 => drop(lines.remove(at)),
-            1 => {
-                let other = lines[1 + pick(lines.len() - 1)].clone();
-                lines[at] = other;
-            }
-            2 => {
-                let other = 1 + pick(lines.len() - 1);
-                lines.swap(at, other);
-            }
-            _ => {
-                let mut words: Vec<String> = lines[at].split(' ').map(str::to_owned).collect();
-                let place = pick(words.len());
-                if let Ok(number) = words[place].parse::<i64>() {
-                    words[place] = (number + [1, -1, 2, 16, -number, -2 * number][pick(6)]).to_string();
-                }
-                lines[at] = words.join(" ");
-            }
-        }
-        if lines.len() < 2 {
-            break;
-        }
-    }
-    (lines.join("\n") + "\n", kinds)
-}
-
-/// A text with an operator, an operand or a constant changed.
-fn changed(text: &str, rng: &mut SplitMix) -> Option<String> {
-    let mut lines: Vec<&str> = text.lines().collect();
-    let mut pick = |n: usize| (rng.word() % n.max(1) as u64) as usize;
-    let is_logic = |line: &str| line.starts_with("wire ") || (line.contains(" <= ") && !line.starts_with("if "));
-    let logic: Vec<usize> = (0..lines.len()).filter(|&i| is_logic(lines[i].trim_start())).collect();
-    let at = *logic.get(pick(logic.len()))?;
-    let is_vhdl = text.contains("library ieee;");
-    let line = lines[at].split(if is_vhdl { "--" } else { "//" }).next()?;
-    let (from, to) = match is_vhdl {
-        false => [
-            (" + ", " - "),
-            (" - ", " + "),
-            ("= -", "= ~"),
-            (" & ", " | "),
-            (" ? ", " ? ~"),
-            ("1'b0", "1'b1"),
-            ("] ", "] ~"),
-            ("= v", "= ~v"),
-        ][pick(8)],
-        true => [
-            (" + ", " - "),
-            (" - ", " + "),
-            ("<= 0 - ", "<= not "),
-            (" and ", " or "),
-            (" = '1'", " = '0'"),
-            ("\"0", "\"1"),
-            ("signed(", "unsigned("),
-            ("<= v", "<= not v"),
-            (" & v", " & not v"),
-            (" < ", " /= "),
-        ][pick(10)],
-    };
-    // Behind the name of what is driven.
-    let driver = line.find(if line.contains(" <= ") { " <= " } else { " = " })?;
-    let places: Vec<usize> = line.match_indices(from).map(|m| m.0).filter(|&place| place >= driver).collect();
-    let place = *places.get(pick(places.len()))?;
-    let new = format!("{}{to}{}", &line[..place], &line[place + from.len()..]);
-    lines[at] = &new;
-    Some(lines.join("\n") + "\n")
 }
 
 /// Texts with certificates that are small.

@@ -2,6 +2,7 @@
 //! gates that are equal. There is one way to write what it says: anything else is refused.
 
 use crate::clocks::{MOST_CLOCKS, Rhythm};
+use crate::induction::Induction;
 use crate::program::Image;
 use crate::records::{Lemma, Reason, Record};
 use crate::{AT_THE_END, ensure, graph::Lit};
@@ -9,7 +10,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// The first line.
-pub const HEAD: &str = "alir2hdl-certificate 5";
+pub const HEAD: &str = "alir2hdl-certificate 6";
 
 /// What belongs to a value of a step's second side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct Place {
 pub struct Step {
     /// The file of the other program; the text without.
     pub program: Option<String>,
+    /// Of a program beside a state machine, which elements its inputs are.
+    pub feeds: Vec<usize>,
     /// Whether it is a program that nothing is recorded of, which makes gates that are compared with later.
     pub is_bare: bool,
     /// By value.
@@ -36,6 +39,8 @@ pub struct Step {
 pub struct Certificate {
     /// The steps, the text last.
     pub steps: Vec<Step>,
+    /// What registers are, if the model is a state machine.
+    pub induction: Option<Induction>,
     /// How often the text takes a sample, if it does not at every clock.
     pub rhythm: Option<Rhythm>,
     /// Input bits that show a difference, if the verdict is that.
@@ -81,13 +86,42 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
                 ensure(is_one, "a rhythm that is none, or of more clocks than are simulated here")?;
                 out.rhythm = Some(Rhythm { interval, latency, is_held });
             }
+            "clocks" if step.is_err() => {
+                ensure(out.induction.is_none(), "two inductions")?;
+                let &[settled, depth] = &numbers(rest)?[..] else { return Err("two numbers of clocks".into()) };
+                out.induction = Some(Induction { settled, depth, ..Induction::default() });
+            }
+            "same" | "zero" if step.is_err() => {
+                let bits: Vec<usize> = numbers(rest)?;
+                let induction = out.induction.as_mut().ok_or("registers of no induction")?;
+                let is_first = induction.zeros.is_empty();
+                let is_one = is_first && bits.windows(2).all(|two| two[0] / 2 < two[1] / 2);
+                ensure(is_one, "bits of registers out of order, or behind those that are zero")?;
+                if kind == "zero" {
+                    induction.zeros = bits;
+                    continue;
+                }
+                let is_next = induction.classes.last().is_none_or(|last| last[0] < bits[0]);
+                ensure(
+                    is_next && bits.len() > 1 && bits[0].is_multiple_of(2),
+                    "one bit alone, or classes out of order",
+                )?;
+                induction.classes.push(bits);
+            }
             "step" | "between" => {
                 let is_inside = !rest.is_empty() && !rest.contains(['/', '\\']) && !rest.starts_with('.');
                 ensure(is_inside, "a step without a name, or a program outside of the folder")?;
                 let is_next = |step: &Step| step.program.as_ref().is_some_and(|program| program != rest);
                 ensure(out.steps.iter().all(is_next), "a step behind the text, or one that was there")?;
                 let program = (rest != "text").then(|| rest.to_owned());
-                out.steps.push(Step { program, is_bare: kind == "between", places: BTreeMap::new() });
+                out.steps.push(Step { program, is_bare: kind == "between", ..Step::default() });
+            }
+            "feeds" => {
+                let is_of_machine = out.induction.is_some();
+                let step = step?;
+                let is_first = step.feeds.is_empty() && step.places.is_empty() && step.program.is_some();
+                ensure(is_first && is_of_machine, "inputs in a wrong place")?;
+                step.feeds = numbers(rest)?;
             }
             "at" => {
                 let (step, &[at]) = (step?, &numbers(rest)?[..]) else { return Err("a place is one number".into()) };
@@ -118,14 +152,19 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
                 let of = usize::try_from(program).ok().zip(usize::try_from(value).ok()).ok_or("no value")?;
                 place.images.push(Image { of, minus: minus == 1, shift, constant });
             }
-            _ => return Err("neither case, every, step, between, at, image, all nor clauses".into()),
+            _ => {
+                return Err(
+                    "neither case, every, clocks, same, zero, step, between, feeds, at, image, all nor clauses".into(),
+                );
+            }
         }
     }
     let is_whole = out.steps.last().is_some_and(|step| step.program.is_none() && !step.is_bare);
     let is_full = out.steps.iter().flat_map(|step| step.places.values()).all(|place| *place != Place::default());
     ensure(is_whole && is_full, "it does not end with the text, or has a place without records")?;
     let is_needed = out.steps.iter().rev().skip(1).all(|step| step.is_bare == step.places.is_empty());
-    ensure(is_needed, "a program that nothing is recorded of").map(|()| out)
+    ensure(is_needed, "a program that nothing is recorded of")?;
+    ensure(out.induction.is_none() || out.rhythm.is_none(), "an induction of samples every few clocks").map(|()| out)
 }
 
 /// Numbers with a blank between.

@@ -5,10 +5,10 @@
 //! leaves, without the bits that are others an interval later. That it holds at every sample is seen by induction: an interval
 //! later each bit that is known is what it was. So what is shown of this sample is shown of each.
 
-use crate::Made;
 use crate::graph::{Graph, Lit};
-use crate::text::{Built, Process, Reader, Result, Role};
+use crate::text::{Built, Open, Process, Reader, Result, Role, Text};
 use crate::words::choose;
+use crate::{Made, ensure};
 
 /// How often a sample is taken, and when its result is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub(crate) struct Clocks {
     pub(crate) reads: Vec<usize>,
     pub(crate) statements: Vec<Statement>,
     pub(crate) processes: Vec<Process>,
+    /// Whether it is a state machine, whose conditions may be any nets.
+    pub(crate) is_machine: bool,
     /// Number of changes of nets so far.
     now: u64,
 }
@@ -102,12 +104,20 @@ impl<'a> Reader<'_, 'a> {
     fn edge(&mut self, g: &mut Graph) -> Result<()> {
         let processes = std::mem::take(&mut self.clocks().processes);
         let mut taken = Vec::new();
+        let is_machine = self.clocks().is_machine;
         for process in &processes {
             let takes = g.root(self.takes(process));
-            for &(net, at, _) in process.next.iter().filter(|_| takes != Lit::FALSE) {
+            let reset = process.reset.as_ref().filter(|_| is_machine);
+            for &(net, at, _) in process.next.iter().filter(|_| takes != Lit::FALSE || reset.is_some()) {
                 (self.scope, self.at) = (process.scope, at);
                 let value = self.source(g)?;
-                taken.push((net, choose(g, takes, &value.bits, &self.nets[net].bits)));
+                let mut bits = choose(g, takes, &value.bits, &self.nets[net].bits);
+                if let Some((condition, level, values)) = reset {
+                    let select = self.nets[*condition].bits[0].flipped(!level.0);
+                    let cleared = values.iter().find(|value| value.0 == net).ok_or("a register without its reset")?;
+                    bits = choose(g, select, &cleared.2.bits, &bits);
+                }
+                taken.push((net, bits));
             }
         }
         self.clocks().processes = processes;
@@ -138,6 +148,16 @@ impl<'a> Reader<'_, 'a> {
         Ok(flag)
     }
 
+    /// Reads everything for the first time.
+    fn read_once(&mut self, g: &mut Graph, is_machine: bool) -> Result<()> {
+        self.clocks = Some(Clocks { is_first: true, is_machine, now: 1, ..Clocks::default() });
+        self.body(g, &mut |_, _, _| Ok(()))?;
+        self.clocks().is_first = false;
+        self.seen.count = 0;
+        let is_open = self.nets.iter().any(|net| net.open > 0 && (net.is_ahead || net.is_output));
+        self.sure(!is_open, "a signal or an output without a driver")
+    }
+
     /// Builds a text that takes a sample every few clocks.
     pub(crate) fn simulate(
         mut self,
@@ -149,12 +169,7 @@ impl<'a> Reader<'_, 'a> {
     ) -> Result<Built> {
         let Rhythm { interval, latency, is_held } = *rhythm;
         let nobody: Made<'_> = &mut |_, _, _| Ok(());
-        self.clocks = Some(Clocks { is_first: true, now: 1, ..Clocks::default() });
-        self.body(g, nobody)?;
-        self.clocks().is_first = false;
-        self.seen.count = 0;
-        let is_open = self.nets.iter().any(|net| net.open > 0 && (net.is_ahead || net.is_output));
-        self.sure(!is_open, "a signal or an output without a driver")?;
+        self.read_once(g, false)?;
         let flag = self.flag(g)?;
         let has_reset = self.seen.roles.contains_key(&Role::Reset);
         // What is there when the reset ends, or at power-on.
@@ -227,5 +242,113 @@ impl<'a> Reader<'_, 'a> {
         let stays = if is_held { " that stays on its ports" } else { "" };
         let clocks = format!("a sample every {interval} clocks{stays}, after {latency} clocks");
         Ok(Built { outputs: results, flags, statement: self.statement(clocks, " since power-on") })
+    }
+}
+
+/// A state machine's text, clock by clock from any state.
+pub(crate) struct Running<'t, 'a> {
+    reader: Reader<'t, 'a>,
+    ports: Open,
+    /// The nets that are registers.
+    registers: Vec<usize>,
+}
+
+/// A register of a text: its name, its width, and what it holds at power-on.
+pub type Register<'a> = (&'a str, usize, Option<Vec<bool>>);
+
+impl<'a> Text<'a> {
+    /// Reads it as the text of a state machine.
+    ///
+    /// # Errors
+    /// What is not as alir2hdl writes it.
+    pub(crate) fn run(&self, g: &mut Graph) -> Result<Running<'_, 'a>> {
+        let (mut reader, ports) = self.open()?;
+        reader.read_once(g, true)?;
+        ensure(ports.single.is_empty(), "an output of a state machine that is no vector")?;
+        let processes = &reader.clocks.as_ref().expect("clocks are simulated").processes;
+        let registers = processes.iter().flat_map(|process| process.next.iter().map(|next| next.0)).collect();
+        Ok(Running { reader, ports, registers })
+    }
+
+    /// The registers of the text of a state machine.
+    ///
+    /// # Errors
+    /// What is not as alir2hdl writes it.
+    pub fn registers(&self) -> Result<Vec<Register<'a>>> {
+        Ok(self.run(&mut Graph::new())?.registers())
+    }
+}
+
+impl<'a> Running<'_, 'a> {
+    /// Its registers.
+    pub(crate) fn registers(&self) -> Vec<Register<'a>> {
+        let nets = self.registers.iter().map(|&net| &self.reader.nets[net]);
+        nets.map(|net| (net.name, net.bits.len(), net.first.clone().filter(|first| first.len() == net.bits.len())))
+            .collect()
+    }
+
+    /// Its input or output ports by these names and widths: by name, and one that is the only other of its width. What was brought
+    /// together without its name is told.
+    ///
+    /// # Errors
+    /// If there are others.
+    pub(crate) fn ports(&self, is_input: bool, wanted: &[(String, usize)], told: &mut String) -> Result<Vec<usize>> {
+        let own = if is_input { &self.ports.into } else { &self.ports.out };
+        let plain = |name: &str| name.to_ascii_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "");
+        let (mut found, mut rest) = (vec![None; wanted.len()], own.clone());
+        let name = |net: usize| self.reader.nets[net].name;
+        for pass in 0..3 {
+            let open: Vec<usize> = (0..wanted.len()).filter(|&at| found[at].is_none()).collect();
+            for &at in &open {
+                let (wanted_name, width) = &wanted[at];
+                let fits = |&net: &usize| match pass {
+                    0 => name(net) == wanted_name,
+                    1 => plain(name(net)) == plain(wanted_name),
+                    _ => true,
+                };
+                let fitting: Vec<usize> = rest
+                    .iter()
+                    .copied()
+                    .filter(|&net| self.reader.nets[net].bits.len() == *width)
+                    .filter(fits)
+                    .collect();
+                let is_alone = pass < 2 || open.iter().filter(|&&other| wanted[other].1 == *width).count() == 1;
+                if let (&[net], true) = (&fitting[..], is_alone) {
+                    found[at] = Some(net);
+                    rest.retain(|other| *other != net);
+                    if pass == 2 {
+                        *told += &format!(", with port {} for {wanted_name:?}", name(net));
+                    }
+                }
+            }
+        }
+        let found: Option<Vec<usize>> = found.into_iter().collect();
+        found.filter(|_| rest.is_empty()).ok_or_else(|| "ports of the text do not fit those of the machine".into())
+    }
+
+    /// One clock from these inputs (by their nets) and what registers hold: the bits of outputs, and what registers hold then.
+    ///
+    /// # Errors
+    /// Those of `made`.
+    pub(crate) fn clock(
+        &mut self,
+        g: &mut Graph,
+        inputs: &[(usize, Vec<Lit>)],
+        state: &[Lit],
+        outputs: &[usize],
+        made: Made<'_>,
+    ) -> Result<(Vec<Vec<Lit>>, Vec<Lit>)> {
+        let reader = &mut self.reader;
+        inputs.iter().for_each(|(net, bits)| _ = reader.put(*net, 0, bits));
+        let mut rest = state;
+        for &net in &self.registers {
+            let (own, others) = rest.split_at(reader.nets[net].bits.len());
+            (rest, _) = (others, reader.put(net, 0, own));
+        }
+        reader.settle(g, made)?;
+        let shown = outputs.iter().map(|&net| reader.nets[net].bits.clone()).collect();
+        reader.edge(g)?;
+        let next = self.registers.iter().flat_map(|&net| self.reader.nets[net].bits.clone()).collect();
+        Ok((shown, next))
     }
 }

@@ -13,7 +13,9 @@
 //! | `program` | ALIR JSON, and what it means |
 //! | `text` | what the texts that alir2hdl writes have in common in both languages |
 //! | `verilog`, `vhdl` | how each language spells it |
-//! | `clocks` | texts that take a sample every few clocks |
+//! | `clocks` | texts that take a sample every few clocks; those of state machines from one clock to the next |
+//! | `machine` | ALIRFSM JSON, and what it means from one clock to the next |
+//! | `induction` | a text against a state machine |
 //! | `certificate` | the file of the records |
 //!
 //! What is trusted when it says `holds`: these files, the reading of JSON and gzip, and that the compiler and the
@@ -22,6 +24,8 @@
 pub mod certificate;
 pub mod clocks;
 pub mod graph;
+pub mod induction;
+pub mod machine;
 pub mod program;
 pub mod records;
 pub mod sums;
@@ -33,20 +37,39 @@ pub mod words;
 use certificate::{Certificate, Place, Step};
 use clocks::Rhythm;
 use graph::{Graph, Lit};
+use induction::{Induction, Runs};
+use machine::Machine;
 use program::{Program, Type};
 use std::path::Path;
 use text::Text;
 
 /// The place of records that are applied when all values are there.
 pub const AT_THE_END: usize = u32::MAX as usize;
+/// What is proved of a state machine.
+const EVERY_CLOCK: &str = "every output at every clock since power-on where it is defined, for every input";
+/// Clocks of a state machine in which a difference is looked for that the certificate does not tell.
+const CLOCKS: usize = 8;
 
 /// What a step's second side is.
 #[derive(Clone, Copy)]
 pub enum Side<'a> {
     /// A program.
     Program(&'a Program),
+    /// A program beside a state machine, over elements of it at the clocks of the induction, as [`Machine::elements`] has them, clock by
+    /// clock.
+    Beside(&'a Program, &'a [usize]),
     /// The text; if it does not take a sample at every clock, how often it does.
     Text(&'a Text<'a>, Option<Rhythm>),
+}
+
+impl<'a> Side<'a> {
+    /// The program that it is, if it is one.
+    pub fn program(&self) -> Option<&'a Program> {
+        match *self {
+            Side::Program(program) | Side::Beside(program, _) => Some(program),
+            Side::Text(..) => None,
+        }
+    }
 }
 
 /// The model and what was made of it, one after another over the gates of all before: what is known of them stays known.
@@ -62,8 +85,12 @@ pub struct Compared {
     pub found: Vec<Vec<Lit>>,
     /// What a proof says of the text.
     pub statement: String,
-    /// Bits of each input element.
+    /// Bits of each input element; of a state machine, of all inputs at each clock from power-on.
     pub inputs: Vec<Vec<Lit>>,
+    /// The clocks of a state machine. What is expected is there when the text is, and are outputs at several clocks and bits of registers.
+    runs: Option<Runs>,
+    /// Of each of these the bit of a register that it is about, as [`Induction`] has it; nothing of outputs, and of programs.
+    pub claimed: Vec<Option<usize>>,
 }
 
 /// Who is told of each value: its number, and its bits when they are there; of values of programs also before, without bits.
@@ -80,7 +107,42 @@ impl Compared {
         let inputs: Vec<Vec<Lit>> = model.inputs.iter().map(&mut input).collect();
         let expected = model.build(&mut graph, &inputs, made)?;
         let (found, types) = (expected.clone(), (model.inputs.clone(), model.outputs()));
-        Ok(Compared { graph, types, expected, found, statement: String::new(), inputs })
+        Ok(Compared {
+            graph,
+            types,
+            expected,
+            found,
+            statement: String::new(),
+            inputs,
+            runs: None,
+            claimed: Vec::new(),
+        })
+    }
+
+    /// Builds a state machine, whose text this is; for its first clocks alone, or for an induction.
+    ///
+    /// # Errors
+    /// If the induction is none, or the text is not read here; those of `made`.
+    pub fn of_machine(
+        machine: &Machine,
+        text: &Text<'_>,
+        (induction, is_whole): (&Induction, bool),
+        made: Made<'_>,
+    ) -> Result<Compared, String> {
+        let mut graph = Graph::new();
+        let runs = Runs::new(&mut graph, machine, &text.registers()?, (induction, is_whole), made)?;
+        let statement = "every output at every clock since power-on where it is defined, for every input".to_owned();
+        let (inputs, runs, types) = (runs.inputs(), Some(runs), (Vec::new(), Vec::new()));
+        Ok(Compared {
+            graph,
+            types,
+            expected: Vec::new(),
+            found: Vec::new(),
+            statement,
+            inputs,
+            runs,
+            claimed: Vec::new(),
+        })
     }
 
     /// Builds what was made of it.
@@ -90,10 +152,21 @@ impl Compared {
     pub fn follow(&mut self, side: &Side<'_>, made: Made<'_>) -> Result<(), String> {
         self.graph.renew();
         match side {
+            Side::Beside(program, feeds) => {
+                let runs = self.runs.as_ref().ok_or("a program beside no state machine")?;
+                let inputs = runs.fed(feeds, program.inputs.iter().map(|kind| kind.width))?;
+                self.found = program.build(&mut self.graph, &inputs, made)?;
+            }
             Side::Program(program) => {
                 let fits = program.inputs == self.types.0 && program.outputs() == self.types.1;
                 ensure(fits, "the ports of a program have other types than those of the model")?;
                 self.found = program.build(&mut self.graph, &self.inputs, made)?;
+            }
+            Side::Text(text, _) if self.runs.is_some() => {
+                let runs = self.runs.as_ref().expect("it is there");
+                let pairs = runs.follow(&mut self.graph, text, made)?;
+                (self.expected, self.found, self.claimed) = (pairs.expected, pairs.found, pairs.claimed);
+                self.statement = EVERY_CLOCK.to_owned() + &pairs.told;
             }
             Side::Text(text, rhythm) => {
                 let widths: Vec<usize> = self.expected.iter().map(Vec::len).collect();
@@ -139,7 +212,7 @@ impl Compared {
     /// Whether an output is the same gates on both sides.
     pub fn is_shown(&self, output: usize) -> bool {
         let pairs = self.expected[output].iter().zip(&self.found[output]);
-        pairs.into_iter().all(|(&a, &b)| self.graph.root(a) == self.graph.root(b))
+        pairs.into_iter().all(|(&a, &b)| a.is_known() && self.graph.root(a) == self.graph.root(b))
     }
 
     /// Outputs that are not the same gates on both sides.
@@ -192,9 +265,10 @@ fn ensure(holds: bool, otherwise: &str) -> Result<(), String> {
 pub enum Answer {
     /// Every output is the model's; what is said by that.
     Holds(String),
-    /// An output that differs (the valid flag, if it is none of the model's), and the bits of each input element there.
+    /// An output that differs (the valid flag, if it is none of the model's), and the bits of each input element there. Of a state
+    /// machine outputs are counted clock by clock from power-on, and the bits are those of all inputs at each clock.
     Refuted(usize, Vec<String>),
-    /// Outputs that the certificate does not show, of how many.
+    /// Outputs that the certificate does not show, of how many. Of a state machine, outputs at several clocks and bits of registers.
     NotShown(Vec<usize>, usize),
 }
 
@@ -206,31 +280,51 @@ pub type Files<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 /// # Errors
 /// What cannot be read; a record that does not hold.
 pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Result<Answer, String> {
-    let model = Program::read(model)?;
-    let text = Text::read(text)?;
-    let certificate = Certificate::read(proof)?;
-    let replayed = steps(&model, &text, &certificate, program);
+    let (text, certificate) = (Text::read(text)?, Certificate::read(proof)?);
+    let (case, no_records) =
+        (certificate.case.as_deref().unwrap_or(&[]), &mut |_: &mut Graph, _, _: Option<&[Lit]>| Ok(()));
+    let fits = certificate.induction.is_some() == Machine::is_one(model);
+    ensure(fits, "an induction of a program, or a state machine without one")?;
+    let (begun, mut straight) = if let Some(induction) = &certificate.induction {
+        let machine = Machine::read(model)?;
+        let begun = Compared::of_machine(&machine, &text, (induction, true), no_records);
+        let settled = case.len().checked_div(machine.input_bits()).filter(|&clocks| clocks > 0).unwrap_or(CLOCKS);
+        let first = Induction { settled: settled.min(induction::MOST_CLOCKS), ..Induction::default() };
+        (begun, Compared::of_machine(&machine, &text, (&first, false), no_records)?)
+    } else {
+        let straight = Compared::of(&Program::read(model)?, no_records)?;
+        (Ok(straight.clone()), straight)
+    };
+    let replayed = begun.and_then(|begun| steps(begun, &text, &certificate, program));
     if let Ok(replayed) = &replayed
         && replayed.open().next().is_none()
     {
         return Ok(Answer::Holds(replayed.statement.clone()));
     }
     // What is not shown may be wrong.
-    let mut straight = Compared::of(&model, &mut |_, _, _| Ok(()))?;
-    straight.follow(&Side::Text(&text, certificate.rhythm), &mut |_, _, _| Ok(()))?;
-    if let Some((output, inputs)) = straight.difference(certificate.case.as_deref().unwrap_or(&[])) {
+    straight.follow(&Side::Text(&text, certificate.rhythm), no_records)?;
+    if let Some((output, inputs)) = straight.difference(case) {
         return Ok(Answer::Refuted(output, inputs));
     }
     let replayed = replayed?;
     Ok(Answer::NotShown(replayed.open().collect(), replayed.expected.len()))
 }
 
-fn steps(model: &Program, text: &Text<'_>, certificate: &Certificate, program: Files<'_>) -> Result<Compared, String> {
-    let mut compared = Compared::of(model, &mut |_, _, _| Ok(()))?;
+fn steps(
+    mut compared: Compared,
+    text: &Text<'_>,
+    certificate: &Certificate,
+    program: Files<'_>,
+) -> Result<Compared, String> {
     for step in &certificate.steps {
         let read = |name: &String| Program::read(&program(name)?).map_err(|why| format!("{name}: {why}"));
         let next = step.program.as_ref().map(read).transpose()?;
-        compared.replay(&next.as_ref().map_or(Side::Text(text, certificate.rhythm), Side::Program), step)?;
+        let side = match &next {
+            None => Side::Text(text, certificate.rhythm),
+            Some(program) if certificate.induction.is_some() => Side::Beside(program, &step.feeds),
+            Some(program) => Side::Program(program),
+        };
+        compared.replay(&side, step)?;
     }
     Ok(compared)
 }
@@ -246,16 +340,21 @@ pub fn run(arguments: &[String]) -> (u8, String) {
     let bytes = |path: &Path| std::fs::read(path).map_err(|why| format!("{}: {why}", path.display()));
     let string = |path: &Path| String::from_utf8(bytes(path)?).map_err(|_| format!("{}: no text", path.display()));
     let dir = Path::new(dir);
+    let mut words = ("output", "input elements are");
     let answer = bytes(Path::new(model)).and_then(|model| {
+        if Machine::is_one(&model) {
+            words = ("comparison", "inputs at each clock from power-on are");
+        }
         check(&model, &string(Path::new(text))?, &string(&dir.join("proof.txt"))?, &|name| bytes(&dir.join(name)))
     });
     match answer {
         Ok(Answer::Holds(statement)) => (0, format!("holds: {statement}\n")),
         Ok(Answer::Refuted(output, inputs)) => {
-            (1, format!("refuted: output {output} differs where the input elements are {}\n", inputs.join(" ")))
+            (1, format!("refuted: {} {output} differs where the {} {}\n", words.0, words.1, inputs.join(" ")))
         }
         Ok(Answer::NotShown(open, all)) => {
-            (5, format!("not shown: {} of {all} outputs, the first is output {}\n", open.len(), open[0]))
+            let what = words.0;
+            (5, format!("not shown: {} of {all} {what}s, the first is {what} {}\n", open.len(), open[0]))
         }
         Err(why) => (2, format!("unreadable: {why}\n")),
     }

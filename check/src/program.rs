@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use std::io::Read;
 
 /// Most bits of a word and of a shift, and of the address of a table.
-const MOST_BITS: i64 = 4096;
+pub(crate) const MOST_BITS: i64 = 4096;
 const MOST_ADDRESS: usize = 18;
 /// Most bytes of a file, unpacked.
 const MOST_BYTES: u64 = 1 << 30;
@@ -57,6 +57,8 @@ pub struct Program {
     tables: Vec<Vec<i32>>,
     /// Types of the input elements.
     pub inputs: Vec<Type>,
+    /// The power of two that each input element is multiplied with where it enters.
+    pub(crate) shifts: Vec<i64>,
     /// Source, whether it is negated, and the type, of the output elements.
     outputs: Vec<(Option<usize>, bool, Type)>,
 }
@@ -69,12 +71,26 @@ struct File<'a> {
     model: Vec<&'a RawValue>,
 }
 
-fn parsed<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, String> {
+/// What a part of a file says.
+pub(crate) fn parsed<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, String> {
     serde_json::from_str(raw.get()).map_err(|why| format!("the model: {why}"))
 }
 
+/// The text of a file, plain or gzip.
+///
+/// # Errors
+/// If it cannot be unpacked, or is too long.
+pub(crate) fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let mut plain = Vec::new();
+    let packed = bytes.starts_with(&[0x1f, 0x8b]);
+    let source: Box<dyn Read> =
+        if packed { Box::new(flate2::read::MultiGzDecoder::new(bytes)) } else { Box::new(bytes) };
+    source.take(MOST_BYTES + 1).read_to_end(&mut plain).map_err(|why| format!("the model: {why}"))?;
+    ensure(plain.len() as u64 <= MOST_BYTES, "the model has more bytes than the limit").map(|()| plain)
+}
+
 /// A JSON number as mantissa and power of two, exactly.
-fn number(raw: &str) -> Result<(BigInt, i64), String> {
+pub(crate) fn number(raw: &str) -> Result<(BigInt, i64), String> {
     let raw = raw.trim();
     if raw.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
         return Ok((raw.parse().map_err(|_| format!("{raw:?} is no number"))?, 0));
@@ -210,31 +226,34 @@ impl Program {
     /// # Errors
     /// What is wrong with them, or that they are no ALIR JSON.
     pub fn read(bytes: &[u8]) -> Result<Program, String> {
-        let mut plain = Vec::new();
-        let packed = bytes.starts_with(&[0x1f, 0x8b]);
-        let source: Box<dyn Read> =
-            if packed { Box::new(flate2::read::MultiGzDecoder::new(bytes)) } else { Box::new(bytes) };
-        source.take(MOST_BYTES + 1).read_to_end(&mut plain).map_err(|why| format!("the model: {why}"))?;
-        ensure(plain.len() as u64 <= MOST_BYTES, "the model has more bytes than the limit")?;
+        let plain = unpacked(bytes)?;
         let file: File<'_> = serde_json::from_slice(&plain).map_err(|why| format!("not ALIR JSON: {why}"))?;
         let known = matches!((file.meta.as_str(), file.spec_version), ("ALIRModel", 2..=4) | ("DAISModel", 2));
-        if !known || file.model.len() < 8 {
+        if !known {
             return Err(format!("{} of version {} is not read here", file.meta, file.spec_version));
         }
-        Program::of(&file)
+        Program::of(&file.model, file.spec_version)
     }
 
-    fn of(file: &File<'_>) -> Result<Program, String> {
-        let part = |k: usize| file.model[k];
+    /// Reads a program from its parts.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub(crate) fn of(parts: &[&RawValue], version: i64) -> Result<Program, String> {
+        ensure(parts.len() >= 8, "a program without all of its parts")?;
+        let part = |k: usize| parts[k];
         let [n_in, n_out]: [usize; 2] = parsed(part(0))?;
+        let shifts: Vec<i64> = parsed(part(1))?;
         let out_idxs: Vec<i64> = parsed(part(2))?;
         let out_shifts: Vec<i64> = parsed(part(3))?;
         let flags: Vec<serde_json::Value> = parsed(part(4))?;
         let negated: Vec<bool> = flags.iter().map(|f| f.as_bool() == Some(true) || f.as_i64() == Some(1)).collect();
         let fits = [out_idxs.len(), out_shifts.len(), negated.len()] == [n_out; 3] && n_in <= 1 << 24;
-        ensure(fits, "lists of outputs of other lengths than the shape says")?;
+        let is_near = |shift: &i64| shift.unsigned_abs() <= MOST_BITS as u64;
+        let fits = fits && shifts.len() == n_in && shifts.iter().all(is_near);
+        ensure(fits, "lists of inputs or outputs of other lengths than the shape says, or a shift beyond the limit")?;
         let mut tables = Vec::new();
-        if let Some(raw) = file.model.get(8) {
+        if let Some(raw) = parts.get(8) {
             #[derive(Deserialize)]
             struct Table {
                 table: Vec<i32>,
@@ -245,7 +264,7 @@ impl Program {
         let records: Vec<Vec<&RawValue>> = parsed(part(5))?;
         let mut operations: Vec<Operation> = Vec::with_capacity(records.len());
         for record in &records {
-            let read = Operation::read(record, file.spec_version);
+            let read = Operation::read(record, version);
             let checked = read.and_then(|op| op.check(&operations, n_in, tables.len()).map(|()| op));
             operations.push(checked.map_err(|why| format!("operation {}: {why}", operations.len()))?);
         }
@@ -275,7 +294,7 @@ impl Program {
             let kind = Interval { min, max, step: step + out_shifts[j] }.kind()?;
             outputs.push((Some(source), negated[j], kind));
         }
-        Ok(Program { operations, tables, inputs, outputs })
+        Ok(Program { operations, tables, inputs, shifts, outputs })
     }
 
     /// Types of the output elements.
@@ -396,6 +415,11 @@ impl Exact {
     fn wrapped(&self, kind: Type) -> (Vec<Lit>, Range) {
         (resize(&self.aligned(kind.frac), true, kind.width), moved(self.range, self.frac, kind.frac))
     }
+}
+
+/// A value of one type, times `2^shift`, in another: binary points aligned, then cut to its bits.
+pub(crate) fn converted(bits: &[Lit], from: Type, shift: i64, to: Type) -> Vec<Lit> {
+    Exact { bits: exact(bits, from.signed), frac: from.frac - shift, range: None }.wrapped(to).0
 }
 
 /// The sum or difference of numbers at one binary point.

@@ -269,6 +269,16 @@ pub(crate) struct Reader<'t, 'a> {
     pub(crate) clocks: Option<Clocks>,
 }
 
+/// Ports of the whole.
+#[derive(Default)]
+pub(crate) struct Open {
+    /// Vectors that are inputs, and outputs.
+    pub(crate) into: Vec<usize>,
+    pub(crate) out: Vec<usize>,
+    /// Outputs that are no vectors.
+    pub(crate) single: Vec<usize>,
+}
+
 /// What a reader has seen.
 #[derive(Default)]
 pub(crate) struct Seen<'a> {
@@ -342,6 +352,31 @@ impl<'a> Text<'a> {
         Ok(text)
     }
 
+    /// A reader of the whole, ahead of its body.
+    pub(crate) fn open(&self) -> Result<(Reader<'_, 'a>, Open)> {
+        let mut r = Reader::new(self);
+        let whole = self.modules.last().ok_or("a text without a module")?;
+        (r.at, r.end, r.seen.module) = (whole.body, whole.end, self.modules.len() - 1);
+        r.scopes[0].clone_from(&whole.names);
+        let mut ports = Open::default();
+        for &(is_input, is_vector, name, width) in &whole.ports {
+            let net = r.net(name, width)?;
+            let age = is_input.then_some(0);
+            let (driven, open) = (vec![is_input; width], if is_input { 0 } else { width });
+            let is_control = is_input && !is_vector;
+            r.nets[net] =
+                Net { is_control, is_output: !is_input, age, driven, open, ..std::mem::take(&mut r.nets[net]) };
+            r.scopes[0].insert(name, Name::Net(net));
+            match (is_input, is_vector) {
+                (true, true) => ports.into.push(net),
+                (false, true) => ports.out.push(net),
+                (false, false) => ports.single.push(net),
+                (true, false) => {}
+            }
+        }
+        Ok((r, ports))
+    }
+
     /// Makes the gates, for elements of inputs, and of outputs with these widths. `made` is told each signal when its bits
     /// are there.
     ///
@@ -355,27 +390,7 @@ impl<'a> Text<'a> {
         rhythm: Option<&Rhythm>,
         made: Made<'_>,
     ) -> Result<Built> {
-        let mut r = Reader::new(self);
-        let whole = self.modules.last().ok_or("a text without a module")?;
-        (r.at, r.end, r.seen.module) = (whole.body, whole.end, self.modules.len() - 1);
-        r.scopes[0].clone_from(&whole.names);
-        // Vectors that are inputs, outputs; outputs that are no vectors.
-        let (mut into, mut out, mut single) = (Vec::new(), Vec::new(), Vec::new());
-        for &(is_input, is_vector, name, width) in &whole.ports {
-            let net = r.net(name, width)?;
-            let age = is_input.then_some(0);
-            let (driven, open) = (vec![is_input; width], if is_input { 0 } else { width });
-            let is_control = is_input && !is_vector;
-            r.nets[net] =
-                Net { is_control, is_output: !is_input, age, driven, open, ..std::mem::take(&mut r.nets[net]) };
-            r.scopes[0].insert(name, Name::Net(net));
-            match (is_input, is_vector) {
-                (true, true) => into.push(net),
-                (false, true) => out.push(net),
-                (false, false) => single.push(net),
-                (true, false) => {}
-            }
-        }
+        let (mut r, Open { into, out, single }) = self.open()?;
         let ports = |r: &Reader<'_, 'a>, nets: &[usize]| -> Vec<(&str, usize)> {
             nets.iter().map(|&net| (r.nets[net].name, r.nets[net].bits.len())).collect()
         };
@@ -760,15 +775,20 @@ impl<'t, 'a> Reader<'t, 'a> {
         process.scope = self.scope;
         self.role(Role::Clock, process.clock, (true, true))?;
         let is_simulated = self.clocks.is_some();
+        let is_machine = self.clocks.as_ref().is_some_and(|clocks| clocks.is_machine);
         if let Some((net, level, values)) = &process.reset {
-            self.role(Role::Reset, *net, *level)?;
+            if is_machine {
+                self.sure(!level.1, "a reset that does not wait for the clock")?;
+            } else {
+                self.role(Role::Reset, *net, *level)?;
+            }
             let cleared: HashSet<usize> = values.iter().map(|value| value.0).collect();
             let is_constant = |(net, _, value): &(usize, usize, Value)| {
                 let is_read = |&bit: &Lit| bit == Lit::FALSE || (bit == Lit::TRUE && is_simulated);
                 self.nets[*net].bits.len() == value.bits.len() && value.bits.iter().all(is_read)
             };
             let taken: HashSet<usize> = process.next.iter().map(|value| value.0).collect();
-            let is_reset = cleared == taken && values.iter().all(is_constant);
+            let is_reset = cleared == taken && cleared.len() == values.len() && values.iter().all(is_constant);
             self.sure(is_reset, "a reset that does not clear what it should")?;
         }
         if !is_simulated {

@@ -87,7 +87,9 @@ impl<'a> Reader<'_, 'a> {
                     self.expect("begin")?;
                     while !self.eat("end") {
                         let net = self.known()?;
-                        self.nets[net].first = Some(self.within("=", Self::bits, ";")?);
+                        let first = self.within("=", Self::bits, ";")?;
+                        let is_one = self.nets[net].first.replace(first).is_none();
+                        self.sure(is_one, "two values at power-on")?;
                     }
                 }
                 "assign" => {

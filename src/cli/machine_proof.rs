@@ -1,7 +1,7 @@
 //! `alir2hdl prove` for stateful designs.
 
 use super::prove::{Args, certificate, in_file};
-use super::{ExitStatus, Failure, Global, machine, print, progress, schema};
+use super::{ExitStatus, Failure, Global, machine, print, progress, recorded, schema};
 use crate::diag::printable;
 use crate::files::Batch;
 use crate::ir::machine::Machine;
@@ -41,10 +41,11 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
         gauge: Some(Arc::clone(&gauge)),
     };
     let bar = progress::proof(&gauge, global);
-    let (report, engine) = prove(design, &rtl, &request, &args.solvers()?);
+    let (mut report, engine) = prove(design, &rtl, &request, &args.solvers()?);
     drop(bar);
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
+        recorded::add_machine((args, dir), (design, &rtl.head), &mut report, &mut batch)?;
         // The whole statement: a graph with registers whose output is never 1 from power-on.
         let product = product(design, &rtl, Box::new(Embedded)).ok();
         let graphs = product.map(|graph| ("product.aig", graph)).into_iter().collect();

@@ -243,7 +243,6 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
-        std::fs::create_dir_all(dir).map_err(|e| Failure::io(dir, "create", &e))?;
         recorded::add((args, dir.as_path()), &model, programs, &mut report, &mut batch)?;
         let mut graphs = vec![("model.aig", equiv::model_graph(&model, report.latency))];
         graphs.extend(equiv::miter(&model, &rtl, &request.names, report.latency).map(|g| ("statement.aig", g)));
@@ -319,8 +318,8 @@ How to check this proof again, without the program that made it
 proof.txt       for `alir2hdl-check MODEL TEXT DIR`, a program of its own that shares nothing with the prover: which gates are
                 equal, and why, over the programs that each optimisation left (program_*.json.gz). It searches for nothing and
                 says `holds` (exit code 0), `refuted` (1), `unreadable` (2), or which outputs are not shown (5). It
-                reads ALIR JSON, and Verilog as alir2hdl writes it without enable, valid and reset; report.json says
-                in its notes what it will be shown.
+                reads ALIR and ALIRFSM JSON, and Verilog and VHDL as alir2hdl writes them; report.json says in its
+                notes what it will be shown.
 statement.aig   the whole statement as an AIGER graph: its output `differ` is 1 where file and model differ. `abc -c
                 \"read statement.aig; iprove; print_status\"`, or any other prover, shows that it never is. (For a pipeline the
                 file is unrolled: model_inp belongs to the moment that the result belongs to, port[bit]@n to n clocks before

@@ -2,14 +2,19 @@
 
 use super::Failure;
 use super::prove::{Args, text_of};
+use crate::compile;
 use crate::files::Batch;
 use crate::formats::{self, Target};
 use crate::ir::Model;
+use crate::ir::machine::Machine;
 use crate::prove::certify::{self, Recorded};
 use crate::prove::equiv::{Report, Verdict};
+use crate::prove::machine::{self, MachineReport};
 use crate::prove::steps::Steps;
 use alir2hdl_check::certificate::{Certificate, Step};
 use alir2hdl_check::clocks::Rhythm;
+use alir2hdl_check::induction::Induction;
+use alir2hdl_check::machine::Machine as Read;
 use alir2hdl_check::program::Program;
 use alir2hdl_check::text::Text;
 use std::path::Path;
@@ -26,18 +31,87 @@ pub(super) fn add(
     batch: &mut Batch,
 ) -> Result<(), Failure> {
     let programs = || steps().map(|steps| steps.programs).unwrap_or_default();
-    let note = match made(args, model, programs, report) {
-        Ok((note, files)) => {
-            for (name, bytes) in files {
-                let path = dir.join(name);
-                batch.add(&path, &bytes).map_err(|e| Failure::io(&path, "write", &e))?;
-            }
-            note
-        }
-        Err(why) => format!("the certificate has no proof.txt for alir2hdl-check: {why}"),
-    };
-    report.notes.push(note);
+    report.notes.push(added(dir, made(args, model, programs, report), batch)?);
     Ok(())
+}
+
+/// The same of a state machine.
+///
+/// # Errors
+/// If a file cannot be written.
+pub(super) fn add_machine(
+    (args, dir): (&Args, &Path),
+    (machine, head): (&Machine, &[String]),
+    report: &mut MachineReport,
+    batch: &mut Batch,
+) -> Result<(), Failure> {
+    report.notes.push(added(dir, made_of_machine(args, machine, head, report), batch)?);
+    Ok(())
+}
+
+/// Adds the files, if there are any, and says what they are for.
+fn added(dir: &Path, made: Result<Made, String>, batch: &mut Batch) -> Result<String, Failure> {
+    let (note, files) = match made {
+        Ok(made) => made,
+        Err(why) => return Ok(format!("the certificate has no proof.txt for alir2hdl-check: {why}")),
+    };
+    std::fs::create_dir_all(dir).map_err(|e| Failure::io(dir, "create", &e))?;
+    for (name, bytes) in files {
+        let path = dir.join(name);
+        batch.add(&path, &bytes).map_err(|e| Failure::io(&path, "write", &e))?;
+    }
+    Ok(note)
+}
+
+/// The bytes of the model, and the text.
+fn read_again(args: &Args) -> Result<(Vec<u8>, String), String> {
+    if args.path().as_os_str() == "-" {
+        return Err("the model is no file".into());
+    }
+    let file = args.file().map_err(|_| "there is more than one text")?;
+    let bytes = std::fs::read(args.path()).map_err(|why| why.to_string())?;
+    Ok((bytes, text_of(file).map_err(|_| "the text cannot be read again")?))
+}
+
+/// `proof.txt` with a difference.
+fn of_case(case: Vec<bool>, induction: Option<Induction>, rhythm: Option<Rhythm>) -> Made {
+    let steps = vec![Step::default()];
+    let proof = certify::text(&Certificate { steps, induction, rhythm, case: Some(case) }).into_bytes();
+    ("proof.txt has the difference for alir2hdl-check".into(), vec![("proof.txt".into(), proof)])
+}
+
+/// Leaves the programs that a certificate goes over.
+fn retain_named(files: &mut Vec<(String, Vec<u8>)>, certificate: &Certificate) {
+    files.retain(|(name, _)| certificate.steps.iter().any(|step| step.program.as_ref() == Some(name)));
+}
+
+/// What the checker will be shown.
+fn note_of(shown: &[bool], what: &str) -> String {
+    match shown.iter().filter(|&&shown| shown).count() {
+        all if all == shown.len() => "alir2hdl-check can replay the proof of every output from proof.txt".into(),
+        some => format!("alir2hdl-check can replay the proof of {some} of {} {what} from proof.txt", shown.len()),
+    }
+}
+
+/// The files for a state machine; why there are none.
+fn made_of_machine(args: &Args, machine: &Machine, head: &[String], report: &MachineReport) -> Result<Made, String> {
+    if matches!(report.verdict, Verdict::Unknown { .. } | Verdict::Differs { counterexample: None, .. }) {
+        return Err("nothing was decided of values".into());
+    }
+    let (bytes, source) = read_again(args)?;
+    let (read, text) = (Read::read(&bytes)?, Text::read(&source)?);
+    if let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict {
+        return Ok(of_case(machine::case(machine, &read, c), Some(Induction::default()), None));
+    }
+    let why = "registers are not equal one by one, or not as long as anything of the machine is undefined";
+    let found = report.correspondence.as_ref().ok_or(why)?;
+    let (beside, packed): (Vec<_>, Vec<_>) =
+        machine::beside(&read, &compile::machines_of_text(machine, head), found).into_iter().unzip();
+    let Recorded { certificate, shown, .. } = machine::record(&read, &beside, &text, found)?;
+    let mut files: Vec<(String, Vec<u8>)> = beside.into_iter().map(|beside| beside.0).zip(packed).collect();
+    retain_named(&mut files, &certificate);
+    files.push(("proof.txt".into(), certify::text(&certificate).into_bytes()));
+    Ok((note_of(&shown, "outputs and registers"), files))
 }
 
 /// A note, and files by name.
@@ -51,9 +125,6 @@ fn made(args: &Args, model: &Model, programs: impl FnOnce() -> Vec<Model>, repor
         Verdict::Differs { .. } => return Err("the difference is none of values".into()),
         Verdict::Unknown { .. } => return Err("nothing was decided".into()),
     };
-    if args.path().as_os_str() == "-" {
-        return Err("the model is no file".into());
-    }
     if report.input_beats > 1 {
         return Err("the text takes a sample in several beats".into());
     }
@@ -62,14 +133,10 @@ fn made(args: &Args, model: &Model, programs: impl FnOnce() -> Vec<Model>, repor
         latency: report.latency as usize,
         is_held: report.input_hold > 1,
     });
-    let file = args.file().map_err(|_| "there is more than one text")?;
-    let bytes = std::fs::read(args.path()).map_err(|why| why.to_string())?;
-    let source = text_of(file).map_err(|_| "the text cannot be read again")?;
+    let (bytes, source) = read_again(args)?;
     let (read, text) = (Program::read(&bytes)?, Text::read(&source)?);
-    if case.is_some() {
-        let steps = vec![Step::default()];
-        let proof = certify::text(&Certificate { steps, rhythm, case }).into_bytes();
-        return Ok(("proof.txt has the difference for alir2hdl-check".into(), vec![("proof.txt".into(), proof)]));
+    if let Some(case) = case {
+        return Ok(of_case(case, None, rhythm));
     }
     let (mut files, mut between) = (Vec::new(), Vec::new());
     for program in programs() {
@@ -81,14 +148,10 @@ fn made(args: &Args, model: &Model, programs: impl FnOnce() -> Vec<Model>, repor
         between.push((name.clone(), Program::read(&packed)?));
         files.push((name, packed));
     }
-    let Recorded { certificate, shown } = certify::record(&read, &between, &text, rhythm)?;
-    files.retain(|(name, _)| certificate.steps.iter().any(|step| step.program.as_ref() == Some(name)));
+    let Recorded { certificate, shown, .. } = certify::record(&read, &between, &text, rhythm)?;
+    retain_named(&mut files, &certificate);
     files.push(("proof.txt".into(), certify::text(&certificate).into_bytes()));
-    let note = match shown.iter().filter(|&&shown| shown).count() {
-        all if all == shown.len() => "alir2hdl-check can replay the proof of every output from proof.txt".into(),
-        some => format!("alir2hdl-check can replay the proof of {some} of {} outputs from proof.txt", shown.len()),
-    };
-    Ok((note, files))
+    Ok((note_of(&shown, "outputs"), files))
 }
 
 /// The bits of all inputs of a counterexample, low ones first, one element behind the other.

@@ -1,6 +1,7 @@
 //! State machines on the road: optimised, their pipeline registers placed again, lowered; and what is told about them.
 
 use super::spec::{Passes, Retime, Spec, Top};
+use super::steps::{option_in_head, passes_in_head};
 use super::{Error, bug};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::{MachineFacts, RegisterFacts, ScheduleFacts};
@@ -108,6 +109,27 @@ impl<'d> OptimisedMachine<'d> {
             machine.register_bits(),
         )
     }
+}
+
+/// The machines between a machine and a text of ours, as the command at the head of the text says: what each of the passes left, with
+/// pipelines as they would be placed then. None if the head does not say it.
+pub fn machines_of_text(machine: &Machine, head: &[String]) -> Vec<Machine> {
+    let Some(names) = passes_in_head(head) else { return Vec::new() };
+    let slack = match option_in_head(head, "--retime") {
+        Some("no") => None,
+        Some("delay") => Some(Slack::Delay),
+        _ => Some(Slack::Registers),
+    };
+    let mut machines: Vec<Machine> = Vec::new();
+    for count in 0..=names.len() {
+        let optimise = |model: &Model| passes::run(model, &names[..count]).0;
+        let blocks = machine.clone().with_blocks(optimise);
+        let next = slack.map_or(blocks.clone(), |slack| retime::retime(&blocks, slack, &optimise).machine);
+        if *machines.last().unwrap_or(machine) != next {
+            machines.push(next);
+        }
+    }
+    machines
 }
 
 fn lower(machine: &Machine, top: &str) -> Result<Netlist, Error> {

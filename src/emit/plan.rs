@@ -224,7 +224,7 @@ impl Plan {
     pub(super) fn new(netlist: &Netlist, split_above: usize) -> Plan {
         let places = places(netlist);
         let sections = sections(netlist, &places);
-        let early = early_registers(netlist, &places);
+        let early = early_registers(netlist, &places, &sections);
         let split = places.staged && netlist.nets().len() > split_above && sections.len() > 2;
         let mut modules =
             if split { split_by_stage(netlist, &places, sections, early) } else { one(netlist, sections, early) };
@@ -283,15 +283,23 @@ fn same_wiring(netlist: &Netlist, a: Option<Wiring>, b: Option<Wiring>) -> bool 
     }
 }
 
-/// Registers that text before their own section reads, or logic of their own section.
-fn early_registers(netlist: &Netlist, places: &Places) -> Vec<NetId> {
+/// Registers that text before their own section reads, or logic or an earlier group of registers of their own section.
+fn early_registers(netlist: &Netlist, places: &Places, sections: &[Section]) -> Vec<NetId> {
+    // The group of each register within its section.
+    let mut group = vec![0; netlist.nets().len()];
+    for section in sections {
+        for (number, own) in section.groups.iter().enumerate() {
+            own.registers.iter().for_each(|id| group[id.index()] = number);
+        }
+    }
     let mut early = vec![false; netlist.nets().len()];
     for (id, net) in netlist.nets().iter().enumerate() {
         let reader_is_register = places.is_register[id];
         net.cell.for_each_operand(|w| {
             for read in nets_of(netlist, w) {
                 let (place, own) = (places.of[read.index()], places.of[id]);
-                let stands_later = place > own || (place == own && !reader_is_register);
+                let is_behind = !reader_is_register || group[read.index()] > group[id];
+                let stands_later = place > own || (place == own && is_behind);
                 if stands_later && places.is_register[read.index()] {
                     early[read.index()] = true;
                 }

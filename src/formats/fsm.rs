@@ -12,8 +12,10 @@ use crate::ir::machine::{
 use crate::ir::{Limits, Model};
 use crate::num::Kif;
 use num_bigint::BigInt;
-use serde::Deserialize;
+use num_traits::ToPrimitive;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
@@ -98,6 +100,100 @@ pub fn read_machine(reader: impl Read, limits: &Limits) -> Result<Machine, Diagn
     })?;
     Collector { limits, builder: MachineBuilder::default(), known: BTreeMap::new(), problems: Diagnostics::default() }
         .read(file)
+}
+
+/// A stateful design as `ALIRFSM` JSON. Signals that no connection mentions are not part of it.
+///
+/// # Errors
+/// What the form cannot say: a first value that no double has, a name that belongs to a block, a block of its own kind.
+pub fn machine_json(machine: &Machine) -> Result<Vec<u8>, String> {
+    #[derive(Serialize)]
+    struct Whole<'a> {
+        meta: &'a str,
+        spec_version: u8,
+        fsm: Parts<'a>,
+    }
+    #[derive(Serialize)]
+    struct Parts<'a> {
+        logic: BTreeMap<&'a str, Box<RawValue>>,
+        conns: Vec<Value>,
+        signal_order: &'a [String],
+    }
+    #[derive(Deserialize)]
+    struct Block {
+        model: Box<RawValue>,
+    }
+    let mut logic = BTreeMap::new();
+    for block in machine.blocks() {
+        let mut written = Vec::new();
+        let prepared = super::prepare(&block.model, super::Target::Alir4).map_err(|wrong| wrong.to_string())?;
+        prepared.write(&mut written).map_err(|why| why.to_string())?;
+        let whole: Block = serde_json::from_slice(&written).map_err(|why| why.to_string())?;
+        logic.insert(block.name.as_str(), whole.model);
+    }
+    let mut names = Vec::with_capacity(machine.signals().len());
+    for signal in machine.signals() {
+        let of_block = |b: BlockId, end: &str| format!("INTERNAL_{}_{end}", machine.blocks()[b.index()].name);
+        names.push(match signal.kind {
+            SignalKind::BlockInput(b) => of_block(b, "inp"),
+            SignalKind::BlockOutput(b) => of_block(b, "outp"),
+            _ => signal.name.clone(),
+        });
+    }
+    if names.iter().collect::<std::collections::BTreeSet<_>>().len() < names.len() {
+        return Err("a signal has the name of a block's".into());
+    }
+    let writer = Writer { machine, names: &names };
+    let conns = machine.connections().iter().map(|conn| {
+        let optional = |access: &Option<Access>| access.as_ref().map(|access| writer.mention(access, 0)).transpose();
+        let (src, dst) = (writer.mention(&conn.src, 0)?, writer.mention(&conn.dst, 0)?);
+        let (enable_if, alt_src) = (optional(&conn.enable_if)?, optional(&conn.alternative)?);
+        Ok(json!({ "src": src, "dst": dst, "enable_if": enable_if, "alt_src": alt_src }))
+    });
+    let conns = conns.collect::<Result<Vec<Value>, String>>()?;
+    let fsm = Parts { logic, conns, signal_order: &names };
+    serde_json::to_vec(&Whole { meta: "ALIRFSM", spec_version: 4, fsm }).map_err(|why| why.to_string())
+}
+
+/// Most mentions within one another that are written.
+const DEEPEST: usize = 16;
+
+struct Writer<'a> {
+    machine: &'a Machine,
+    /// The names of signals in the file.
+    names: &'a [String],
+}
+
+impl Writer<'_> {
+    /// Everything about a signal, and which of its elements are meant. It is said of a reset or an index again.
+    fn mention(&self, access: &Access, depth: usize) -> Result<Value, String> {
+        let signal = self.machine.signal(access.signal);
+        if depth > DEEPEST {
+            return Err(format!("{:?} is reset by itself, or by a long chain of registers", signal.name));
+        }
+        let types: Vec<(bool, i32, i32)> = signal.elements.iter().map(|kif| (kif.signed, kif.int, kif.frac)).collect();
+        let reset = signal.reset_if.as_ref().map(|when| self.mention(when, depth + 1)).transpose()?;
+        let value = |(code, kif): (&BigInt, &Kif)| {
+            let value = code.to_f64().map(|code| code * (-f64::from(kif.frac)).exp2());
+            let value = value.filter(|&value| exact_code(value, kif.frac).as_ref() == Some(code));
+            value.ok_or_else(|| format!("a first value of {:?} is no double", signal.name))
+        };
+        let values =
+            |codes: &Vec<BigInt>| codes.iter().zip(&signal.elements).map(value).collect::<Result<Vec<f64>, _>>();
+        let to = signal.reset_to.as_ref().map(values).transpose()?;
+        let (is_input, is_register) = (signal.kind == SignalKind::Input, signal.kind == SignalKind::Register);
+        let mode = match signal.kind {
+            SignalKind::Input | SignalKind::BlockInput(_) => "r",
+            SignalKind::BlockOutput(_) => "w",
+            _ if signal.output => "w",
+            _ => "",
+        };
+        let dynamic =
+            access.dynamic.as_ref().map(|(index, step)| Ok::<_, String>((self.mention(index, depth + 1)?, step)));
+        let (name, exposed) = (&self.names[access.signal.index()], signal.output || is_input);
+        let (view, dynamic) = ([access.lo, access.hi], dynamic.transpose()?);
+        Ok(json!([name, exposed, types, reset, to, is_register, signal.schedule, mode, null, view, dynamic]))
+    }
 }
 
 /// Bytes of a file that are looked at to see what it is.
@@ -484,6 +580,23 @@ mod tests {
                 assert_eq!(look_ahead(&mut &gzip(text.as_bytes())[..]).unwrap().0, is, "{filler} {end}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let mut count = 0;
+        for seed in 0..200 {
+            let drawn = crate::random::machine::MachineRecipe::seeded(2 + seed as usize % 16, seed).build();
+            let Ok(written) = machine_json(&drawn) else { continue };
+            let machine = read_machine(&written[..], &Limits::default()).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            // What no connection mentions is gone then, and nothing else.
+            assert_eq!(machine.connections().len(), drawn.connections().len(), "seed {seed}");
+            assert_eq!(machine.blocks().len(), drawn.blocks().len(), "seed {seed}");
+            let again = machine_json(&machine).unwrap();
+            assert_eq!(read_machine(&again[..], &Limits::default()).unwrap(), machine, "seed {seed}");
+            count += 1;
+        }
+        assert!(count > 150, "only {count} of 200");
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod source;
 mod stages;
 mod upgrade;
 
-pub use fsm::{begins_json, head, is_machine, look_ahead, read_machine, unpacked};
+pub use fsm::{begins_json, head, is_machine, look_ahead, machine_json, read_machine, unpacked};
 
 use crate::diag::{Diagnostic, Diagnostics, Place, utf16};
 use crate::ir::{Limits, Model, ValueId};

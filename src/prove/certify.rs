@@ -14,11 +14,13 @@ use crate::num::SplitMix;
 use alir2hdl_check::certificate::{Certificate, HEAD, Place, Step};
 use alir2hdl_check::clocks::Rhythm;
 use alir2hdl_check::graph::{Graph, Lit};
+use alir2hdl_check::induction::Induction;
+use alir2hdl_check::machine::Machine;
 use alir2hdl_check::program::{Image, Program, Type};
 use alir2hdl_check::records::{MOST_LEAVES, Question, Reason, Record};
 use alir2hdl_check::sums::Sum;
 use alir2hdl_check::text::Text;
-use alir2hdl_check::{AT_THE_END, Compared, Side};
+use alir2hdl_check::{AT_THE_END, Compared, Made, Side};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -778,19 +780,42 @@ struct Cut {
     is_whole: bool,
 }
 
+/// What a certificate begins with.
+#[derive(Clone, Copy)]
+enum Origin<'a> {
+    Program(&'a Program),
+    /// A state machine, its text, and what is known of registers.
+    Machine(&'a Machine, &'a Text<'a>, &'a Induction),
+}
+
+impl Origin<'_> {
+    /// Its gates.
+    fn compared(&self, made: Made<'_>) -> Result<Compared, String> {
+        match *self {
+            Origin::Program(model) => Compared::of(model, made),
+            Origin::Machine(machine, text, induction) => Compared::of_machine(machine, text, (induction, true), made),
+        }
+    }
+}
+
 /// The model's gates, and a search that knows them.
 ///
 /// # Errors
 /// What the checker objects to.
-fn begin(model: &Program, seed: u64) -> Result<(Compared, RefCell<Search>), String> {
+fn begin(origin: &Origin<'_>, seed: u64) -> Result<(Compared, RefCell<Search>), String> {
     let search = RefCell::new(Search::new(seed));
-    let compared = Compared::of(model, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
+    let compared = origin.compared(&mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
         let Some(bits) = bits else { return Ok(()) };
         let mut search = search.borrow_mut();
         search.learn(g, bits);
         search.samples.extend(g);
-        if let Some(shown) = Shown::of(&search.samples, bits, model.operations[at].kind) {
-            search.own.entry(shown.direction).or_default().push(((0, at), shown));
+        // The last program that is begun is the one that is made.
+        let (number, kind) = match origin {
+            Origin::Program(model) => (0, model.operations[at].kind),
+            Origin::Machine(machine, ..) => (g.sums.programs.len() - 1, machine.kind(g.sums.programs.len() - 1, at)),
+        };
+        if let Some(shown) = Shown::of(&search.samples, bits, kind) {
+            search.own.entry(shown.direction).or_default().push(((number, at), shown));
         }
         Ok(())
     })?;
@@ -816,20 +841,27 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
     search.borrow_mut().before = own;
     // What its values will show.
     let mut all = Vec::new();
-    if let Side::Program(program) = side {
-        let mut samples = Samples::new(search.borrow().seed);
-        Compared::of(program, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
-            samples.extend(g);
-            all.extend(bits.map(|bits| Shown::of(&samples, bits, program.operations[at].kind)));
-            Ok(())
-        })?;
+    let mut samples = Samples::new(search.borrow().seed);
+    let mut show = |program: &Program, g: &Graph, at: usize, bits: Option<&[Lit]>| {
+        samples.extend(g);
+        all.extend(bits.map(|bits| Shown::of(&samples, bits, program.operations[at].kind)));
+        Ok(())
+    };
+    match side {
+        Side::Program(program) => {
+            Compared::of(program, &mut |g: &mut Graph, at, bits| show(program, g, at, bits))?;
+        }
+        Side::Beside(program, _) => {
+            compared.clone().follow(side, &mut |g: &mut Graph, at, bits| show(program, g, at, bits))?;
+        }
+        Side::Text(..) => {}
     }
     let (mut likes, mut has_unused) = (Vec::new(), false);
     compared.follow(side, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
         let mut search = search.borrow_mut();
         let Some(bits) = bits else {
             has_unused |= at > 0 && drop_unused(g, search.recorder.places.get_mut(&(at - 1)));
-            if let (Side::Program(program), Some(shown)) = (side, all.get(at)) {
+            if let Some((program, shown)) = side.program().zip(all.get(at)) {
                 likes = search.prepare(g, program, at, shown.as_ref());
             }
             return Ok(());
@@ -842,8 +874,8 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
             return Err("what is open needs more work".into());
         }
         search.recorder.bits = bits.to_vec();
-        match side {
-            Side::Program(program)
+        match side.program() {
+            Some(program)
                 if !likes.is_empty() && search.place_all(g, at, bits, program.operations[at].kind.frac, &likes) => {}
             _ => bits.iter().for_each(|&bit| search.place(g, at, bit)),
         }
@@ -930,7 +962,7 @@ impl Renamed<'_> {
 /// The records again without the images that were dropped, over gates that have other numbers without them; and whether
 /// others are of no use now.
 fn rewritten(
-    model: &Program,
+    origin: &Origin<'_>,
     sides: &[Side<'_>],
     old: &Graph,
     steps: &[Step],
@@ -938,7 +970,7 @@ fn rewritten(
     let inputs = (2..old.count() as u32).rev().filter(|&node| old.made_of(node).is_none()).collect();
     let mut renamed =
         Renamed { old, inputs, looked_at: 0, names: FxHashMap::from_iter([(0, Lit::FALSE), (1, Lit::UNKNOWN)]) };
-    let mut compared = Compared::of(model, &mut |_, _, _| Ok(()))?;
+    let mut compared = origin.compared(&mut |_, _, _| Ok(()))?;
     let (mut out, mut has_unused) = (Vec::new(), false);
     for (side, step) in sides.iter().zip(steps) {
         let mut recorder = Recorder { steps: u64::MAX, ..Recorder::new(How::Recorded) };
@@ -991,8 +1023,10 @@ fn shown(compared: &Compared) -> Vec<bool> {
 pub struct Recorded {
     /// What the checker replays.
     pub certificate: Certificate,
-    /// Whether it shows each output.
+    /// Whether it shows each output; of a state machine each equality that it needs.
     pub shown: Vec<bool>,
+    /// Of each of these the bit of a register that it is about, as the checker counts them; nothing of outputs, and of programs.
+    pub(super) claimed: Vec<Option<usize>>,
 }
 
 /// A program with its file name, or the text.
@@ -1000,8 +1034,8 @@ type Named<'a> = (Option<&'a String>, Side<'a>);
 
 /// The steps over these sides to the last one, and what they show. A program between that there is nothing to record of is
 /// left out: its neighbours are compared. With `keep_bare` it stays if it makes gates that were not there: later ones may be compared with these.
-fn recorded(model: &Program, all: &[Named<'_>], seed: u64, keep_bare: bool) -> Result<Recorded, String> {
-    let (mut compared, mut search) = begin(model, seed)?;
+fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) -> Result<Recorded, String> {
+    let (mut compared, mut search) = begin(origin, seed)?;
     let (mut sides, mut steps, mut has_unused): (Vec<Named<'_>>, Vec<Step>, bool) = (Vec::new(), Vec::new(), false);
     for (at, &(name, side)) in all.iter().enumerate() {
         let before = (at + 1 < all.len()).then(|| (compared.clone(), search.clone()));
@@ -1016,7 +1050,8 @@ fn recorded(model: &Program, all: &[Named<'_>], seed: u64, keep_bare: bool) -> R
                 has_unused |= unused;
                 sides.push((name, side));
                 let is_bare = before.is_some() && made.places.is_empty();
-                steps.push(Step { program: name.cloned(), is_bare, ..made });
+                let feeds = if let Side::Beside(_, feeds) = side { feeds.to_vec() } else { Vec::new() };
+                steps.push(Step { program: name.cloned(), is_bare, feeds, ..made });
             }
         }
     }
@@ -1028,7 +1063,7 @@ fn recorded(model: &Program, all: &[Named<'_>], seed: u64, keep_bare: bool) -> R
         if !has_unused {
             break;
         }
-        let (again, made, unused) = rewritten(model, &sides, &compared.graph, &steps)?;
+        let (again, made, unused) = rewritten(origin, &sides, &compared.graph, &steps)?;
         // Numbers of gates are those of the first writing still.
         for (old, new) in steps.iter_mut().zip(&made) {
             for (at, place) in &mut old.places {
@@ -1045,9 +1080,10 @@ fn recorded(model: &Program, all: &[Named<'_>], seed: u64, keep_bare: bool) -> R
     let is_needed = |at: usize| at + 1 == steps.len() || steps[at].is_bare == steps[at].places.is_empty();
     if !(0..steps.len()).all(is_needed) {
         let needed = named.into_iter().enumerate().filter(|&(at, _)| is_needed(at));
-        return recorded(model, &needed.map(|(_, side)| side).collect::<Vec<_>>(), seed, keep_bare);
+        return recorded(origin, &needed.map(|(_, side)| side).collect::<Vec<_>>(), seed, keep_bare);
     }
-    Ok(Recorded { shown: shown(&compared), certificate: Certificate { steps, ..Certificate::default() } })
+    let certificate = Certificate { steps, ..Certificate::default() };
+    Ok(Recorded { shown: shown(&compared), claimed: compared.claimed, certificate })
 }
 
 /// Records a certificate for a text, over programs between with their file names if there are any: that one of several
@@ -1071,20 +1107,56 @@ pub fn record(
     } else {
         ways.push((between.len(), SEEDS[0], false));
     }
-    let mut best: Option<Recorded> = None;
+    let origin = Origin::Program(model);
+    let mut best =
+        best_of(ways.into_iter().map(|(from, seed, keep_bare)| recorded(&origin, &sides[from..], seed, keep_bare)))?;
+    best.certificate.rhythm = rhythm;
+    Ok(best)
+}
+
+/// A program beside a state machine: its file name, and the elements of the machine that its inputs are.
+pub type Beside = (String, Program, Vec<usize>);
+
+/// Records a certificate for the text of a state machine.
+///
+/// # Errors
+/// What the checker objects to in the text or the induction.
+pub(super) fn record_machine(
+    machine: &Machine,
+    beside: &[Beside],
+    text: &Text<'_>,
+    induction: &Induction,
+) -> Result<Recorded, String> {
+    let programs = beside.iter().map(|(name, program, feeds)| (Some(name), Side::Beside(program, feeds)));
+    let sides: Vec<_> = programs.chain([(None, Side::Text(text, None))]).collect();
+    // Most machines need no program, but pipelines whose registers were moved.
+    let mut ways = vec![(0, false), (beside.len(), false), (0, true)];
+    if induction.depth == 0 {
+        ways.swap(0, 1);
+    }
+    ways.truncate(if beside.is_empty() { 1 } else { ways.len() });
+    let origin = Origin::Machine(machine, text, induction);
+    let mut best =
+        best_of(ways.into_iter().map(|(from, keep_bare)| recorded(&origin, &sides[from..], SEEDS[0], keep_bare)))?;
+    best.certificate.induction = Some(induction.clone());
+    Ok(best)
+}
+
+/// What shows the most; nothing is tried behind what shows all.
+fn best_of(ways: impl Iterator<Item = Result<Recorded, String>>) -> Result<Recorded, String> {
     let count = |recorded: &Recorded| recorded.shown.iter().filter(|&&shown| shown).count();
-    for (from, seed, keep_bare) in ways {
-        let found = recorded(model, &sides[from..], seed, keep_bare)?;
+    let mut best: Option<Recorded> = None;
+    for found in ways {
+        let found = found?;
+        let is_whole = count(&found) == found.shown.len();
         if best.as_ref().is_none_or(|best| count(&found) > count(best)) {
             best = Some(found);
         }
-        if best.as_ref().is_some_and(|best| count(best) == best.shown.len()) {
+        if is_whole {
             break;
         }
     }
-    let mut best = best.ok_or("nothing was recorded")?;
-    best.certificate.rhythm = rhythm;
-    Ok(best)
+    best.ok_or_else(|| "nothing was recorded".to_owned())
 }
 
 /// A program as the checker reads it; nothing if JSON has no words for it, or the checker reads no such thing.
@@ -1142,7 +1214,7 @@ impl Shared {
         if unpaid > left {
             return None;
         }
-        let (compared, search) = begin(&read_program(program)?, SEEDS[0]).ok()?;
+        let (compared, search) = begin(&Origin::Program(&read_program(program)?), SEEDS[0]).ok()?;
         search.borrow_mut().recorder = Recorder::new(how);
         Some(Shared { compared, search, unpaid })
     }
@@ -1202,6 +1274,13 @@ impl Shared {
     }
 }
 
+/// A line of numbers.
+fn numbers(out: &mut String, word: &str, numbers: &[usize]) {
+    out.push_str(word);
+    numbers.iter().for_each(|number| _ = write!(out, " {number}"));
+    out.push('\n');
+}
+
 /// The lines of the file of a certificate.
 pub fn text(certificate: &Certificate) -> String {
     let mut out = format!("{HEAD}\n");
@@ -1209,12 +1288,22 @@ pub fn text(certificate: &Certificate) -> String {
         let bits: String = case.iter().map(|&bit| if bit { '1' } else { '0' }).collect();
         let _ = writeln!(out, "case {bits}");
     }
+    if let Some(Induction { settled, depth, classes, zeros }) = &certificate.induction {
+        let _ = writeln!(out, "clocks {settled} {depth}");
+        let classes = classes.iter().map(|class| ("same", class)).chain([("zero", zeros)]);
+        for (word, bits) in classes.filter(|(_, bits)| !bits.is_empty()) {
+            numbers(&mut out, word, bits);
+        }
+    }
     if let Some(Rhythm { interval, latency, is_held }) = certificate.rhythm {
         let _ = writeln!(out, "every {interval} {latency}{}", if is_held { " held" } else { "" });
     }
     for step in &certificate.steps {
         let word = if step.is_bare { "between" } else { "step" };
         let _ = writeln!(out, "{word} {}", step.program.as_deref().unwrap_or("text"));
+        if !step.feeds.is_empty() {
+            numbers(&mut out, "feeds", &step.feeds);
+        }
         for (at, place) in &step.places {
             let _ = writeln!(out, "at {at}");
             for Image { of, minus, shift, constant } in &place.images {
@@ -1274,7 +1363,7 @@ mod tests {
             compared_outputs += agrees(&model, &compared, &format!("seed {seed}"));
             // Ranges that are known by then may make other gates of it; a record shows that those are the same.
             if compared.open().next().is_some() {
-                let (mut again, search) = begin(&same, 1).unwrap();
+                let (mut again, search) = begin(&Origin::Program(&same), 1).unwrap();
                 step(&mut again, &search, &Side::Program(&same)).unwrap();
                 assert_eq!(again.open().next(), None, "seed {seed}: a program is itself");
                 recorded += 1;
@@ -1415,7 +1504,8 @@ mod tests {
 
     /// The only step from one program to another one, and whether it shows all outputs.
     fn made(first: &Program, second: &Program) -> (Step, bool) {
-        let Recorded { mut certificate, shown } = recorded(first, &[(None, Side::Program(second))], 1, false).unwrap();
+        let Recorded { mut certificate, shown, .. } =
+            recorded(&Origin::Program(first), &[(None, Side::Program(second))], 1, false).unwrap();
         (certificate.steps.remove(0), shown.into_iter().all(|shown| shown))
     }
 
@@ -1639,7 +1729,7 @@ mod tests {
             }
             let names: Vec<String> = (0..programs.len()).map(|i| i.to_string()).collect();
             let sides: Vec<_> = names.iter().map(Some).zip(programs.iter().map(Side::Program)).collect();
-            let Ok(found) = recorded(&first, &sides, 1, false) else { continue };
+            let Ok(found) = recorded(&Origin::Program(&first), &sides, 1, false) else { continue };
             gone_over += programs.len() - found.certificate.steps.len();
             outputs += found.shown.len();
             shown += found.shown.iter().filter(|&&shown| shown).count();
@@ -1726,7 +1816,10 @@ mod tests {
             let Ok(other) = other.finish() else { continue };
             let (Some(first), Some(second)) = (read_program(&model), read_program(&other)) else { continue };
             let name = "other".to_owned();
-            let Ok(found) = recorded(&first, &[(Some(&name), Side::Program(&second))], 1, false) else { continue };
+            let Ok(found) = recorded(&Origin::Program(&first), &[(Some(&name), Side::Program(&second))], 1, false)
+            else {
+                continue;
+            };
             // The same records make the same gates equal, in the file's form too.
             let mut certificate = found.certificate;
             certificate.steps.push(Step::default());

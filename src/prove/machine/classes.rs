@@ -3,7 +3,7 @@
 use super::model::{self, Cells, SymbolicCell};
 use super::port_pairs::key;
 use super::search::{free_inputs, outputs};
-use super::{MachineReport, Pair, RegisterReport, renew};
+use super::{Correspondence, MachineReport, Pair, RegisterBit, RegisterReport, renew};
 use crate::ir::machine::SignalId;
 use crate::prove::aig::Lit;
 use crate::prove::engine::{Engine, Outcome};
@@ -486,6 +486,34 @@ impl Classes {
             return Some(text);
         }
         None
+    }
+
+    /// The classes with more than one bit, by names.
+    pub(super) fn correspondence(&self, pair: &Pair<'_>) -> Correspondence {
+        let named = |bit: usize| {
+            let name = match bit.checked_sub(self.states.model()) {
+                Some(at) => {
+                    let (register, bit) = pair.file.register_of(at);
+                    RegisterBit::File(pair.file.rtl.signal(register).name.clone(), bit)
+                }
+                None => {
+                    let (id, element, bit) = self.states.machine[bit];
+                    RegisterBit::Machine(pair.machine.signal(id).name.clone(), element, bit)
+                }
+            };
+            (name, self.partition.phase[bit])
+        };
+        let mut out = Correspondence::default();
+        for (class, members) in self.partition.members().into_iter().enumerate() {
+            let is_constant = class as u32 == self.partition.constant();
+            let members: Vec<(RegisterBit, bool)> = members.into_iter().map(named).collect();
+            match members.len() {
+                _ if is_constant => out.constant = members,
+                0 | 1 => {}
+                _ => out.classes.push(members),
+            }
+        }
+        out
     }
 
     /// What became of the machine's registers.

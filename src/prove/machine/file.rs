@@ -73,17 +73,22 @@ impl<'a> FileRegisters<'a> {
         self.power_on.len()
     }
 
-    /// The register that a bit is of.
-    pub(super) fn register_name(&self, bit: usize) -> String {
+    /// The register that a bit is of, and which of its bits.
+    pub(super) fn register_of(&self, bit: usize) -> (SignalId, usize) {
         let at = self.first.partition_point(|&first| first <= bit) - 1;
-        self.rtl.signal(self.registers[at]).name.clone()
+        (self.registers[at], bit - self.first[at])
+    }
+
+    /// The name of the register that a bit is of.
+    pub(super) fn register_name(&self, bit: usize) -> String {
+        self.rtl.signal(self.register_of(bit).0).name.clone()
     }
 
     /// The name of a register's bit.
     pub(super) fn name(&self, bit: usize) -> String {
-        let at = self.first.partition_point(|&first| first <= bit) - 1;
-        let signal = self.rtl.signal(self.registers[at]);
-        if signal.width == 1 { signal.name.clone() } else { format!("{}[{}]", signal.name, bit - self.first[at]) }
+        let (register, bit) = self.register_of(bit);
+        let signal = self.rtl.signal(register);
+        if signal.width == 1 { signal.name.clone() } else { format!("{}[{bit}]", signal.name) }
     }
 
     /// One cycle. `known` are the machine's blocks in the same cycle, which signals may turn out to show.

@@ -19,9 +19,11 @@ mod flow;
 mod guarded;
 mod model;
 mod port_pairs;
+mod recorded;
 mod search;
 
 pub use bench::testbench;
+pub use recorded::{beside, case, record};
 
 use super::aig::Aig;
 use super::engine::{Counts, Engine, Limits, WORK};
@@ -128,6 +130,31 @@ pub struct MachineReport {
     pub gates: usize,
     /// What else the statement says, or assumes.
     pub notes: Vec<String>,
+    /// What a certificate can be made of; nothing if it was proved in a way that has none.
+    #[serde(skip)]
+    pub correspondence: Option<Correspondence>,
+}
+
+/// A bit of a register.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RegisterBit {
+    /// Of the machine: its signal, element and bit.
+    Machine(String, usize, usize),
+    /// Of the file: its register and bit.
+    File(String, usize),
+}
+
+/// Bits of registers that are the same, which an induction over clocks begins with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Correspondence {
+    /// Clocks from power-on after which they are.
+    pub settled: usize,
+    /// Loads until what is not among them has left the pipelines.
+    pub depth: usize,
+    /// Bits that are the same, each with whether it is complemented.
+    pub classes: Vec<Vec<(RegisterBit, bool)>>,
+    /// Bits that are zero, or one if complemented.
+    pub constant: Vec<(RegisterBit, bool)>,
 }
 
 /// Proves or refutes that `rtl` behaves as `machine` from power-on. Beside the report comes the engine that answered
@@ -159,6 +186,7 @@ pub fn prove(
         bits: Counts::default(),
         gates: 0,
         notes: Vec::new(),
+        correspondence: None,
     };
     let (ports, file) = match port_pairs::find(machine, rtl).and_then(|ports| Ok((ports, FileRegisters::new(rtl)?))) {
         Ok(found) => found,
@@ -242,6 +270,7 @@ impl Pair<'_> {
             e.give_back(all - all / QUICK);
             if open.is_none() {
                 report.registers = classes.report(self);
+                report.correspondence = Some(classes.correspondence(self));
                 return Ok(Verdict::Proved);
             }
             match flow::prove(self, &simulated, &pipes, report, e, new_engine) {
@@ -252,19 +281,24 @@ impl Pair<'_> {
         }
         let mut classes = Classes::new(self, simulated.clone());
         let mut outcome = classes.settle(self, report, e, new_engine, false)?;
+        let mut settled = 0;
         let undefined = model::registers(self.machine).any(|id| self.machine.signal(id).reset_to.is_none());
         if outcome.is_some() && undefined && e.left > 0 {
             // Rather than choose what undefined registers start as, wait until they no longer matter.
             renew(e, new_engine);
             if let Some((cycles, reached)) = search::defined(self, e)? {
                 classes = Classes::after(self, simulated, e, &reached);
+                settled = cycles;
                 outcome = classes.settle(self, report, e, new_engine, false)?;
                 let cycles = format!("registers without a first value no longer matter after {cycles} cycles");
                 report.notes.push(format!("{cycles}; these were compared one by one"));
             }
         }
         report.registers = classes.report(self);
-        let Some(by_registers) = outcome else { return Ok(Verdict::Proved) };
+        let Some(by_registers) = outcome else {
+            report.correspondence = Some(Correspondence { settled, ..classes.correspondence(self) });
+            return Ok(Verdict::Proved);
+        };
         if undefined && guarded::prove(self, report, e, new_engine)?.is_none() {
             let what = "registers hold what the machine's do as long as these are defined";
             report.notes.push(what.into());

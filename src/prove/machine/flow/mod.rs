@@ -20,7 +20,8 @@ mod graph;
 mod program;
 
 use super::classes::{Classes, Partition};
-use super::{CounterexampleTrace, MachineReport, Pair, model, renew, search};
+use super::{Correspondence, CounterexampleTrace, MachineReport, Pair, model, renew, search};
+use crate::ir::Model;
 use crate::ir::machine::{Access, Connection, Machine, SignalId, SignalKind};
 use crate::prove::engine::Engine;
 use crate::prove::equiv::{self, Comparison, Found};
@@ -196,6 +197,39 @@ pub(super) fn pipes(pair: &Pair<'_>, partition: &Partition) -> Vec<Pipes> {
     found
 }
 
+/// An element of a signal by its name and number, so many clocks ago.
+pub(super) type PastElement = (String, usize, u32);
+
+/// A machine over all loads of its pipelines as a program, and the elements of which signals its inputs are, so many clocks ago: its
+/// outputs, and what other registers become. Registers count as pipelines if they load at each clock and do not depend on
+/// themselves, as far as there are any; else each is an input. Nothing if it is no program.
+pub(super) fn unrolled(machine: &Machine, has_pipes: bool) -> Option<(Model, Vec<PastElement>)> {
+    let driven = program::driven(machine);
+    let mut piped = vec![false; machine.signals().len()];
+    for id in model::registers(machine).filter(|_| has_pipes) {
+        let loads = driven[id.index()].iter().map(|&c| &machine.connections()[c]);
+        let is_free = |c: &Connection| c.dst.dynamic.is_none() && (c.enable_if.is_none() || c.alternative.is_some());
+        let whole: usize = loads.clone().map(|c| c.dst.len()).sum();
+        piped[id.index()] = whole == machine.signal(id).elements.len() && loads.clone().all(is_free);
+    }
+    let cyclic = graph::on_cycles(vertices(machine), |v, out| {
+        successors(machine, (&piped, &driven), v, &mut |w, _| out.push(w));
+    });
+    piped.iter_mut().zip(cyclic).for_each(|(piped, cyclic)| *piped &= !cyclic);
+    let elements = |id: SignalId| {
+        let elements = machine.signal(id).elements.iter().enumerate();
+        elements.filter(|(_, kif)| !kif.is_zero()).map(move |(element, kif)| (id, element, kif.width()))
+    };
+    let outputs = machine.outputs().flat_map(elements).map(|(id, element, _)| FlowQuestion::Output(id, element));
+    let others = model::registers(machine).filter(|id| !piped[id.index()]).flat_map(elements);
+    let next = others.map(|(register, element, width)| FlowQuestion::Next { register, element, lo: 0, width });
+    let asked: Vec<FlowQuestion> = outputs.chain(next).collect();
+    let case = Case { start: Start::PowerOn, loads: u32::MAX };
+    let made = program::program(machine, &piped, case, &|_, _| program::Shape::Whole, &asked).ok()?;
+    let feed = |feed: &program::Feed| (machine.signal(feed.signal).name.clone(), feed.element, feed.back);
+    Some((made.model, made.feeds.iter().map(feed).collect()))
+}
+
 /// Signals and blocks.
 fn vertices(machine: &Machine) -> usize {
     machine.signals().len() + machine.blocks().len()
@@ -282,7 +316,12 @@ impl Attempt<'_> {
                 }
             }
             report.notes.push(self.note(&found, depth));
-            report.registers = Classes::new(pair, self.partition.clone()).report(pair);
+            let classes = Classes::new(pair, self.partition.clone());
+            report.registers = classes.report(pair);
+            // Registers that wait for an enable may hold what they do for as long as anything.
+            if self.pipes.enable.is_none() {
+                report.correspondence = Some(Correspondence { depth: depth as usize, ..classes.correspondence(pair) });
+            }
             for register in &mut report.registers {
                 let mut piped = model::registers(pair.machine).filter(|id| self.pipes.piped[id.index()]);
                 if piped.any(|id| pair.machine.signal(id).name == register.name) {
@@ -469,6 +508,7 @@ mod tests {
             rounds: 0,
             bits: crate::prove::engine::Counts::default(),
             gates: 0,
+            correspondence: None,
             notes: Vec::new(),
         }
     }

@@ -1,0 +1,295 @@
+//! A text against a state machine, by induction over clocks.
+//!
+//! A certificate says which bits of registers, of both sides, are the same or complements from one clock on. Three things show
+//! that outputs are equal at every clock from power-on, wherever the machine defines them:
+//!
+//! - What registers hold at power-on, or after the first clocks, is as the certificate says.
+//! - Outputs are equal in the first clocks.
+//! - From any state that is as the certificate says, and as long as it is, outputs are equal after some clocks, and bits that shall
+//!   be the same are so after one more.
+//!
+//! A register of the machine without a first value may begin as anything that suits: its value reaches nothing that is defined. A
+//! register of the text without one begins as anything, and all of that is looked at.
+
+use crate::Made;
+use crate::clocks::Register;
+use crate::ensure;
+use crate::graph::{Graph, Lit};
+use crate::machine::{Cells, Machine};
+use crate::text::Text;
+
+/// Most clocks of an induction.
+pub const MOST_CLOCKS: usize = 1 << 10;
+
+/// What a certificate says of registers. Bits are those of the machine, as [`Machine::state`] gives them, then those of the text;
+/// twice its number stands for a bit, and one more for its complement.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Induction {
+    /// Clocks after which it holds.
+    pub settled: usize,
+    /// Clocks for which it has held where outputs are compared.
+    pub depth: usize,
+    /// Bits that are the same, and at the end those that are zero.
+    pub classes: Vec<Vec<usize>>,
+    /// Those that are zero.
+    pub zeros: Vec<usize>,
+}
+
+/// What the machine does in one clock.
+#[derive(Clone, Debug)]
+struct Clock {
+    /// Bits of each input port.
+    inputs: Vec<Vec<Lit>>,
+    /// Bits of each output element, and whether they are defined.
+    outputs: Vec<(Vec<Lit>, Lit)>,
+    /// What all registers hold ahead of it, and behind it.
+    state: Vec<Lit>,
+    next: Vec<Lit>,
+}
+
+/// The machine's clocks: those from power-on, and those from any state that is as the certificate says.
+#[derive(Clone, Debug)]
+pub(crate) struct Runs {
+    induction: Induction,
+    first: Vec<Clock>,
+    later: Vec<Clock>,
+    /// What registers of the text hold at power-on.
+    start: Vec<Lit>,
+    /// Bits of the elements of [`Machine::elements`] at each of the later clocks, one clock behind the other.
+    elements: Vec<Vec<Lit>>,
+    /// Ports with bits: names and widths.
+    inputs: Vec<(String, usize)>,
+    outputs: Vec<(String, usize)>,
+}
+
+/// What is to be equal, in its order.
+#[derive(Default)]
+pub(crate) struct Pairs {
+    /// Bits of the machine's output elements, and of registers of either side.
+    pub(crate) expected: Vec<Vec<Lit>>,
+    /// Bits of the text, and of other registers.
+    pub(crate) found: Vec<Vec<Lit>>,
+    /// The bit of a register that a pair is about, as [`Induction`] has it; nothing for outputs.
+    pub(crate) claimed: Vec<Option<usize>>,
+    /// Ports that are none by their names.
+    pub(crate) told: String,
+}
+
+impl Pairs {
+    fn push(&mut self, expected: Vec<Lit>, found: Vec<Lit>, claimed: Option<usize>) {
+        self.expected.push(expected);
+        self.found.push(found);
+        self.claimed.push(claimed);
+    }
+}
+
+impl Induction {
+    /// That every bit is one, and in one class; and that there are not too many clocks.
+    fn check(&self, bits: usize) -> Result<(), String> {
+        let mut all: Vec<usize> = self.classes.iter().flatten().chain(&self.zeros).map(|lit| lit / 2).collect();
+        all.sort_unstable();
+        let is_one = all.windows(2).all(|two| two[0] < two[1]) && all.last().is_none_or(|&last| last < bits);
+        ensure(is_one, "a bit of a register that is not there, or in two classes")?;
+        let clocks = self.settled.checked_add(self.depth).is_some_and(|clocks| clocks <= MOST_CLOCKS);
+        ensure(clocks, "more clocks than are simulated here")
+    }
+
+    /// Bits of the machine, so many, and of the text, of which those of a class are made the same: the machine's first one tells
+    /// what, or a new input.
+    fn assumed(&self, g: &mut Graph, bits: &mut [Lit], of_machine: usize) {
+        for &zero in &self.zeros {
+            bits[zero / 2] = Lit::constant(zero % 2 == 1);
+        }
+        for class in &self.classes {
+            let told = class.iter().find(|&&lit| lit / 2 < of_machine);
+            let value = told.map_or_else(|| g.input(), |&lit| bits[lit / 2].flipped(lit % 2 == 1));
+            class.iter().for_each(|&lit| bits[lit / 2] = value.flipped(lit % 2 == 1));
+        }
+    }
+
+    /// Pairs of bits that are to be equal for it to hold.
+    fn claims(&self, bits: &[Lit], pairs: &mut Pairs) {
+        let of = |lit: usize| bits[lit / 2].flipped(lit % 2 == 1);
+        for class in &self.classes {
+            class[1..].iter().for_each(|&lit| pairs.push(vec![of(class[0])], vec![of(lit)], Some(lit)));
+        }
+        self.zeros.iter().for_each(|&lit| pairs.push(vec![Lit::FALSE], vec![of(lit)], Some(lit)));
+    }
+
+    /// What registers hold at power-on: those of the machine, then those of the text.
+    fn start(&self, g: &mut Graph, machine: &[Option<Lit>], text: &[Option<Lit>]) -> Result<Vec<Lit>, String> {
+        let known = |bit: usize| machine.get(bit).copied().unwrap_or_else(|| text[bit - machine.len()]);
+        let mut bits: Vec<Option<Lit>> = (0..machine.len() + text.len()).map(known).collect();
+        for (class, is_zero) in self.classes.iter().map(|class| (class, false)).chain([(&self.zeros, true)]) {
+            if self.settled > 0 {
+                break;
+            }
+            let of = |&lit: &usize| bits[lit / 2].map(|value| value.flipped(lit % 2 == 1));
+            let mut values: Vec<Lit> = class.iter().filter_map(of).collect();
+            values.extend(is_zero.then_some(Lit::FALSE));
+            let is_open = |&&lit: &&usize| lit / 2 >= machine.len() && bits[lit / 2].is_none();
+            let open = class.iter().filter(is_open).count();
+            let is_one = values.windows(2).all(|two| two[0] == two[1]) && open <= usize::from(values.is_empty());
+            ensure(is_one, "bits that shall be the same, and are not at power-on")?;
+            let value = values.first().copied().unwrap_or_else(|| g.input());
+            class.iter().for_each(|&lit| bits[lit / 2] = Some(value.flipped(lit % 2 == 1)));
+        }
+        Ok(bits.into_iter().map(|bit| bit.unwrap_or_else(|| g.input())).collect())
+    }
+}
+
+impl Runs {
+    /// Makes the machine's gates; those of the first clocks alone if that is all that is asked for.
+    ///
+    /// # Errors
+    /// If the induction is none; those of `made`.
+    pub(crate) fn new(
+        g: &mut Graph,
+        machine: &Machine,
+        registers: &[Register<'_>],
+        (induction, is_whole): (&Induction, bool),
+        made: Made<'_>,
+    ) -> Result<Runs, String> {
+        let own = machine.registers();
+        let widths: Vec<usize> = own.iter().map(|&signal| machine.name(signal).1).collect();
+        let first = own.iter().zip(&widths).flat_map(|(&signal, &width)| match machine.first(signal) {
+            Some(bits) => bits.into_iter().map(Some).collect(),
+            None => vec![None; width],
+        });
+        let first: Vec<Option<Lit>> = first.collect();
+        let of_text = registers.iter().flat_map(|(_, width, first)| match first {
+            Some(bits) => bits.iter().map(|&bit| Some(Lit::constant(bit))).collect(),
+            None => vec![None; *width],
+        });
+        let of_text: Vec<Option<Lit>> = of_text.collect();
+        induction.check(first.len() + of_text.len())?;
+        let with_bits = |signals: Vec<usize>| {
+            let names = signals.into_iter().map(|signal| machine.name(signal));
+            names.filter(|name| name.1 > 0).map(|(name, width)| (name.to_owned(), width)).collect()
+        };
+        let (inputs, outputs): (Vec<(String, usize)>, _) = (with_bits(machine.inputs()), with_bits(machine.outputs()));
+        let clocks = induction.settled + induction.depth;
+        let mut ports = |_| {
+            let bits = inputs.iter().map(|input| (0..input.1).map(|_| g.input()).collect());
+            bits.collect::<Vec<Vec<Lit>>>()
+        };
+        let of_first: Vec<Vec<Vec<Lit>>> = (0..clocks).map(&mut ports).collect();
+        let of_later: Vec<Vec<Vec<Lit>>> = (0..=induction.depth).filter(|_| is_whole).map(&mut ports).collect();
+        let all = induction.start(g, &first, &of_text)?;
+        let start = all[first.len()..].to_vec();
+        let cells = |bits: &[Lit], is_defined: &dyn Fn(usize) -> bool| {
+            let (mut cells, mut rest) = (machine.empty(), bits);
+            for (&signal, &width) in own.iter().zip(&widths) {
+                let (bits, others) = rest.split_at(width);
+                (rest, cells[signal]) = (others, machine.cells(signal, bits, Lit::constant(is_defined(signal))));
+            }
+            cells
+        };
+        let mut clock = |g: &mut Graph, inputs: Vec<Vec<Lit>>, cells: &mut Cells| {
+            let with_bits = machine.inputs().into_iter().filter(|&signal| machine.name(signal).1 > 0);
+            for (signal, bits) in with_bits.zip(&inputs) {
+                cells[signal] = machine.cells(signal, bits, Lit::TRUE);
+            }
+            let after = machine.clock(g, cells, made)?;
+            ensure(!g.is_full, "more gates than are built here")?;
+            let shown = machine.outputs().into_iter().flat_map(|signal| cells[signal].clone());
+            let outputs = shown.filter(|cell| !cell.bits.is_empty()).map(|cell| (cell.bits, cell.is_defined)).collect();
+            let next = own.iter().flat_map(|&signal| after[signal].iter().flat_map(|cell| cell.bits.clone())).collect();
+            *cells = after;
+            Ok::<_, String>(Clock { inputs, outputs, state: Vec::new(), next })
+        };
+        let mut state = cells(&all, &|signal| machine.first(signal).is_some());
+        let of_power_on = of_first.into_iter().map(|inputs| clock(g, inputs, &mut state)).collect::<Result<_, _>>()?;
+        let (mut later, mut elements) = (Vec::new(), Vec::new());
+        let any = (0..first.len()).filter(|_| is_whole).map(|_| g.input());
+        let mut bits: Vec<Lit> = any.chain(of_text.iter().map(|_| Lit::UNKNOWN)).collect();
+        for inputs in of_later {
+            induction.assumed(g, &mut bits, first.len());
+            let mut all = cells(&bits, &|_| true);
+            let own = clock(g, inputs, &mut all)?;
+            let mut rest = [&own.inputs.concat()[..], &bits].concat();
+            for (.., width) in machine.elements() {
+                let others = rest.split_off(width);
+                elements.push(std::mem::replace(&mut rest, others));
+            }
+            let state = bits.clone();
+            bits[..first.len()].copy_from_slice(&own.next);
+            later.push(Clock { state, ..own });
+        }
+        Ok(Runs { induction: induction.clone(), first: of_power_on, later, start, elements, inputs, outputs })
+    }
+
+    /// The inputs of a program beside it.
+    ///
+    /// # Errors
+    /// If they are no elements of the machine.
+    pub(crate) fn fed(
+        &self,
+        feeds: &[usize],
+        widths: impl ExactSizeIterator<Item = usize>,
+    ) -> Result<Vec<Vec<Lit>>, String> {
+        ensure(feeds.len() == widths.len(), "a program with another number of inputs than are told")?;
+        let elements =
+            feeds.iter().zip(widths).map(|(&feed, width)| self.elements.get(feed).filter(|bits| bits.len() == width));
+        let elements: Option<Vec<&Vec<Lit>>> = elements.collect();
+        Ok(elements
+            .ok_or("an input that is no element of the machine, or of another width")?
+            .into_iter()
+            .cloned()
+            .collect())
+    }
+
+    /// Bits of all inputs at each clock from power-on.
+    pub(crate) fn inputs(&self) -> Vec<Vec<Lit>> {
+        self.first.iter().map(|clock| clock.inputs.concat()).collect()
+    }
+
+    /// Makes the gates of the text, and all that is to be equal.
+    ///
+    /// # Errors
+    /// What is not as alir2hdl writes it, or does not fit the machine; those of `made`.
+    pub(crate) fn follow(&self, g: &mut Graph, text: &Text<'_>, made: Made<'_>) -> Result<Pairs, String> {
+        let mut running = text.run(g)?;
+        let mut pairs = Pairs::default();
+        let into = running.ports(true, &self.inputs, &mut pairs.told)?;
+        let out = running.ports(false, &self.outputs, &mut pairs.told)?;
+        let mut clock = |g: &mut Graph, clock: &Clock, state: &mut Vec<Lit>| {
+            let inputs: Vec<(usize, Vec<Lit>)> = into.iter().copied().zip(clock.inputs.iter().cloned()).collect();
+            let (shown, next) = running.clock(g, &inputs, state, &out, made)?;
+            ensure(!g.is_full, "more gates than are built here")?;
+            *state = next;
+            Ok::<_, String>((shown.concat(), [&clock.next[..], state].concat()))
+        };
+        let mut state = self.start.clone();
+        for (number, own) in self.first.iter().enumerate() {
+            let (shown, next) = clock(g, own, &mut state)?;
+            let mut rest = &shown[..];
+            for (bits, is_defined) in &own.outputs {
+                let (found, others) = rest.split_at(bits.len());
+                rest = others;
+                let mut masked = |bits: &[Lit]| bits.iter().map(|&bit| g.and(bit, *is_defined)).collect();
+                let (bits, found) = (masked(bits), masked(found));
+                pairs.push(bits, found, None);
+            }
+            if number + 1 >= self.induction.settled {
+                self.induction.claims(&next, &mut pairs);
+            }
+        }
+        let mut state = vec![Lit::UNKNOWN; self.start.len()];
+        for (number, own) in self.later.iter().enumerate() {
+            let told = &own.state[own.state.len() - state.len()..];
+            state.iter_mut().zip(told).filter(|(_, told)| told.is_known()).for_each(|(bit, told)| *bit = *told);
+            let (shown, next) = clock(g, own, &mut state)?;
+            if number == self.induction.depth {
+                let mut rest = &shown[..];
+                for (bits, _) in &own.outputs {
+                    let (found, others) = rest.split_at(bits.len());
+                    rest = others;
+                    pairs.push(bits.clone(), found.to_vec(), None);
+                }
+                self.induction.claims(&next, &mut pairs);
+            }
+        }
+        Ok(pairs)
+    }
+}
