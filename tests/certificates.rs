@@ -168,6 +168,12 @@ fn what_is_no_proof_is_never_called_one() {
         std::fs::write(dir.path().join("proof/proof.txt"), wrong).unwrap();
         refused(&[&model, "m.v", "proof"], 2, "certificate");
     }
+    // A gate, a bit and a leaf that are not there.
+    for record in ["all 0 4294967295 5", "all 0 999999 5", "all 999999 4 5", "all 0 4 4294967295", "all 0 4 5 / 9 9"] {
+        let proof = format!("alir2hdl-certificate 6\nstep text\nat 9\n{record}\n");
+        std::fs::write(dir.path().join("proof/proof.txt"), proof).unwrap();
+        refused(&[&model, "m.v", "proof"], 2, "unreadable: ");
+    }
     // A program that nothing is recorded of, though it is the model itself.
     std::fs::copy(&model, dir.path().join("proof/model.json.gz")).unwrap();
     let proof = "alir2hdl-certificate 6\nstep model.json.gz\nstep text\n";
@@ -216,6 +222,70 @@ fn a_rhythm_is_that_of_the_text() {
         if is_held {
             let said = with(&format!("every {interval} {latency}\n"));
             assert!(!holds(&said), "{options}: {said:?}");
+        }
+    }
+}
+
+/// Samples that come some elements at a time: the core beside its wrapper. The certificate says the module and the place of each
+/// element, and no other ones hold.
+#[test]
+fn samples_in_beats_are_replayed() {
+    for (name, options, width, file) in [
+        ("jet_mlp", "-O1 --ii 8 --ii-engine fold", "16", "m.v"),
+        ("lut_heavy", "-O2 --ii 8 --ii-engine fold", "32", "m.vhd"),
+        ("edge_kif", "-O1 --ii 4 --ii-engine fold", "16", "m.v"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let model = path(name).display().to_string();
+        let language = if file.ends_with(".v") { "--verilog" } else { "--vhdl" };
+        let mut args = vec![model.as_str(), language, file, "--top", "m"];
+        args.extend(["--wrapper", "axis", "--ii-input", "beats", "--axis-width", width]);
+        args.extend(options.split(' '));
+        let (code, said) = alir2hdl(&dir, &args);
+        assert_eq!(code, 0, "{name}: {said}");
+        let (code, said) = alir2hdl(&dir, &["prove", &model, file, "--top", "m_core", "--certificate", "proof"]);
+        assert!(code == 0 && said.contains("can replay the proof of every output"), "{name}: {said}");
+        let (code, said) = checker(&dir, &[&model, file, "proof"]);
+        let is_told = said.starts_with("holds: of m_core: a sample every ") && said.contains(" whose inputs come in ");
+        assert!(code == 0 && is_told, "{name}: {said}");
+        let (text, proof) = (read(&dir, file), read(&dir, "proof/proof.txt"));
+        let line = proof.lines().find(|line| line.starts_with("beats ")).expect("beats");
+        let beats: Vec<&str> = line.split(' ').collect();
+        let other = |at: usize, number: &str| {
+            let mut words = beats.clone();
+            words[at] = number;
+            words.join(" ")
+        };
+        let last = beats.len() - 2;
+        for wrong in [
+            other(1, "1"),
+            other(2, "1"),
+            other(last, "0"),
+            other(last, "99"),
+            other(last + 1, "4096"),
+            other(last + 1, "18446744073709551615"),
+            beats[..last].join(" "),
+            format!("{line} 0 0"),
+            beats[..=last].join(" "),
+            format!("{line}\n{line}"),
+            "top m\n".to_owned() + line,
+        ] {
+            let said = answer(&dir, &model, &text, &proof.replacen(line, &wrong, 1));
+            assert!(!matches!(said, Ok(Answer::Holds(_))), "{name}: {wrong}: {said:?}");
+        }
+        for wrong in ["", "top m\n", "top other\n", "top m_core\ntop m_core\n"] {
+            let said = answer(&dir, &model, &text, &proof.replacen("top m_core\n", wrong, 1));
+            assert!(said.is_err(), "{name}: {wrong:?}: {said:?}");
+        }
+        let mut rng = SplitMix::new(1);
+        for _ in 0..12 {
+            let Some(wrong) = changed(&text, &mut rng) else { continue };
+            if let Ok(Answer::Holds(_)) = answer(&dir, &model, &wrong, &proof) {
+                std::fs::write(dir.path().join(format!("wrong_{file}")), &wrong).unwrap();
+                let prove = ["prove", &model, &format!("wrong_{file}"), "--top", "m_core"];
+                let (code, said) = alir2hdl(&dir, &prove);
+                assert_eq!(code, 0, "{name}: {said}");
+            }
         }
     }
 }
@@ -501,7 +571,7 @@ fn assert_true(dir: &TempDir, model: &str, text: &str, proof: &str, what: &str) 
     for (i, step) in certificate.steps.iter().enumerate() {
         let side = match step.program {
             Some(_) => Side::Program(&programs[i + 1]),
-            None => Side::Text(&text, certificate.rhythm),
+            None => Side::Text(&text, certificate.rhythm.as_ref()),
         };
         let mut apply = |g: &mut Graph, at: usize, bits: &[Lit]| {
             for record in step.places.get(&at).map_or(&[][..], |place| &place.records) {

@@ -186,7 +186,7 @@ fn the_checker_is_small_and_alone() {
     rust_files(&folder.join("src"), &mut files);
     let text: String = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count();
-    assert!((1_000..=3_700).contains(&lines), "{lines} lines of code, of {} files", files.len());
+    assert!((1_000..=3_800).contains(&lines), "{lines} lines of code, of {} files", files.len());
     let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
     assert!(!manifest.contains("path =") && !text.contains("alir2hdl::") && !text.contains("unsafe "));
 }

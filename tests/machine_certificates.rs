@@ -129,7 +129,6 @@ fn a_mistake_in_a_state_machine_is_seen() {
                 ("if (rst_in)", "if (is_last)"),
                 ("y[12:0] = y_0", "y[12:0] = y_1"),
                 ("acc_0 <= 13'd0", "acc_0 <= 13'd4"),
-                ("negedge", "negedge"),
             ][..],
         ),
         (
@@ -169,7 +168,7 @@ fn a_mistake_in_a_state_machine_is_seen() {
         let dir = certified(name, options, file);
         let (text, proof) = (read(&dir, file), read(&dir, "proof/proof.txt"));
         assert!(matches!(answer(&dir, name, &text, &proof), Ok(Answer::Holds(_))), "{name}");
-        for (right, mistake) in mistakes.iter().filter(|(right, mistake)| right != mistake) {
+        for (right, mistake) in mistakes {
             assert!(text.contains(right), "{name}: {right:?} stands nowhere");
             let said = answer(&dir, name, &text.replacen(right, mistake, 1), &proof);
             assert!(!matches!(said, Ok(Answer::Holds(_))), "{name}: {mistake:?} for {right:?}");

@@ -118,6 +118,24 @@ fn a_changed_text_is_proved_by_gates_alone_too_or_not() {
     assert!(differ > 12, "{differ} differ, {proved} proved");
 }
 
+/// Copies that are shared in many clocks: back from the outputs the text has gates that no program has, clock by clock all are there.
+#[test]
+fn a_convolution_over_few_copies_is_proved_clock_by_clock() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/network/qonnx/conv2d/model.onnx");
+    let ran = |arguments: &[&str]| run(folder.path(), arguments);
+    assert_eq!(ran(&["convert", file, "c.json", "-q"]).0, 0);
+    assert_eq!(ran(&["c.json", "--verilog", "c.v", "--ii", "16", "--ii-engine", "fold", "-O0", "-q"]).0, 0);
+    let (code, said, _) = ran(&["prove", "c.json", "c.v"]);
+    assert!(code == 0 && said.contains("compared clock by clock, as alir2hdl-check reads the file"), "{said}");
+    // A state or a choice that is another one.
+    let text = fs::read_to_string(folder.path().join("c.v")).expect("the text");
+    let at = text.find(" ? ").expect("a choice");
+    fs::write(folder.path().join("w.v"), format!("{} ? ~{}", &text[..at], &text[at + 3..])).expect("written");
+    let (code, said, _) = ran(&["prove", "c.json", "w.v", "--work", "400000000"]);
+    assert_ne!(code, 0, "{said}");
+}
+
 /// A clock that hardware meets which takes a sample every clock is met with reuse too, multiplexers and all.
 #[test]
 fn a_clock_that_is_met_without_reuse_is_met_with_it() {

@@ -1,7 +1,7 @@
 //! The file `proof.txt` of a certificate: steps from the model over programs to the text, and in each of them records of
 //! gates that are equal. There is one way to write what it says: anything else is refused.
 
-use crate::clocks::{MOST_CLOCKS, Rhythm};
+use crate::clocks::{MOST_CLOCKS, Presence, Rhythm};
 use crate::induction::Induction;
 use crate::program::Image;
 use crate::records::{Lemma, Reason, Record};
@@ -39,6 +39,8 @@ pub struct Step {
 pub struct Certificate {
     /// The steps, the text last.
     pub steps: Vec<Step>,
+    /// The module of the text that it is about, if that is not the last one.
+    pub top: Option<String>,
     /// What registers are, if the model is a state machine.
     pub induction: Option<Induction>,
     /// How often the text takes a sample, if it does not at every clock.
@@ -80,11 +82,23 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
             }
             "every" if step.is_err() => {
                 ensure(out.rhythm.is_none(), "two rhythms")?;
-                let (rest, is_held) = rest.strip_suffix(" held").map_or((rest, false), |rest| (rest, true));
+                let held = rest.strip_suffix(" held");
+                let (rest, presence) = held.map_or((rest, Presence::Once), |rest| (rest, Presence::Held));
                 let &[interval, latency] = &numbers(rest)?[..] else { return Err("a rhythm is two numbers".into()) };
                 let is_one = interval > 1 && interval <= MOST_CLOCKS && latency <= MOST_CLOCKS;
                 ensure(is_one, "a rhythm that is none, or of more clocks than are simulated here")?;
-                out.rhythm = Some(Rhythm { interval, latency, is_held });
+                out.rhythm = Some(Rhythm { interval, latency, presence });
+            }
+            "beats" if step.is_err() => {
+                let rhythm = out.rhythm.as_mut().filter(|rhythm| rhythm.presence == Presence::Once);
+                let all: Vec<usize> = numbers(rest)?;
+                ensure(all.len().is_multiple_of(2), "a beat without its bit")?;
+                let beats = all.chunks(2).map(|beat| (beat[0], beat[1])).collect();
+                rhythm.ok_or("beats of no rhythm")?.presence = Presence::Beats(beats);
+            }
+            "top" if step.is_err() => {
+                ensure(out.top.is_none() && !rest.is_empty(), "two modules, or one without a name")?;
+                out.top = Some(rest.to_owned());
             }
             "clocks" if step.is_err() => {
                 ensure(out.induction.is_none(), "two inductions")?;
@@ -154,7 +168,8 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
             }
             _ => {
                 return Err(
-                    "neither case, every, clocks, same, zero, step, between, feeds, at, image, all nor clauses".into(),
+                    "neither case, top, every, beats, clocks, same, zero, step, between, feeds, at, image, all nor clauses"
+                        .into(),
                 );
             }
         }

@@ -11,14 +11,52 @@ use crate::words::choose;
 use crate::{Made, ensure};
 
 /// How often a sample is taken, and when its result is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rhythm {
     /// Clocks from one sample to the next, at least 2.
     pub interval: usize,
     /// Clock edges from inputs to outputs.
     pub latency: usize,
-    /// Whether inputs stay for an interval; else they are there in one clock.
-    pub is_held: bool,
+    /// When inputs are there.
+    pub presence: Presence,
+}
+
+/// When the inputs of a sample are there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// In one clock.
+    Once,
+    /// They stay for an interval.
+    Held,
+    /// Some in each of several clocks, on one port: of each element with bits the clock, and its lowest bit there.
+    Beats(Vec<(usize, usize)>),
+}
+
+/// Bits of the nets that are inputs.
+pub(crate) type Given = Vec<(usize, Vec<Lit>)>;
+
+impl Rhythm {
+    /// The bits of a port of so many at each beat, of which only those of elements are known.
+    ///
+    /// # Errors
+    /// If elements have no places of their own there, or come later than the next sample.
+    pub(crate) fn in_beats(
+        &self,
+        beats: &[(usize, usize)],
+        inputs: &[Vec<Lit>],
+        port: (usize, usize),
+    ) -> Result<Vec<Given>> {
+        let elements: Vec<&Vec<Lit>> = inputs.iter().filter(|bits| !bits.is_empty()).collect();
+        let count = beats.iter().map(|beat| beat.0 + 1).max().unwrap_or(0);
+        ensure(elements.len() == beats.len() && (1..=self.interval).contains(&count), "inputs in beats that are none")?;
+        let mut given = vec![vec![(port.0, vec![Lit::UNKNOWN; port.1])]; count];
+        for (bits, &(beat, low)) in elements.into_iter().zip(beats) {
+            let place = given[beat][0].1.get_mut(low..low.saturating_add(bits.len()));
+            let place = place.filter(|place| place.iter().all(|bit| !bit.is_known()));
+            place.ok_or("an input whose place in its beat is not there, or taken")?.copy_from_slice(bits);
+        }
+        Ok(given)
+    }
 }
 
 /// Most clocks of a rhythm.
@@ -51,8 +89,8 @@ pub(crate) struct Statement {
     pub(crate) done: u64,
 }
 
-/// Vectors of the inputs with the sample's bits, and the outputs that are no vectors.
-pub(crate) type Ports<'p> = (&'p [(usize, Vec<Lit>)], &'p [usize]);
+/// The inputs at each clock in which there are any, and the outputs that are no vectors.
+pub(crate) type Ports<'p> = (&'p [Given], &'p [usize]);
 
 impl<'a> Reader<'_, 'a> {
     fn clocks(&mut self) -> &mut Clocks {
@@ -162,12 +200,12 @@ impl<'a> Reader<'_, 'a> {
     pub(crate) fn simulate(
         mut self,
         g: &mut Graph,
-        (inputs, single): Ports<'_>,
+        (given, single): Ports<'_>,
         outputs: &dyn Fn(&Self) -> Vec<Vec<Lit>>,
         rhythm: &Rhythm,
         made: Made<'_>,
     ) -> Result<Built> {
-        let Rhythm { interval, latency, is_held } = *rhythm;
+        let &Rhythm { interval, latency, ref presence } = rhythm;
         let nobody: Made<'_> = &mut |_, _, _| Ok(());
         self.read_once(g, false)?;
         let flag = self.flag(g)?;
@@ -212,9 +250,8 @@ impl<'a> Reader<'_, 'a> {
         let valid = flag.map(|_| g.input());
         let (mut results, mut flags) = (Vec::new(), None);
         for clock in 0..(latency + interval).max(interval + 1) {
-            let is_there = clock == 0 || (is_held && clock < interval);
-            for (net, bits) in inputs {
-                if is_there { _ = self.put(*net, 0, bits) } else { self.put_all(*net, Lit::UNKNOWN) }
+            for (net, bits) in given.get(clock).unwrap_or(&given[0]) {
+                if clock < given.len() { _ = self.put(*net, 0, bits) } else { self.put_all(*net, Lit::UNKNOWN) }
             }
             if let Some(net) = flag {
                 self.put_all(net, valid.filter(|_| clock == 0).unwrap_or(Lit::UNKNOWN));
@@ -239,7 +276,14 @@ impl<'a> Reader<'_, 'a> {
             }
             self.edge(g)?;
         }
-        let stays = if is_held { " that stays on its ports" } else { "" };
+        let stays = match presence {
+            Presence::Once => String::new(),
+            Presence::Held => " that stays on its ports".to_owned(),
+            Presence::Beats(beats) => {
+                let places = beats.iter().map(|(beat, low)| format!("{beat}:{low}"));
+                format!(" whose inputs come in {} beats ({})", given.len(), places.collect::<Vec<_>>().join(" "))
+            }
+        };
         let clocks = format!("a sample every {interval} clocks{stays}, after {latency} clocks");
         Ok(Built { outputs: results, flags, statement: self.statement(clocks, " since power-on") })
     }

@@ -59,7 +59,7 @@ pub enum Side<'a> {
     /// clock.
     Beside(&'a Program, &'a [usize]),
     /// The text; if it does not take a sample at every clock, how often it does.
-    Text(&'a Text<'a>, Option<Rhythm>),
+    Text(&'a Text<'a>, Option<&'a Rhythm>),
 }
 
 impl<'a> Side<'a> {
@@ -170,7 +170,7 @@ impl Compared {
             }
             Side::Text(text, rhythm) => {
                 let widths: Vec<usize> = self.expected.iter().map(Vec::len).collect();
-                let built = text.build(&mut self.graph, &self.inputs, &widths, rhythm.as_ref(), made)?;
+                let built = text.build(&mut self.graph, &self.inputs, &widths, *rhythm, made)?;
                 (self.found, self.statement) = (built.outputs, built.statement);
                 if let Some((of_inputs, of_outputs)) = built.flags {
                     self.expected.push(vec![of_inputs]);
@@ -281,6 +281,10 @@ pub type Files<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 /// What cannot be read; a record that does not hold.
 pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Result<Answer, String> {
     let (text, certificate) = (Text::read(text)?, Certificate::read(proof)?);
+    let text = match &certificate.top {
+        Some(top) => text.of(top)?,
+        None => text,
+    };
     let (case, no_records) =
         (certificate.case.as_deref().unwrap_or(&[]), &mut |_: &mut Graph, _, _: Option<&[Lit]>| Ok(()));
     let fits = certificate.induction.is_some() == Machine::is_one(model);
@@ -299,10 +303,11 @@ pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resul
     if let Ok(replayed) = &replayed
         && replayed.open().next().is_none()
     {
-        return Ok(Answer::Holds(replayed.statement.clone()));
+        let of = text.inner().map_or(String::new(), |name| format!("of {name}: "));
+        return Ok(Answer::Holds(of + &replayed.statement));
     }
     // What is not shown may be wrong.
-    straight.follow(&Side::Text(&text, certificate.rhythm), no_records)?;
+    straight.follow(&Side::Text(&text, certificate.rhythm.as_ref()), no_records)?;
     if let Some((output, inputs)) = straight.difference(case) {
         return Ok(Answer::Refuted(output, inputs));
     }
@@ -320,7 +325,7 @@ fn steps(
         let read = |name: &String| Program::read(&program(name)?).map_err(|why| format!("{name}: {why}"));
         let next = step.program.as_ref().map(read).transpose()?;
         let side = match &next {
-            None => Side::Text(text, certificate.rhythm),
+            None => Side::Text(text, certificate.rhythm.as_ref()),
             Some(program) if certificate.induction.is_some() => Side::Beside(program, &step.feeds),
             Some(program) => Side::Program(program),
         };

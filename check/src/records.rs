@@ -233,8 +233,8 @@ impl Record {
     /// # Errors
     /// If it does not show it, or something in it is not needed.
     pub fn apply(&self, g: &mut Graph, bit: Lit) -> Result<(), String> {
-        ensure(g.root(bit) != g.root(self.other), "it is known")?;
         let question = Question::of(g, bit, self)?;
+        ensure(g.root(bit) != g.root(self.other), "it is known")?;
         ensure(g.root(self.other) == self.other, "a gate by another name than its oldest one")?;
         let needed = match &self.reason {
             Reason::Exhaustion => question.exhaust()?,

@@ -5,7 +5,7 @@
 //! what they are for, and everything else is refused. A signal that is used above its driver is refused too, but for
 //! registers where clocks are simulated one by one (`clocks`), so nothing here can depend on itself.
 
-use crate::clocks::{Clocks, Rhythm, Statement};
+use crate::clocks::{Clocks, Given, Presence, Rhythm, Statement};
 use crate::graph::{Graph, Lit};
 use crate::words::{add, all, any, choose, less, multiply, negate, resize, subtract, table};
 use crate::{Made, ensure};
@@ -57,8 +57,10 @@ const OF_VHDL: [(&str, char, u32); 7] =
 pub struct Text<'a> {
     tokens: Vec<(Token<'a>, u32)>,
     pub(crate) is_vhdl: bool,
-    /// In the order of the text; the last one is the whole.
+    /// In the order of the text.
     pub(crate) modules: Vec<Module<'a>>,
+    /// Which of them is the whole: the last one, if no other is asked for.
+    whole: usize,
 }
 
 /// A module.
@@ -331,7 +333,7 @@ impl<'a> Text<'a> {
     /// What is not as alir2hdl writes it.
     pub fn read(source: &'a str) -> Result<Text<'a>> {
         let is_vhdl = source.lines().any(|line| line.trim() == "library ieee;");
-        let mut text = Text { tokens: tokens(source, is_vhdl)?, is_vhdl, modules: Vec::new() };
+        let mut text = Text { tokens: tokens(source, is_vhdl)?, is_vhdl, ..Text::default() };
         let (mut r, mut modules) = (Reader::new(&text), Vec::<Module<'a>>::new());
         let mut known = HashSet::new();
         while modules.is_empty() || r.at < text.tokens.len() {
@@ -348,15 +350,35 @@ impl<'a> Text<'a> {
             module.end = r.at;
             modules.push(module);
         }
-        text.modules = modules;
+        (text.whole, text.modules) = (modules.len() - 1, modules);
         Ok(text)
+    }
+
+    /// The same where a module within it is the whole.
+    ///
+    /// # Errors
+    /// If there is none with that name, or the last one has it.
+    pub fn of(mut self, name: &str) -> Result<Text<'a>> {
+        let place = self.modules.iter().position(|module| module.name == name);
+        self.whole = place.filter(|&at| at != self.whole).ok_or("no module has that name, or the last one")?;
+        Ok(self)
+    }
+
+    /// The name of the whole.
+    pub fn name(&self) -> &'a str {
+        self.modules[self.whole].name
+    }
+
+    /// The module that is the whole, where that is not the last one.
+    pub(crate) fn inner(&self) -> Option<&'a str> {
+        Some(self.name()).filter(|_| self.whole + 1 < self.modules.len())
     }
 
     /// A reader of the whole, ahead of its body.
     pub(crate) fn open(&self) -> Result<(Reader<'_, 'a>, Open)> {
         let mut r = Reader::new(self);
-        let whole = self.modules.last().ok_or("a text without a module")?;
-        (r.at, r.end, r.seen.module) = (whole.body, whole.end, self.modules.len() - 1);
+        let whole = self.modules.get(self.whole).ok_or("a text without a module")?;
+        (r.at, r.end, r.seen.module) = (whole.body, whole.end, self.whole);
         r.scopes[0].clone_from(&whole.names);
         let mut ports = Open::default();
         for &(is_input, is_vector, name, width) in &whole.ports {
@@ -394,14 +416,23 @@ impl<'a> Text<'a> {
         let ports = |r: &Reader<'_, 'a>, nets: &[usize]| -> Vec<(&str, usize)> {
             nets.iter().map(|&net| (r.nets[net].name, r.nets[net].bits.len())).collect()
         };
-        let own: Vec<usize> = inputs.iter().map(Vec::len).collect();
-        let mut bits: Vec<(usize, Vec<Lit>)> =
-            into.iter().map(|&net| (net, vec![Lit::FALSE; r.nets[net].bits.len()])).collect();
-        for (element, (port, low)) in inputs.iter().zip(places(&ports(&r, &into), &own)?) {
-            if !element.is_empty() {
-                bits[port].1[low..low + element.len()].copy_from_slice(element);
+        let given = match rhythm.map(|rhythm| (rhythm, &rhythm.presence)) {
+            Some((rhythm, Presence::Beats(beats))) => {
+                let &[port] = &into[..] else { return r.wrong("inputs in beats on several ports") };
+                rhythm.in_beats(beats, inputs, (port, r.nets[port].bits.len()))?
             }
-        }
+            when => {
+                let own: Vec<usize> = inputs.iter().map(Vec::len).collect();
+                let mut bits: Given = into.iter().map(|&net| (net, vec![Lit::FALSE; r.nets[net].bits.len()])).collect();
+                for (element, (port, low)) in inputs.iter().zip(places(&ports(&r, &into), &own)?) {
+                    if !element.is_empty() {
+                        bits[port].1[low..low + element.len()].copy_from_slice(element);
+                    }
+                }
+                let count = when.filter(|when| *when.1 == Presence::Held).map_or(1, |when| when.0.interval);
+                vec![bits; count]
+            }
+        };
         let places = places(&ports(&r, &out), widths)?;
         let element = |r: &Reader<'_, 'a>| -> Vec<Vec<Lit>> {
             let bits = |(&width, &(port, low)): (&usize, &(usize, usize))| match width {
@@ -411,9 +442,9 @@ impl<'a> Text<'a> {
             widths.iter().zip(&places).map(bits).collect()
         };
         if let Some(rhythm) = rhythm {
-            return r.simulate(g, (&bits, &single), &element, rhythm, made);
+            return r.simulate(g, (&given, &single), &element, rhythm, made);
         }
-        bits.into_iter().for_each(|(net, bits)| r.nets[net].bits = bits);
+        given.into_iter().flatten().for_each(|(net, bits)| r.nets[net].bits = bits);
         r.body(g, made)?;
         let mut age = None;
         for &net in out.iter().chain(&single) {

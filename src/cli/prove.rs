@@ -147,24 +147,22 @@ impl Args {
         })
     }
 
-    /// The design in the files, and its language.
-    fn design(&self) -> Result<(Rtl, rtl::Language), Failure> {
+    /// The design in the files, its language, and the text if it was read from one.
+    fn design(&self) -> Result<(Rtl, rtl::Language, Option<Arc<str>>), Failure> {
         if self.via.is_none() {
             let file = self.file()?;
             let source = text_of(file)?;
             every_input(file, &source)?;
             let language = rtl::Language::of(file, &source);
-            return Ok((
-                rtl::read(language, &source, self.top.as_deref()).map_err(|wrong| in_file(wrong, file))?,
-                language,
-            ));
+            let rtl = rtl::read(language, &source, self.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
+            return Ok((rtl, language, Some(source.into())));
         }
         let sources = self.files.iter().map(|path| Ok(via::SourceFile { path: path.clone(), text: text_of(path)? }));
         let sources: Vec<via::SourceFile> = sources.collect::<Result<_, Failure>>()?;
         sources.iter().try_for_each(|source| every_input(&source.path, &source.text))?;
         let language = rtl::Language::of(&sources[0].path, &sources[0].text);
         let rtl = via::yosys(&Tools::of_environment(), &sources, self.top.as_deref()).map_err(Failure::of_tool)?;
-        Ok((rtl, language))
+        Ok((rtl, language, None))
     }
 }
 
@@ -190,7 +188,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let message = "--depth is for a state machine, and this is none";
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--depth".into()), message)));
     }
-    let (rtl, language) = args.design()?;
+    let (rtl, language, source) = args.design()?;
     let gauge = Arc::new(Gauge::default());
     let request = Request {
         latency: args.pipeline.map(|n| n + u32::from(args.register_inputs) + u32::from(args.register_outputs)),
@@ -203,6 +201,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         gates_only: args.gates_only || args.via.is_some(),
         all_rules: false,
         names: args.names.control(args.reset_polarity.map(|p| p == PolarityArg::Low)),
+        source,
         gauge: Some(Arc::clone(&gauge)),
     };
     let bar = progress::proof(&gauge, global);

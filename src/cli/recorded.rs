@@ -12,7 +12,6 @@ use crate::prove::equiv::{Report, Verdict};
 use crate::prove::machine::{self, MachineReport};
 use crate::prove::steps::Steps;
 use alir2hdl_check::certificate::{Certificate, Step};
-use alir2hdl_check::clocks::Rhythm;
 use alir2hdl_check::induction::Induction;
 use alir2hdl_check::machine::Machine as Read;
 use alir2hdl_check::program::Program;
@@ -73,10 +72,22 @@ fn read_again(args: &Args) -> Result<(Vec<u8>, String), String> {
     Ok((bytes, text_of(file).map_err(|_| "the text cannot be read again")?))
 }
 
+/// The text as the checker reads it, and which module of it is meant if that is not the last one.
+///
+/// # Errors
+/// What the checker objects to.
+fn read_text<'a>(args: &Args, source: &'a str) -> Result<(Text<'a>, Option<String>), String> {
+    let text = Text::read(source)?;
+    match args.top.clone().filter(|top| top != text.name()) {
+        Some(top) => Ok((text.of(&top)?, Some(top))),
+        None => Ok((text, None)),
+    }
+}
+
 /// `proof.txt` with a difference.
-fn of_case(case: Vec<bool>, induction: Option<Induction>, rhythm: Option<Rhythm>) -> Made {
+fn of_case(certificate: Certificate) -> Made {
     let steps = vec![Step::default()];
-    let proof = certify::text(&Certificate { steps, induction, rhythm, case: Some(case) }).into_bytes();
+    let proof = certify::text(&Certificate { steps, ..certificate }).into_bytes();
     ("proof.txt has the difference for alir2hdl-check".into(), vec![("proof.txt".into(), proof)])
 }
 
@@ -99,16 +110,18 @@ fn made_of_machine(args: &Args, machine: &Machine, head: &[String], report: &Mac
         return Err("nothing was decided of values".into());
     }
     let (bytes, source) = read_again(args)?;
-    let (read, text) = (Read::read(&bytes)?, Text::read(&source)?);
+    let (read, (text, top)) = (Read::read(&bytes)?, read_text(args, &source)?);
     if let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict {
-        return Ok(of_case(machine::case(machine, &read, c), Some(Induction::default()), None));
+        let (case, induction) = (Some(machine::case(machine, &read, c)), Some(Induction::default()));
+        return Ok(of_case(Certificate { case, induction, top, ..Certificate::default() }));
     }
-    let why = "registers are not equal one by one, or not as long as anything of the machine is undefined";
+    let why = "registers are equal only where the machine defines them, or were moved and wait for an enable";
     let found = report.correspondence.as_ref().ok_or(why)?;
     let (beside, packed): (Vec<_>, Vec<_>) =
         machine::beside(&read, &compile::machines_of_text(machine, head), found).into_iter().unzip();
-    let Recorded { certificate, shown, .. } = machine::record(&read, &beside, &text, found)?;
+    let Recorded { mut certificate, shown, .. } = machine::record(&read, &beside, &text, found)?;
     let mut files: Vec<(String, Vec<u8>)> = beside.into_iter().map(|beside| beside.0).zip(packed).collect();
+    certificate.top = top;
     retain_named(&mut files, &certificate);
     files.push(("proof.txt".into(), certify::text(&certificate).into_bytes()));
     Ok((note_of(&shown, "outputs and registers"), files))
@@ -125,18 +138,14 @@ fn made(args: &Args, model: &Model, programs: impl FnOnce() -> Vec<Model>, repor
         Verdict::Differs { .. } => return Err("the difference is none of values".into()),
         Verdict::Unknown { .. } => return Err("nothing was decided".into()),
     };
-    if report.input_beats > 1 {
-        return Err("the text takes a sample in several beats".into());
+    let rhythm = report.rhythm();
+    if rhythm.is_none() && report.interval > 1 {
+        return Err("inputs stay for some of the clocks between two samples".into());
     }
-    let rhythm = (report.interval > 1).then_some(Rhythm {
-        interval: report.interval as usize,
-        latency: report.latency as usize,
-        is_held: report.input_hold > 1,
-    });
     let (bytes, source) = read_again(args)?;
-    let (read, text) = (Program::read(&bytes)?, Text::read(&source)?);
-    if let Some(case) = case {
-        return Ok(of_case(case, None, rhythm));
+    let (read, (text, top)) = (Program::read(&bytes)?, read_text(args, &source)?);
+    if case.is_some() {
+        return Ok(of_case(Certificate { case, rhythm, top, ..Certificate::default() }));
     }
     let (mut files, mut between) = (Vec::new(), Vec::new());
     for program in programs() {
@@ -148,7 +157,8 @@ fn made(args: &Args, model: &Model, programs: impl FnOnce() -> Vec<Model>, repor
         between.push((name.clone(), Program::read(&packed)?));
         files.push((name, packed));
     }
-    let Recorded { certificate, shown, .. } = certify::record(&read, &between, &text, rhythm)?;
+    let Recorded { mut certificate, shown, .. } = certify::record(&read, &between, &text, rhythm.as_ref())?;
+    certificate.top = top;
     retain_named(&mut files, &certificate);
     files.push(("proof.txt".into(), certify::text(&certificate).into_bytes()));
     Ok((note_of(&shown, "outputs"), files))

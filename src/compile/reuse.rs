@@ -601,15 +601,11 @@ impl<'d> Reused<'d> {
     }
 
     /// The logic of shared copies over the clocks of one sample, as it was drawn and after each pass on all of it: programs
-    /// between those of the plan and the text. None where results are collected bit by bit, or a sample comes in beats.
+    /// between those of the plan and the text. None where results are collected bit by bit.
     pub(crate) fn unrolled(&self, spec: &Spec) -> Vec<Model> {
         let Planned::Fold(plan) = &self.plan else { return Vec::new() };
-        if plan.inputs.as_beats().is_some() {
-            return Vec::new();
-        }
         let options = spec.with_ready("model");
-        let inputs = if plan.inputs.are_held() { plan.interval } else { 1 };
-        let clocks = reuse::Clocks { inputs, latency: plan.latency };
+        let clocks = reuse::Clocks { inputs: &plan.inputs, interval: plan.interval, latency: plan.latency };
         let mut machine = reuse::machine(&self.program, plan, &options);
         let mut programs: Vec<Model> = Vec::new();
         let passes = self.joined_by.iter().filter_map(|name| passes::find(name)).map(Some);

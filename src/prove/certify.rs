@@ -12,7 +12,7 @@ use crate::formats::{self, Target};
 use crate::ir::Model;
 use crate::num::SplitMix;
 use alir2hdl_check::certificate::{Certificate, HEAD, Place, Step};
-use alir2hdl_check::clocks::Rhythm;
+use alir2hdl_check::clocks::{Presence, Rhythm};
 use alir2hdl_check::graph::{Graph, Lit};
 use alir2hdl_check::induction::Induction;
 use alir2hdl_check::machine::Machine;
@@ -639,6 +639,9 @@ impl Search {
         if bit.node() == 0 || !bit.is_known() || self.known.contains(&(bit.node() as u32)) {
             return;
         }
+        if self.recorder.how != How::Recorded && self.recorder.is_done() {
+            return;
+        }
         let (key, flip) = normal(self.sampled(g, bit));
         let candidates = self.by_samples.get(&key).cloned().unwrap_or_default();
         let pair = |old: &Lit| (bit, old.flipped(flip));
@@ -870,9 +873,6 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
             let of = (g.sums.programs.len() - 1, at);
             search.own.entry(shown.direction).or_default().push((of, shown));
         }
-        if how != How::Recorded && search.recorder.is_done() {
-            return Err("what is open needs more work".into());
-        }
         search.recorder.bits = bits.to_vec();
         match side.program() {
             Some(program)
@@ -1095,7 +1095,7 @@ pub fn record(
     model: &Program,
     between: &[(String, Program)],
     text: &Text<'_>,
-    rhythm: Option<Rhythm>,
+    rhythm: Option<&Rhythm>,
 ) -> Result<Recorded, String> {
     let text = (None, Side::Text(text, rhythm));
     let programs = between.iter().map(|(name, program)| (Some(name), Side::Program(program)));
@@ -1110,7 +1110,7 @@ pub fn record(
     let origin = Origin::Program(model);
     let mut best =
         best_of(ways.into_iter().map(|(from, seed, keep_bare)| recorded(&origin, &sides[from..], seed, keep_bare)))?;
-    best.certificate.rhythm = rhythm;
+    best.certificate.rhythm = rhythm.cloned();
     Ok(best)
 }
 
@@ -1225,6 +1225,15 @@ impl Shared {
         read_program(program).is_some_and(|read| step(&mut self.compared, &self.search, &Side::Program(&read)).is_ok())
     }
 
+    /// Whether a text, as the checker reads it clock by clock, is the program, within about so many units of work.
+    pub(super) fn is_text(&mut self, source: &str, top: &str, rhythm: &Rhythm, most: u64) -> bool {
+        self.search.get_mut().recorder = Recorder::new(How::Within { part: 1, most });
+        let text = Text::read(source).and_then(|text| if text.name() == top { Ok(text) } else { text.of(top) });
+        let Ok(text) = text else { return false };
+        let made = step(&mut self.compared, &self.search, &Side::Text(&text, Some(rhythm)));
+        made.is_ok() && self.compared.open().next().is_none()
+    }
+
     /// Begins with a design, within about so many units of work.
     pub(super) fn begin(&mut self, most: u64) {
         self.search.get_mut().begin(How::Within { part: PARTS[0], most }, &self.compared.graph);
@@ -1288,6 +1297,9 @@ pub fn text(certificate: &Certificate) -> String {
         let bits: String = case.iter().map(|&bit| if bit { '1' } else { '0' }).collect();
         let _ = writeln!(out, "case {bits}");
     }
+    if let Some(top) = &certificate.top {
+        let _ = writeln!(out, "top {top}");
+    }
     if let Some(Induction { settled, depth, classes, zeros }) = &certificate.induction {
         let _ = writeln!(out, "clocks {settled} {depth}");
         let classes = classes.iter().map(|class| ("same", class)).chain([("zero", zeros)]);
@@ -1295,8 +1307,11 @@ pub fn text(certificate: &Certificate) -> String {
             numbers(&mut out, word, bits);
         }
     }
-    if let Some(Rhythm { interval, latency, is_held }) = certificate.rhythm {
-        let _ = writeln!(out, "every {interval} {latency}{}", if is_held { " held" } else { "" });
+    if let Some(Rhythm { interval, latency, presence }) = &certificate.rhythm {
+        let _ = writeln!(out, "every {interval} {latency}{}", if *presence == Presence::Held { " held" } else { "" });
+        if let Presence::Beats(beats) = presence {
+            numbers(&mut out, "beats", &beats.iter().flat_map(|&(beat, low)| [beat, low]).collect::<Vec<_>>());
+        }
     }
     for step in &certificate.steps {
         let word = if step.is_bare { "between" } else { "step" };

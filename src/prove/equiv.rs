@@ -29,6 +29,7 @@ use crate::interp::{LookupMiss, Step, golden_steps};
 use crate::ir::{Model, ValueId};
 use crate::num::{Kif, wrap};
 use crate::rtl::{Rtl, SignalId};
+use alir2hdl_check::clocks::{self as checker, Rhythm};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -71,6 +72,8 @@ pub struct Request {
     pub all_rules: bool,
     /// Names of the control ports.
     pub names: ControlNames,
+    /// The text as it stands, if the design was read from one: for a second reading of it, clock by clock.
+    pub source: Option<Arc<str>>,
     /// Where it is written how far the proof is.
     pub gauge: Option<Arc<Gauge>>,
 }
@@ -148,6 +151,9 @@ pub struct Report {
     /// How many clocks a sample takes at its port, some elements in each, where that is not one.
     #[serde(skip_serializing_if = "is_one")]
     pub input_beats: u32,
+    /// Where each input element with bits is then: the beat, and its lowest bit at the port.
+    #[serde(skip)]
+    pub beats: Vec<(u32, u32)>,
     /// Operations whose signals were found in the file and proved equal.
     pub operations_matched: u64,
     /// Signals named after an operation that show something else (optimisation may do that).
@@ -173,6 +179,21 @@ fn is_one(clocks: &u32) -> bool {
 }
 
 impl Report {
+    /// How often a text takes a sample, and when its inputs are there, as the checker says it; nothing if that is at every clock, or if
+    /// they stay for some of the clocks between two samples.
+    pub fn rhythm(&self) -> Option<Rhythm> {
+        let presence = match (self.input_hold, self.input_beats) {
+            (1, 1) => checker::Presence::Once,
+            (hold, 1) if hold == self.interval => checker::Presence::Held,
+            (1, _) => {
+                checker::Presence::Beats(self.beats.iter().map(|&(at, low)| (at as usize, low as usize)).collect())
+            }
+            _ => return None,
+        };
+        let (interval, latency) = (self.interval as usize, self.latency as usize);
+        (interval > 1).then_some(Rhythm { interval, latency, presence })
+    }
+
     /// Nothing compared yet: what a comparison starts from.
     pub(super) fn before(register_bits: u64) -> Report {
         Report {
@@ -181,6 +202,7 @@ impl Report {
             interval: 1,
             input_hold: 1,
             input_beats: 1,
+            beats: Vec::new(),
             operations_matched: 0,
             operations_unmatched: 0,
             bits: Counts::default(),
@@ -262,6 +284,9 @@ pub(super) fn prove_over(
         return (report, e);
     }
     report.input_beats = ports.beats.iter().max().map_or(1, |last| last + 1);
+    let places = ports.beats.iter().zip(&ports.inputs).zip(model.input_kifs());
+    let with_bits = places.filter(|(_, kif)| !kif.is_zero());
+    report.beats = with_bits.filter_map(|((&beat, place), _)| Some((beat, (*place)?.1))).collect();
     let control: Vec<SignalId> = [ports.clock, ports.reset, ports.enable].into_iter().flatten().collect();
     let structure = depth(rtl, &control);
     let stated = stated_latency(rtl);

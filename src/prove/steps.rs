@@ -157,20 +157,23 @@ fn against(
     budget: &mut Budget,
 ) -> (Report, Engine) {
     let shared = Shared::of(program, within(budget, part)).map(RefCell::new);
-    let first = amount(OVER, program);
-    if let Some(found) = over(shared.as_ref(), first, (program, rtl), part, solver, budget) {
+    let over = |most: u64, budget: &mut Budget| {
+        let found = over(shared.as_ref(), most, (program, rtl), part, solver, budget);
+        found.filter(|found| found.0.verdict == Verdict::Proved)
+    };
+    if let Some(found) = over(amount(OVER, program), budget) {
         return found;
     }
     let request = Request { work: Some(within(budget, part)), ..part.clone() };
     let found = equiv::prove(program, &steps.renamed(rtl), &request, solver());
     budget.took(&found.1);
     if matches!(found.0.verdict, Verdict::Unknown { .. }) {
-        return over(shared.as_ref(), u64::MAX, (program, rtl), part, solver, budget).unwrap_or(found);
+        return over(u64::MAX, budget).unwrap_or(found);
     }
     found
 }
 
-/// The proof of a text over gates that are there, if it succeeds within so many units of work.
+/// What is said of a text over gates that are there, within so many units of work.
 fn over(
     shared: Option<&RefCell<Shared>>,
     most: u64,
@@ -182,7 +185,28 @@ fn over(
     let request = Request { work: Some(most.min(within(budget, part))), ..part.clone() };
     let found = equiv::prove_over(Some(shared?), program, rtl, &request, solver());
     budget.took(&found.1);
-    (found.0.verdict == Verdict::Proved).then_some(found)
+    Some(found)
+}
+
+/// The proof of a text that takes a sample every few clocks over gates that are there, as the checker reads it: all signals clock by
+/// clock from a sample on, not back from the outputs.
+fn clock_by_clock(
+    shared: &RefCell<Shared>,
+    (mut report, engine): (Report, Engine),
+    rtl: &Rtl,
+    part: &Request,
+    budget: &mut Budget,
+) -> Option<(Report, Engine)> {
+    let (rhythm, source) = (report.rhythm()?, part.source.as_ref()?);
+    if !matches!(report.verdict, Verdict::Unknown { .. }) {
+        return None;
+    }
+    let mut shared = shared.borrow_mut();
+    let is_text = shared.is_text(source, &rtl.top, &rhythm, within(budget, part));
+    budget.spend(shared.spent());
+    report.verdict = Verdict::Proved;
+    report.notes.push("compared clock by clock, as alir2hdl-check reads the file".to_owned());
+    is_text.then_some((report, engine))
 }
 
 /// Units of work for a program.
@@ -229,6 +253,7 @@ fn by_steps(
 ) -> Option<(Report, Engine)> {
     let last = steps.programs.last()?;
     let count = steps.programs.len();
+    let repeats = matches!(phases::stated_interval(rtl), Some(2..));
     // Whether the gates of all programs show the last one to be the model; and the text over these gates, which are the model's.
     let of_all = |budget: &mut Budget| {
         let (is_shown, shared, spent) = certify::shows(model, &steps.programs, u64::MAX, within(budget, part));
@@ -236,7 +261,13 @@ fn by_steps(
         (is_shown, shared.map(RefCell::new))
     };
     let over_all = |shared: &Option<RefCell<Shared>>, budget: &mut Budget| {
-        let mut found = over(shared.as_ref(), u64::MAX, (model, rtl), part, solver, budget)?;
+        // What is not seen with little work is sooner seen clock by clock.
+        let most = if repeats { amount(OVER, model) } else { u64::MAX };
+        let found = over(shared.as_ref(), most, (model, rtl), part, solver, budget)?;
+        let mut found = match found.0.verdict {
+            Verdict::Proved => found,
+            _ => clock_by_clock(shared.as_ref()?, found, rtl, part, budget)?,
+        };
         found.0.notes.push(match count {
             1 => "compared over the gates of the model and of one program between".to_owned(),
             _ => format!("compared over the gates of the model and of {count} programs between"),
@@ -246,7 +277,6 @@ fn by_steps(
     // The programs of hardware that is used again and again differ by much, and so does the text from the last one: over gates
     // that all of them share first. Those of passes are sooner compared one by one; over gates of all if one of these steps is open.
     // What goes bit by bit has no values to follow.
-    let repeats = matches!(phases::stated_interval(rtl), Some(2..));
     let mut shared = (repeats && !part.gates_only).then(|| of_all(budget));
     if let Some((_, shared)) = &shared
         && let Some(found) = over_all(shared, budget)

@@ -4,6 +4,7 @@
 //! again, with the operations that the text has, each at the clock at which it computes something of the sample, and so a
 //! program between the model and the text. Nothing of it is trusted: who uses it proves it.
 
+use super::{Beats, Inputs, Lane};
 use crate::interp::{operation, top_bit};
 use crate::ir::machine::{Access, Connection, Machine, Settle, SignalKind};
 use crate::ir::{BinaryBits, Builder, Model, Node, Op, Output, ValueId};
@@ -20,9 +21,11 @@ const MOST_STEPS: usize = 40_000_000;
 
 /// When a sample is taken, and when its result is there.
 #[derive(Clone, Copy, Debug)]
-pub struct Clocks {
-    /// Clocks for which the sample stays on the ports.
-    pub inputs: u32,
+pub struct Clocks<'a> {
+    /// When and where its elements are at the ports.
+    pub inputs: &'a Inputs,
+    /// Clocks from one sample to the next.
+    pub interval: u32,
     /// Clocks from the one with the sample to the one with the result.
     pub latency: u32,
 }
@@ -39,7 +42,7 @@ enum Value {
 }
 
 /// The program; nothing if the outputs are no function of the sample, as far as is seen without trying, or it would be too large.
-pub fn unrolled(model: &Model, machine: &Machine, options: &Options, clocks: Clocks) -> Option<Model> {
+pub fn unrolled(model: &Model, machine: &Machine, options: &Options, clocks: Clocks<'_>) -> Option<Model> {
     let [block] = machine.blocks() else { return None };
     if block.model.nodes().len().saturating_mul(clocks.latency as usize + 1) > MOST_STEPS {
         return None;
@@ -51,16 +54,21 @@ pub fn unrolled(model: &Model, machine: &Machine, options: &Options, clocks: Clo
         maker.now.push((0..signal.elements.len()).map(value).collect());
     }
     let sample = maker.sample(model);
+    let at_ports: Vec<Vec<Value>> = match clocks.inputs {
+        Inputs::Captured => vec![sample],
+        Inputs::Held => vec![sample; clocks.interval as usize],
+        Inputs::Beats(beats) => (0..beats.count).map(|beat| vec![maker.beat(model, beats, beat, &sample)]).collect(),
+    };
     let names = &options.names;
     let is_data = |name: &str, others: &[&String]| !others.iter().any(|other| *other == name);
     for clock in 0..=clocks.latency {
-        let mut next = sample.iter();
+        let mut next = at_ports.get(clock as usize).into_iter().flatten();
         for id in machine.inputs() {
             let signal = machine.signal(id);
             let is_element = is_data(&signal.name, &[&names.reset, &names.enable, &names.valid_in]);
             for slot in &mut maker.now[id.index()] {
                 *slot = match is_element {
-                    true if clock < clocks.inputs => next.next()?.clone(),
+                    true if (clock as usize) < at_ports.len() => next.next()?.clone(),
                     true => Value::Other,
                     false if signal.name == names.enable => Value::Code(1.into()),
                     false if signal.name == names.reset => Value::Code(0.into()),
@@ -130,6 +138,27 @@ impl Maker<'_> {
             false => Value::Of(self.push(Op::Input { input }, Interval::full(kif))),
         };
         (0..).zip(model.input_kifs()).map(&mut value).collect()
+    }
+
+    /// What the port shows in a beat: its elements side by side, zeros where there are none.
+    fn beat(&mut self, model: &Model, beats: &Beats, beat: u32, sample: &[Value]) -> Value {
+        let (mut whole, kif) = (Value::Code(0.into()), Lane { lsb: 0, width: beats.width }.kif());
+        for (element, place) in beats.elements.iter().enumerate() {
+            let Some(lane) = place.filter(|place| place.0 == beat).map(|place| beats.lanes[place.1 as usize]) else {
+                continue;
+            };
+            let own = model.input_kifs()[element];
+            // Its bits as a number without a sign.
+            let bits = self.moved(sample[element].clone(), (own, own.frac), Interval::full(lane.kif()));
+            whole = match (whole, bits) {
+                (Value::Of(a), Value::Of(b)) => {
+                    let op = Op::Add { a, b, shift: lane.lsb as i32 };
+                    Value::Of(self.push(op, Interval::full(kif)))
+                }
+                (_, bits) => self.moved(bits, (lane.kif(), lane.lsb as i32), Interval::full(kif)),
+            };
+        }
+        whole
     }
 
     /// The operation of a value of this type; nothing if it is of another sample.
