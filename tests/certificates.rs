@@ -262,6 +262,7 @@ fn samples_in_beats_are_replayed() {
             other(2, "1"),
             other(last, "0"),
             other(last, "99"),
+            other(last, "18446744073709551615"),
             other(last + 1, "4096"),
             other(last + 1, "18446744073709551615"),
             beats[..last].join(" "),

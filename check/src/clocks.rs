@@ -47,7 +47,7 @@ impl Rhythm {
         port: (usize, usize),
     ) -> Result<Vec<Given>> {
         let elements: Vec<&Vec<Lit>> = inputs.iter().filter(|bits| !bits.is_empty()).collect();
-        let count = beats.iter().map(|beat| beat.0 + 1).max().unwrap_or(0);
+        let count = beats.iter().map(|beat| beat.0.saturating_add(1)).max().unwrap_or(0);
         ensure(elements.len() == beats.len() && (1..=self.interval).contains(&count), "inputs in beats that are none")?;
         let mut given = vec![vec![(port.0, vec![Lit::UNKNOWN; port.1])]; count];
         for (bits, &(beat, low)) in elements.into_iter().zip(beats) {
