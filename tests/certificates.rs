@@ -1,7 +1,7 @@
 //! Certificates: what `prove --certificate` records and `alir2hdl-check` replays.
 
-#[path = "common/corrupted.rs"]
-mod corrupted;
+#[path = "common/certificates.rs"]
+mod common;
 
 use alir2hdl::formats::{Target, prepare, read as read_model};
 use alir2hdl::interp::{LookupMiss, Step as Computed, golden_steps};
@@ -13,9 +13,8 @@ use alir2hdl_check::graph::{Graph, Lit};
 use alir2hdl_check::program::Program;
 use alir2hdl_check::records::Record;
 use alir2hdl_check::text::Text;
-use alir2hdl_check::{AT_THE_END, Answer, Compared, Side, check};
-use assert_cmd::Command;
-use corrupted::{changed, corrupted};
+use alir2hdl_check::{AT_THE_END, Answer, Compared, Side};
+use common::{answer, changed, corrupted, read, run};
 use num_bigint::BigInt;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -24,13 +23,6 @@ use tempfile::TempDir;
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models").join(name).join("model.json.gz")
-}
-
-/// The exit code of a program, and everything that it said.
-fn run(program: &str, dir: &TempDir, args: &[&str]) -> (i32, String) {
-    let output = Command::new(program).current_dir(dir.path()).args(args).output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.code().unwrap(), String::from_utf8_lossy(&said).into_owned())
 }
 
 fn alir2hdl(dir: &TempDir, args: &[&str]) -> (i32, String) {
@@ -53,16 +45,6 @@ fn certified(model: &str, options: &str, text: &str) -> (TempDir, String) {
     let (code, said) = alir2hdl(&dir, &["prove", &model, text, "--certificate", "proof"]);
     assert_eq!(code, 0, "{said}");
     (dir, model)
-}
-
-/// What the checker says in this process, of a text and a certificate that may be other ones.
-fn answer(dir: &TempDir, model: &str, text: &str, proof: &str) -> Result<Answer, String> {
-    let program = |name: &str| std::fs::read(dir.path().join("proof").join(name)).map_err(|why| why.to_string());
-    check(&std::fs::read(model).unwrap(), text, proof, &program)
-}
-
-fn read(dir: &TempDir, name: &str) -> String {
-    std::fs::read_to_string(dir.path().join(name)).unwrap()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Certificates of state machines: what `prove --certificate` records of them and `alir2hdl-check` replays.
 
-#[path = "common/corrupted.rs"]
-mod corrupted;
+#[path = "common/certificates.rs"]
+mod common;
 
 use alir2hdl::emit;
 use alir2hdl::formats;
@@ -26,8 +26,7 @@ use alir2hdl_check::induction::Induction;
 use alir2hdl_check::machine::Machine as Read;
 use alir2hdl_check::text::Text;
 use alir2hdl_check::{Answer, Compared, Side, check};
-use assert_cmd::Command;
-use corrupted::{changed, corrupted};
+use common::{answer, changed, corrupted, read, run};
 use num_bigint::BigInt;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -39,13 +38,6 @@ const DESIGNS: [&str; 6] =
 fn path(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models/fsm").join(name).join("fsm.json.gz");
     path.display().to_string()
-}
-
-/// The exit code of a program, and everything that it said.
-fn run(program: &str, dir: &TempDir, args: &[&str]) -> (i32, String) {
-    let output = Command::new(program).current_dir(dir.path()).args(args).output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.code().unwrap(), String::from_utf8_lossy(&said).into_owned())
 }
 
 /// A text of a design with its certificate, in a folder.
@@ -60,16 +52,6 @@ fn certified(name: &str, options: &str, text: &str) -> TempDir {
         assert_eq!(code, 0, "{name} {options}: {said}");
     }
     dir
-}
-
-/// What the checker says in this process, of a text and a certificate that may be other ones.
-fn answer(dir: &TempDir, name: &str, text: &str, proof: &str) -> Result<Answer, String> {
-    let program = |name: &str| std::fs::read(dir.path().join("proof").join(name)).map_err(|why| why.to_string());
-    check(&std::fs::read(path(name)).unwrap(), text, proof, &program)
-}
-
-fn read(dir: &TempDir, name: &str) -> String {
-    std::fs::read_to_string(dir.path().join(name)).unwrap()
 }
 
 #[test]
@@ -167,10 +149,10 @@ fn a_mistake_in_a_state_machine_is_seen() {
     ] {
         let dir = certified(name, options, file);
         let (text, proof) = (read(&dir, file), read(&dir, "proof/proof.txt"));
-        assert!(matches!(answer(&dir, name, &text, &proof), Ok(Answer::Holds(_))), "{name}");
+        assert!(matches!(answer(&dir, &path(name), &text, &proof), Ok(Answer::Holds(_))), "{name}");
         for (right, mistake) in mistakes {
             assert!(text.contains(right), "{name}: {right:?} stands nowhere");
-            let said = answer(&dir, name, &text.replacen(right, mistake, 1), &proof);
+            let said = answer(&dir, &path(name), &text.replacen(right, mistake, 1), &proof);
             assert!(!matches!(said, Ok(Answer::Holds(_))), "{name}: {mistake:?} for {right:?}");
         }
     }
@@ -183,7 +165,7 @@ fn an_induction_that_is_none_is_refused() {
     let (text, proof) = (read(&dir, "m.v"), read(&dir, "proof/proof.txt"));
     let with = |from: &str, to: &str| {
         assert!(proof.contains(from), "{from:?} stands nowhere in {proof}");
-        answer(&dir, name, &text, &proof.replacen(from, to, 1))
+        answer(&dir, &path(name), &text, &proof.replacen(from, to, 1))
     };
     let first = proof.lines().find(|line| line.starts_with("same ")).unwrap();
     let last = proof.lines().rfind(|line| line.starts_with("same ")).unwrap();
@@ -209,7 +191,7 @@ fn an_induction_that_is_none_is_refused() {
     let said = with(&format!("{first}\n"), "");
     assert!(matches!(said, Ok(Answer::NotShown(..)) | Err(_)), "{said:?}");
     // A program's certificate is none of a machine.
-    let said = answer(&dir, name, &text, "alir2hdl-certificate 6\nstep text\n");
+    let said = answer(&dir, &path(name), &text, "alir2hdl-certificate 6\nstep text\n");
     assert!(matches!(&said, Err(what) if what.contains("a state machine without one")), "{said:?}");
 }
 
@@ -366,7 +348,7 @@ fn attacked(designs: &[(&str, &str, &str)], seeds: std::ops::Range<u64>) -> (u32
                 continue;
             }
             count += 1;
-            let said = match answer(&dir, name, &text, &other) {
+            let said = match answer(&dir, &path(name), &text, &other) {
                 Ok(Answer::Holds(_)) => "holds",
                 Ok(Answer::NotShown(..)) => "not shown",
                 Err(_) => "refused",
@@ -375,7 +357,7 @@ fn attacked(designs: &[(&str, &str, &str)], seeds: std::ops::Range<u64>) -> (u32
             *answers.entry(said).or_default() += 1;
             let Some(wrong) = changed(&text, &mut rng) else { continue };
             for proof in [&proof, &other] {
-                if let Ok(Answer::Holds(_)) = answer(&dir, name, &wrong, proof) {
+                if let Ok(Answer::Holds(_)) = answer(&dir, &path(name), &wrong, proof) {
                     std::fs::write(dir.path().join(format!("wrong_{file}")), &wrong).unwrap();
                     let prove = ["prove", &path(name), &format!("wrong_{file}")];
                     let (code, said) = run(env!("CARGO_BIN_EXE_alir2hdl"), &dir, &prove);

@@ -47,6 +47,20 @@ struct Clock {
     next: Vec<Lit>,
 }
 
+impl Clock {
+    /// That the text's outputs are these wherever they are defined.
+    fn compare(&self, g: &mut Graph, shown: &[Lit], pairs: &mut Pairs) {
+        let mut rest = shown;
+        for (bits, is_defined) in &self.outputs {
+            let (found, others) = rest.split_at(bits.len());
+            rest = others;
+            let mut masked = |bits: &[Lit]| bits.iter().map(|&bit| g.and(bit, *is_defined)).collect();
+            let (bits, found) = (masked(bits), masked(found));
+            pairs.push(bits, found, None);
+        }
+    }
+}
+
 /// The machine's clocks: those from power-on, and those from any state that is as the certificate says.
 #[derive(Clone, Debug)]
 pub(crate) struct Runs {
@@ -263,14 +277,7 @@ impl Runs {
         let mut state = self.start.clone();
         for (number, own) in self.first.iter().enumerate() {
             let (shown, next) = clock(g, own, &mut state)?;
-            let mut rest = &shown[..];
-            for (bits, is_defined) in &own.outputs {
-                let (found, others) = rest.split_at(bits.len());
-                rest = others;
-                let mut masked = |bits: &[Lit]| bits.iter().map(|&bit| g.and(bit, *is_defined)).collect();
-                let (bits, found) = (masked(bits), masked(found));
-                pairs.push(bits, found, None);
-            }
+            own.compare(g, &shown, &mut pairs);
             if number + 1 >= self.induction.settled {
                 self.induction.claims(&next, &mut pairs);
             }
@@ -281,12 +288,7 @@ impl Runs {
             state.iter_mut().zip(told).filter(|(_, told)| told.is_known()).for_each(|(bit, told)| *bit = *told);
             let (shown, next) = clock(g, own, &mut state)?;
             if number == self.induction.depth {
-                let mut rest = &shown[..];
-                for (bits, _) in &own.outputs {
-                    let (found, others) = rest.split_at(bits.len());
-                    rest = others;
-                    pairs.push(bits.clone(), found.to_vec(), None);
-                }
+                own.compare(g, &shown, &mut pairs);
                 self.induction.claims(&next, &mut pairs);
             }
         }

@@ -131,16 +131,14 @@ impl Compared {
     ) -> Result<Compared, String> {
         let mut graph = Graph::new();
         let runs = Runs::new(&mut graph, machine, &text.registers()?, (induction, is_whole), made)?;
-        let statement = "every output at every clock since power-on where it is defined, for every input".to_owned();
-        let (inputs, runs, types) = (runs.inputs(), Some(runs), (Vec::new(), Vec::new()));
         Ok(Compared {
             graph,
-            types,
+            types: (Vec::new(), Vec::new()),
             expected: Vec::new(),
             found: Vec::new(),
-            statement,
-            inputs,
-            runs,
+            statement: String::new(),
+            inputs: runs.inputs(),
+            runs: Some(runs),
             claimed: Vec::new(),
         })
     }
@@ -285,20 +283,9 @@ pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resul
         Some(top) => text.of(top)?,
         None => text,
     };
-    let (case, no_records) =
-        (certificate.case.as_deref().unwrap_or(&[]), &mut |_: &mut Graph, _, _: Option<&[Lit]>| Ok(()));
-    let fits = certificate.induction.is_some() == Machine::is_one(model);
-    ensure(fits, "an induction of a program, or a state machine without one")?;
-    let (begun, mut straight) = if let Some(induction) = &certificate.induction {
-        let machine = Machine::read(model)?;
-        let begun = Compared::of_machine(&machine, &text, (induction, true), no_records);
-        let settled = case.len().checked_div(machine.input_bits()).filter(|&clocks| clocks > 0).unwrap_or(CLOCKS);
-        let first = Induction { settled: settled.min(induction::MOST_CLOCKS), ..Induction::default() };
-        (begun, Compared::of_machine(&machine, &text, (&first, false), no_records)?)
-    } else {
-        let straight = Compared::of(&Program::read(model)?, no_records)?;
-        (Ok(straight.clone()), straight)
-    };
+    let none = Induction::default();
+    let (model, induction) = (Model::read(model, certificate.induction.is_some())?, certificate.induction.as_ref());
+    let begun = model.compared(&text, (induction.unwrap_or(&none), true));
     let replayed = begun.and_then(|begun| steps(begun, &text, &certificate, program));
     if let Ok(replayed) = &replayed
         && replayed.open().next().is_none()
@@ -307,12 +294,50 @@ pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resul
         return Ok(Answer::Holds(of + &replayed.statement));
     }
     // What is not shown may be wrong.
-    straight.follow(&Side::Text(&text, certificate.rhythm.as_ref()), no_records)?;
+    let case = certificate.case.as_deref().unwrap_or(&[]);
+    let mut straight = model.compared(&text, (&model.first_clocks(case.len()), false))?;
+    straight.follow(&Side::Text(&text, certificate.rhythm.as_ref()), &mut |_, _, _| Ok(()))?;
     if let Some((output, inputs)) = straight.difference(case) {
         return Ok(Answer::Refuted(output, inputs));
     }
     let replayed = replayed?;
     Ok(Answer::NotShown(replayed.open().collect(), replayed.expected.len()))
+}
+
+/// What a text is to be.
+enum Model {
+    Program(Program),
+    Machine(Machine),
+}
+
+impl Model {
+    /// Reads one, of the kind that the certificate is of.
+    fn read(bytes: &[u8], is_machine: bool) -> Result<Model, String> {
+        let read = match is_machine {
+            true => Machine::read(bytes).map(Model::Machine),
+            false => Program::read(bytes).map(Model::Program),
+        };
+        read.map_err(|why| match Machine::is_one(bytes) == is_machine {
+            true => why,
+            false => "an induction of a program, or a state machine without one".to_owned(),
+        })
+    }
+
+    /// Its gates, without records; of a state machine as [`Compared::of_machine`] makes them.
+    fn compared(&self, text: &Text<'_>, induction: (&Induction, bool)) -> Result<Compared, String> {
+        let nobody: Made<'_> = &mut |_, _, _| Ok(());
+        match self {
+            Model::Program(program) => Compared::of(program, nobody),
+            Model::Machine(machine) => Compared::of_machine(machine, text, induction, nobody),
+        }
+    }
+
+    /// The clocks of a state machine for which a case of so many bits has inputs, or some; no bit is said to be another one.
+    fn first_clocks(&self, case: usize) -> Induction {
+        let bits = if let Model::Machine(machine) = self { machine.input_bits() } else { 0 };
+        let clocks = case.checked_div(bits).filter(|&clocks| clocks > 0).unwrap_or(CLOCKS);
+        Induction { settled: clocks.min(induction::MOST_CLOCKS), ..Induction::default() }
+    }
 }
 
 fn steps(
@@ -345,20 +370,22 @@ pub fn run(arguments: &[String]) -> (u8, String) {
     let bytes = |path: &Path| std::fs::read(path).map_err(|why| format!("{}: {why}", path.display()));
     let string = |path: &Path| String::from_utf8(bytes(path)?).map_err(|_| format!("{}: no text", path.display()));
     let dir = Path::new(dir);
-    let mut words = ("output", "input elements are");
-    let answer = bytes(Path::new(model)).and_then(|model| {
-        if Machine::is_one(&model) {
-            words = ("comparison", "inputs at each clock from power-on are");
-        }
-        check(&model, &string(Path::new(text))?, &string(&dir.join("proof.txt"))?, &|name| bytes(&dir.join(name)))
+    let model = bytes(Path::new(model));
+    let answer = model.as_ref().map_err(String::clone).and_then(|model| {
+        check(model, &string(Path::new(text))?, &string(&dir.join("proof.txt"))?, &|name| bytes(&dir.join(name)))
     });
+    let words = || match model.as_ref().is_ok_and(|model| Machine::is_one(model)) {
+        true => ("comparison", "inputs at each clock from power-on are"),
+        false => ("output", "input elements are"),
+    };
     match answer {
         Ok(Answer::Holds(statement)) => (0, format!("holds: {statement}\n")),
         Ok(Answer::Refuted(output, inputs)) => {
-            (1, format!("refuted: {} {output} differs where the {} {}\n", words.0, words.1, inputs.join(" ")))
+            let (what, are) = words();
+            (1, format!("refuted: {what} {output} differs where the {are} {}\n", inputs.join(" ")))
         }
         Ok(Answer::NotShown(open, all)) => {
-            let what = words.0;
+            let what = words().0;
             (5, format!("not shown: {} of {all} {what}s, the first is {what} {}\n", open.len(), open[0]))
         }
         Err(why) => (2, format!("unreadable: {why}\n")),

@@ -1,7 +1,6 @@
 //! State machines on the road: optimised, their pipeline registers placed again, lowered; and what is told about them.
 
 use super::spec::{Passes, Retime, Spec, Top};
-use super::steps::{option_in_head, passes_in_head};
 use super::{Error, bug};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::{MachineFacts, RegisterFacts, ScheduleFacts};
@@ -45,20 +44,20 @@ impl<'d> OptimisedMachine<'d> {
             return Err(Error::request(Diagnostic::error("E0804", place, message).with_help("leave it out")));
         }
         // The stages of a machine are cut by its own delays.
-        let names = spec.passes(false)?;
-        let optimise = |model: &Model| passes::run(model, &names).0;
+        Ok(OptimisedMachine::by(source, &spec.passes(false)?, slack(spec)))
+    }
+
+    /// With these passes, and registers placed again for this.
+    fn by(source: &'d Machine, names: &[&str], slack: Option<Slack>) -> OptimisedMachine<'d> {
+        let optimise = |model: &Model| passes::run(model, names).0;
         let blocks = source.clone().with_blocks(optimise);
-        let usual = match spec.optimisation.passes {
-            Passes::Named(_) | Passes::Level(0) => Retime::No,
-            Passes::Level(_) => Retime::For(Slack::Registers),
-        };
-        Ok(match spec.optimisation.retime.unwrap_or(usual) {
-            Retime::No => OptimisedMachine { source, machine: blocks.clone(), blocks, pipelines: Vec::new() },
-            Retime::For(slack) => {
+        match slack {
+            None => OptimisedMachine { source, machine: blocks.clone(), blocks, pipelines: Vec::new() },
+            Some(slack) => {
                 let retimed = retime::retime(&blocks, slack, &optimise);
                 OptimisedMachine { source, machine: retimed.machine, blocks, pipelines: retimed.pipelines }
             }
-        })
+        }
     }
 
     /// The netlist called `top`, judged by the independent checker.
@@ -111,20 +110,25 @@ impl<'d> OptimisedMachine<'d> {
     }
 }
 
-/// The machines between a machine and a text of ours, as the command at the head of the text says: what each of the passes left, with
-/// pipelines as they would be placed then. None if the head does not say it.
-pub fn machines_of_text(machine: &Machine, head: &[String]) -> Vec<Machine> {
-    let Some(names) = passes_in_head(head) else { return Vec::new() };
-    let slack = match option_in_head(head, "--retime") {
-        Some("no") => None,
-        Some("delay") => Some(Slack::Delay),
-        _ => Some(Slack::Registers),
+/// What registers are placed again for, if they are.
+fn slack(spec: &Spec) -> Option<Slack> {
+    let usual = match spec.optimisation.passes {
+        Passes::Named(_) | Passes::Level(0) => Retime::No,
+        Passes::Level(_) => Retime::For(Slack::Registers),
     };
+    match spec.optimisation.retime.unwrap_or(usual) {
+        Retime::No => None,
+        Retime::For(slack) => Some(slack),
+    }
+}
+
+/// What each of the passes leaves of a machine, with pipelines as they are placed then: the machines between it and its text. None
+/// if a pass that was named does not exist.
+pub fn machines_between(machine: &Machine, spec: &Spec) -> Vec<Machine> {
+    let names = spec.passes(false).unwrap_or_default();
     let mut machines: Vec<Machine> = Vec::new();
     for count in 0..=names.len() {
-        let optimise = |model: &Model| passes::run(model, &names[..count]).0;
-        let blocks = machine.clone().with_blocks(optimise);
-        let next = slack.map_or(blocks.clone(), |slack| retime::retime(&blocks, slack, &optimise).machine);
+        let next = OptimisedMachine::by(machine, &names[..count], slack(spec)).machine;
         if *machines.last().unwrap_or(machine) != next {
             machines.push(next);
         }

@@ -31,7 +31,7 @@ mod source;
 mod spec;
 mod steps;
 
-pub use machine::{OptimisedMachine, machines_of_text, schedule_facts};
+pub use machine::{OptimisedMachine, machines_between, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
 pub use proof::{ProvedPasses, add_lowering, of_lowering, presence};
 pub use reuse::{Planned, Reused};

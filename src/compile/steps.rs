@@ -112,9 +112,26 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
         let (count, rest) = line.split_once(": ")?.1.split_once(' ')?;
         rest.starts_with("operation").then(|| count.parse::<usize>().ok())?
     })?;
-    let mut candidates = vec![passes_in_head(head)?];
-    if candidates[0] == passes::pipeline(2) && model.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. })) {
-        candidates.push(passes::IN_STAGES.to_vec());
+    let words = command_in_head(head);
+    if words.is_empty() {
+        return None;
+    }
+    let after = |flag: &str| {
+        words.iter().enumerate().find_map(|(i, word)| match word.strip_prefix(flag)? {
+            "" => words.get(i + 1).copied(),
+            rest => Some(rest.strip_prefix('=').unwrap_or(rest)),
+        })
+    };
+    let mut candidates: Vec<Vec<&str>> = Vec::new();
+    match after("--passes") {
+        Some(list) => candidates.push(list.split(',').collect()),
+        None => {
+            let level = after("-O").map_or(Some(DEFAULT_LEVEL), |level| level.parse().ok())?;
+            candidates.push(passes::pipeline(level).to_vec());
+            if level > 1 && model.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. })) {
+                candidates.push(passes::IN_STAGES.to_vec());
+            }
+        }
     }
     let bit_by_bit = goes_bit_by_bit(head);
     Some(move || {
@@ -123,29 +140,6 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
             false => of_passes(model, names),
         });
         steps.find(|steps| steps.programs.last().is_some_and(|last| last.nodes().len() == operations))
-    })
-}
-
-/// The passes that ran by the command in the head of a text; nothing if there is none.
-pub(super) fn passes_in_head(head: &[String]) -> Option<Vec<&str>> {
-    if command_in_head(head).is_empty() {
-        return None;
-    }
-    match option_in_head(head, "--passes") {
-        Some(list) => Some(list.split(',').collect()),
-        None => {
-            let level = option_in_head(head, "-O").map_or(Some(DEFAULT_LEVEL), |level| level.parse().ok())?;
-            Some(passes::pipeline(level).to_vec())
-        }
-    }
-}
-
-/// What stands behind an option in the command of a head.
-pub(super) fn option_in_head<'h>(head: &'h [String], flag: &str) -> Option<&'h str> {
-    let words = command_in_head(head);
-    words.iter().enumerate().find_map(|(i, word)| match word.strip_prefix(flag)? {
-        "" => words.get(i + 1).copied(),
-        rest => Some(rest.strip_prefix('=').unwrap_or(rest)),
     })
 }
 

@@ -1,7 +1,28 @@
-//! Certificates and texts that are changed at random.
+//! Programs that are run in a folder, what the checker says there, and certificates and texts that are changed at random.
 
 use alir2hdl::num::SplitMix;
+use alir2hdl_check::{Answer, check};
+use assert_cmd::Command;
 use std::collections::BTreeSet;
+use tempfile::TempDir;
+
+/// The exit code of a program, and everything that it said.
+pub(crate) fn run(program: &str, dir: &TempDir, args: &[&str]) -> (i32, String) {
+    let output = Command::new(program).current_dir(dir.path()).args(args).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap(), String::from_utf8_lossy(&said).into_owned())
+}
+
+/// What the checker says in this process, of a text and a certificate that may be other ones.
+pub(crate) fn answer(dir: &TempDir, model: &str, text: &str, proof: &str) -> Result<Answer, String> {
+    let program = |name: &str| std::fs::read(dir.path().join("proof").join(name)).map_err(|why| why.to_string());
+    check(&std::fs::read(model).unwrap(), text, proof, &program)
+}
+
+/// The text of a file.
+pub(crate) fn read(dir: &TempDir, name: &str) -> String {
+    std::fs::read_to_string(dir.path().join(name)).unwrap()
+}
 
 /// What a line of a certificate is.
 fn kind(line: &str) -> &'static str {
