@@ -195,6 +195,23 @@ fn an_induction_that_is_none_is_refused() {
     assert!(matches!(&said, Err(what) if what.contains("a state machine without one")), "{said:?}");
 }
 
+/// Of what two registers take nothing is known on either side: that is not the same.
+#[test]
+fn what_nothing_is_known_of_is_not_the_same() {
+    let name = "select_hold";
+    let dir = certified(name, "-O1", "m.v");
+    let (text, proof) = (read(&dir, "m.v"), read(&dir, "proof/proof.txt"));
+    let registers = "    reg c;\n    reg d;\n    reg p;\n    reg q;\n    initial begin\n        c = 1'b0;\n        d = 1'b0;\n        \
+                     p = 1'b0;\n        q = 1'b0;\n    end\n    always @(posedge clk) begin\n        c <= a_in[0];\n        \
+                     d <= a_in[1];\n        p <= c;\n        q <= d;\n    end\n\n    // Outputs\n";
+    let wrong = text.replacen("    // Outputs\n", registers, 1);
+    let wrong = wrong.replacen("assign z = h;", "assign z = h ^ {8'd0, p ^ q};", 1);
+    // Nine bits of the machine, nine of the text, and c and d come first.
+    let claimed = proof.replacen("step text", "same 40 42\nstep text", 1);
+    let said = answer(&dir, &path(name), &wrong, &claimed);
+    assert!(matches!(said, Ok(Answer::Refuted(..))), "{said:?}\n{wrong}\n{claimed}");
+}
+
 /// A random machine as its file says it.
 fn drawn(seed: u64) -> Option<(Machine, Vec<u8>)> {
     let json = formats::machine_json(&MachineRecipe::seeded(2 + seed as usize % 16, seed).build()).ok()?;
